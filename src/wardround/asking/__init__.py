@@ -1,0 +1,1 @@
+"""Conditions become messages: prompts, options, controls and the protocols that ask."""

@@ -1,0 +1,1 @@
+"""Who answers: servers, a model in this memory, floors, and respondents with a planted truth."""

@@ -1,0 +1,139 @@
+"""Ask and Answer: one rendered request, its key, and what came back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from wardround.core.canonical import blake
+
+Step = tuple[str, dict[str, Any], int]  # name, parameters, version
+
+
+@dataclass(frozen=True)
+class ImagePart:
+    """An image as an Ask names it: the source's hash and what is done to make it sendable."""
+
+    path: str  # absolute, on this machine; never in the key
+    sha256: str
+    recipe: tuple[Step, ...]
+    frame: int | None = None
+
+    @cached_property
+    def named(self) -> dict[str, Any]:
+        return {"image": self.sha256, "frame": self.frame, "recipe": [list(step) for step in self.recipe]}
+
+
+@dataclass(frozen=True)
+class Message:
+    """What one side said. `parts` are texts and images, in order."""
+
+    role: str
+    parts: tuple[str | ImagePart, ...] = ()
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    tool_call_id: str | None = None
+
+    def named(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "role": self.role,
+            "content": [part if isinstance(part, str) else part.named for part in self.parts],
+        }
+        if self.tool_calls:
+            told["tool_calls"] = list(self.tool_calls)
+        if self.tool_call_id is not None:
+            told["tool_call_id"] = self.tool_call_id
+        return told
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the candidate is to draw its answer. What is None is not sent."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] | None = None
+    logprobs: int | None = None  # how many of the first token's alternatives are asked for
+    reasoning: bool | None = None
+
+    @cached_property
+    def named(self) -> dict[str, Any]:
+        told = asdict(self)
+        told["stop"] = list(self.stop) if self.stop is not None else None
+        return told
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What of a candidate is part of every key of its Asks."""
+
+    provider: str
+    model: str | None = None
+    revision: str | None = None
+    extra_body: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def named(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One rendered request. Its key says whether it was ever asked before."""
+
+    identity: Identity
+    sampling: Sampling
+    messages: tuple[Message, ...]
+    tools: tuple[dict[str, Any], ...] = ()
+    cut: tuple[str, ...] = ()  # what did not fit the candidate's context; not in the key, the messages show it
+
+    @cached_property
+    def key(self) -> bytes:
+        return blake(
+            {
+                "v": 1,
+                "candidate": self.identity.named,
+                "sampling": self.sampling.named,
+                "tools": list(self.tools),
+                "messages": [message.named() for message in self.messages],
+            }
+        )
+
+    @property
+    def images(self) -> list[ImagePart]:
+        return [part for message in self.messages for part in message.parts if isinstance(part, ImagePart)]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for an Ask in one trial. Written once, never changed.
+
+    `first_token` holds (token, log-probability) for the alternatives of the reply's first token.
+    """
+
+    text: str
+    finish: str = "stop"
+    reasoning: str | None = None
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    first_token: tuple[tuple[str, float], ...] | None = None
+    model: str | None = None  # as the server named itself
+    images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
+
+    def stored(self) -> dict[str, Any]:
+        """Only what differs from the defaults, in a fixed order."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
+
+    @classmethod
+    def restored(cls, told: dict[str, Any]) -> Answer:
+        first = told.get("first_token")
+        return cls(
+            text=told["text"],
+            finish=told.get("finish", ""),
+            reasoning=told.get("reasoning"),
+            tool_calls=tuple(told.get("tool_calls", ())),
+            first_token=tuple((token, value) for token, value in first) if first is not None else None,
+            model=told.get("model"),
+            images=tuple(told.get("images", ())),
+        )

@@ -1,0 +1,40 @@
+"""Canonical JSON and the hashes made of it: equal things have equal keys on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+_encoder = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def canonical_json(value: Any) -> str:
+    """Sorted keys, NFC, no spaces, floats by repr."""
+    text = _encoder.encode(value)
+    if text.isascii():
+        return text
+    return _encoder.encode(_nfc(value))
+
+
+def _nfc(value: Any) -> Any:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, dict):
+        return {_nfc(key): _nfc(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nfc(item) for item in value]
+    return value
+
+
+def blake(value: Any) -> bytes:
+    """blake2b-256 of the canonical JSON of a value."""
+    return hashlib.blake2b(canonical_json(value).encode(), digest_size=32).digest()
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

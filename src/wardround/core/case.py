@@ -1,0 +1,129 @@
+"""Case and Question: one patient and what is asked about them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Record(BaseModel):
+    """Fields that wardround does not know are kept, so that a round trip loses nothing."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Image(Record):
+    """One image file of a case. `frame` chooses from a multi-frame file or a volume (`axis` of a volume)."""
+
+    path: str = Field(min_length=1)
+    modality: str | None = None
+    findings: str | None = None
+    frame: int | None = Field(default=None, ge=0)
+    axis: int | None = Field(default=None, ge=0, le=2)
+    window: tuple[float, float] | None = None  # centre, width; instead of the header's
+
+
+class Patient(Record):
+    age: int | float | None = Field(default=None, ge=0, le=130)
+    sex: str | None = None
+
+
+class Origin(Record):
+    """Where the case was published. Never shown to a candidate."""
+
+    name: str | None = None
+    pmids: list[str] = []
+    published: str | None = None
+
+
+class Reference(Record):
+    pmid: str | None = None
+
+
+class Telling(Record):
+    """Another way in which the same case is told, with the images (by number) that go with it."""
+
+    history: str | None = None
+    images: list[int] | None = None
+
+
+class Question(Record):
+    id: str = Field(min_length=1)
+    kind: Literal["choice", "open"]
+    prompt: str
+    gold: int | str
+    options: list[str] | None = None
+    accept: list[str] = []
+    skill: str | None = None
+    capability: str | None = None
+    task: str | None = None
+    grade: Literal["R", "A", "S"] | None = None
+    importance: float | None = Field(default=None, ge=0)
+    stage: str | None = None
+    chain: str | None = None
+    given: list[str] = []
+    of: str | None = None
+    degradations: list[str] = []
+
+    @model_validator(mode="after")
+    def _gold_fits_kind(self) -> Question:
+        if self.kind == "choice":
+            if self.options is None or len(self.options) < 2:
+                raise ValueError("a choice needs at least two options")
+            if any(not option.strip() for option in self.options):
+                raise ValueError("an option is empty")
+            if not isinstance(self.gold, int) or isinstance(self.gold, bool):
+                raise ValueError(f"gold of a choice is the option's index (a number), not {self.gold!r}")
+            if not 0 <= self.gold < len(self.options):
+                raise ValueError(f"gold is {self.gold}, but there are options 0 to {len(self.options) - 1}")
+        elif not isinstance(self.gold, str) or not self.gold.strip():
+            raise ValueError("gold of an open question is the diagnosis as text")
+        return self
+
+    @property
+    def choices(self) -> list[str]:
+        """The options of a choice question."""
+        assert self.options is not None
+        return self.options
+
+
+class Case(Record):
+    id: str = Field(min_length=1)
+    questions: list[Question] = Field(min_length=1)
+    split: str | None = None
+    specialty: str | None = None
+    tags: list[str] = []
+    cluster: str | None = None
+    origin: Origin | None = None
+    patient: Patient | None = None
+    history: str | None = None
+    findings: str | None = None
+    images: list[Image] = []
+    references: list[Reference] = []
+    tellings: dict[str, Telling] = {}
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Case:
+        ids = [question.id for question in self.questions]
+        if len(set(ids)) != len(ids):
+            twice = next(id for id in ids if ids.count(id) > 1)
+            raise ValueError(f"question id {twice!r} is there twice")
+        for question in self.questions:
+            for other in [*question.given, *([question.of] if question.of else [])]:
+                if other not in ids:
+                    raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
+        for name, telling in self.tellings.items():
+            for number in telling.images or []:
+                if not 0 <= number < len(self.images):
+                    raise ValueError(f"telling {name!r} names image {number}; there are {len(self.images)}")
+        return self
+
+    @property
+    def resampled_as(self) -> str:
+        """What resampling and splitting work on: the cluster, by default the case itself."""
+        return self.cluster or self.id
+
+    def as_written(self) -> dict[str, Any]:
+        """The case as its file had it: only what was given, unknown fields included."""
+        return self.model_dump(exclude_unset=True)

@@ -1,0 +1,114 @@
+"""Condition: how a question is put, one value on each axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from wardround.core.canonical import canonical_json
+from wardround.core.errors import WardroundError
+
+INPUTS = ("history", "images", "findings")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its values (the first is the default) and whether this version can ask the others."""
+
+    values: tuple[str, ...]
+    others: re.Pattern[str] | None = None
+    open_yet: bool = True
+
+
+def _input_lists() -> tuple[str, ...]:
+    chosen = product([True, False], repeat=3)
+    return tuple(
+        "+".join(name for name, shown in zip(INPUTS, flags, strict=True) if shown) for flags in chosen if any(flags)
+    )
+
+
+AXES: Mapping[str, Axis] = {
+    "inputs": Axis(("all", *_input_lists())),
+    "telling": Axis(("own", "text", "multimodal")),
+    "evidence": Axis(
+        ("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"), open_yet=False
+    ),
+    "degradation": Axis(
+        ("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)"), open_yet=False
+    ),
+    "without": Axis(("none",), re.compile(r".+"), open_yet=False),
+    "carry": Axis(("own", "gold", "wrong", "none"), open_yet=False),
+    "confidence": Axis(("none", "verbal", "votes", "logprobs")),
+    "images": Axis(("as-is", "blank", "swapped", "none")),
+    "stem": Axis(("full", "options-only")),
+    "options": Axis(("as-given", "shuffled", "rotated")),
+    "reasoning": Axis(("as-is", "on", "off")),
+    "prompt": Axis(("paper",), re.compile(r"[a-z0-9][a-z0-9_-]*")),
+}
+DEFAULTS = {name: axis.values[0] for name, axis in AXES.items()}
+
+
+def check_value(axis_name: str, value: object) -> str:
+    """The value as it is, or one line that says which values the axis has."""
+    axis = AXES.get(axis_name)
+    if axis is None:
+        raise WardroundError(f"unknown axis {axis_name!r}; the axes are {', '.join(AXES)}")
+    fits = isinstance(value, str) and (
+        value in axis.values or (axis.others is not None and axis.others.fullmatch(value) is not None)
+    )
+    if not fits:
+        raise WardroundError(f"{axis_name} = {value!r}: expected one of {', '.join(axis.values)}")
+    assert isinstance(value, str)
+    if not axis.open_yet and value != axis.values[0]:
+        raise WardroundError(
+            f"{axis_name} = {value!r} cannot be asked by this version; only {axis.values[0]!r} can"
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One value on each axis; axes not given have their default."""
+
+    inputs: str = DEFAULTS["inputs"]
+    telling: str = DEFAULTS["telling"]
+    evidence: str = DEFAULTS["evidence"]
+    degradation: str = DEFAULTS["degradation"]
+    without: str = DEFAULTS["without"]
+    carry: str = DEFAULTS["carry"]
+    confidence: str = DEFAULTS["confidence"]
+    images: str = DEFAULTS["images"]
+    stem: str = DEFAULTS["stem"]
+    options: str = DEFAULTS["options"]
+    reasoning: str = DEFAULTS["reasoning"]
+    prompt: str = DEFAULTS["prompt"]
+
+    def __post_init__(self) -> None:
+        for name, value in self.values.items():
+            check_value(name, value)
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in AXES}
+
+    @cached_property
+    def json(self) -> str:
+        """All axes, as marks carry them."""
+        return canonical_json(self.values)
+
+    @cached_property
+    def looks(self) -> bool:
+        """Whether a candidate that sees would be sent at least one image, if the case has any."""
+        return self.shows("images") and self.images != "none" and self.stem == "full"
+
+    def shows(self, part: str) -> bool:
+        """Whether `inputs` shows the history, the images or the findings."""
+        return self.inputs == "all" or part in self.inputs.split("+")
+
+
+def crossed(axes: Mapping[str, list[str]]) -> list[Condition]:
+    """The product of the axes that a study names, in the order in which it names them."""
+    return [Condition(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]

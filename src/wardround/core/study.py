@@ -1,0 +1,205 @@
+"""Study: the file that names cases x conditions x candidates x trials."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from wardround.core.ask import Identity, Sampling
+from wardround.core.canonical import blake
+from wardround.core.condition import Condition, check_value, crossed
+from wardround.core.errors import BadInput, WardroundError
+
+SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SamplingSettings(Table):
+    """What is not given is not sent."""
+
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    top_k: int | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    stop: list[str] | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {name: value for name in SAMPLING_KEYS if (value := getattr(self, name)) is not None}
+
+
+class CandidateSettings(SamplingSettings):
+    """Whoever answers, as the study names them."""
+
+    name: str = Field(min_length=1)
+    provider: str = Field(min_length=1)
+    base_url: str | None = None
+    model: str | None = None
+    revision: str | None = None
+    api_key_env: str | None = None
+    headers: dict[str, str] = {}
+    extra_body: dict[str, Any] = {}
+    concurrency: int = Field(default=16, ge=1)
+    timeout: float = Field(default=120.0, gt=0)
+    attempts: int = Field(default=12, ge=1)
+    sees: bool = True
+    context: int | None = Field(default=None, ge=1)
+    price_in: float = Field(default=0.0, ge=0)
+    price_out: float = Field(default=0.0, ge=0)
+    cutoff: str | None = None
+    send_seed: bool = False
+    fixed_sampling: bool = False
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.provider, self.model, self.revision, self.extra_body)
+
+
+class JudgeSettings(CandidateSettings):
+    name: str = "judge"
+
+
+class Budget(Table):
+    """Whichever is reached first stops the run cleanly."""
+
+    requests: int | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, ge=0)
+    money: float | None = Field(default=None, ge=0)
+
+
+class Family(Table):
+    """One family of paired comparisons, fixed before the run."""
+
+    measure: str
+    between: str
+    reference: str | None = None
+
+
+class Study(Table):
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    cases: str = Field(min_length=1)
+    questions: list[str] = ["all"]
+    trials: int = Field(default=1, ge=1)
+    seed: int = 0
+    offline: bool = False
+    sampling: SamplingSettings = SamplingSettings()
+    candidates: list[CandidateSettings] = Field(min_length=1)
+    conditions: dict[str, list[str]] = {}
+    judge: JudgeSettings | None = None
+    budget: Budget = Budget()
+    comparisons: dict[str, Family] = {}
+
+    @field_validator("questions", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("conditions", mode="before")
+    @classmethod
+    def _axes(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        axes: dict[str, list[str]] = {}
+        for axis, chosen in value.items():
+            values = chosen if isinstance(chosen, list) else [chosen]
+            if not values:
+                raise ValueError(f"{axis} = []: an axis needs at least one value")
+            try:
+                axes[axis] = [check_value(axis, item) for item in values]
+            except WardroundError as error:
+                raise ValueError(str(error)) from None
+            if len(set(axes[axis])) != len(values):
+                raise ValueError(f"{axis}: a value is there twice")
+        return axes
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Study:
+        names = [candidate.name for candidate in self.candidates]
+        identities = [blake(candidate.identity.named) for candidate in self.candidates]
+        for place, (name, identity) in enumerate(zip(names, identities, strict=True)):
+            if name in names[:place]:
+                raise ValueError(f"two candidates are named {name!r}")
+            if identity in identities[:place]:
+                other = names[identities.index(identity)]
+                raise ValueError(
+                    f"candidates {other!r} and {name!r} would share their answers (same provider, model, "
+                    "revision and extra_body): give one another revision"
+                )
+        return self
+
+    @cached_property
+    def all_conditions(self) -> list[Condition]:
+        return crossed(self.conditions)
+
+    @property
+    def varied_axes(self) -> list[str]:
+        """The axes with more than one value: those that slices name."""
+        return [axis for axis, values in self.conditions.items() if len(values) > 1]
+
+    @property
+    def hash(self) -> str:
+        """What a run folder is bound to: everything but how fast, how long and at what price."""
+        told = self.model_dump(exclude={"budget"})
+        for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
+            for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
+                candidate.pop(pace)
+        return blake(told).hex()
+
+    def sampling_for(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
+        """The study's sampling wins over the candidate's own, unless the candidate's is fixed."""
+        own, studys = candidate.given, self.sampling.given
+        merged = {**studys, **own} if candidate.fixed_sampling else {**own, **studys}
+        if "stop" in merged:
+            merged["stop"] = tuple(merged["stop"])
+        reasoning = {"as-is": None, "on": True, "off": False}[condition.reasoning]
+        return Sampling(**merged, reasoning=reasoning)
+
+
+def load_study(path: Path) -> Study:
+    """Reads a study file; whatever is wrong is one line that names the file and the key."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(path, "there is no such study file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(path, f"cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"is not TOML: {error}") from None
+    return study_from(told, path)
+
+
+def study_from(told: dict[str, Any], path: Path) -> Study:
+    """A study from its parsed table; `path` is what messages name."""
+    try:
+        return Study.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInput(path, said(first), field=where(first["loc"])) from None
+
+
+def where(location: tuple[int | str, ...]) -> str:
+    """A pydantic location as a person would write it: candidates[0].name."""
+    text = ""
+    for step in location:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def said(error: Any) -> str:
+    """A pydantic error in our words."""
+    kind: Literal["extra_forbidden", "missing"] | str = error["type"]
+    if kind == "extra_forbidden":
+        return "unknown key"
+    if kind == "missing":
+        return "is required"
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    message: str = error["msg"]
+    return f"{message[0].lower()}{message[1:]}, not {error['input']!r}"[:300]

@@ -1,0 +1,1 @@
+"""Measures over marks, with their intervals and paired comparisons."""

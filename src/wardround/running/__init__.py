@@ -1,0 +1,1 @@
+"""A study is run: plan, schedule, answer store, replay and budget."""
