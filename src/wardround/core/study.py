@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -13,6 +13,7 @@ from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, crossed
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.validation import said, where
 
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
@@ -182,24 +183,3 @@ def study_from(told: dict[str, Any], path: Path) -> Study:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadInput(path, said(first), field=where(first["loc"])) from None
-
-
-def where(location: tuple[int | str, ...]) -> str:
-    """A pydantic location as a person would write it: candidates[0].name."""
-    text = ""
-    for step in location:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
-def said(error: Any) -> str:
-    """A pydantic error in our words."""
-    kind: Literal["extra_forbidden", "missing"] | str = error["type"]
-    if kind == "extra_forbidden":
-        return "unknown key"
-    if kind == "missing":
-        return "is required"
-    if kind == "value_error":
-        return str(error["ctx"]["error"])
-    message: str = error["msg"]
-    return f"{message[0].lower()}{message[1:]}, not {error['input']!r}"[:300]
