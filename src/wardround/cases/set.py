@@ -164,7 +164,7 @@ def case_file(folder: Path) -> Path:
 
 
 def parsed(line: bytes) -> Case:
-    """One line as a Case. Strict, so that a number written as text is an error and never changed on the way."""
+    """One line as a Case. Strict, so that a number written as text is an error, not silently changed."""
     line = line.removeprefix(BYTE_ORDER_MARK)
     if b"NaN" in line or b"Infinity" in line:
         from_json(line, allow_inf_nan=False)  # pydantic takes them, JSON has none; in a text they are fine
@@ -198,8 +198,7 @@ def write_case_set(cases: Iterable[Case], folder: Path | str) -> int:
                 if case.id in ids:
                     raise WardroundError(f"case {case.id!r} would be written twice")
                 ids.add(case.id)
-                file.write(written(case) + "
-")
+                file.write(written(case) + "\n")
             file.flush()
             os.fsync(file.fileno())
         draft.replace(folder / FILE_NAME)
