@@ -1,0 +1,154 @@
+"""DICOM: one frame, as a workstation would first show it.
+
+Modality LUT or rescale, then the window that the case gives, or else the header's first VOI LUT or window,
+or else a window by modality (window.py); unsigned values of up to 8 bits without any window stay as they are.
+Padding is black. MONOCHROME1 is inverted. Nothing of the header comes out, only pixels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from pydicom import Dataset, dcmread
+from pydicom.pixels.decoders.base import get_decoder
+from pydicom.pixels.processing import apply_color_lut
+from pydicom.pixels.utils import pixel_array
+from pydicom.uid import ExplicitVRLittleEndian, ImplicitVRLittleEndian
+
+from wardround.cases.images.limit import check_size
+from wardround.cases.images.window import CT_WINDOW, Pixels, Values, by_percentiles, to_bytes, windowed
+from wardround.core.errors import BadInput
+
+PIXEL_ELEMENTS = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
+
+
+def dicom_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixels:
+    """One frame of a DICOM file, (h, w) or (h, w, 3)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        dataset = _opened(path)
+        index = frame or 0
+        frames = int(dataset.get("NumberOfFrames") or 1)
+        if index >= frames:
+            raise BadInput(path, f"there is no frame {index}; it has frames 0 to {frames - 1}")
+        stored = _decoded(path, dataset, index)
+        _bring_up_functional_groups(dataset, index)
+        if stored.ndim == 3:
+            return _of_depth(stored[..., :3], int(dataset.BitsStored))
+        if dataset.PhotometricInterpretation == "PALETTE COLOR":
+            depth = int(dataset.RedPaletteColorLookupTableDescriptor[2])
+            return _of_depth(apply_color_lut(stored, dataset)[..., :3], depth)
+        return _grey(stored, dataset, window)
+
+
+def _opened(path: Path) -> Dataset:
+    dataset = dcmread(path, force=True)  # files without the DICM mark are common
+    if not any(name in dataset for name in PIXEL_ELEMENTS):
+        known = "SOPClassUID" in dataset or "MediaStorageSOPClassUID" in dataset.file_meta
+        raise BadInput(path, "is DICOM without pixels" if known else "is not a DICOM file")
+    check_size(path, int(dataset.Columns), int(dataset.Rows))
+    return dataset
+
+
+def _decoded(path: Path, dataset: Dataset, index: int) -> Values:
+    """The stored values of one frame; YBR becomes RGB."""
+    if "TransferSyntaxUID" not in dataset.file_meta:
+        implicit, _ = dataset.original_encoding
+        dataset.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian if implicit else ExplicitVRLittleEndian
+    syntax = dataset.file_meta.TransferSyntaxUID
+    if not get_decoder(syntax).is_available:
+        raise BadInput(path, f"is compressed as {syntax.name}, which cannot be decoded here")
+    return pixel_array(dataset, index=index)
+
+
+def _bring_up_functional_groups(dataset: Dataset, index: int) -> None:
+    """Enhanced files keep rescale and window per frame: they are put where plain files have them."""
+    shared = dataset.get("SharedFunctionalGroupsSequence") or []
+    by_frame = dataset.get("PerFrameFunctionalGroupsSequence") or []
+    for group in [*shared[:1], *by_frame[index : index + 1]]:
+        for name in ("PixelValueTransformationSequence", "FrameVOILUTSequence"):
+            for item in (group.get(name) or [])[:1]:
+                dataset.update(item)
+
+
+def _grey(stored: Values, dataset: Dataset, window: dict[str, Any]) -> Pixels:
+    padding = _padding(stored, dataset)
+    shown = _shown(stored, dataset, window, ~padding)
+    if dataset.PhotometricInterpretation == "MONOCHROME1":
+        shown = 255 - shown
+    shown[padding] = 0
+    return shown
+
+
+def _shown(stored: Values, dataset: Dataset, window: dict[str, Any], counted: NDArray[np.bool_]) -> Pixels:
+    values, rescaled = _modality_values(stored, dataset)
+    if "center" in window:
+        return windowed(values, window["center"], window["width"], "LINEAR")
+    if luts := dataset.get("VOILUTSequence"):
+        return to_bytes(_looked_up(values, luts[0]) / (2.0 ** luts[0].LUTDescriptor[2] - 1.0))
+    center, width = _first(dataset.get("WindowCenter")), _first(dataset.get("WindowWidth"))
+    function = str(dataset.get("VOILUTFunction") or "LINEAR").upper()
+    if (
+        center is not None
+        and width is not None
+        and width >= (1 if function == "LINEAR" else np.nextafter(0, 1))
+    ):
+        return windowed(values, center, width, function)
+    if (window["modality"] or dataset.get("Modality")) == "CT" and rescaled:
+        return windowed(values, *CT_WINDOW, "LINEAR")
+    depth = int(dataset.get("BitsStored") or 64)
+    if depth <= 8 and not rescaled and stored.dtype.kind == "u":
+        return _of_depth(stored, depth)
+    return by_percentiles(values, counted)
+
+
+def _modality_values(stored: Values, dataset: Dataset) -> tuple[Values, bool]:
+    """The values in the modality's own unit (Hounsfield units of CT), and whether the header said how."""
+    if luts := dataset.get("ModalityLUTSequence"):
+        return _looked_up(stored, luts[0]), True
+    slope, intercept = dataset.get("RescaleSlope"), dataset.get("RescaleIntercept")
+    if slope is None or intercept is None:
+        return stored, False
+    return stored.astype(np.float64) * float(slope) + float(intercept), True
+
+
+def _looked_up(values: Values, item: Dataset) -> Values:
+    entries, first = item.LUTDescriptor[0] or 2**16, item.LUTDescriptor[1]
+    data = item.LUTData
+    if isinstance(data, bytes):
+        order = "<" if item.original_encoding[1] is not False else ">"
+        data = np.frombuffer(data, f"{order}u2")
+    table = np.asarray(data, dtype=np.uint16)[:entries]
+    places = np.clip(values.astype(np.float64) - first, 0, len(table) - 1)
+    shown: Values = table[places.astype(np.int64)]
+    return shown
+
+
+def _padding(stored: Values, dataset: Dataset) -> NDArray[np.bool_]:
+    value = dataset.get("PixelPaddingValue")
+    if value is None or stored.dtype.kind == "f":
+        return np.zeros(stored.shape, bool)
+    # a header may write -2000 as 63536: both are taken as the pixels' own type takes them
+    ends = np.array([int(value), int(dataset.get("PixelPaddingRangeLimit", value))]).astype(stored.dtype)
+    inside: NDArray[np.bool_] = (stored >= ends.min()) & (stored <= ends.max())
+    return inside
+
+
+def _of_depth(values: Values, depth: int) -> Pixels:
+    if depth == 8 and values.dtype == np.uint8:
+        return values
+    return to_bytes(values / (2.0**depth - 1.0))
+
+
+def _first(value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str | int | float):
+        return float(value)
+    return float(value[0]) if len(value) else None

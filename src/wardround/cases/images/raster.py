@@ -1,0 +1,66 @@
+"""PNG, JPEG, TIFF, BMP and WebP: whatever their colours and depth, as 8-bit grey or RGB.
+
+Transparency is put on black. Colours of more than 8 bits keep their high byte (Pillow's reading). Colour
+profiles are dropped, not applied.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.TiffImagePlugin import TiffImageFile
+
+from wardround.cases.images.limit import check_size, too_large
+from wardround.cases.images.window import Pixels, Values, by_depth, windowed
+from wardround.core.errors import BadInput
+
+FORMATS = ("PNG", "JPEG", "MPO", "TIFF", "BMP", "DIB", "WEBP")
+WHITE_IS_ZERO = 0
+PHOTOMETRIC = 262
+
+
+def raster_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixels:
+    """One frame of an ordinary image file."""
+    values = _values(path, frame or 0)
+    if values.ndim == 3:
+        return values
+    if "center" in window:
+        return windowed(values, window["center"], window["width"])
+    return values if values.dtype == np.uint8 else by_depth(values)
+
+
+def _values(path: Path, frame: int) -> Values:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Pillow warns of sizes below our limit, and of odd tags
+        try:
+            with Image.open(path, formats=FORMATS) as image:
+                check_size(path, image.width, image.height)
+                frames = getattr(image, "n_frames", 1)
+                if frame >= frames:
+                    raise BadInput(path, f"there is no frame {frame}; it has frames 0 to {frames - 1}")
+                image.seek(frame)
+                check_size(path, image.width, image.height)
+                return _flat(image)
+        except Image.DecompressionBombError:
+            raise too_large(path) from None
+        except UnidentifiedImageError:
+            raise BadInput(path, f"is not a {path.suffix[1:].upper()} image") from None
+
+
+def _flat(image: Image.Image) -> Values:
+    inverted = isinstance(image, TiffImageFile) and image.tag_v2.get(PHOTOMETRIC) == WHITE_IS_ZERO
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode.startswith("I;16") or upright.mode in ("I", "F"):
+        values = np.asarray(upright)
+        # Pillow turns white-is-zero around itself for up to 8 bits
+        return np.iinfo(values.dtype).max - values if inverted and values.dtype == np.uint16 else values
+    if upright.has_transparency_data:
+        coloured = upright.mode not in ("L", "LA", "La")
+        shown = upright.convert("RGBA")
+        ground = Image.new("RGBA", shown.size, (0, 0, 0, 255))
+        return np.asarray(Image.alpha_composite(ground, shown).convert("RGB" if coloured else "L"))
+    return np.asarray(upright.convert("L" if upright.mode in ("1", "L", "LA") else "RGB"))
