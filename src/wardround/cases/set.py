@@ -79,7 +79,7 @@ class CaseSet:
         except ValueError as error:
             self.problems.append(Problem(self.file, number, None, not_json(error)))
             return
-        wrong = [*self._wrong_id(case), *self._wrong_paths(case)]
+        wrong = [*self._wrong_id(case), *self._wrong_images(case)]
         if wrong:
             self.problems += (Problem(self.file, number, *each) for each in wrong)
             return
@@ -96,13 +96,18 @@ class CaseSet:
         if case.id in self._index:
             yield "id", f"{case.id!r} is there twice, first in line {self.line(self._index[case.id])}"
 
-    def _wrong_paths(self, case: Case) -> Iterator[tuple[str, str]]:
+    def _wrong_images(self, case: Case) -> Iterator[tuple[str, str]]:
         for place, image in enumerate(case.images):
             field = f"images[{place}].path"
             if leaves_folder(image.path):
                 yield field, f"{image.path!r} leads out of the case set's folder"
             elif not os.path.isfile(os.path.join(self.folder, image.path)):
                 yield field, f"{image.path!r}: there is no such file in the case set's folder"
+            if image.window is not None and not image.window[1] > 0:
+                yield (
+                    f"images[{place}].window",
+                    f"is centre and width; the width is {image.window[1]}, not above 0",
+                )
 
     def __len__(self) -> int:
         return len(self._offsets)

@@ -1,0 +1,72 @@
+"""A case as a person reads it in the terminal."""
+
+from __future__ import annotations
+
+import string
+import textwrap
+from collections.abc import Iterator
+
+from wardround.core.case import Case, Question
+
+WIDTH = 100
+
+
+def shown(case: Case) -> str:
+    """The whole case, the right answers marked with an asterisk."""
+    text = "\n".join(_lines(case))
+    # a case comes from anywhere: what could move the cursor or recolour the terminal is left out
+    return "".join(character for character in text if character == "\n" or character.isprintable())
+
+
+def _lines(case: Case) -> Iterator[str]:
+    yield f"Case {case.id}"
+    facts = {
+        "specialty": case.specialty,
+        "split": case.split,
+        "tags": ", ".join(case.tags),
+        "cluster": case.cluster,
+        "age": case.patient.age if case.patient else None,
+        "sex": case.patient.sex if case.patient else None,
+        "origin": case.origin.name if case.origin else None,
+        "references": ", ".join(each.pmid for each in case.references if each.pmid),
+    }
+    for name, value in facts.items():
+        if value not in (None, ""):
+            yield f"  {name}: {value}"
+    if case.history:
+        yield from ("", "History", _wrapped(case.history))
+    if case.findings:
+        yield from ("", "Findings", _wrapped(case.findings))
+    if case.images:
+        yield from ("", "Images")
+    for number, image in enumerate(case.images):
+        yield f"  {number}  {image.path}" + (f"  ({image.modality})" if image.modality else "")
+        if image.findings:
+            yield _wrapped(image.findings, 5)
+    for name, telling in case.tellings.items():
+        yield from ("", f"Told as {name!r}, with images {telling.images or 'none'}")
+        if telling.history:
+            yield _wrapped(telling.history)
+    for question in case.questions:
+        yield from _question(question)
+
+
+def _question(question: Question) -> Iterator[str]:
+    marks = [question.kind, question.stage, question.skill, question.grade]
+    yield from ("", f"Question {question.id}  ({', '.join(mark for mark in marks if mark)})")
+    yield _wrapped(question.prompt)
+    for number, option in enumerate(question.options or []):
+        letter = string.ascii_uppercase[number] if number < 26 else str(number)
+        yield f"  {'*' if number == question.gold else ' '} {letter}. {option}"
+    if question.kind == "open":
+        yield f"  * {question.gold}"
+        for other in question.accept:
+            yield f"    or {other}"
+
+
+def _wrapped(text: str, indent: int = 2) -> str:
+    space = " " * indent
+    paragraphs = text.splitlines()
+    return "\n".join(
+        textwrap.fill(each, WIDTH, initial_indent=space, subsequent_indent=space) for each in paragraphs
+    )

@@ -1,0 +1,94 @@
+"""`wardround cases`: looks at case sets, says what is wrong with them, and makes them of other layouts."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wardround.cases.conversion import convert
+from wardround.cases.set import CaseSet
+from wardround.cases.show import shown
+from wardround.cases.validation import problems_of
+from wardround.cli.output import Json, finish, note
+from wardround.core.errors import Problem
+
+app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show.")
+
+SetPath = Annotated[
+    Path, typer.Argument(metavar="PATH", help="The folder of a case set, or its cases.jsonl.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes that decode images; as many as there are cores.")
+]
+
+
+@app.command("validate")
+def validate_command(
+    path: SetPath,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first problem.")] = False,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Says everything that is wrong with a case set, its images decoded. Exits 1 if there is anything."""
+    cases = CaseSet.read(path)
+    found = problems_of(cases, workers=workers)
+    problems = list(islice(found, 1)) if strict else list(found)
+    counts = f"{len(cases)} usable cases with {cases.question_count} questions; {_many(problems)}"
+    finish(
+        {
+            "cases": len(cases),
+            "questions": cases.question_count,
+            "problems": [_told(each) for each in problems],
+        },
+        as_json,
+        "\n".join([*map(str, problems), counts + (" (stopped at the first)" if strict and problems else "")]),
+    )
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command("convert")
+def convert_command(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What to read.")],
+    out: Annotated[Path, typer.Option(help="The folder to make. It must not hold anything yet.")],
+    layout: Annotated[str, typer.Option("--from", help="The layout of the source.")] = "wardround",
+    strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Writes the cases of a published layout, with their images, as a case set."""
+    count, problems = convert(source, out, layout=layout, strict=strict)
+    for problem in problems:
+        note(str(problem))
+    finish(
+        {"cases": count, "out": str(out), "problems": [_told(problem) for problem in problems]},
+        as_json,
+        f"{count} cases written to {out}; {_many(problems)}",
+    )
+
+
+@app.command("show")
+def show_command(
+    path: SetPath,
+    case_id: Annotated[str, typer.Argument(metavar="CASE_ID", help="The id of the case.")],
+    as_json: Json = False,
+) -> None:
+    """Prints one case: history, images, questions, and the right answers."""
+    cases = CaseSet.open(path)
+    case = cases.case(cases.index_of(case_id))
+    finish(case.as_written(), as_json, shown(case))
+
+
+def _many(problems: list[Problem]) -> str:
+    return "1 problem" if len(problems) == 1 else f"{len(problems) or 'no'} problems"
+
+
+def _told(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": str(problem.file),
+        "line": problem.line,
+        "field": problem.field,
+        "message": problem.message,
+    }

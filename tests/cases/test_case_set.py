@@ -1,0 +1,173 @@
+"""Case sets are opened, indexed, iterated and written without losing anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from case_lines import case, choice
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wardround.cases.set import CaseSet, write_case_set
+from wardround.core.case import Case, Image
+from wardround.core.errors import BadInput, WardroundError
+
+
+def test_opens_a_folder_or_its_file(written):
+    folder = written(case("a"), case("b", questions=[choice(id="x"), choice(id="y")]))
+    for path in (folder, str(folder), folder / "cases.jsonl"):
+        cases = CaseSet.open(path)
+        assert len(cases) == 2
+        assert cases.question_count == 3
+        assert cases.folder == folder
+        assert cases.problems == []
+    assert cases.hash == hashlib.blake2b((folder / "cases.jsonl").read_bytes(), digest_size=32).hexdigest()
+
+
+def test_a_case_is_found_by_place_and_by_id(written):
+    folder = written(case("a"), b"", b"{broken", case("ü" * 40, history="naïve\u2028"), case("b"))
+    cases = CaseSet.open(folder)
+    assert [each.id for each in cases] == ["a", "ü" * 40, "b"]
+    assert [cases.case(i).id for i in (2, 0, 1, -1)] == ["b", "a", "ü" * 40, "b"]
+    assert [cases.line(i) for i in range(3)] == [1, 4, 5]
+    assert cases.case(cases.index_of("ü" * 40)).history == "naïve\u2028"
+    with pytest.raises(BadInput, match="no usable case 'zzz'"):
+        cases.index_of("zzz")
+
+
+def test_byte_order_mark_and_windows_line_ends(written):
+    folder = written(b"\xef\xbb\xbf" + json.dumps(case("a")).encode() + b"\r", case("b"))
+    cases = CaseSet.open(folder)
+    assert [each.id for each in cases] == ["a", "b"]
+    assert cases.problems == []
+
+
+def test_images_by_modality(written):
+    good = {"path": "images/good.png"}
+    folder = written(
+        case("a", images=[{**good, "modality": "CT"}, {**good, "modality": "MR"}]),
+        case("b", images=[good]),
+        case("c", images=[{**good, "modality": "MR"}, {**good, "modality": "CT"}]),
+    )
+    cases = CaseSet.open(folder)
+    assert cases.images_of_modality("CT").tolist() == [[0, 0], [2, 1]]
+    assert cases.images_of_modality("MR").tolist() == [[0, 1], [2, 0]]
+    assert cases.images_of_modality(None).tolist() == [[1, 0]]
+    assert cases.images_of_modality("US").shape == (0, 2)
+    assert cases.modalities == ["CT", "MR", None]
+
+
+def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):
+    folder = written(case(images=[{"path": "images/good.png"}]))
+    monkeypatch.chdir(folder.parent)
+    cases = CaseSet.open("set")
+    assert cases.image_path(cases.case(0).images[0]) == folder / "images" / "good.png"
+    for outside in ("../x.png", "/etc/passwd", "images/../../x.png"):
+        with pytest.raises(BadInput, match="leads out"):
+            cases.image_path(Image(path=outside))
+
+
+def test_a_file_changed_underneath_is_said(written):
+    folder = written(case("a"), case("b"))
+    cases = CaseSet.open(folder)
+    (folder / "cases.jsonl").write_text("short\n")
+    with pytest.raises(BadInput, match="changed while it was in use"):
+        cases.case(1)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+# names that are no field of any record, nor a word that pydantic keeps for itself
+unknown = st.dictionaries(texts.map(lambda name: f"x_{name}"), json_values, max_size=3)
+questions = st.builds(
+    lambda more, options, gold: {**more, **choice(options=options, gold=gold % len(options))},
+    unknown,
+    st.lists(texts.filter(str.strip), min_size=2, max_size=5),
+    st.integers(0, 99),
+)
+cases_as_told = st.builds(
+    lambda more, question, optional: {**more, **optional, "id": "", "questions": [question]},
+    unknown,
+    questions,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "history": st.none() | texts,
+            "tags": st.lists(texts, max_size=3),
+            "patient": unknown.map(lambda more: {**more, "age": 54}),
+            "origin": unknown,
+            "tellings": st.dictionaries(texts, unknown, max_size=2),
+            "references": st.lists(unknown, max_size=2),
+        },
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(cases_as_told, min_size=1, max_size=4))
+def test_nothing_is_lost_on_the_way_through_a_file(tmp_path, told):
+    told = [{**each, "id": f"case-{number}"} for number, each in enumerate(told)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    first = CaseSet.open(tmp_path, strict=True)
+    again = tmp_path / "again"
+    assert write_case_set(first, again) == len(told)
+    lines = (again / "cases.jsonl").read_text(encoding="utf-8").split("\n")
+    assert [json.loads(line) for line in lines if line] == told
+    assert [each.as_written() for each in CaseSet.open(again, strict=True)] == [each.as_written() for each in first]
+
+
+def test_writing_is_whole_or_not_at_all(tmp_path):
+    good = Case.model_validate(case("a"))
+    write_case_set([good], tmp_path)
+    before = (tmp_path / "cases.jsonl").read_bytes()
+
+    def failing():
+        yield good.model_copy(update={"id": "b"})
+        raise WardroundError("half-way")
+
+    with pytest.raises(WardroundError, match="half-way"):
+        write_case_set(failing(), tmp_path)
+    with pytest.raises(WardroundError, match="'a' would be written twice"):
+        write_case_set([good, good], tmp_path)
+    assert (tmp_path / "cases.jsonl").read_bytes() == before
+    assert os.listdir(tmp_path) == ["cases.jsonl"]
+
+
+OPEN_AND_MEASURE = """
+import resource, sys
+from wardround.cases.set import CaseSet
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+cases = CaseSet.open(sys.argv[1])
+opened = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+total = sum(len(case.questions) for case in cases)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+unit = 1 if sys.platform == "darwin" else 1024
+print(len(cases), cases.question_count, total, (opened - before) * unit, (after - before) * unit)
+"""
+
+
+@pytest.mark.slow
+def test_180_000_cases_open_in_bounded_memory(tmp_path: Path):
+    file = tmp_path / "cases.jsonl"
+    with file.open("w") as lines:
+        for number in range(180_000):
+            line = case(f"case-{number:06}", history="a history of some length " * 40)
+            lines.write(json.dumps(line) + "\n")
+    ran = subprocess.run(
+        [sys.executable, "-c", OPEN_AND_MEASURE, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    count, questions_counted, iterated, opening, whole = map(int, ran.stdout.split())
+    assert (count, questions_counted, iterated) == (180_000, 180_000, 180_000)
+    assert file.stat().st_size > 200e6  # so that keeping the cases would show
+    assert opening < 60e6
+    assert whole < 70e6
