@@ -5,74 +5,25 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from local_sitting import Sitting, asked, local
 from scipy.stats import chi2
 
-from wardround.candidates.candidate import Rejected, Reply, Request
-from wardround.candidates.local import Local, seed_of
-from wardround.core.ask import Answer, Ask, Identity, Message, Sampling
-from wardround.core.case import Case
-from wardround.core.condition import Condition
+from wardround.candidates.candidate import Rejected, Reply
+from wardround.candidates.local import seed_of
 from wardround.core.errors import WardroundError
-from wardround.core.study import CandidateSettings
 
-ORDER = (0, 1, 2, 3)
-CASE = Case.model_validate(
-    {
-        "id": "c",
-        "questions": [
-            {
-                "id": "mcq",
-                "kind": "choice",
-                "prompt": "Which organ is it?",
-                "options": ["Lung", "Liver", "Heart", "Brain"],
-                "gold": 0,
-            }
-        ],
-    }
-)
 CHOICE = (
     "A man of 54 has had a cough and night sweats for two months. Which organ is it?\n"
     "A. Lung\nB. Liver\nC. Heart\nD. Brain\nAnswer with one letter only."
 )
-
-
-def asked(text: str, trials: tuple[int, ...] = (0,), turn: int = 0, **sampling: Any) -> Request:
-    ask = Ask(Identity("local", "m"), Sampling(**sampling), (Message("user", (text,)),))
-    return Request(ask, CASE, CASE.questions[0], Condition(), ORDER, trials, turn)
-
-
-def local(**settings: Any) -> Local:
-    return Local(CandidateSettings(**{"name": "m", "provider": "local", "model": "smollm2", **settings}))
-
-
-class Sitting:
-    """A prepared candidate and the loop that it answers in."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.candidate = local(**settings)
-        self.loop.run_until_complete(self.candidate.prepare(None))  # type: ignore[arg-type]
-
-    def replies(self, *requests: Request) -> list[Reply]:
-        async def all_at_once() -> list[Reply]:
-            return await asyncio.gather(*(self.candidate.answer(request) for request in requests))
-
-        return self.loop.run_until_complete(all_at_once())
-
-    def answers(self, request: Request) -> list[Answer]:
-        return self.replies(request)[0].answers
-
-    def close(self) -> None:
-        self.loop.run_until_complete(self.candidate.close())
-        self.loop.close()
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +129,7 @@ def test_log_probabilities_do_not_depend_on_the_draw(smollm2: Sitting) -> None:
     assert narrow[0].first_token == stopped[0].first_token == plain
 
 
-def g_test(votes: list[str], probabilities: dict[str, float]) -> float:
+def g_test(votes: list[str], probabilities: Mapping[str, float]) -> float:
     """p of the likelihood-ratio test of votes against probabilities; all that is rare is one class."""
     likely = {token: p for token, p in probabilities.items() if p * len(votes) >= 5}
     expected = {**likely, "": 1 - sum(likely.values())}
@@ -194,7 +145,9 @@ def test_votes_follow_the_log_probabilities(
     request = asked(CHOICE, trials=tuple(range(200)), temperature=temperature, max_tokens=1, logprobs=200)
     answers = smollm2.answers(request)
     assert answers[0].first_token is not None
-    probabilities = {token: math.exp(value) for token, value in answers[0].first_token}
+    probabilities: dict[str, float] = defaultdict(float)
+    for token, value in answers[0].first_token:  # special tokens are all written as ""
+        probabilities[token] += math.exp(value)
     p = g_test([answer.text for answer in answers], probabilities)
     assert (p > 0.001) == agrees, p
 

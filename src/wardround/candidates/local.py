@@ -16,6 +16,7 @@ from wardround.candidates.candidate import Fault, Rejected, Reply, Request, Sett
 from wardround.candidates.local_chat import PLAIN, answer_of, first_token_of, prompt_of, sampled
 from wardround.candidates.local_weights import checked, find_weights, revision_of
 from wardround.cases.set import CaseSet
+from wardround.core.ask import Answer
 from wardround.core.errors import BadInput, WardroundError
 
 QUEUED = 2  # one is answered while the next is made ready; more would only wait, and time out
@@ -114,8 +115,7 @@ class Local(Settled):
         prompt = {"messages": [{"role": "user", "content": "Good morning."}], "max_tokens": 1}
         self._complete({**prompt, "cache_prompt": False})
         usage = self._complete({**prompt, "cache_prompt": True})["usage"]
-        cached: int = usage["prompt_tokens_details"]["cached_tokens"]
-        return cached == usage["prompt_tokens"] - 1
+        return bool(usage["prompt_tokens_details"]["cached_tokens"] == usage["prompt_tokens"] - 1)
 
     def _unload(self) -> None:
         self._server = None
@@ -139,7 +139,8 @@ class Local(Settled):
             wanted = {"max_tokens": 1, "logprobs": True, "top_logprobs": sampling.logprobs}
             first_token = first_token_of(self._complete({**body, **wanted}))
         body |= sampled(sampling)
-        answers, read, written = [], 0, 0
+        answers: list[Answer] = []
+        read = written = 0
         for trial in request.trials:
             if stopped.is_set() or (answers and time.monotonic() > handed_over):
                 break
@@ -154,15 +155,15 @@ class Local(Settled):
             told: dict[str, Any] = self._server.handle_chat_completions(body)
         except (ValueError, RuntimeError) as error:  # what llama.cpp cannot make a prompt of
             raise Rejected(_one_line(error)) from None
-        error = told.get("error")
-        if error is None:
+        if "error" not in told:
             return told
-        if error.get("type") == "exceed_context_size_error":
-            tokens, room = error["n_prompt_tokens"], error["n_ctx"]
+        refusal = told["error"]
+        if refusal.get("type") == "exceed_context_size_error":
+            tokens, room = refusal["n_prompt_tokens"], refusal["n_ctx"]
             raise Rejected(f"the prompt has {tokens} tokens, but the model's context holds {room}")
-        if error.get("code", 500) < 500:
-            raise Rejected(_one_line(error.get("message")))
-        raise Fault(_one_line(error.get("message")))
+        if refusal.get("code", 500) < 500:
+            raise Rejected(_one_line(refusal.get("message")))
+        raise Fault(_one_line(refusal.get("message")))
 
 
 def seed_of(request: Request, trial: int) -> int:
