@@ -31,38 +31,48 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer per trial of the request, in the order of its trials, and what they cost."""
+    """Answers to the request's trials, in their order, and what they cost.
+
+    A server that gives fewer answers than trials has answered the first ones.
+    """
 
     answers: list[Answer]
     tokens_in: int = 0
     tokens_out: int = 0
-    calls: int = 1
 
 
 class Fault(Exception):
-    """No answer came, but another attempt may bring one. `overload` faults ask for a slower pace."""
+    """No answer came, but another attempt may bring one."""
 
-    def __init__(self, message: str, *, overload: bool = False, unreachable: bool = False) -> None:
+    def __init__(self, message: str, *, unreachable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.overload = overload
         self.unreachable = unreachable
-        self.retry_after: float | None = None
+        self.retry_after = retry_after
+
+
+class Adapted(Exception):
+    """The server refused a part of the request that can be left out: send it again, now without."""
 
 
 class Rejected(Exception):
     """The candidate will never answer this request: asking again cannot help."""
 
 
+class Gone(Exception):
+    """The candidate can answer nothing: no key, no such model, no server."""
+
+
 class Candidate(Protocol):
     settings: CandidateSettings
     identity: Identity  # part of every Ask key; final after `prepare`
+    several: bool  # whether one request may ask for several trials
 
     async def prepare(self, cases: CaseSet) -> None:
         """Loads weights, fits, checks the key: whatever must be there before the first Ask."""
         ...
 
     async def answer(self, request: Request) -> Reply:
-        """Answers, or raises Fault or Rejected."""
+        """Answers, or raises Fault, Adapted, Rejected or Gone."""
         ...
 
     async def close(self) -> None: ...
@@ -74,6 +84,7 @@ class Settled:
 
     settings: CandidateSettings
     identity: Identity = field(init=False)
+    several: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         self.identity = self.settings.identity

@@ -113,11 +113,20 @@ class Case(Record):
             for other in [*question.given, *([question.of] if question.of else [])]:
                 if other not in ids:
                     raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
+        self._refuse_circles()
         for name, telling in self.tellings.items():
             for number in telling.images or []:
                 if not 0 <= number < len(self.images):
                     raise ValueError(f"telling {name!r} names image {number}; there are {len(self.images)}")
         return self
+
+    def _refuse_circles(self) -> None:
+        waiting = {question.id: set(question.given) for question in self.questions}
+        while ready := [id for id, given in waiting.items() if not given & waiting.keys()]:
+            for id in ready:
+                del waiting[id]
+        if waiting:
+            raise ValueError(f"questions {', '.join(waiting)} are given to each other in a circle")
 
     @property
     def resampled_as(self) -> str:

@@ -33,12 +33,8 @@ def _input_lists() -> tuple[str, ...]:
 AXES: Mapping[str, Axis] = {
     "inputs": Axis(("all", *_input_lists())),
     "telling": Axis(("own", "text", "multimodal")),
-    "evidence": Axis(
-        ("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"), open_yet=False
-    ),
-    "degradation": Axis(
-        ("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)"), open_yet=False
-    ),
+    "evidence": Axis(("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"), open_yet=False),
+    "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)"), open_yet=False),
     "without": Axis(("none",), re.compile(r".+"), open_yet=False),
     "carry": Axis(("own", "gold", "wrong", "none"), open_yet=False),
     "confidence": Axis(("none", "verbal", "votes", "logprobs")),
@@ -63,9 +59,7 @@ def check_value(axis_name: str, value: object) -> str:
         raise WardroundError(f"{axis_name} = {value!r}: expected one of {', '.join(axis.values)}")
     assert isinstance(value, str)
     if not axis.open_yet and value != axis.values[0]:
-        raise WardroundError(
-            f"{axis_name} = {value!r} cannot be asked by this version; only {axis.values[0]!r} can"
-        )
+        raise WardroundError(f"{axis_name} = {value!r} cannot be asked by this version; only {axis.values[0]!r} can")
     return value
 
 

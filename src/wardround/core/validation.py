@@ -56,7 +56,5 @@ def _one_message(errors: list[Any]) -> str:
     if bounded is not None:
         return said(bounded)
     members = [each["loc"][-1] for each in errors]
-    expected = " or ".join(
-        UNION_MEMBERS[name] for name in members if not (name == "int" and "float" in members)
-    )
+    expected = " or ".join(UNION_MEMBERS[name] for name in members if not (name == "int" and "float" in members))
     return f"should be {expected}, not {errors[0]['input']!r}"[:300]

@@ -1,0 +1,70 @@
+"""Prompts are text files: one folder per named prompt, one file per kind of asking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from pathlib import Path
+
+from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Prompts:
+    """Finds prompts by name: first in a `prompts` folder beside the study, then among our own."""
+
+    def __init__(self, beside: Path | None = None) -> None:
+        self._beside = beside / "prompts" if beside else None
+        self._loaded: dict[str, list[str]] = {}
+        self.hashes: dict[str, str] = {}
+
+    def fill(self, name: str, kind: str, slots: Mapping[str, str]) -> str:
+        """A prompt with its slots filled. A paragraph whose slots are all empty is left out."""
+        paragraphs = self._loaded.get(f"{name}/{kind}") or self._load(name, kind)
+        kept = []
+        for paragraph in paragraphs:
+            slot = _SLOT.search(paragraph)
+            if slot is None:
+                kept.append(paragraph)
+            elif value := slots.get(slot[1], ""):
+                kept.append(paragraph[: slot.start()] + value + paragraph[slot.end() :])
+        return "\n\n".join(kept)
+
+    def _load(self, name: str, kind: str) -> list[str]:
+        text = self._text(name, kind)
+        paragraphs = text.rstrip("\n").split("\n\n")
+        for paragraph in paragraphs:
+            if len(_SLOT.findall(paragraph)) > 1:
+                raise WardroundError(f"prompt {name}/{kind}.txt: a paragraph may hold one slot, not more")
+        self.hashes[f"{name}/{kind}"] = blake2b(text.encode(), digest_size=32).hexdigest()
+        self._loaded[f"{name}/{kind}"] = paragraphs
+        return paragraphs
+
+    def _text(self, name: str, kind: str) -> str:
+        places = [self._beside / name] if self._beside else []
+        for folder in [*places, _ours() / name]:
+            file = folder / f"{kind}.txt"
+            if file.is_file():
+                return file.read_text(encoding="utf-8")
+        looked = f"prompts/{name}/{kind}.txt beside the study or among wardround's own"
+        raise WardroundError(f"prompt = {name!r}: there is no {looked}")
+
+
+def kind_of(question_kind: str, condition: Condition) -> str:
+    """The file that asks a question of this kind under this condition."""
+    kind = question_kind
+    if condition.stem == "options-only":
+        kind += "-options-only"
+    if condition.confidence == "verbal":
+        kind += "-verbal"
+    return kind
+
+
+@cache
+def _ours() -> Path:
+    return Path(str(resources.files("wardround.asking"))) / "prompts"

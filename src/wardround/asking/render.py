@@ -1,0 +1,154 @@
+"""A question under a condition becomes an Ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wardround.asking.applicable import told, why_not
+from wardround.asking.options import option_order, seeded, written
+from wardround.asking.prompts import Prompts, kind_of
+from wardround.cases.images.recipe import recipe_for
+from wardround.cases.set import CaseSet
+from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
+from wardround.core.case import Case, Image, Question
+from wardround.core.condition import Condition
+from wardround.core.study import CandidateSettings, Study
+
+LOGPROBS = 20  # alternatives of the first token: as many as common servers return
+# our estimates, for candidates whose `context` is given: no tokenizer is asked
+CHARACTERS_A_TOKEN = 3.5
+TOKENS_AN_IMAGE = 1200
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """An Ask and the order in which it shows the options."""
+
+    ask: Ask
+    order: tuple[int, ...]
+
+
+class Renderer:
+    """Renders the Asks of one study. `fingerprint` gives the SHA-256 of an image file."""
+
+    def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[Path], str]) -> None:
+        self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
+
+    def render(
+        self,
+        case: Case,
+        question: Question,
+        condition: Condition,
+        candidate: CandidateSettings,
+        identity: Identity,
+        trial: int,
+        given: Mapping[str, str] | None = None,
+    ) -> Rendered:
+        order = self.order(case, question, condition, trial)
+        images = self.images(case, condition) if candidate.sees else []
+        text = self._text(case, question, condition, order, images, given)
+        sampling = self._study.sampling_for(candidate, condition)
+        if condition.confidence == "logprobs":
+            sampling = first_letter(sampling)
+        parts = [self._part(image, owner, condition) for owner, image in images] if condition.looks else []
+        parts, cut = _fitting(parts, text, sampling, candidate.context)
+        message = Message("user", (*parts, text))
+        return Rendered(Ask(identity, sampling, (message,), cut=cut), order)
+
+    def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
+        """Why this question cannot be asked under this condition, or None if it can."""
+        reason = why_not(case, question, condition)
+        if reason is None and condition.images == "swapped":
+            _, numbers = told(case, condition)
+            if any(self.swapped(case, number) is None for number in numbers):
+                return "no other case has an image of that modality"
+        return reason
+
+    def order(self, case: Case, question: Question, condition: Condition, trial: int) -> tuple[int, ...]:
+        """The order in which the options are shown."""
+        return option_order(case, question, condition, trial, self._study.seed)
+
+    def path(self, image: Image) -> Path:
+        """Where the image's file is."""
+        return self._cases.image_path(image)
+
+    def images(self, case: Case, condition: Condition) -> list[tuple[Case, Image]]:
+        """The images that the condition shows, each with the case that it belongs to."""
+        if not (condition.shows("images") and condition.stem == "full"):
+            return []
+        _, numbers = told(case, condition)
+        if condition.images != "swapped":
+            return [(case, case.images[number]) for number in numbers]
+        swapped = [self.swapped(case, number) for number in numbers]
+        return [image for image in swapped if image is not None]
+
+    def swapped(self, case: Case, number: int) -> tuple[Case, Image] | None:
+        """Another case's image of the same modality; None if there is none."""
+        own = case.images[number]
+        others = self._cases.images_of_modality(own.modality)
+        start = seeded("swapped", self._study.seed, case.id, number).randrange(max(1, len(others)))
+        for step in range(len(others)):
+            index, image_number = others[(start + step) % len(others)]
+            other = self._cases.case(int(index))
+            image = other.images[int(image_number)]
+            if other.resampled_as != case.resampled_as and image.path != own.path:
+                return other, image
+        return None
+
+    def _part(self, image: Image, owner: Case, condition: Condition) -> ImagePart:
+        path = self._cases.image_path(image)
+        recipe = recipe_for(image, blank=condition.images == "blank")
+        return ImagePart(str(path), self._fingerprint(path), recipe, image.frame)
+
+    def _text(
+        self,
+        case: Case,
+        question: Question,
+        condition: Condition,
+        order: tuple[int, ...],
+        images: list[tuple[Case, Image]],
+        given: Mapping[str, str] | None,
+    ) -> str:
+        history, _ = told(case, condition)
+        by_id = {q.id: q.stage or q.id for q in case.questions}
+        slots = {
+            "images": _listed([image for _, image in images]),
+            "history": (history or "") if condition.shows("history") else "",
+            "findings": (case.findings or "") if condition.shows("findings") else "",
+            "given": "\n".join(f"{by_id[id]}: {text}" for id, text in (given or {}).items()),
+            "question": question.prompt,
+            "options": written(question.options, order) if question.options else "",
+        }
+        return self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
+
+
+def estimated_tokens(ask: Ask) -> int:
+    """About how many tokens an Ask is, by our own estimate."""
+    parts = [part for message in ask.messages for part in message.parts]
+    characters = sum(len(part) for part in parts if isinstance(part, str))
+    return round(characters / CHARACTERS_A_TOKEN) + TOKENS_AN_IMAGE * len(ask.images)
+
+
+def first_letter(sampling: Sampling) -> Sampling:
+    """The sampling under which log-probabilities are the distribution of votes, all of it explicit."""
+    return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=LOGPROBS)
+
+
+def _listed(images: list[Image]) -> str:
+    if not images:
+        return ""
+    named = "; ".join(f"{number}. {image.modality or 'image'}" for number, image in enumerate(images, 1))
+    return f"Images, in order: {named}"
+
+
+def _fitting(
+    parts: list[ImagePart], text: str, sampling: Sampling, context: int | None
+) -> tuple[list[ImagePart], tuple[str, ...]]:
+    """Images that do not fit the candidate's context are cut from the end, and named."""
+    if context is None:
+        return parts, ()
+    room = context - len(text) / CHARACTERS_A_TOKEN - (sampling.max_tokens or 0)
+    fitting = max(0, int(room // TOKENS_AN_IMAGE))
+    return parts[:fitting], tuple(f"image {number + 1}" for number in range(fitting, len(parts)))

@@ -1,0 +1,95 @@
+"""Answers drawn from a distribution over the options shown, as text, the way a model would reply."""
+
+from __future__ import annotations
+
+import math
+import random
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from wardround.asking.options import LETTERS, seeded
+from wardround.candidates.candidate import Reply, Request, Settled
+from wardround.core.ask import Answer
+
+
+class Drawn(Settled):
+    """Gives each option shown a share, and draws every trial's letter from these shares.
+
+    Each trial has a stream of random numbers of its own, named by the Ask's key (which holds the identity),
+    the trial and the turn. So answers are the same in any order and after any restart.
+    """
+
+    @abstractmethod
+    def shares(self, request: Request) -> Sequence[float]:
+        """The probability of each option, in the order shown; together 1."""
+
+    def listed(self, request: Request) -> list[tuple[str, float]]:
+        """The diagnoses for an open question, the likeliest first, and their probabilities. By default none."""
+        return []
+
+    def stated(self, request: Request, chosen: float) -> float:
+        """The confidence stated for an answer that was given the probability `chosen`."""
+        return chosen
+
+    async def answer(self, request: Request) -> Reply:
+        if request.question.kind == "open":
+            return Reply([self._list(request)] * len(request.trials))
+        shares = self.shares(request)
+        first = first_token(shares, request)
+        images = sent(request)
+        answers = []
+        for trial in request.trials:
+            place = drawn(shares, stream(request, trial))
+            text = with_confidence(LETTERS[place], self.stated(request, shares[place]), request)
+            answers.append(Answer(text, first_token=first, images=images))
+        return Reply(answers)
+
+    def _list(self, request: Request) -> Answer:
+        found = self.listed(request)
+        text = numbered([name for name, _ in found])
+        return Answer(
+            with_confidence(text, found[0][1] if found else 0.0, request),
+            images=sent(request),
+        )
+
+
+def stream(request: Request, trial: int) -> random.Random:
+    """The random numbers of one trial."""
+    return seeded("answer", request.ask.key.hex(), trial, request.turn)
+
+
+def drawn(shares: Sequence[float], numbers: random.Random) -> int:
+    """A place drawn with these probabilities."""
+    return numbers.choices(range(len(shares)), shares)[0]
+
+
+def first_token(
+    shares: Sequence[float], request: Request, unparsed: tuple[str, float] | None = None
+) -> tuple[tuple[str, float], ...] | None:
+    """The likeliest first tokens and their log-probabilities, as many as the Ask wants; None if it wants none.
+
+    `unparsed` is a token that names no option and its probability. What cannot happen is not listed.
+    """
+    wanted = request.ask.sampling.logprobs
+    if not wanted:
+        return None
+    tokens = [*zip(LETTERS, shares, strict=False), *([unparsed] if unparsed else [])]
+    likeliest = sorted(tokens, key=lambda token: (-token[1], token[0]))[:wanted]
+    return tuple((token, math.log(share)) for token, share in likeliest if share > 0)
+
+
+def numbered(names: Sequence[str]) -> str:
+    """`1. name`, one a line."""
+    return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, start=1))
+
+
+def with_confidence(text: str, confidence: float, request: Request) -> str:
+    """The reply with a line that states the confidence, where the condition asks for one."""
+    if request.condition.confidence != "verbal":
+        return text
+    return f"{text}\nConfidence: {round(100 * confidence, 2):g}%".lstrip("\n")
+
+
+def sent(request: Request) -> tuple[str, ...]:
+    """The hashes of the images that came with the request."""
+    return tuple(image.sha256 for image in request.images)

@@ -1,0 +1,39 @@
+"""Providers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from wardround.candidates.candidate import Candidate
+from wardround.candidates.openai import is_loopback
+from wardround.core.errors import WardroundError
+from wardround.core.study import CandidateSettings
+
+# imported only when a study names them: most need packages that others do not
+PROVIDERS = {
+    "openai": "wardround.candidates.openai:OpenAI",
+    "local": "wardround.candidates.local:Local",
+    "pixels": "wardround.candidates.pixels:Pixels",
+    "random": "wardround.candidates.baselines:Random",
+    "position": "wardround.candidates.baselines:Position",
+    "longest": "wardround.candidates.baselines:Longest",
+    "overlap": "wardround.candidates.baselines:Overlap",
+    "simulated": "wardround.candidates.simulated:Simulated",
+}
+
+
+def make_candidate(settings: CandidateSettings, *, offline: bool = False) -> Candidate:
+    """The candidate that a study names. With `offline`, an address beyond this machine is refused."""
+    place = PROVIDERS.get(settings.provider)
+    if place is None:
+        raise WardroundError(
+            f"candidate {settings.name!r}: unknown provider {settings.provider!r}; there are {', '.join(PROVIDERS)}"
+        )
+    if offline and settings.base_url and not is_loopback(settings.base_url):
+        raise WardroundError(
+            f"candidate {settings.name!r}: the study is offline, and {settings.base_url} is not on this machine"
+        )
+    module, name = place.split(":")
+    make: Callable[[CandidateSettings], Candidate] = getattr(import_module(module), name)
+    return make(settings)

@@ -1,0 +1,30 @@
+"""What running needs to know of an answer while a study runs."""
+
+from __future__ import annotations
+
+from wardround.core.ask import Answer
+from wardround.core.case import Question
+from wardround.marking.choice import parse_choice
+from wardround.marking.distribution import distribution
+from wardround.marking.open import ranked_diagnoses
+
+
+class AnswerReader:
+    """Reads answers with the parser that marks them."""
+
+    def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
+        """The text of the chosen option, or the first diagnosis."""
+        if question.kind == "open":
+            return next(iter(ranked_diagnoses(answer.text)), None)
+        option = self.option(answer, question, order)
+        return None if option is None else question.choices[option]
+
+    def option(self, answer: Answer, question: Question, order: tuple[int, ...]) -> int | None:
+        """The chosen option in the case's own order."""
+        read = parse_choice(answer.text, [question.choices[index] for index in order]).option
+        return None if read is None else order[read]
+
+    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
+        """Whether the log-probabilities of the first token are the distribution of votes."""
+        found = distribution(answer, [question.choices[index] for index in order])
+        return found is not None and found.settled

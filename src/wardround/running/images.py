@@ -1,0 +1,87 @@
+"""Images are hashed and made sendable off the event loop, once per distinct image and recipe."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+from collections import OrderedDict
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from wardround.cases.encoded import Encoded
+from wardround.cases.images.render import render
+from wardround.core.ask import ImagePart
+from wardround.core.canonical import canonical_json, sha256_file
+from wardround.core.errors import BadInput
+from wardround.running.store import Store
+
+KEPT_BYTES = 96 * 2**20
+
+
+class Fingerprints:
+    """SHA-256 of image files. A file whose size and time of change are as before is not read again."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, str] = {}
+
+    async def learn(self, path: Path) -> None:
+        """Makes the hash of one file known."""
+        name = str(path)
+        if name in self._known:
+            return
+        try:
+            status = os.stat(path)
+            known = self._store.known_file(name)
+            if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
+                self._known[name] = known[2]
+                return
+            sha256 = await asyncio.to_thread(sha256_file, path)
+        except OSError as error:
+            raise BadInput(path, f"image cannot be read: {error.strerror}") from None
+        self._known[name] = sha256
+        self._store.remember_file(name, status.st_size, status.st_mtime_ns, sha256)
+
+    def __call__(self, path: Path) -> str:
+        return self._known[str(path)]
+
+
+class Imagery:
+    """Makes images sendable in worker processes, and keeps the latest in memory."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._workers = workers or os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+        self._kept: OrderedDict[str, Encoded] = OrderedDict()
+        self._bytes = 0
+        self._under_way: dict[str, asyncio.Future[Encoded]] = {}
+
+    async def encoded(self, part: ImagePart) -> Encoded:
+        key = canonical_json(part.named)
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+            return found
+        under_way = self._under_way.get(key)
+        if under_way is None:
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+            submitted = self._pool.submit(render, Path(part.path), part.frame, part.recipe)
+            under_way = self._under_way[key] = asyncio.wrap_future(submitted)
+            under_way.add_done_callback(lambda done: self._keep(key, done))
+        return await asyncio.shield(under_way)
+
+    def _keep(self, key: str, done: asyncio.Future[Encoded]) -> None:
+        del self._under_way[key]
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._kept[key] = done.result()
+        self._bytes += len(done.result().base64)
+        while self._bytes > KEPT_BYTES and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.base64)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,115 @@
+"""Pace: how many calls a candidate is given at once, learnt from how it copes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+START = 4
+SMALLEST_WINDOW = 16
+MOST_PATIENCE = 32
+LONGEST_HOLD = 1.0
+
+
+class Pace:
+    """Slots for calls under way. The limit is judged anew after each window of calls.
+
+    While all goes well it doubles, then grows by one. A share f of faults lowers it to (1 - f) of what it
+    was: a server that takes 8 at once and is given 16 refuses half, and is then given 8. Faults that do not
+    get rarer at a lower limit have nothing to do with load; their share is then taken as the normal one.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = min(START, most)
+        self.busy = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._calls = self._faults = 0
+        self._doubling = True
+        self._patience = 1  # clean windows before one more slot is tried
+        self._clean = 0
+        self._normal = 0.0  # share of faults that does not depend on load
+        self._lowered_from: tuple[int, float] | None = None  # limit and share of faults before it was lowered
+        self._tried_more = False
+        self._seconds = 0.1  # a typical call
+
+    async def acquire(self) -> None:
+        if self.busy < self.limit and not self._queue:
+            self.busy += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.release()
+            raise
+
+    def release(self) -> None:
+        self.busy -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._queue and self.busy < self.limit:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self.busy += 1
+                turn.set_result(None)
+
+    @property
+    def hold(self) -> float:
+        """For how long a slot stays closed after a fault: a typical call, so that a refusal, which comes at
+        once, is not followed by a storm of others."""
+        return min(self._seconds, LONGEST_HOLD)
+
+    def succeeded(self, seconds: float) -> None:
+        self._seconds += 0.1 * (seconds - self._seconds)
+        self._count(fault=False)
+
+    def faulted(self) -> None:
+        self._count(fault=True)
+
+    def narrow(self) -> None:
+        """The server is down: one call at a time finds out when it is back."""
+        self.limit = 1
+        self._doubling = True
+        self._calls = self._faults = 0
+
+    def _count(self, *, fault: bool) -> None:
+        self._calls += 1
+        self._faults += fault
+        if self._calls >= max(SMALLEST_WINDOW, 2 * self.limit):
+            self._judge(self._faults / self._calls)
+            self._calls = self._faults = 0
+            self._let_in()
+
+    def _judge(self, share: float) -> None:
+        lowered_from, self._lowered_from = self._lowered_from, None
+        if lowered_from is not None and share > 0.7 * lowered_from[1]:
+            self.limit, self._normal = lowered_from[0], max(self._normal, min(share, lowered_from[1]))
+            return
+        if share > self._normal + 0.5 * self._normal + 0.02:
+            self._lower(share)
+        else:
+            self._raise()
+
+    def _lower(self, share: float) -> None:
+        self._doubling = False
+        self._clean = 0
+        if self._tried_more:
+            self._patience = min(2 * self._patience, MOST_PATIENCE)
+            self._tried_more = False
+        self._lowered_from = (self.limit, share)
+        self.limit = max(1, min(self.limit - 1, round(self.limit * (1 - share))))
+
+    def _raise(self) -> None:
+        if self._doubling:
+            self.limit = min(2 * self.limit, self.most)
+            return
+        self._clean += 1
+        if self._tried_more and self._clean > 1:  # the extra slot held
+            self._patience, self._tried_more = 1, False
+        if self._clean >= self._patience and self.limit < self.most:
+            self.limit += 1
+            self._clean, self._tried_more = 0, True

@@ -1,0 +1,336 @@
+"""A study is run: replayed through what is stored, then asked for what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from wardround import __version__
+from wardround.asking.prompts import Prompts
+from wardround.asking.render import Renderer
+from wardround.candidates.candidate import Candidate, Fault, Gone, Rejected, Request
+from wardround.candidates.registry import make_candidate
+from wardround.cases.set import CaseSet
+from wardround.core.ask import Answer
+from wardround.core.errors import WardroundError
+from wardround.core.study import Study
+from wardround.running.budget import Purse, price
+from wardround.running.caller import Caller
+from wardround.running.folder import RunFolder
+from wardround.running.images import Fingerprints, Imagery
+from wardround.running.progress import Progress
+from wardround.running.schedule import Outcome, Plan, examine, replay
+from wardround.running.sentinel import Sentinels
+from wardround.running.sitting import Reader, Room
+from wardround.running.store import Row, Store
+from wardround.running.used import UsedRows, read_used
+
+PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things are: the study's file, the folder of runs and the answer store."""
+
+    study: Path
+    runs: Path
+    answers: Path
+
+    @classmethod
+    def given(cls, study: Path, runs: Path | None, answers: Path | None) -> Places:
+        """With a folder of runs the store is beside it, unless another is named."""
+        runs = runs or Path("runs")
+        return cls(study, runs, answers or runs.absolute().parent / "answers.sqlite")
+
+
+@dataclass
+class Seated:
+    """One candidate with all that examines it."""
+
+    room: Room
+    plan: Plan
+    sentinels: Sentinels
+    models: set[str]  # as its servers named themselves
+    outcome: Outcome = field(default_factory=Outcome)
+
+
+class Examination:
+    """One start of one run."""
+
+    def __init__(
+        self, study: Study, places: Places, reader: Reader, *, strict: bool = False, note: Callable[[str], None] = print
+    ) -> None:
+        self.study, self.places, self.note = study, places, note
+        self.cases = CaseSet.open(cases_folder(study, places.study), strict=strict)
+        self.prompts = Prompts(places.study.parent)
+        self.folder = RunFolder(places.runs / study.name)
+        self._reader = reader
+        self._candidates: list[Candidate] = [make_candidate(each, offline=study.offline) for each in study.candidates]
+        self.store = Store(places.answers)
+        self._imagery = Imagery()
+        self._purse = Purse(study.budget)
+        self._used = UsedRows()
+        self._seated: list[Seated] = []
+        self._read = self._unread = 0
+        self.interrupted = False
+
+    async def plan(self) -> list[Seated]:
+        """Prepares the candidates and replays them through stored answers; calls nobody."""
+        fingerprints = Fingerprints(self.store)
+        renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
+        for number, candidate in enumerate(self._candidates):
+            await candidate.prepare(self.cases)
+            caller = Caller(self.study.name, candidate, self.store, self._imagery, self._purse)
+            room = Room(
+                self.study,
+                renderer,
+                fingerprints,
+                self.store,
+                caller,
+                self._reader,
+                use=partial(self._used.add, number),
+                answered=partial(self._answered, number),
+                stored=partial(self._stored, number),
+                tools={},
+            )
+            self._seated.append(Seated(room, Plan(), Sentinels(), set()))
+            self._seated[-1].plan = await replay(room, self.cases)
+        return self._seated
+
+    def _answered(self, number: int, request: Request, answer: Answer) -> None:
+        """Hears of a new answer: for the unparsed rate so far, the sentinels and the models' names."""
+        self._stored(number, answer)
+        self._seated[number].sentinels.see(request, answer)
+        if request.question.kind == "choice" and answer.first_token is None:
+            self._read += 1
+            self._unread += self._reader.text(answer, request.question, request.order) is None
+
+    def _stored(self, number: int, answer: Answer) -> None:
+        if answer.model is not None:
+            self._seated[number].models.add(answer.model)
+
+    def announce(self) -> str:
+        """What is stored, what is new and what that may cost, before anything is spent."""
+        found = [seated.plan.found for seated in self._seated]
+        stored, missing = sum(each.stored for each in found), sum(each.missing for each in found)
+        cost = sum(
+            price(seated.room.caller.settings, seated.plan.found.tokens_in, seated.plan.found.tokens_out)
+            for seated in self._seated
+        )
+        about = f", about {cost:.2f} USD" if cost else ""
+        return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
+
+    async def run(self, *, amend: bool = False, quiet: bool = False) -> dict[str, Any]:
+        """Asks what is missing, and writes used.parquet and manifest.json. Returns the manifest."""
+        self.folder.lock()
+        amendments = self.folder.bind(self.study, amend)
+        started = self.folder.manifest.get("started", now())
+        self.folder.write("study.toml", self.places.study.read_bytes())
+        await self.plan()
+        self.note(self.announce())
+        await self._ask_all(quiet)
+        sentinel = await self._ask_again()
+        manifest = self._manifest() | {"started": started, "amendments": amendments, "sentinel": sentinel}
+        self._write_used()
+        self.folder.write_manifest(manifest)
+        return manifest
+
+    async def _ask_all(self, quiet: bool) -> None:
+        found = [seated.plan.found for seated in self._seated]
+        stored, missing = sum(each.stored for each in found), sum(each.missing for each in found)
+        if not missing:
+            return
+        progress = Progress(stored + missing, stored, [seated.room.caller.tally for seated in self._seated], quiet)
+        asking = asyncio.ensure_future(self._examine_all())
+        self._on_interrupt(asking)
+        try:
+            while not asking.done():
+                await asyncio.wait([asking], timeout=0.2)
+                progress.read, progress.unread = self._read, self._unread
+                progress.show(last=asking.done())
+            await asking
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    asyncio.get_running_loop().remove_signal_handler(number)
+
+    async def _examine_all(self) -> None:
+        async def one(seated: Seated) -> None:
+            seated.outcome = await examine(seated.room, self.cases, seated.plan)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for seated in self._seated:
+                    group.create_task(one(seated))
+        except* WardroundError as failures:
+            raise first_of(failures) from None
+
+    def _on_interrupt(self, asking: asyncio.Future[None]) -> None:
+        """Once: finish what is in flight. Twice: stop now."""
+
+        def interrupted() -> None:
+            if self.interrupted:
+                asking.cancel()
+                return
+            self.interrupted = True
+            self.note("stopping: calls under way are finished; press Ctrl-C again to stop now")
+            for seated in self._seated:
+                seated.room.caller.stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
+                asyncio.get_running_loop().add_signal_handler(number, interrupted)
+
+    async def _ask_again(self) -> dict[str, Any]:
+        """The sentinels, once per run, where a server answered anew and the run is whole."""
+        told: dict[str, Any] = self.folder.manifest.get("sentinel", {})
+        for seated in self._seated:
+            caller = seated.room.caller
+            name, served = caller.settings.name, caller.settings.base_url is not None
+            if name in told or not served or not seated.sentinels.kept or caller.ending or self._purse.reached:
+                continue
+            try:
+                told[name] = await seated.sentinels.ask_again(
+                    self.study.name, caller.candidate, self.store, self._imagery, self._reader, self._purse
+                )
+            except (Fault, Gone, Rejected) as failure:
+                told[name] = {"asked_again": 0, "failed": str(failure)}
+        return told
+
+    def _write_used(self) -> None:
+        names = [candidate.name for candidate in self.study.candidates]
+        conditions = [condition.json for condition in self.study.all_conditions]
+        table = self._used.table(names, self.cases.ids, conditions)
+        waiting = self.folder.path / ".used.parquet.new"
+        table.write_parquet(waiting)
+        waiting.replace(self.folder.path / "used.parquet")
+
+    def _manifest(self) -> dict[str, Any]:
+        why = self._why_incomplete()
+        inapplicable: Counter[str] = Counter()
+        skipped: dict[str, str] = {}
+        for seated in self._seated:
+            inapplicable += seated.plan.inapplicable
+            skipped |= seated.plan.skipped | seated.outcome.skipped
+        return {
+            "wardround": __version__,
+            "study": {"name": self.study.name, "hash": self.study.hash},
+            "status": "incomplete" if why else "complete",
+            "why": why,
+            "finished": now(),
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+            "cases": {
+                "path": str(self.study.cases),
+                "folder": str(self.cases.folder.absolute()),
+                "hash": self.cases.hash,
+                "cases": len(self.cases),
+                "questions": self.cases.question_count,
+                "skipped": [str(problem) for problem in self.cases.problems] + list(skipped.values()),
+            },
+            "prompts": dict(sorted(self.prompts.hashes.items())),
+            "candidates": [self._told(seated) for seated in self._seated],
+            "inapplicable": dict(inapplicable.most_common()),
+            "warnings": self._warnings(),
+        }
+
+    def _why_incomplete(self) -> str | None:
+        if self.interrupted:
+            return "it was interrupted"
+        if self._purse.reached and any(seated.outcome.stopped for seated in self._seated):
+            return self._purse.reached
+        for seated in self._seated:
+            name, outcome = seated.room.caller.settings.name, seated.outcome
+            if outcome.gone:
+                return f"candidate {name!r}: {outcome.gone}"
+            if outcome.failures:
+                return f"candidate {name!r}: {seated.room.caller.tally.failed} answers failed: {outcome.failures[0]}"
+        return None
+
+    def _told(self, seated: Seated) -> dict[str, Any]:
+        caller, found = seated.room.caller, seated.plan.found
+        settings, tally = caller.settings, caller.tally
+        calls, tokens_in, tokens_out, duplicates = self.store.spent(self.study.name, settings.name)
+        identity = caller.candidate.identity
+        return {
+            "name": settings.name,
+            "provider": identity.provider,
+            "model": identity.model,
+            "revision": identity.revision,
+            "sees": settings.sees,
+            "settings": settings.model_dump(
+                exclude={"headers", "name", "provider", "model", "revision", "sees"}, exclude_unset=True
+            ),
+            "headers": sorted(settings.headers),
+            "reported_models": sorted(seated.models),
+            "asks": found.stored + found.missing,
+            "stored": found.stored,
+            "new": tally.answers,
+            "calls": calls,
+            "tokens_in": tokens_in,
+            "tokens_out": tokens_out,
+            "cost": price(settings, tokens_in, tokens_out),
+            "duplicates": duplicates,
+            "faults": tally.faults,
+            "failed": tally.failed,
+            "failures": seated.outcome.failures,
+            "deviations": self._deviations(settings.name),
+        }
+
+    def _deviations(self, name: str) -> list[str]:
+        settings = next(each for each in self.study.candidates if each.name == name)
+        if not settings.fixed_sampling:
+            return []
+        own, studys = settings.given, self.study.sampling.given
+        return [
+            f"{key} = {own[key]} instead of the study's {studys[key]}"
+            for key in own
+            if key in studys and own[key] != studys[key]
+        ]
+
+    def _warnings(self) -> list[str]:
+        told = []
+        for seated in self._seated:
+            caller = seated.room.caller
+            if len(seated.models) > 1:
+                names = ", ".join(sorted(seated.models))
+                told.append(f"{caller.settings.name}: answers come from servers that named different models: {names}")
+        return told
+
+    def pack(self) -> int:
+        """Copies the answers that the run used into its folder."""
+        used = read_used(self.folder.path).select("ask", "trial", "turn").unique(maintain_order=True)
+        rows = (Row(bytes.fromhex(ask), trial, turn) for ask, trial, turn in used.iter_rows())
+        return self.store.copy_rows(rows, self.folder.path / "answers.sqlite")
+
+    async def close(self) -> None:
+        for candidate in self._candidates:
+            await candidate.close()
+        self._imagery.close()
+        self.store.close()
+        self.folder.unlock()
+
+
+def cases_folder(study: Study, study_file: Path) -> Path:
+    """The case set that a study names: beside the study file, or from here."""
+    beside = study_file.parent / study.cases
+    return beside if beside.exists() else Path(study.cases)
+
+
+def first_of(failures: BaseExceptionGroup[WardroundError]) -> WardroundError:
+    first = failures.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def now() -> str:
+    return datetime.fromtimestamp(int(time.time()), UTC).isoformat()

@@ -1,0 +1,136 @@
+"""Schedule: which seats a study holds, which of them lack answers, and how a candidate goes through those."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from wardround.asking.applicable import chosen_questions, conditions_for, units
+from wardround.asking.protocols import progressive_chain
+from wardround.candidates.candidate import Gone
+from wardround.cases.set import CaseSet
+from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+from wardround.core.errors import BadInput
+from wardround.running.caller import GaveUp, Stopping
+from wardround.running.sitting import Found, Room, Together
+
+MOST_FAILURES_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One thing to be asked: a question or a chain of one case under one condition, in so many trials."""
+
+    number: int
+    case: Case
+    unit: list[Question]
+    scored: set[str]
+    condition: Condition
+    trials: int
+
+    def together(self, room: Room) -> Together:
+        return Together(room, self.number, self.case, self.unit, self.scored, self.condition)
+
+
+def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], None]) -> Iterator[Seat]:
+    """All that one candidate is asked about one case; for what cannot be asked, why."""
+    study = room.study
+    chosen = chosen_questions(case, study)
+    scored = {question.id for question in chosen}
+    for unit in units(case, chosen):
+        for condition in conditions_for(room.caller.settings, study.all_conditions):
+            reason = room.renderer.why_not(case, unit[-1], condition)
+            if reason is not None:
+                inapplicable(reason)
+                continue
+            trials = 1 if condition.confidence == "logprobs" else study.trials
+            yield Seat(number, case, unit, scored, condition, trials)
+
+
+@dataclass
+class Plan:
+    """What one candidate is asked: what is stored, what is not, and which seats lack answers."""
+
+    found: Found = field(default_factory=Found)
+    inapplicable: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, str] = field(default_factory=dict)  # case -> what is wrong with it
+    _cases: array[int] = field(default_factory=lambda: array("q"))
+    _places: array[int] = field(default_factory=lambda: array("q"))
+
+    def lacks(self, number: int, place: int) -> None:
+        self._cases.append(number)
+        self._places.append(place)
+
+    def lacking(self) -> Iterator[tuple[int, set[int]]]:
+        """Case numbers, each with the places of its seats that lack answers."""
+        places: set[int] = set()
+        for at, (number, place) in enumerate(zip(self._cases, self._places, strict=True)):
+            places.add(place)
+            if at + 1 == len(self._cases) or self._cases[at + 1] != number:
+                yield number, places
+                places = set()
+
+
+async def replay(room: Room, cases: CaseSet) -> Plan:
+    """Goes through all seats on stored answers alone: what is complete is used, the rest is planned."""
+    plan = Plan()
+
+    def count(reason: str) -> None:
+        plan.inapplicable[reason] += 1
+
+    for number, case in enumerate(cases):
+        for place, seat in enumerate(seats(room, number, case, count)):
+            try:
+                found = await seat.together(room).replay(progressive_chain, seat.trials)
+            except BadInput as problem:
+                plan.skipped[case.id] = str(problem)
+                continue
+            plan.found += found
+            if found.missing:
+                plan.lacks(number, place)
+    return plan
+
+
+@dataclass
+class Outcome:
+    """How the examination of one candidate ended."""
+
+    failures: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    stopped: bool = False
+    gone: str | None = None
+
+
+async def examine(room: Room, cases: CaseSet, plan: Plan) -> Outcome:
+    """Takes one candidate through the seats that lack answers. Memory does not grow with the study."""
+    outcome = Outcome()
+
+    async def sit(seat: Seat) -> None:
+        try:
+            await seat.together(room).sit(progressive_chain, seat.trials)
+        except BadInput as problem:
+            outcome.skipped[seat.case.id] = str(problem)
+        except GaveUp as failure:
+            if len(outcome.failures) < MOST_FAILURES_TOLD:
+                outcome.failures.append(f"{seat.case.id}: {failure}")
+        except Stopping:
+            outcome.stopped = True
+        except Gone as gone:
+            outcome.gone = str(gone)
+
+    window = asyncio.Semaphore(2 * room.caller.settings.concurrency + 16)
+    async with asyncio.TaskGroup() as group:
+        for number, places in plan.lacking():
+            for place, seat in enumerate(seats(room, number, cases.case(number), lambda reason: None)):
+                if place not in places:
+                    continue
+                await window.acquire()
+                if room.caller.ending:
+                    outcome.stopped = outcome.gone is None
+                    return outcome
+                group.create_task(sit(seat)).add_done_callback(lambda _: window.release())
+    return outcome

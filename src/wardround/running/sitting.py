@@ -1,0 +1,328 @@
+"""Sitting: one trial of one case under one condition, as a protocol sees it; and trials that sit together."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import typing
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wardround.asking.options import seeded
+from wardround.asking.render import Rendered, Renderer, estimated_tokens
+from wardround.candidates.candidate import Request
+from wardround.core.ask import Answer, Ask
+from wardround.core.canonical import blake
+from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+from wardround.core.hall import Hall
+from wardround.core.study import Study
+from wardround.running.caller import Caller
+from wardround.running.images import Fingerprints
+from wardround.running.store import Row, Store
+from wardround.running.used import Used
+
+Protocol = Callable[[Sequence[Question], Hall], Awaitable[None]]
+Tool = Callable[[Mapping[str, Any]], Awaitable[Any]]
+UNREAD = "not determined"
+TOKENS_A_REPLY = 256  # our estimate where the study sets no limit
+
+
+class Reader(typing.Protocol):
+    """What running needs to know of an answer; marking gives it."""
+
+    def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
+        """What later questions of a chain are told of it, or None where nothing can be read."""
+        ...
+
+    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
+        """Whether its log-probabilities are the distribution of votes."""
+        ...
+
+
+class NotStored(Exception):
+    """While replaying: this Ask has no stored answer for so many trials."""
+
+    def __init__(self, ask: Ask, trials: int) -> None:
+        self.ask, self.trials = ask, trials
+
+
+@dataclass
+class Found:
+    """What a replay found and did not find: answers, and about how many tokens the missing ones take."""
+
+    stored: int = 0
+    missing: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def __iadd__(self, other: Found) -> Found:
+        self.stored += other.stored
+        self.missing += other.missing
+        self.tokens_in += other.tokens_in
+        self.tokens_out += other.tokens_out
+        return self
+
+    def count(self, not_stored: NotStored, left_in_unit: int) -> None:
+        ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
+        self.missing += answers
+        self.tokens_in += answers * estimated_tokens(ask)
+        self.tokens_out += answers * (ask.sampling.max_tokens or TOKENS_A_REPLY)
+
+
+@dataclass
+class Room:
+    """What all sittings of one candidate in one run share."""
+
+    study: Study
+    renderer: Renderer
+    fingerprints: Fingerprints
+    store: Store
+    caller: Caller
+    reader: Reader
+    use: Callable[[Used], None]
+    answered: Callable[[Request, Answer], None]  # hears of every answer that is new
+    stored: Callable[[Answer], None]  # and of every one that is not
+    tools: Mapping[str, tuple[str, Tool]]  # name -> fingerprint, function
+    in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
+
+
+class Together:
+    """The trials of one case and condition. Those that wait on an equal Ask are served by one request."""
+
+    def __init__(
+        self,
+        room: Room,
+        number: int,
+        case: Case,
+        unit: Sequence[Question],
+        scored: set[str],
+        condition: Condition,
+    ) -> None:
+        self.room, self.number, self.case, self.unit, self.condition = room, number, case, unit, condition
+        self.scored = scored
+        self.condition_number = room.study.all_conditions.index(condition)
+        self.uses: list[Used] = []
+        self._awake = 0
+        self._replaying = False
+        self._waiting: dict[tuple[bytes, int], list[tuple[Request, asyncio.Future[Answer]]]] = {}
+
+    async def sit(self, protocol: Protocol, trials: int) -> None:
+        """Runs the protocol once per trial."""
+        self._awake = trials
+        try:
+            if trials == 1:
+                await self._one(protocol, 0)
+                return
+            sat = (self._one(protocol, trial) for trial in range(trials))
+            for exception in await asyncio.gather(*sat, return_exceptions=True):
+                if isinstance(exception, BaseException):
+                    raise exception
+        finally:
+            self._hand_in()
+
+    def _hand_in(self) -> None:
+        for used in self.uses:
+            self.room.use(used)
+
+    async def replay(self, protocol: Protocol, trials: int) -> Found:
+        """Runs the protocol through stored answers only, and says what is not stored. Calls nobody."""
+        self._replaying = True
+        found = Found()
+        for trial in range(trials):
+            sitting = Sitting(self, trial)
+            try:
+                await protocol(self.unit, sitting)
+            except NotStored as not_stored:
+                found.count(not_stored, len(self.unit) - sitting.answered)
+        self._replaying = False
+        found.stored = len(self.uses)
+        if not found.missing:
+            self._hand_in()
+        return found
+
+    async def _one(self, protocol: Protocol, trial: int) -> None:
+        try:
+            await protocol(self.unit, Sitting(self, trial))
+        finally:
+            self._sleep()
+
+    def _sleep(self) -> None:
+        self._awake -= 1
+        if self._awake == 0:
+            self._send()
+
+    async def answer(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Answer:
+        """The stored answer, or the one that is being fetched, or a new one."""
+        row = Row(rendered.ask.key, trial, turn)
+        stored = self.room.store.get(row)
+        if stored is not None:
+            self.room.stored(stored)
+            return stored
+        if self._replaying:
+            raise NotStored(rendered.ask, 1)
+        under_way = self.room.in_flight.get(row)
+        if under_way is None:
+            under_way = self.room.in_flight[row] = asyncio.get_running_loop().create_future()
+            request = self._request(question, rendered, trial, turn)
+            self._waiting.setdefault((row.ask, turn), []).append((request, under_way))
+        self._sleep()
+        try:
+            return await asyncio.shield(under_way)
+        finally:
+            self._awake += 1
+
+    async def votes(self, question: Question, rendered: Rendered, count: int) -> list[Answer]:
+        """The answers of trials 0 to count - 1 to one Ask, asked together from a single trial."""
+        if self._replaying:
+            stored = [self.room.store.get(Row(rendered.ask.key, trial, 0)) for trial in range(count)]
+            found = [answer for answer in stored if answer is not None]
+            if len(found) < count:
+                raise NotStored(rendered.ask, count - len(found))
+            return found
+
+        async def one(trial: int) -> Answer:
+            try:
+                return await self.answer(question, rendered, trial, 0)
+            finally:
+                self._sleep()
+
+        self._awake += count
+        self._sleep()
+        try:
+            return list(await asyncio.gather(*(one(trial) for trial in range(count))))
+        finally:
+            self._awake += 1
+
+    def _request(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Request:
+        seed = None
+        if self.room.caller.settings.send_seed:
+            seed = seeded("seed", self.room.study.seed, rendered.ask.key.hex(), trial, turn).randrange(2**31)
+        return Request(rendered.ask, self.case, question, self.condition, rendered.order, (trial,), turn, (), seed)
+
+    def _send(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for group in waiting.values():
+            if self.room.caller.settings.send_seed:
+                for one in group:
+                    self._fetch_in_background([one])
+            else:
+                self._fetch_in_background(group)
+
+    def _fetch_in_background(self, group: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
+        task = asyncio.ensure_future(self._fetch(group))
+        _background.add(task)
+        task.add_done_callback(_background.discard)
+
+    async def _fetch(self, group: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
+        group.sort(key=lambda one: one[0].trials)
+        first = group[0][0]
+        request = replace(first, trials=tuple(one.trials[0] for one, _ in group))
+        try:
+            answers = await self.room.caller.fetch(request)
+        except BaseException as exception:
+            for one, under_way in group:
+                del self.room.in_flight[Row(one.ask.key, one.trials[0], one.turn)]
+                if isinstance(exception, asyncio.CancelledError):
+                    under_way.cancel()
+                elif not under_way.done():
+                    under_way.set_exception(exception)
+                    under_way.exception()  # a sitting that was stopped meanwhile no longer looks
+            if not isinstance(exception, Exception):
+                raise
+            return
+        for (one, under_way), answer in zip(group, answers, strict=True):
+            del self.room.in_flight[Row(one.ask.key, one.trials[0], one.turn)]
+            self.room.answered(one, answer)
+            if not under_way.done():
+                under_way.set_result(answer)
+
+
+_background: set[asyncio.Future[None]] = set()
+
+
+class Sitting:
+    """The Hall of one trial."""
+
+    def __init__(self, together: Together, trial: int) -> None:
+        self._together = together
+        self.trial = trial
+        self.answered = 0
+        self._turns: Counter[bytes] = Counter()
+
+    async def ask(self, question: Question, *, given: Mapping[str, Answer] | None = None) -> Answer:
+        """Where log-probabilities do not settle a question, all trials vote on it instead."""
+        together = self._together
+        rendered = await self._rendered(question, together.condition, given)
+        turn = self._turn(rendered.ask.key)
+        answer = await together.answer(question, rendered, self.trial, turn)
+        self.answered += 1
+        self._use(question, rendered, answer, self.trial, turn)
+        by_logprobs = together.condition.confidence == "logprobs"
+        if not by_logprobs or together.room.reader.settles(answer, question, rendered.order):
+            return answer
+        voting = replace(together.condition, confidence="votes")
+        rendered = await self._rendered(question, voting, given)
+        answers = await together.votes(question, rendered, together.room.study.trials)
+        for trial, answer in enumerate(answers):
+            self._use(question, rendered, answer, trial, 0)
+        return answers[0]
+
+    async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        together = self._together
+        fingerprint, function = together.room.tools[tool]
+        key = blake({"v": 1, "tool": tool, "fingerprint": fingerprint, "arguments": dict(arguments)})
+        row = Row(key, self.trial, self._turn(key))
+        stored = together.room.store.result(row)
+        if stored is not None:
+            return stored["result"]
+        result = await function(arguments)
+        return (await together.room.store.put_result(row, {"result": result}))["result"]
+
+    def random(self, name: str) -> random.Random:
+        together = self._together
+        return seeded(name, together.room.study.seed, together.case.id, together.condition.json, self.trial)
+
+    def _turn(self, key: bytes) -> int:
+        turn = self._turns[key]
+        self._turns[key] += 1
+        return turn
+
+    async def _rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
+        together = self._together
+        room, case, settings = together.room, together.case, together.room.caller.settings
+        if settings.sees and condition.looks:
+            for _, image in room.renderer.images(case, condition):
+                await room.fingerprints.learn(room.renderer.path(image))
+        return room.renderer.render(
+            case,
+            question,
+            condition,
+            settings,
+            room.caller.candidate.identity,
+            self.trial,
+            self._read(given or {}),
+        )
+
+    def _read(self, given: Mapping[str, Answer]) -> dict[str, str]:
+        """What the answers to earlier questions said, as text."""
+        case, room = self._together.case, self._together.room
+        by_id = {question.id: question for question in case.questions}
+        read = {}
+        for id, answer in given.items():
+            order = room.renderer.order(case, by_id[id], self._together.condition, self.trial)
+            read[id] = room.reader.text(answer, by_id[id], order) or UNREAD
+        return read
+
+    def _use(self, question: Question, rendered: Rendered, answer: Answer, trial: int, turn: int) -> None:
+        together = self._together
+        used = Used(
+            together.number,
+            question.id,
+            together.condition_number,
+            Row(rendered.ask.key, trial, turn),
+            question.id in together.scored,
+        )
+        together.uses.append(used)

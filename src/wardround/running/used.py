@@ -1,0 +1,69 @@
+"""The answers that a run used: `used.parquet`, from which marks can be made again at any time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from wardround.running.store import Row
+
+CHUNK = 20_000
+SCHEMA = {
+    "candidate": pl.Int16,
+    "case": pl.Int32,
+    "question": pl.String,
+    "condition": pl.Int16,
+    "trial": pl.Int32,
+    "ask": pl.Binary,
+    "turn": pl.Int16,
+    "scored": pl.Boolean,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One answer that the run used: what it answers, and where it stands in the store."""
+
+    case: int  # number of the case in its set
+    question: str
+    condition: int  # number of the condition in the study
+    row: Row
+    scored: bool
+
+
+class UsedRows:
+    """Collects what was used, compactly; the order of arrival does not matter."""
+
+    def __init__(self) -> None:
+        self._frames: list[pl.DataFrame] = []
+        self._rows: list[tuple[int, int, str, int, int, bytes, int, bool]] = []
+
+    def add(self, candidate: int, used: Used) -> None:
+        row = used.row
+        self._rows.append(
+            (candidate, used.case, used.question, used.condition, row.trial, row.ask, row.turn, used.scored)
+        )
+        if len(self._rows) >= CHUNK:
+            self._pack()
+
+    def _pack(self) -> None:
+        self._frames.append(pl.DataFrame(self._rows, schema=SCHEMA, orient="row"))
+        self._rows = []
+
+    def table(self, candidates: list[str], case_ids: list[str], conditions: list[str]) -> pl.DataFrame:
+        """All rows in the order of candidate, case, question, condition and trial, with names for numbers."""
+        self._pack()
+        rows = pl.concat(self._frames).sort("candidate", "case", "question", "condition", "trial", "turn", "ask")
+        self._frames = []
+        return rows.with_columns(
+            pl.Series(candidates, dtype=pl.String).gather(rows["candidate"]).alias("candidate"),
+            pl.Series(case_ids, dtype=pl.String).gather(rows["case"]).alias("case"),
+            pl.Series(conditions, dtype=pl.String).gather(rows["condition"]).alias("condition"),
+            rows["ask"].bin.encode("hex").alias("ask"),
+        )
+
+
+def read_used(folder: Path) -> pl.DataFrame:
+    return pl.read_parquet(folder / "used.parquet")

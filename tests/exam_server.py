@@ -1,0 +1,145 @@
+"""A model server for tests: speaks the OpenAI chat protocol on loopback, as well-behaved or as hostile as told."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+Answering = Callable[[dict[str, Any], int], str]  # request body, index of the choice -> text
+FAULTS = ("429", "500", "503", "hang", "drop", "drop-in-body", "truncated", "error-body")
+
+
+def letter_by_hash(body: dict[str, Any], index: int) -> str:
+    """A deterministic server: the answer depends on the messages alone."""
+    told = orjson.dumps(body["messages"]) + str(index).encode()
+    return "ABCD"[hashlib.sha256(told).digest()[0] % 4]
+
+
+class ExamServer:
+    """`with ExamServer(...) as server:` serves on a free port until the block ends."""
+
+    def __init__(
+        self,
+        answering: Answering = letter_by_hash,
+        *,
+        fault_rate: float = 0.0,
+        seed: int = 0,
+        capacity: int | None = None,
+        service_seconds: float = 0.0,
+        several: bool = True,
+        hang_seconds: float = 30.0,
+        model: str = "exam-model",
+        first_token: Callable[[dict[str, Any]], list[tuple[str, float]]] | None = None,
+    ) -> None:
+        self.answering, self.fault_rate, self.capacity = answering, fault_rate, capacity
+        self.service_seconds, self.several, self.hang_seconds = service_seconds, several, hang_seconds
+        self.model, self.first_token = model, first_token
+        self.calls = 0
+        self.succeeded = 0
+        self.refused: list[int] = []  # numbers of the calls that were refused for capacity
+        self.bodies: list[dict[str, Any]] = []
+        self.keep_bodies = True
+        self.headers: list[dict[str, str]] = []
+        self.answered: Counter[str] = Counter()
+        self.most_at_once = 0
+        self._at_once = 0
+        self._random = random.Random(seed)
+
+    def __enter__(self) -> ExamServer:
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True)
+        self._thread.start()
+        started.wait(10)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def _serve(self, started: threading.Event) -> None:
+        async def serve() -> None:
+            self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+            app = web.Application(client_max_size=2**28)
+            app.router.add_post("/v1/chat/completions", self._complete)
+            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+            await runner.setup()
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            self.port = runner.addresses[0][1]
+            started.set()
+            await self._stop.wait()
+            await runner.cleanup()
+
+        asyncio.run(serve())
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        raw = await request.read()
+        self.calls += 1
+        number = self.calls
+        if self._random.random() < self.fault_rate:
+            return await self._fault(self._random.choice(FAULTS), request)
+        if self.capacity is not None and self._at_once >= self.capacity:
+            self.refused.append(number)
+            return web.json_response({"error": {"message": "too many requests"}}, status=429)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            if self.service_seconds:
+                await asyncio.sleep(self.service_seconds)
+            body = orjson.loads(raw)
+            if self.keep_bodies:
+                self.bodies.append(body)
+                self.headers.append(dict(request.headers))
+            self.answered[hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()] += 1
+            self.succeeded += 1
+            return web.Response(body=orjson.dumps(self._completion(body)), content_type="application/json")
+        finally:
+            self._at_once -= 1
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        count = body.get("n", 1) if self.several else 1
+        choices = []
+        for index in range(count):
+            message = {"role": "assistant", "content": self.answering(body, index)}
+            choice: dict[str, Any] = {"index": index, "message": message, "finish_reason": "stop"}
+            if body.get("logprobs") and self.first_token is not None:
+                top = [{"token": token, "logprob": value} for token, value in self.first_token(body)]
+                choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+            choices.append(choice)
+        choices.reverse()  # the order on the wire does not matter, the index does
+        usage = {"prompt_tokens": 100, "completion_tokens": count}
+        return {"id": "x", "model": self.model, "choices": choices, "usage": usage}
+
+    async def _fault(self, kind: str, request: web.Request) -> web.StreamResponse:
+        if kind == "429":
+            return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": "0.05"})
+        if kind in ("500", "503"):
+            return web.Response(status=int(kind), text="<html>broken</html>")
+        if kind == "hang":
+            await asyncio.sleep(self.hang_seconds)
+            return web.Response(status=504)
+        whole = orjson.dumps(self._completion({"messages": []}))
+        if kind == "truncated":
+            return web.Response(body=whole[: len(whole) // 2], content_type="application/json")
+        if kind == "error-body":
+            return web.json_response({"error": {"message": "internal", "code": 500}})
+        transport = request.transport
+        assert transport is not None
+        if kind == "drop-in-body":
+            response = web.StreamResponse(headers={"Content-Length": str(len(whole))})
+            await response.prepare(request)
+            await response.write(whole[:20])
+        transport.abort()
+        return web.Response(status=500)
