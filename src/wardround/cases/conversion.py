@@ -13,9 +13,7 @@ from wardround.core.case import Case
 from wardround.core.errors import BadInput, Problem
 
 
-def convert(
-    source: Path, out: Path, *, layout: str = "wardround", strict: bool = False
-) -> tuple[int, list[Problem]]:
+def convert(source: Path, out: Path, *, layout: str = "wardround", strict: bool = False) -> tuple[int, list[Problem]]:
     """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out."""
     read = reader_for(layout)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

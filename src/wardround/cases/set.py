@@ -130,6 +130,11 @@ class CaseSet:
         except ValueError:
             raise BadInput(self.file, "was changed while it was in use") from None
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the cases, in order."""
+        return list(self._index)
+
     def index_of(self, case_id: str) -> int:
         """The place of a case by its id."""
         if case_id not in self._index:
@@ -143,9 +148,7 @@ class CaseSet:
     def image_path(self, image: Image) -> Path:
         """Where an image's file is, as an absolute path."""
         if leaves_folder(image.path):
-            raise BadInput(
-                self.file, f"{image.path!r} leads out of the case set's folder", field="images.path"
-            )
+            raise BadInput(self.file, f"{image.path!r} leads out of the case set's folder", field="images.path")
         return Path(os.path.abspath(self.folder / image.path))
 
     def images_of_modality(self, modality: str | None) -> NDArray[np.int32]:

@@ -67,6 +67,4 @@ def _question(question: Question) -> Iterator[str]:
 def _wrapped(text: str, indent: int = 2) -> str:
     space = " " * indent
     paragraphs = text.splitlines()
-    return "\n".join(
-        textwrap.fill(each, WIDTH, initial_indent=space, subsequent_indent=space) for each in paragraphs
-    )
+    return "\n".join(textwrap.fill(each, WIDTH, initial_indent=space, subsequent_indent=space) for each in paragraphs)

@@ -18,7 +18,7 @@ from wardround.cases.images.limit import check_size, too_large
 from wardround.cases.images.window import Pixels, Values, by_depth, windowed
 from wardround.core.errors import BadInput
 
-FORMATS = ("PNG", "JPEG", "MPO", "TIFF", "BMP", "DIB", "WEBP")
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "DIB", "WEBP")
 WHITE_IS_ZERO = 0
 PHOTOMETRIC = 262
 
@@ -48,7 +48,7 @@ def _values(path: Path, frame: int) -> Values:
         except Image.DecompressionBombError:
             raise too_large(path) from None
         except UnidentifiedImageError:
-            raise BadInput(path, f"is not a {path.suffix[1:].upper()} image") from None
+            raise BadInput(path, f"cannot be read as a {path.suffix[1:].upper()} image") from None
 
 
 def _flat(image: Image.Image) -> Values:

@@ -32,9 +32,7 @@ def windowed(values: Values, center: float, width: float, function: str = "LINEA
     """A window as DICOM defines it (PS3.3 C.11.2.1.2 and C.11.2.1.3)."""
     values = values.astype(np.float64)
     if function == "SIGMOID":
-        with np.errstate(
-            over="ignore"
-        ):  # far below the window exp is infinite and the grey 0, as it should be
+        with np.errstate(over="ignore"):  # far below the window exp is infinite and the grey 0, as it should be
             return to_bytes(1.0 / (1.0 + np.exp(-4.0 * (values - center) / width)))
     if function == "LINEAR":
         center, width = center - 0.5, width - 1.0
