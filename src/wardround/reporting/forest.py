@@ -1,0 +1,110 @@
+"""Forest tables: one row per figure with its dot, its interval, its unparsed rate and its n."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from wardround.reporting import svg
+from wardround.reporting.numbers import PLAIN, count, percent, shown, span
+from wardround.reporting.run import Measure, RunFolder
+from wardround.reporting.words import SIGNED, measure_title
+
+
+@dataclass(frozen=True)
+class Row:
+    """`note` stands where a value or its interval cannot."""
+
+    label: str
+    meaning: str
+    line: Measure | None
+    value: str | None
+    interval: str | None
+    note: str | None
+    track: Markup
+    cases: str | None  # the address of the cases behind it
+    beside: str | None = None  # the value of a second measure, printed next to it
+
+
+@dataclass(frozen=True)
+class Forest:
+    title: str
+    note: str
+    measure: str
+    axis: Markup
+    rows: list[Row]
+    beside: str | None = None  # the title of the second measure
+
+    @property
+    def empty(self) -> bool:
+        return all(row.note == "no cases" for row in self.rows)
+
+
+def scale_of(measure: str, chance: float | None = None) -> svg.Scale:
+    if measure in SIGNED:
+        return svg.Scale(-1.0, 1.0, marked=0.0)
+    return svg.Scale(marked=chance)
+
+
+def said(line: Measure | None) -> tuple[str | None, str | None, str | None]:
+    """Value, interval and note of a line as a cell prints them."""
+    if line is None:
+        return None, None, "not asked"
+    if line.n == 0:
+        return None, None, "no cases"
+    if line.value is None:
+        return None, None, "no value"
+    interval = span(line.measure, line.low, line.high)
+    return shown(line.measure, line.value), interval, None if interval else "no interval"
+
+
+def row(
+    run: RunFolder,
+    label: str,
+    meaning: str,
+    line: Measure | None,
+    scale: svg.Scale,
+    beside: str | None = None,
+) -> Row:
+    value, interval, note = said(line)
+    if line is None or line.value is None or value is None:
+        track = svg.nothing(scale, f"{label}: {note}")
+    elif line.measure.split("@")[0] in PLAIN:
+        track = Markup("")
+    else:
+        title = (
+            f"{label}: {value} ({interval or note}); unparsed {percent(line.unparsed)}; "
+            f"n {count(line.n)}, clusters {count(line.clusters)}"
+        )
+        track = svg.interval(line.value, line.low, line.high, scale=scale, title=title)
+    cases = run.cases_behind({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
+    return Row(label, meaning, line, value, interval, note, track, cases, beside)
+
+
+def forest(
+    run: RunFolder,
+    title: str,
+    measure: str,
+    rows: Iterable[tuple[str, str, Measure | None]],
+    *,
+    note: str = "",
+    chance: float | None = None,
+    beside: tuple[str, Callable[[Measure], float | None]] | None = None,
+) -> Forest:
+    """A table of (label, meaning, line); `beside` names a second measure and finds it for a line."""
+    scale = scale_of(measure, chance)
+    built = [
+        row(
+            run,
+            label,
+            meaning,
+            line,
+            scale,
+            percent(beside[1](line)) if beside is not None and line is not None else None,
+        )
+        for label, meaning, line in rows
+    ]
+    drawn = svg.axis(scale) if measure.split("@")[0] not in PLAIN else Markup("")
+    return Forest(title, note, measure_title(measure), drawn, built, beside[0] if beside else None)

@@ -1,0 +1,188 @@
+"""RunFolder: what a report is made of, read from the files of a run and from nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import polars as pl
+
+from wardround.core.errors import BadInput
+
+MEASURE_COLUMNS = {
+    "measure": pl.String,
+    "candidate": pl.String,
+    "slice": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "clusters": pl.Int64,
+    "unparsed": pl.Float64,
+    "method": pl.String,
+    "version": pl.String,
+}
+COMPARISON_COLUMNS = {
+    "measure": pl.String,
+    "a": pl.String,
+    "b": pl.String,
+    "slice": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "family": pl.String,
+    "n": pl.Int64,
+    "clusters": pl.Int64,
+    "method": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One line of measures.csv."""
+
+    measure: str
+    candidate: str
+    slice: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    clusters: int | None
+    unparsed: float | None
+    method: str | None
+    version: str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of comparisons.csv: `value` is a minus b, on the same cases."""
+
+    measure: str
+    a: str
+    b: str
+    slice: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    family: str | None
+    n: int | None
+    clusters: int | None
+    method: str | None
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run as its folder tells it. `case_list` is the page that table cells link to, if it is made."""
+
+    folder: Path
+    study: str  # study.toml as it was run
+    manifest: Mapping[str, Any]
+    measures: pl.DataFrame
+    comparisons: pl.DataFrame
+    marks: pl.LazyFrame
+    case_list: str | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest.get("study", {}).get("name") or self.folder.name)
+
+    @property
+    def complete(self) -> bool:
+        return self.manifest.get("status") == "complete"
+
+    @property
+    def about(self) -> dict[str, Mapping[str, Any]]:
+        """What the manifest tells of each candidate, by name."""
+        return {told.get("name", "?"): told for told in self.manifest.get("candidates", [])}
+
+    @cached_property
+    def candidates(self) -> list[str]:
+        """In the study's order, then those that only the measures name."""
+        return list(dict.fromkeys([*self.about, *(line.candidate for line in self.lines)]))
+
+    @cached_property
+    def lines(self) -> list[Measure]:
+        path = self.folder / "measures.csv"
+        return [Measure(**told) for told in _with_slices(self.measures, path)]
+
+    @cached_property
+    def compared(self) -> list[Comparison]:
+        path = self.folder / "comparisons.csv"
+        return [Comparison(**told) for told in _with_slices(self.comparisons, path)]
+
+    def linking_to(self, case_list: str | None) -> RunFolder:
+        return replace(self, case_list=case_list)
+
+    def cases_behind(self, slice: Mapping[str, str]) -> str | None:
+        """The address of the case list, filtered to the marks behind one table cell."""
+        if self.case_list is None:
+            return None
+        chosen = {key: value for key, value in slice.items() if value != "mean"}
+        return f"{self.case_list}#{urlencode(chosen)}"
+
+
+def read_run(folder: Path) -> RunFolder:
+    """Reads a run folder; what is missing or broken is one line that names the file."""
+    if not folder.is_dir():
+        raise BadInput(folder, "there is no such run folder")
+    marks = folder / "marks.parquet"
+    if not marks.is_file():
+        raise BadInput(marks, "there are no marks; `wardround mark` makes them")
+    return RunFolder(
+        folder=folder,
+        study=_text(folder / "study.toml"),
+        manifest=_manifest(folder / "manifest.json"),
+        measures=_table(folder / "measures.csv", MEASURE_COLUMNS),
+        comparisons=_table(folder / "comparisons.csv", COMPARISON_COLUMNS),
+        marks=pl.scan_parquet(marks),
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(path, f"cannot be read: {error}") from None
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    try:
+        told = json.loads(_text(path))
+    except json.JSONDecodeError as error:
+        raise BadInput(path, f"is not JSON: {error}") from None
+    if not isinstance(told, dict):
+        raise BadInput(path, "expected one JSON object")
+    return told
+
+
+def _table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
+    try:
+        table = pl.read_csv(path, schema_overrides=dict(columns))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise BadInput(path, f"cannot be read as a table: {str(error).splitlines()[0]}") from None
+    if missing := [column for column in columns if column not in table.columns]:
+        raise BadInput(path, f"lacks the column {missing[0]!r}")
+    return table.select(*columns)
+
+
+def _with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for place, row in enumerate(table.iter_rows(named=True)):
+        try:
+            told = json.loads(row["slice"] or "{}")
+        except json.JSONDecodeError:
+            told = None
+        if not isinstance(told, dict):
+            raise BadInput(path, f"expected a JSON object, not {row['slice']!r}", line=place + 2, field="slice")
+        rows.append({**row, "slice": {str(key): str(value) for key, value in told.items()}})
+    return rows

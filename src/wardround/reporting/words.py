@@ -1,0 +1,131 @@
+"""What readers call things: measures, slice keys and their values, each in a few plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MEASURES: Mapping[str, tuple[str, str]] = {
+    "accuracy": ("Accuracy", "Share of answers that are right. An unparsed answer counts as not right."),
+    "accuracy_parsed": (
+        "Accuracy when parsed",
+        "Share right among the answers in which a choice could be read.",
+    ),
+    "majority_accuracy": ("Majority vote", "Share right when the most frequent answer of all trials counts."),
+    "unparsed": ("Unparsed", "Share of answers in which no choice could be read."),
+    "unscored": (
+        "Unscored",
+        "Share of answers that the judge could not mark. They are left out of every score.",
+    ),
+    "hit@k": ("Right diagnosis among the first k", "Share of lists that name the diagnosis early enough."),
+    "worst@k": ("Right every time", "Share of questions answered right in all of k trials."),
+    "confidence": (
+        "Confidence",
+        "By votes and log-probabilities: 1 minus the normalised entropy, which is not a probability. "
+        "Verbal: the mean of the stated numbers.",
+    ),
+    "vote_share": ("Vote share", "Mean share of the trials that agree with the most frequent answer."),
+    "confidence_missing": (
+        "No confidence",
+        "Share of questions with too few valid answers for a confidence.",
+    ),
+    "calibration_shift": (
+        "Calibration shift",
+        "Confidence minus accuracy: above zero is over-confident. Zero does not prove good calibration.",
+    ),
+    "ece": (
+        "Expected calibration error",
+        "Mean gap between confidence and accuracy; biased upward in small samples.",
+    ),
+    "brier": ("Brier score", "Mean squared gap between confidence and outcome; lower is better."),
+    "auroc": (
+        "AUROC of confidence",
+        "How well confidence tells right from wrong; 50 is no better than a coin.",
+    ),
+    "dke_intra": ("Over-confidence under degradation", "Accuracy falls while confidence does not."),
+    "dke_inter": ("Over-confidence across candidates", "The weaker the candidate, the more over-confident."),
+    "swa": ("Stage-weighted accuracy", "Accuracy over the stages of a chain, weighted by stage."),
+    "ccr": ("Complete chains", "Share of chains in which every stage is right."),
+    "uas": ("Uncertainty-aware score", "Rewards honest uncertainty and punishes confident errors."),
+    "grounded": ("Grounded", "Share of answers that rest on the evidence they name."),
+    "kappa": ("Kappa", "Agreement beyond chance."),
+    "ppl": ("Perplexity", "How surprised the candidate is by the text; not a percentage."),
+    "bits_per_byte": ("Bits per byte", "Surprise per byte of text, comparable between candidates."),
+}
+CONFIDENCE = (
+    "confidence",
+    "vote_share",
+    "calibration_shift",
+    "ece",
+    "brier",
+    "auroc",
+    "confidence_missing",
+    "dke_intra",
+    "dke_inter",
+)
+SIGNED = frozenset({"uas", "mcs", "calibration_shift", "kappa"})
+
+SLICES: Mapping[str, str] = {
+    "inputs": "What was shown",
+    "telling": "How the case was told",
+    "evidence": "Which literature was given",
+    "degradation": "How the images were degraded",
+    "without": "Which modality was left out",
+    "carry": "What earlier stages carried over",
+    "confidence": "How confidence was obtained",
+    "images": "What became of the images",
+    "stem": "How much of the question was shown",
+    "options": "In which order the options stood",
+    "reasoning": "Whether reasoning was on",
+    "prompt": "Which prompt was used",
+    "age_band": "Age",
+    "tag": "Tag",
+    "grade": "Grade",
+    "kind": "Kind of question",
+    "type": "Type of degradation",
+    "severity": "Severity of degradation",
+    "category": "Category of degradation",
+}
+VALUES: Mapping[tuple[str, str], str] = {
+    ("images", "as-is"): "as the case has them",
+    ("images", "blank"): "an empty image instead",
+    ("images", "swapped"): "another case's image of the same modality",
+    ("images", "none"): "left out; the text still refers to them",
+    ("inputs", "all"): "all that the case has",
+    ("stem", "full"): "the whole question",
+    ("stem", "options-only"): "only the options",
+    ("confidence", "none"): "not asked for",
+    ("confidence", "verbal"): "the candidate states a number",
+    ("confidence", "votes"): "repeated answers are counted",
+    ("confidence", "logprobs"): "the candidate's own probabilities",
+    ("options", "rotated"): "another order in every trial",
+}
+
+
+def measure_title(measure: str) -> str:
+    """accuracy is Accuracy; what has no title of its own is its name in words."""
+    name, _, k = measure.partition("@")
+    title = MEASURES.get(f"{name}@k" if k else name, (None,))[0]
+    if title is None:
+        return measure.replace("_", " ")
+    if k:
+        return f"{title} (k = {k})" if name == "worst" else title.replace(" k", f" {k}")
+    return title
+
+
+def measure_meaning(measure: str) -> str:
+    name, _, k = measure.partition("@")
+    meaning = MEASURES.get(f"{name}@k" if k else name, ("", ""))[1]
+    return meaning.replace(" k ", f" {k} ")
+
+
+def slice_title(key: str) -> str:
+    return SLICES.get(key, key.replace("_", " ").capitalize())
+
+
+def value_meaning(key: str, value: str) -> str:
+    return "unweighted mean of the rows above" if value == "mean" else VALUES.get((key, value), "")
+
+
+def slice_words(slice: Mapping[str, str]) -> str:
+    """A slice as a short phrase: inputs history, specialty neuro."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in slice.items())
