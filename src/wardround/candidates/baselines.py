@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from wardround.asking.applicable import told
 from wardround.candidates.candidate import Request
-from wardround.candidates.drawn import Drawn
+from wardround.candidates.drawn import Choice, Drawn
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import blake
 
+WORD = re.compile(r"\w+")
 # words so common that sharing them says nothing
 COMMON = frozenset(
-    "a an and are as at be by for from has have in is it its no not of on or that the there this to was were "
-    "which with".split()
+    WORD.findall(
+        "a an and are as at be by for from has have in is it its no not of on or that the there this to was were "
+        "which with"
+    )
 )
 
 
@@ -32,15 +36,20 @@ class Blind(Drawn):
         self.settings = self.settings.model_copy(update={"sees": False})
         super().__post_init__()
 
-    def stated(self, request: Request, chosen: float) -> float:
-        return 1 / len(request.order)
+    def choose(self, request: Request) -> Choice:
+        count = len(request.order)
+        return Choice(evenly(self.favoured(request), count), [1 / count] * count)
+
+    @abstractmethod
+    def favoured(self, request: Request) -> Sequence[int]:
+        """The places, in the order shown, among which it takes any."""
 
 
 class Random(Blind):
     """`random`: any option, with equal probability."""
 
-    def shares(self, request: Request) -> list[float]:
-        return among(range(len(request.order)), request)
+    def favoured(self, request: Request) -> Sequence[int]:
+        return range(len(request.order))
 
 
 class Position(Blind):
@@ -60,16 +69,16 @@ class Position(Blind):
         counted = blake(sorted(self._counts.items())).hex()[:16]
         self.identity = replace(self.settings.identity, revision=fitted_on(self.settings.revision, counted))
 
-    def shares(self, request: Request) -> list[float]:
+    def favoured(self, request: Request) -> Sequence[int]:
         places = range(len(request.order))
-        return among([max(places, key=lambda place: (self._counts[place], -place))], request)
+        return [max(places, key=lambda place: (self._counts[place], -place))]
 
 
 class Longest(Blind):
     """`longest`: the option with the longest text; among equals, any of them."""
 
-    def shares(self, request: Request) -> list[float]:
-        return among(best([len(text) for text in shown_options(request)]), request)
+    def favoured(self, request: Request) -> Sequence[int]:
+        return best([len(text) for text in shown_options(request)])
 
 
 class Overlap(Blind):
@@ -78,14 +87,14 @@ class Overlap(Blind):
     Only what the condition shows counts; among equals, any of them.
     """
 
-    def shares(self, request: Request) -> list[float]:
+    def favoured(self, request: Request) -> Sequence[int]:
         seen = words(shown_text(request))
-        return among(best([overlap(words(text), seen) for text in shown_options(request)]), request)
+        return best([overlap(words(text), seen) for text in shown_options(request)])
 
 
-def among(places: Sequence[int], request: Request) -> list[float]:
-    """Equal shares for some of the options shown, none for the others."""
-    return [1 / len(places) if place in places else 0.0 for place in range(len(request.order))]
+def evenly(places: Sequence[int], count: int) -> list[float]:
+    """Equal shares for some of the places, none for the others."""
+    return [1 / len(places) if place in places else 0.0 for place in range(count)]
 
 
 def best(scores: Sequence[float]) -> list[int]:
@@ -115,7 +124,7 @@ def shown_text(request: Request) -> str:
 
 def words(text: str) -> set[str]:
     """The distinct words of a text that may carry meaning."""
-    return set(re.findall(r"\w+", text.casefold())) - COMMON
+    return set(WORD.findall(text.casefold())) - COMMON
 
 
 def overlap(option: set[str], seen: set[str]) -> float:

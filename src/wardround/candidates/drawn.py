@@ -6,51 +6,55 @@ import math
 import random
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from wardround.asking.options import LETTERS, seeded
 from wardround.candidates.candidate import Reply, Request, Settled
 from wardround.core.ask import Answer
 
 
+@dataclass(frozen=True)
+class Choice:
+    """For each option in the order shown: how votes fall on it, and the confidence stated for it."""
+
+    shares: Sequence[float]
+    confidence: Sequence[float]
+
+
 class Drawn(Settled):
-    """Gives each option shown a share, and draws every trial's letter from these shares.
+    """Draws every trial's letter from the shares of the options shown.
 
     Each trial has a stream of random numbers of its own, named by the Ask's key (which holds the identity),
     the trial and the turn. So answers are the same in any order and after any restart.
     """
 
     @abstractmethod
-    def shares(self, request: Request) -> Sequence[float]:
-        """The probability of each option, in the order shown; together 1."""
+    def choose(self, request: Request) -> Choice:
+        """What it makes of a choice question."""
 
     def listed(self, request: Request) -> list[tuple[str, float]]:
-        """The diagnoses for an open question, the likeliest first, and their probabilities. By default none."""
+        """Diagnoses for an open question, the likeliest first, with their probabilities. By default none."""
         return []
 
-    def stated(self, request: Request, chosen: float) -> float:
-        """The confidence stated for an answer that was given the probability `chosen`."""
-        return chosen
-
     async def answer(self, request: Request) -> Reply:
-        if request.question.kind == "open":
-            return Reply([self._list(request)] * len(request.trials))
-        shares = self.shares(request)
-        first = first_token(shares, request)
+        return self.reply(request)
+
+    def reply(self, request: Request) -> Reply:
+        """One answer per trial."""
         images = sent(request)
+        if request.question.kind == "open":
+            found = self.listed(request)
+            text = numbered([name for name, _ in found])
+            text = with_confidence(text, found[0][1] if found else 0.0, request)
+            return Reply([Answer(text, images=images)] * len(request.trials))
+        choice = self.choose(request)
+        first = first_token(choice.shares, request)
         answers = []
         for trial in request.trials:
-            place = drawn(shares, stream(request, trial))
-            text = with_confidence(LETTERS[place], self.stated(request, shares[place]), request)
+            place = drawn(choice.shares, stream(request, trial))
+            text = with_confidence(LETTERS[place], choice.confidence[place], request)
             answers.append(Answer(text, first_token=first, images=images))
         return Reply(answers)
-
-    def _list(self, request: Request) -> Answer:
-        found = self.listed(request)
-        text = numbered([name for name, _ in found])
-        return Answer(
-            with_confidence(text, found[0][1] if found else 0.0, request),
-            images=sent(request),
-        )
 
 
 def stream(request: Request, trial: int) -> random.Random:
