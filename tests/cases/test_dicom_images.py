@@ -120,7 +120,6 @@ def test_every_file_of_pydicom_is_shown_as_pydicom_would():
             assert got.dtype == np.uint8
             assert got.shape == expected.shape, path.name
             assert np.abs(got - expected).max() <= HALF, (path.name, frame, how)
-        np.testing.assert_array_equal(shown(path), shown(path, 0))
         ways[how] += 1
     # as many as were measured when this was written, so that the comparison can never go empty
     assert len(decodable()) >= 155

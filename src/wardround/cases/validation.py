@@ -38,13 +38,10 @@ def problems_of(cases: CaseSet, *, workers: int | None = None) -> Iterator[Probl
     yield from cases.problems
     if not len(cases) and not cases.problems:
         yield Problem(cases.file, None, None, "there is no case in it")
-    workers = workers or os.cpu_count() or 1
-    jobs = _jobs(cases)
-    while chunk := list(islice(jobs, workers * JOBS_A_WORKER)):
-        for job, message in zip(chunk, _messages(chunk, workers), strict=True):
-            if message is not None:
-                field = f"images[{job.place}].path"
-                yield Problem(cases.file, job.line, field, f"{job.image.path!r} {message}")
+    for job, message in _checked(_jobs(cases), workers or os.cpu_count() or 1):
+        if message is not None:
+            field = f"images[{job.place}].path"
+            yield Problem(cases.file, job.line, field, f"{job.image.path!r} {message}")
 
 
 def _jobs(cases: CaseSet) -> Iterator[Job]:
@@ -53,12 +50,17 @@ def _jobs(cases: CaseSet) -> Iterator[Job]:
             yield Job(cases.line(index), place, image, cases.image_path(image))
 
 
-def _messages(jobs: list[Job], workers: int) -> list[str | None]:
-    try:
-        with _pool(min(workers, len(jobs))) as pool:
-            return list(pool.map(wrong_with, jobs, chunksize=4))
-    except BrokenProcessPool:  # a decoder killed its process: one process each tells whose fault it was
-        return [_alone(job) for job in jobs]
+def _checked(jobs: Iterator[Job], workers: int) -> Iterator[tuple[Job, str | None]]:
+    """Each job with what is wrong with its image, a bounded number at a time, in order."""
+    size = workers * JOBS_A_WORKER
+    while chunk := list(islice(jobs, size)):
+        try:
+            with _pool(workers) as pool:
+                while chunk:
+                    yield from zip(chunk, list(pool.map(wrong_with, chunk, chunksize=4)), strict=True)
+                    chunk = list(islice(jobs, size))
+        except BrokenProcessPool:  # a decoder killed its process: one process each tells whose fault it was
+            yield from ((job, _alone(job)) for job in chunk)
 
 
 def _alone(job: Job) -> str | None:

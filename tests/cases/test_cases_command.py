@@ -1,0 +1,221 @@
+"""`wardround cases validate, convert, show`: what they print, what they write, how they exit."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+from case_lines import case
+from PIL import Image as Pillow
+from test_raster_images import png_that_declares
+
+from wardround.cases.conversion import convert
+from wardround.cases.readers import READERS
+from wardround.cases.set import CaseSet
+from wardround.cases.validation import validate
+from wardround.cli.main import main
+from wardround.core.errors import BadInput
+
+
+@pytest.fixture
+def wardround(monkeypatch, capfd):
+    """Runs the command as a shell would: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["wardround", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stopped:
+            code = stopped.code or 0
+        said = capfd.readouterr()
+        assert "Traceback" not in said.err
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def damaged(written):
+    """A set of six cases: two good ones, one bad line, three with images that cannot be shown."""
+    folder = written(
+        case("good", images=[{"path": "images/good.png"}]),
+        b"{broken",
+        case("text", images=[{"path": "images/good.png"}, {"path": "images/text.png"}]),
+        case("bomb", images=[{"path": "images/bomb.png"}]),
+        case("frame", images=[{"path": "images/good.png", "frame": 4}]),
+        case("plain"),
+    )
+    (folder / "images" / "text.png").write_text("no image")
+    (folder / "images" / "bomb.png").write_bytes(png_that_declares(30_000, 30_000))
+    return folder
+
+
+def test_validation_decodes_every_image(damaged):
+    file = damaged / "cases.jsonl"
+    assert [str(problem) for problem in validate(damaged, workers=1)] == [
+        f"{file}:2: is not JSON: key must be a string at column 2",
+        f"{file}:3: images[1].path: 'images/text.png' cannot be read as a PNG image",
+        f"{file}:4: images[0].path: 'images/bomb.png' is too large: its size is more than 100,000,000 pixels",
+        f"{file}:5: images[0].path: 'images/good.png' there is no frame 4; it has frames 0 to 0",
+    ]
+
+
+def test_a_decoder_that_dies_is_named_and_the_others_go_on(damaged, monkeypatch):
+    monkeypatch.setattr("wardround.cases.validation.JOBS_A_WORKER", 2)
+    monkeypatch.setattr("wardround.cases.validation.wrong_with", dies_on_text)
+    problems = validate(damaged, workers=1)
+    assert [(problem.line, problem.message) for problem in problems[1:]] == [
+        (3, "'images/text.png' crashes its decoder"),
+        (5, "'images/good.png' was looked at"),
+    ]
+
+
+def dies_on_text(job):
+    if job.image.path.endswith("text.png"):
+        os._exit(1)
+    return "was looked at" if job.image.frame == 4 else None
+
+
+def test_validate_prints_one_problem_a_line_and_exits_1(damaged, wardround):
+    code, out, _ = wardround("cases", "validate", damaged, "--workers", 1)
+    lines = out.splitlines()
+    assert code == 1
+    assert len(lines) == 5
+    assert lines[0].endswith("cases.jsonl:2: is not JSON: key must be a string at column 2")
+    assert lines[-1] == "5 usable cases with 5 questions; 4 problems"
+    code, out, _ = wardround("cases", "validate", damaged, "--strict", "--workers", 1)
+    assert code == 1
+    assert len(out.splitlines()) == 2
+    assert out.splitlines()[-1].endswith("1 problem (stopped at the first)")
+
+
+def test_validate_as_json(damaged, wardround):
+    code, out, _ = wardround("cases", "validate", damaged / "cases.jsonl", "--json", "--workers", 1)
+    told = json.loads(out)
+    assert code == 1
+    assert (told["cases"], told["questions"], len(told["problems"])) == (5, 5, 4)
+    assert told["problems"][1] == {
+        "file": str(damaged / "cases.jsonl"),
+        "line": 3,
+        "field": "images[1].path",
+        "message": "'images/text.png' cannot be read as a PNG image",
+    }
+
+
+def test_a_sound_set_exits_0(written, wardround):
+    folder = written(case("a", images=[{"path": "images/good.png"}]), case("b"))
+    code, out, _ = wardround("cases", "validate", folder, "--workers", 1)
+    assert (code, out) == (0, "2 usable cases with 2 questions; no problems\n")
+
+
+@pytest.mark.parametrize("command", ["validate", "convert", "show"])
+@pytest.mark.parametrize("what", ["nowhere", "empty folder", "no case"])
+def test_no_case_set_is_one_line(written, tmp_path, wardround, command, what):
+    path = {"nowhere": tmp_path / "nowhere", "empty folder": tmp_path / "empty", "no case": written(b"")}[what]
+    (tmp_path / "empty").mkdir()
+    more = {"validate": [], "convert": ["--out", tmp_path / "out"], "show": ["a"]}[command]
+    code, out, err = wardround("cases", command, path, *more)
+    assert code == 1
+    assert "there is no" in out + err
+    assert len(err.splitlines()) <= 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_convert_copies_cases_and_images(damaged, tmp_path, wardround):
+    out = tmp_path / "deep" / "out"
+    code, said, err = wardround("cases", "convert", damaged, "--out", out, "--json")
+    assert code == 0
+    told = json.loads(said)
+    assert (told["cases"], len(told["problems"])) == (5, 1)
+    assert "cases.jsonl:2: is not JSON" in err
+    copy, source = CaseSet.open(out, strict=True), CaseSet.open(damaged)
+    assert [each.as_written() for each in copy] == [each.as_written() for each in source]
+    for each in copy:
+        for image in each.images:
+            assert copy.image_path(image).read_bytes() == source.image_path(image).read_bytes()
+    assert sorted(os.listdir(out.parent)) == ["out"]
+
+
+def test_convert_never_overwrites(written, tmp_path, wardround):
+    folder = written(case("a"))
+    out = tmp_path / "out"
+    out.mkdir()
+    assert wardround("cases", "convert", folder, "--out", out)[0] == 0
+    before = (out / "cases.jsonl").stat().st_mtime_ns
+    code, _, err = wardround("cases", "convert", folder, "--out", out)
+    assert code == 1
+    assert err == f"wardround: {out}: is there already and not empty; a case set is never overwritten\n"
+    assert (out / "cases.jsonl").stat().st_mtime_ns == before
+    assert wardround("cases", "convert", folder, "--out", folder)[0] == 1
+
+
+def test_convert_strictly_writes_nothing(damaged, tmp_path, wardround):
+    code, _, err = wardround("cases", "convert", damaged, "--out", tmp_path / "out", "--strict")
+    assert code == 1
+    assert "cases.jsonl:2: is not JSON" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_of_another_layout(tmp_path, written, monkeypatch, wardround):
+    Pillow.fromarray(np.eye(8, dtype=np.uint8)).save(tmp_path / "scan.png")
+
+    class Elsewhere:
+        problems = ()
+
+        def __init__(self, source):
+            self.source = source
+
+        def __iter__(self):
+            yield from CaseSet.open(written(case("a", images=[{"path": "images/good.png"}])))
+
+        def image_path(self, image):
+            return self.source
+
+    monkeypatch.setitem(READERS, "elsewhere", Elsewhere)
+    assert convert(tmp_path / "scan.png", tmp_path / "out", layout="elsewhere") == (1, ())
+    assert (tmp_path / "out/images/good.png").read_bytes() == (tmp_path / "scan.png").read_bytes()
+    code, _, err = wardround("cases", "convert", tmp_path, "--out", tmp_path / "x", "--from", "cure")
+    assert code == 1
+    assert err == "wardround: unknown layout 'cure'; the layouts are elsewhere, wardround\n"
+
+
+def test_show_prints_the_whole_case(written, wardround):
+    folder = written(
+        case(
+            "eurorad-1",
+            specialty="neuro",
+            patient={"age": 54, "sex": "F"},
+            history="A long history. " * 20 + "\x1b[31mred\x07",
+            images=[{"path": "images/good.png", "modality": "CT", "findings": "a mass"}],
+            references=[{"pmid": "31415926"}],
+            unknown={"kept": True},
+        )
+    )
+    code, out, _ = wardround("cases", "show", folder, "eurorad-1")
+    assert code == 0
+    for part in ("Case eurorad-1", "age: 54", "sex: F", "CT", "a mass", "31415926", "* B. two", "    A. one"):
+        assert part in out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 100
+    told = json.loads(wardround("cases", "show", folder, "eurorad-1", "--json")[1])
+    assert told == json.loads((folder / "cases.jsonl").read_text())
+    code, _, err = wardround("cases", "show", folder, "nobody")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "no usable case 'nobody'" in err
+
+
+def test_a_full_or_read_only_place_leaves_nothing_half_written(written, tmp_path, monkeypatch):
+    folder = written(case("a", images=[{"path": "images/good.png"}]))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(OSError, match="No space left"):
+        convert(folder, tmp_path / "out")
+    assert sorted(os.listdir(tmp_path)) == ["set"]
+    with pytest.raises(BadInput):
+        CaseSet.open(tmp_path / "out")
