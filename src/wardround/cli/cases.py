@@ -17,12 +17,8 @@ from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show.")
 
-SetPath = Annotated[
-    Path, typer.Argument(metavar="PATH", help="The folder of a case set, or its cases.jsonl.")
-]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes that decode images; as many as there are cores.")
-]
+SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a case set, or its cases.jsonl.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes that decode images; as many as there are cores.")]
 
 
 @app.command("validate")

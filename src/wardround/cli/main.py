@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 
 import typer
 
-from wardround.cli import cases
+from wardround.cli import cases, check, mark, run
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -17,17 +18,28 @@ app = typer.Typer(
     help="Examines medical multimodal models the way a hospital examines its doctors.",
 )
 app.add_typer(cases.app, name="cases")
+app.command()(check.check)
+app.command()(run.run)
+app.command()(mark.mark)
 
 
 def main() -> None:
     try:
         app()
     except WardroundError as error:
-        print(f"wardround: {error}", file=sys.stderr)
+        say(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
-        print(f"wardround: {error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr)
+        say(f"{error.filename or 'file system'}: {error.strerror or error}")
+        sys.exit(1)
+    except sqlite3.Error as error:
+        say(f"the answer store: {error}")
         sys.exit(1)
     except KeyboardInterrupt:
-        print("wardround: stopped", file=sys.stderr)
+        say("stopped")
+        sys.stdout.flush()
         os._exit(130)
+
+
+def say(line: str) -> None:
+    print("wardround: " + " ".join(line.split()), file=sys.stderr, flush=True)

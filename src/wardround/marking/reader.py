@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.marking.choice import parse_choice
@@ -16,13 +18,12 @@ class AnswerReader:
         """The text of the chosen option, or the first diagnosis."""
         if question.kind == "open":
             return next(iter(ranked_diagnoses(answer.text)), None)
-        option = self.option(answer, question, order)
-        return None if option is None else question.choices[option]
+        place = self.place(answer, [question.choices[index] for index in order])
+        return None if place is None else question.choices[order[place]]
 
-    def option(self, answer: Answer, question: Question, order: tuple[int, ...]) -> int | None:
-        """The chosen option in the case's own order."""
-        read = parse_choice(answer.text, [question.choices[index] for index in order]).option
-        return None if read is None else order[read]
+    def place(self, answer: Answer, options: Sequence[str]) -> int | None:
+        """The place of the chosen option among the options as shown."""
+        return parse_choice(answer.text, options).option
 
     def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
         """Whether the log-probabilities of the first token are the distribution of votes."""

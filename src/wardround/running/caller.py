@@ -62,8 +62,7 @@ class Caller:
 
     async def fetch(self, request: Request) -> list[Answer]:
         """One committed answer per trial of the request."""
-        images = [await self._imagery.encoded(part) for part in request.ask.images]
-        request = replace(request, images=tuple(images))
+        request = await self.with_images(request)
         answers: list[Answer] = []
         attempt = 0
         while True:
@@ -92,6 +91,11 @@ class Caller:
             except Rejected as rejected:
                 self.tally.failed += len(left.trials)
                 raise GaveUp(str(rejected)) from None
+
+    async def with_images(self, request: Request) -> Request:
+        """The request with its images made sendable."""
+        images = [await self._imagery.encoded(part) for part in request.ask.images]
+        return replace(request, images=tuple(images))
 
     async def _attempt(self, request: Request) -> list[Answer]:
         await self.pace.acquire()

@@ -62,6 +62,24 @@ class RunFolder:
             )
         return [*amendments, {"from": bound, "to": study.hash}]
 
+    def freeze(self, frozen: dict[str, str]) -> None:
+        """Keeps what was decided before the first answer. It cannot be decided again."""
+        file = self.path / "frozen.json"
+        if file.exists() and orjson.loads(file.read_bytes()) != frozen:
+            raise BadInput(file, "this study is frozen already, as something else")
+        if (self.path / "used.parquet").exists():
+            raise BadInput(self.path, "has answers already: it is too late to freeze")
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.write("frozen.json", orjson.dumps(frozen, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def changed_since_frozen(self, now: dict[str, str]) -> list[str]:
+        """What is no longer as it was frozen: figures that depend on it are exploratory."""
+        file = self.path / "frozen.json"
+        if not file.exists():
+            return []
+        frozen = orjson.loads(file.read_bytes())
+        return [name for name, hashed in now.items() if frozen.get(name) != hashed]
+
     def write(self, name: str, data: bytes) -> None:
         """Writes a file so that it is there whole or as it was before."""
         file = self.path / name

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
 
 START = 4
 SMALLEST_WINDOW = 16
 MOST_PATIENCE = 32
+IN_VAIN = 3
 LONGEST_HOLD = 1.0
+
+
+@dataclass
+class _Suspect:
+    """Faults that may come from load: the limit and their share at first, and how often lowering was in vain."""
+
+    limit: int
+    share: float
+    in_vain: int = 0
 
 
 class Pace:
@@ -26,11 +37,11 @@ class Pace:
         self._queue: deque[asyncio.Future[None]] = deque()
         self._calls = self._faults = 0
         self._doubling = True
-        self._patience = 1  # clean windows before one more slot is tried
+        self._too_many = 0  # the limit at which faults were last more than normal
+        self._patience = 1  # clean windows before that limit is tried again
         self._clean = 0
         self._normal = 0.0  # share of faults that does not depend on load
-        self._lowered_from: tuple[int, float] | None = None  # limit and share of faults before it was lowered
-        self._tried_more = False
+        self._suspect: _Suspect | None = None
         self._seconds = 0.1  # a typical call
 
     async def acquire(self) -> None:
@@ -85,22 +96,27 @@ class Pace:
             self._let_in()
 
     def _judge(self, share: float) -> None:
-        lowered_from, self._lowered_from = self._lowered_from, None
-        if lowered_from is not None and share > 0.7 * lowered_from[1]:
-            self.limit, self._normal = lowered_from[0], max(self._normal, min(share, lowered_from[1]))
-            return
-        if share > self._normal + 0.5 * self._normal + 0.02:
-            self._lower(share)
-        else:
+        """Lowers the limit while that helps, restores it where it does not help, raises it when all is well."""
+        if share <= 1.5 * self._normal + 0.02:
+            self._suspect = None
             self._raise()
+            return
+        if self._suspect is None or share <= 0.6 * self._suspect.share:
+            self._suspect = _Suspect(self.limit, share)
+        else:
+            self._suspect.in_vain += 1
+        if self._suspect.in_vain >= IN_VAIN:
+            self.limit, self._normal, self._suspect = self._suspect.limit, share, None
+        else:
+            self._lower(share)
 
     def _lower(self, share: float) -> None:
         self._doubling = False
         self._clean = 0
-        if self._tried_more:
+        if self.limit == self._too_many:  # tried again, too many again: the next try can wait longer
             self._patience = min(2 * self._patience, MOST_PATIENCE)
-            self._tried_more = False
-        self._lowered_from = (self.limit, share)
+        else:
+            self._too_many, self._patience = self.limit, 1
         self.limit = max(1, min(self.limit - 1, round(self.limit * (1 - share))))
 
     def _raise(self) -> None:
@@ -108,8 +124,7 @@ class Pace:
             self.limit = min(2 * self.limit, self.most)
             return
         self._clean += 1
-        if self._tried_more and self._clean > 1:  # the extra slot held
-            self._patience, self._tried_more = 1, False
-        if self._clean >= self._patience and self.limit < self.most:
+        needed = self._patience if self.limit + 1 == self._too_many else 1
+        if self._clean >= needed and self.limit < self.most:
             self.limit += 1
-            self._clean, self._tried_more = 0, True
+            self._clean = 0

@@ -19,10 +19,11 @@ from typing import Any
 from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
-from wardround.candidates.candidate import Candidate, Fault, Gone, Rejected, Request
+from wardround.candidates.candidate import Candidate, Gone, Rejected, Request
 from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
+from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.running.budget import Purse, price
@@ -204,7 +205,7 @@ class Examination:
                 told[name] = await seated.sentinels.ask_again(
                     self.study.name, caller.candidate, self.store, self._imagery, self._reader, self._purse
                 )
-            except (Fault, Gone, Rejected) as failure:
+            except (Gone, Rejected) as failure:
                 told[name] = {"asked_again": 0, "failed": str(failure)}
         return told
 
@@ -238,11 +239,18 @@ class Examination:
                 "questions": self.cases.question_count,
                 "skipped": [str(problem) for problem in self.cases.problems] + list(skipped.values()),
             },
+            "exploratory": self.folder.changed_since_frozen(self.decided),
             "prompts": dict(sorted(self.prompts.hashes.items())),
             "candidates": [self._told(seated) for seated in self._seated],
             "inapplicable": dict(inapplicable.most_common()),
             "warnings": self._warnings(),
         }
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """What `check --freeze` fixes before the first answer: the study, its cases and its comparisons."""
+        families = {name: family.model_dump() for name, family in self.study.comparisons.items()}
+        return {"study": self.study.hash, "cases": self.cases.hash, "comparisons": blake(families).hex()}
 
     def _why_incomplete(self) -> str | None:
         if self.interrupted:

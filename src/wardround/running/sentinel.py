@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.stats import fisher_exact
 
-from wardround.candidates.candidate import Candidate, Request
+from wardround.candidates.candidate import Candidate, Fault, Request
 from wardround.core.ask import Answer
 from wardround.running.budget import Purse
 from wardround.running.images import Imagery
@@ -43,8 +43,10 @@ class Sentinels:
                 break
             purse.take()
             images = [await imagery.encoded(part) for part in request.ask.images]
-            reply = await candidate.answer(replace(request, images=tuple(images)))
-            after = reply.answers[0]
+            try:
+                after = (await candidate.answer(replace(request, images=tuple(images)))).answers[0]
+            except Fault:
+                continue
             store.put_sentinel(run, Row(request.ask.key, request.trials[0], request.turn), after)
             read = [reader.text(answer, request.question, request.order) for answer in (before, after)]
             agree.append(read[0] == read[1])

@@ -105,7 +105,7 @@ class Together:
         self.scored = scored
         self.condition_number = room.study.all_conditions.index(condition)
         self.uses: list[Used] = []
-        self._awake = 0
+        self._awake = 1
         self._replaying = False
         self._waiting: dict[tuple[bytes, int], list[tuple[Request, asyncio.Future[Answer]]]] = {}
 
@@ -196,6 +196,22 @@ class Together:
         finally:
             self._awake += 1
 
+    async def request_of(self, question: Question) -> Request:
+        """The request for one question in trial 0, ready to be sent."""
+        sitting = Sitting(self, 0)
+        request = self._request(question, await sitting.rendered(question, self.condition, None), 0, 0)
+        return await self.room.caller.with_images(request)
+
+    async def by_logprobs(self, question: Question) -> tuple[Answer, tuple[int, ...]]:
+        """The answer with log-probabilities, and the order of the options it was asked with."""
+        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="logprobs"), None)
+        return (await self.votes(question, rendered, 1))[0], rendered.order
+
+    async def by_votes(self, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
+        """So many votes, and the order of the options they were asked with."""
+        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="votes"), None)
+        return await self.votes(question, rendered, count), rendered.order
+
     def _request(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Request:
         seed = None
         if self.room.caller.settings.send_seed:
@@ -255,7 +271,7 @@ class Sitting:
     async def ask(self, question: Question, *, given: Mapping[str, Answer] | None = None) -> Answer:
         """Where log-probabilities do not settle a question, all trials vote on it instead."""
         together = self._together
-        rendered = await self._rendered(question, together.condition, given)
+        rendered = await self.rendered(question, together.condition, given)
         turn = self._turn(rendered.ask.key)
         answer = await together.answer(question, rendered, self.trial, turn)
         self.answered += 1
@@ -264,7 +280,7 @@ class Sitting:
         if not by_logprobs or together.room.reader.settles(answer, question, rendered.order):
             return answer
         voting = replace(together.condition, confidence="votes")
-        rendered = await self._rendered(question, voting, given)
+        rendered = await self.rendered(question, voting, given)
         answers = await together.votes(question, rendered, together.room.study.trials)
         for trial, answer in enumerate(answers):
             self._use(question, rendered, answer, trial, 0)
@@ -290,7 +306,7 @@ class Sitting:
         self._turns[key] += 1
         return turn
 
-    async def _rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
+    async def rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
         together = self._together
         room, case, settings = together.room, together.case, together.room.caller.settings
         if settings.sees and condition.looks:

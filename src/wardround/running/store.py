@@ -16,7 +16,7 @@ from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 
 # at most this long between two commits; a lone answer does not wait
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.005
 BUSY_SECONDS = 60
 
 SCHEMA = """

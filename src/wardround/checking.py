@@ -1,0 +1,151 @@
+"""Before money is spent: one real ask per candidate, what is stored, what is new, and what that may cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from wardround.asking.protocols import progressive_chain
+from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected
+from wardround.core.ask import Answer
+from wardround.core.study import load_study
+from wardround.marking.distribution import distribution
+from wardround.marking.reader import AnswerReader
+from wardround.running.budget import price
+from wardround.running.caller import GaveUp, Stopping
+from wardround.running.run import Examination, Places, Seated
+from wardround.running.schedule import Seat, seats
+
+VOTES, ITEMS, SUSPICIOUS = 20, 5, 0.01
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check found; `ready` when every candidate answered."""
+
+    told: dict[str, Any]
+    ready: bool
+
+
+def check_study(
+    study_file: Path,
+    *,
+    runs: Path | None = None,
+    answers: Path | None = None,
+    strict: bool = False,
+    freeze: bool = False,
+    note: Callable[[str], None] = print,
+) -> Checked:
+    """Checks data, keys and candidates. The asks it makes are part of the study, so their answers are kept."""
+    study = load_study(study_file)
+    examination = Examination(study, Places.given(study_file, runs, answers), AnswerReader(), strict=strict, note=note)
+
+    async def go() -> list[dict[str, Any]]:
+        try:
+            return [await _candidate(examination, seated) for seated in await examination.plan()]
+        finally:
+            await examination.close()
+
+    candidates = asyncio.run(go())
+    told = {
+        "study": study.name,
+        "cases": len(examination.cases),
+        "questions": examination.cases.question_count,
+        "problems": [str(problem) for problem in examination.cases.problems],
+        "announced": examination.announce(),
+        "candidates": candidates,
+    }
+    if freeze:
+        examination.folder.freeze(examination.decided)
+        told["frozen"] = examination.decided
+    return Checked(told, all(candidate["answers"] for candidate in candidates))
+
+
+async def _candidate(examination: Examination, seated: Seated) -> dict[str, Any]:
+    settings, found = seated.room.caller.settings, seated.plan.found
+    told: dict[str, Any] = {
+        "name": settings.name,
+        "stored": found.stored,
+        "new": found.missing,
+        "tokens_in": found.tokens_in,
+        "tokens_out": found.tokens_out,
+        "cost": price(settings, found.tokens_in, found.tokens_out),
+        "inapplicable": dict(seated.plan.inapplicable),
+        "answers": True,
+        "warnings": list(seated.plan.skipped.values()),
+    }
+    try:
+        await _one_ask(examination, seated)
+        told["warnings"] += await _votes_agree(examination, seated)
+    except (Fault, Gone, Rejected, GaveUp, Stopping) as failure:
+        told |= {"answers": False, "why": str(failure) or "the budget allows no ask"}
+    told["models"] = sorted(seated.models)
+    return told
+
+
+async def _one_ask(examination: Examination, seated: Seated) -> None:
+    for seat in _lacking(examination, seated):
+        await seat.together(seated.room).sit(progressive_chain, 1)
+        return
+    for seat in _all(examination, seated):  # everything is stored: the candidate is asked all the same
+        request = await seat.together(seated.room).request_of(seat.unit[0])
+        try:
+            await seated.room.caller.candidate.answer(request)
+        except Adapted:
+            await seated.room.caller.candidate.answer(request)
+        return
+
+
+def _lacking(examination: Examination, seated: Seated) -> Iterator[Seat]:
+    for number, places in seated.plan.lacking():
+        case = examination.cases.case(number)
+        for place, seat in enumerate(seats(seated.room, number, case, lambda reason: None)):
+            if place in places:
+                yield seat
+
+
+def _all(examination: Examination, seated: Seated) -> Iterator[Seat]:
+    for number, case in enumerate(examination.cases):
+        yield from seats(seated.room, number, case, lambda reason: None)
+
+
+async def _votes_agree(examination: Examination, seated: Seated) -> list[str]:
+    """Compares votes with log-probabilities on a few items, where the study asks for log-probabilities."""
+    chosen = (seat for seat in _all(examination, seated) if seat.condition.confidence == "logprobs")
+    chances = []
+    for seat in islice(chosen, ITEMS):
+        together, question = seat.together(seated.room), seat.unit[-1]
+        told, order = await together.by_logprobs(question)
+        found = distribution(told, [question.choices[index] for index in order])
+        if found is None:
+            return ["gives no log-probabilities: every item will be voted on instead"]
+        if not found.settled:
+            continue
+        votes, order = await together.by_votes(question, VOTES)
+        chances.append(_agreement(votes, found.shares, [question.choices[index] for index in order]))
+    if chances and min(chances) * len(chances) < SUSPICIOUS:
+        return [
+            f"{VOTES} votes disagree with the log-probabilities (p = {min(chances) * len(chances):.2g} over "
+            f"{len(chances)} items): are the study's votes drawn at temperature 1 without filters?"
+        ]
+    return []
+
+
+def _agreement(votes: list[Answer], shares: tuple[float, ...], options: list[str]) -> float:
+    """The p-value of a G-test of votes against the distribution, what cannot be read being one outcome more."""
+    reader = AnswerReader()
+    counted = Counter(reader.place(answer, options) for answer in votes)
+    observed = np.array([counted[place] for place in range(len(shares))] + [counted[None]], float)
+    expected = len(votes) * np.array([*shares, max(0.0, 1 - sum(shares))])
+    seen = observed > 0
+    g = 2 * float(np.sum(observed[seen] * np.log(observed[seen] / np.maximum(expected[seen], 1e-9))))
+    freedom = max(1, int(np.sum(expected > 0.5)) - 1)
+    return float(chi2.sf(g, freedom))
