@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Choice:
     confidence: Sequence[float]
 
 
-class Drawn(Settled):
+class Drawn(Settled, ABC):
     """Draws every trial's letter from the shares of the options shown.
 
     Each trial has a stream of random numbers of its own, named by the Ask's key (which holds the identity),
