@@ -19,6 +19,7 @@ from wardround.running.caller import GaveUp, Stopping
 from wardround.running.sitting import Found, Room, Together
 
 MOST_FAILURES_TOLD = 20
+TRAINING = "train"  # the split that candidates may be fitted on
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class Seat:
 def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], None]) -> Iterator[Seat]:
     """All that one candidate is asked about one case; for what cannot be asked, why."""
     study = room.study
+    if case.split == TRAINING:
+        inapplicable("the case is for training, and is not examined")
+        return
     chosen = chosen_questions(case, study)
     scored = {question.id for question in chosen}
     for unit in units(case, chosen):
