@@ -170,10 +170,13 @@ def test_incomplete_is_in_plain_sight(tmp_path: Path) -> None:
 
 
 def test_notes_warnings_and_deviations_come_before_the_figures(tmp_path: Path) -> None:
-    page = written(tmp_path, exploratory=["comparisons.looking"])
+    sentinel = {"small-model": {"asked_again": 4, "agree": 1, "p": 0.004, "warning": "the model may have changed"}}
+    page = written(tmp_path, exploratory=["comparisons.looking"], sentinel=sentinel)
     (_, header), *_ = page.find("header")
     for told in ("Simulated answers", "could not be parsed", "temperature 0.7 is fixed", "comparisons.looking"):
         assert told in header
+    assert "small-model: the model may have changed" in header
+    assert any("asked again 4, agree 1, p 0.004" in text for _, text in page.find("li"))
 
 
 def test_outcomes_are_counted_from_the_marks(tmp_path: Path) -> None:
@@ -193,6 +196,35 @@ def test_a_manifest_with_next_to_nothing_still_gives_a_report(tmp_path: Path) ->
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
     assert page.find("div", "incomplete"), "a status that is not known to be complete is incomplete"
     assert not any(told.get("id") == "comparisons" for told, _ in page.find("section"))
+    assert unanswered_anchors(page) == []
+
+
+def unanswered_anchors(page: Page) -> list[str]:
+    ids = [told["id"] for _, told, _ in page.elements if told.get("id")]
+    assert len(set(ids)) == len(ids)
+    links = [told.get("href") or "" for told, _ in page.find("a")]
+    return [link for link in links if link.startswith("#") and link[1:] not in ids]
+
+
+def test_links_inside_the_page_lead_somewhere(tmp_path: Path) -> None:
+    page = written(tmp_path)
+    assert len([1 for told, _ in page.find("a") if (told["href"] or "").startswith("#")]) > 8
+    assert unanswered_anchors(page) == []
+
+
+def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    path = tmp_path / "measures.csv"
+    head, *rest = path.read_text(encoding="utf-8").splitlines()
+    hits = [line.replace("accuracy,", f"hit@{k},") for k in (3, 1) for line in rest if line.startswith("accuracy,")]
+    path.write_text("\n".join([head, *rest, *hits]) + "\n", encoding="utf-8")
+    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+    assert unanswered_anchors(page) == []
+    titles = [text for _, text in page.find("h3")]
+    for title in ("Accuracy", "Right diagnosis among the first 1"):
+        assert title in titles
+        assert f"Specialty: {title} specialty" in titles
+    assert "Right diagnosis among the first 3" in titles  # among the other measures
 
 
 def test_the_manifest_is_whole(tmp_path: Path) -> None:

@@ -35,9 +35,14 @@ def alerts(run: RunFolder) -> dict[str, Any]:
     deviations = [
         (name, str(deviation)) for name, told in run.about.items() for deviation in told.get("deviations") or []
     ]
+    sentinels = [
+        f"{name}: {told['warning']}"
+        for name, told in (run.manifest.get("sentinel") or {}).items()
+        if isinstance(told, dict) and told.get("warning")
+    ]
     return {
         "notes": run.manifest.get("notes") or [],
-        "warnings": run.manifest.get("warnings") or [],
+        "warnings": list(dict.fromkeys([*(run.manifest.get("warnings") or []), *sentinels])),
         "exploratory": run.manifest.get("exploratory") or [],
         "deviations": deviations,
     }

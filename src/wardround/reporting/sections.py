@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import polars as pl
 
@@ -73,21 +73,20 @@ def headline(run: RunFolder) -> Section:
             )
         )
     axes = {key: _values(run, (key,)) for key in AXES if any(tuple(line.slice) == (key,) for line in run.lines)}
-    return Section(
-        "scores", "Scores", render("headline.html", tables=tables, axes=axes, chance=chance(run, "accuracy"))
-    )
+    told = {"axes": axes, "chance": chance(run, "accuracy"), "compared": bool(run.compared)}
+    return Section("scores", "Scores", render("headline.html", tables=tables, **told))
 
 
 def by_condition(run: RunFolder) -> Section | None:
     """One block per axis: how each candidate changes with the condition."""
-    blocks = [(keys, _per_candidate(run, measure, keys)) for measure, keys in _slicings(run) if set(keys) <= set(AXES)]
-    return _sliced("conditions", "By condition", blocks)
+    chosen = [(measure, keys) for measure, keys in _slicings(run) if set(keys) <= set(AXES)]
+    return _sliced(run, "conditions", "By condition", chosen, _per_candidate)
 
 
 def by_slice(run: RunFolder) -> Section | None:
     """One block per slice key: which cases and questions are hard for whom."""
-    blocks = [(keys, _per_value(run, measure, keys)) for measure, keys in _slicings(run) if not set(keys) <= set(AXES)]
-    return _sliced("slices", "By case and question", blocks)
+    chosen = [(measure, keys) for measure, keys in _slicings(run) if not set(keys) <= set(AXES)]
+    return _sliced(run, "slices", "By case and question", chosen, _per_value)
 
 
 def confidence(run: RunFolder) -> Section | None:
@@ -272,11 +271,23 @@ def _by_measure(run: RunFolder, lines: Iterable[Measure]) -> list[Forest]:
     ]
 
 
-def _sliced(id: str, title: str, blocks: list[tuple[tuple[str, ...], list[Forest]]]) -> Section | None:
-    if not blocks:
+def _sliced(
+    run: RunFolder,
+    id: str,
+    title: str,
+    chosen: list[tuple[str, tuple[str, ...]]],
+    tables: Callable[[RunFolder, str, tuple[str, ...]], list[Forest]],
+) -> Section | None:
+    if not chosen:
         return None
-    titled = [
-        (" × ".join(map(slice_title, keys)), " × ".join(keys), f"{id}-{'-'.join(keys)}", tables)
-        for keys, tables in blocks
+    several = len(scores(run)) > 1
+    blocks = [
+        (
+            " × ".join(map(slice_title, keys)) + (f": {measure_title(measure)}" if several else ""),
+            " × ".join(keys),
+            "-".join([id, measure, *keys]),
+            tables(run, measure, keys),
+        )
+        for measure, keys in chosen
     ]
-    return Section(id, title, render("sliced.html", blocks=titled))
+    return Section(id, title, render("sliced.html", blocks=blocks))
