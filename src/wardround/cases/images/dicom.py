@@ -94,7 +94,7 @@ def _shown(stored: Values, dataset: Dataset, window: dict[str, Any], counted: ND
         return to_bytes(_looked_up(values, luts[0]) / (2.0 ** luts[0].LUTDescriptor[2] - 1.0))
     center, width = _first(dataset.get("WindowCenter")), _first(dataset.get("WindowWidth"))
     function = str(dataset.get("VOILUTFunction") or "LINEAR").upper()
-    if center is not None and width is not None and width >= (1 if function == "LINEAR" else np.nextafter(0, 1)):
+    if center is not None and width is not None and (width >= 1 or (width > 0 and function != "LINEAR")):
         return windowed(values, center, width, function)
     if (window["modality"] or dataset.get("Modality")) == "CT" and rescaled:
         return windowed(values, *CT_WINDOW, "LINEAR")
