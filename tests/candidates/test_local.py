@@ -139,9 +139,7 @@ def g_test(votes: list[str], probabilities: Mapping[str, float]) -> float:
 
 
 @pytest.mark.parametrize(("temperature", "agrees"), [(None, True), (1.0, True), (0.5, False)])
-def test_votes_follow_the_log_probabilities(
-    smollm2: Sitting, temperature: float | None, agrees: bool
-) -> None:
+def test_votes_follow_the_log_probabilities(smollm2: Sitting, temperature: float | None, agrees: bool) -> None:
     request = asked(CHOICE, trials=tuple(range(200)), temperature=temperature, max_tokens=1, logprobs=200)
     answers = smollm2.answers(request)
     assert answers[0].first_token is not None
@@ -155,9 +153,7 @@ def test_votes_follow_the_log_probabilities(
 def test_a_prompt_beyond_the_context_is_rejected_with_both_lengths() -> None:
     sitting = Sitting(context=256)
     try:
-        with pytest.raises(
-            Rejected, match=r"the prompt has \d{3,} tokens, but the model's context holds 256"
-        ):
+        with pytest.raises(Rejected, match=r"the prompt has \d{3,} tokens, but the model's context holds 256"):
             sitting.answers(asked("cough " * 400, max_tokens=4))
         assert sitting.answers(asked("Hello.", max_tokens=1))
     finally:

@@ -22,9 +22,7 @@ SMOLLM2_WIDTH = 576
 
 
 def encoded(content: bytes, side: int = 0) -> Encoded:
-    return Encoded(
-        base64.b64encode(content), "image/png", hashlib.sha256(content).hexdigest(), width=side, height=side
-    )
+    return Encoded(base64.b64encode(content), "image/png", hashlib.sha256(content).hexdigest(), width=side, height=side)
 
 
 def drawn(seed: int, side: int = 56) -> Encoded:

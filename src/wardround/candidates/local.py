@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import secrets
 import threading
 import time
@@ -54,9 +55,7 @@ class Local(Settled):
     async def answer(self, request: Request) -> Reply:
         stopped = threading.Event()
         try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._thread, self._reply, request, stopped
-            )
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._reply, request, stopped)
         finally:
             stopped.set()  # a request that was given up does not keep the model busy with its other trials
 
@@ -65,6 +64,9 @@ class Local(Settled):
         self._thread.shutdown()
 
     def _load(self) -> None:
+        # its threads otherwise spin while they wait for each other: on a machine that does anything else
+        # besides, many times slower. Read once, when OpenMP is loaded
+        os.environ.setdefault("GOMP_SPINCOUNT", "0")
         try:
             import xllamacpp
         except ImportError:
@@ -105,9 +107,7 @@ class Local(Settled):
         """`smollm2` or a path, also written local:smollm2."""
         named = self.settings.model or self.settings.provider.removeprefix("local").removeprefix(":")
         if not named:
-            raise WardroundError(
-                f"candidate {self.settings.name!r}: model is required: a .gguf file or smollm2"
-            )
+            raise WardroundError(f"candidate {self.settings.name!r}: model is required: a .gguf file or smollm2")
         return named.removeprefix("local:")
 
     def _remembers(self) -> bool:

@@ -51,8 +51,7 @@ def _message(message: Message, images: Iterator[Encoded]) -> dict[str, Any]:
         told["content"] = "\n\n".join(str(part) for part in message.parts)
     else:
         told["content"] = [
-            {"type": "text", "text": part} if isinstance(part, str) else _image(next(images))
-            for part in message.parts
+            {"type": "text", "text": part} if isinstance(part, str) else _image(next(images)) for part in message.parts
         ]
     if message.tool_calls:
         told["tool_calls"] = list(message.tool_calls)
