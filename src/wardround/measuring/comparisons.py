@@ -1,0 +1,164 @@
+"""Paired comparisons: differences with intervals, tests and adjustment within their family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wardround.core.canonical import canonical_json
+from wardround.core.study import Family, Study
+from wardround.measuring.bootstrap import Part, percentile_interval, resampled_sums
+from wardround.measuring.coded import ITEM, Coded, coded
+from wardround.measuring.definitions import Measure, definitions
+from wardround.measuring.exact import Floats
+from wardround.measuring.families import MOST_PAIRED, NOT_DECLARED, compared_values, families, pairs
+from wardround.measuring.intervals import BOOTSTRAP, FEWEST, TOO_FEW
+from wardround.measuring.items import items
+from wardround.measuring.pairing import Paired, Side, pair, side
+from wardround.measuring.signflip import FLIPS, Tested, sign_flip
+from wardround.measuring.tables import COMPARISONS
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides that are to be compared. A side without marks is None."""
+
+    a: str
+    b: str
+    slice: str
+    sides: tuple[Side | None, Side | None]
+
+
+def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+    """The table of comparisons.csv: family by family, as the study declares them."""
+    defined = definitions(study.trials, "", "")
+    declared = families(study, list(dict.fromkeys(measure.name for measure in defined)))
+    if marks.is_empty():
+        return pl.DataFrame(schema=COMPARISONS)
+    numbers = coded(marks, study)
+    wanted = {family.measure for family in declared.values()}
+    by_candidate = _items(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
+    rows: list[dict[str, Any]] = []
+    for name, family in declared.items():
+        comparisons = _comparisons(family, numbers, by_candidate, study)
+        versions = [m for m in defined if m.name == family.measure and _applies(m, by_candidate)]
+        for measure in versions:
+            label = f"{name} ({measure.version})" if len(versions) > 1 else name
+            rows += _compared(label, measure, comparisons, numbers, study)
+    if not study.comparisons and len(numbers.candidates) > MOST_PAIRED:
+        rows = _with_the_best(rows)
+    return pl.DataFrame(rows, schema=COMPARISONS)
+
+
+def _items(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
+    """Marks and items by candidate; of the items only what is to be compared."""
+    names = sorted({name for m in measures for name in (*m.sums, m.n, m.about)} | {"shared"})
+    found = {}
+    for number, name in enumerate(numbers.candidates):
+        own = numbers.marks.filter(pl.col("candidate") == number)
+        found[name] = (own, items(own, trials).select(*ITEM, "whole", *names))
+    return found
+
+
+def _applies(measure: Measure, by_candidate: dict[str, tuple[pl.DataFrame, pl.DataFrame]]) -> bool:
+    return any((each[measure.about] > 0).any() for _, each in by_candidate.values())
+
+
+def _comparisons(
+    family: Family, numbers: Coded, by_candidate: dict[str, tuple[pl.DataFrame, pl.DataFrame]], study: Study
+) -> list[Comparison]:
+    values = compared_values(family, study)
+    if family.between == "candidate":
+        values = values + [name for name in numbers.candidates if name not in values]
+        every = {number: number for number in range(len(numbers.conditions))}
+        sides = {name: side(*by_candidate[name], every) for name in values if name in by_candidate}
+        return [Comparison(a, b, "{}", (sides.get(a), sides.get(b))) for a, b in pairs(values, family.reference)]
+    found = []
+    for name, own in by_candidate.items():
+        matched = {value: _matched(numbers, family.between, value) for value in values}
+        sides = {value: side(*own, conditions) for value, conditions in matched.items()}
+        slice = canonical_json({"candidate": name})
+        found += [Comparison(a, b, slice, (sides[a], sides[b])) for a, b in pairs(values, family.reference)]
+    return found
+
+
+def _matched(numbers: Coded, axis: str, value: str) -> dict[int, int]:
+    """The conditions with this value, by a number that is the same for conditions alike on the other axes."""
+    others = [canonical_json({**condition, axis: ""}) for condition in numbers.conditions]
+    place = {other: number for number, other in enumerate(dict.fromkeys(others))}
+    return {
+        number: place[others[number]]
+        for number, condition in enumerate(numbers.conditions)
+        if condition.get(axis) == value
+    }
+
+
+def _compared(
+    family: str, measure: Measure, comparisons: list[Comparison], numbers: Coded, study: Study
+) -> list[dict[str, Any]]:
+    """One family: paired, resampled and tested together."""
+    met = [
+        pair(a, b, measure, study.trials) if a is not None and b is not None else None
+        for a, b in (each.sides for each in comparisons)
+    ]
+    there = [paired for paired in met if paired is not None and len(paired.cluster)]
+    if not there:
+        return [_row(family, measure, each) for each in comparisons]
+    tested = sign_flip(_side_by_side(there, measure, numbers.size), study.seed)
+    drawn = resampled_sums([Part(paired.cluster, paired.sums) for paired in there], numbers.size, study.seed)
+    rows, place = [], 0
+    for each, paired in zip(comparisons, met, strict=True):
+        row = _row(family, measure, each)
+        if paired is not None and len(paired.cluster):
+            row |= _figures(measure, paired, drawn[place], tested, place)
+            place += 1
+        rows.append(row)
+    return rows
+
+
+def _side_by_side(there: list[Paired], measure: Measure, clusters: int) -> Floats:
+    """Clusters x comparisons; a cluster that a comparison lacks adds nothing to it."""
+    matrix = np.zeros((clusters, len(there)))
+    for place, paired in enumerate(there):
+        matrix[paired.cluster, place] = paired.differences(measure)
+    return matrix
+
+
+def _row(family: str, measure: Measure, each: Comparison) -> dict[str, Any]:
+    told = {"measure": measure.name, "a": each.a, "b": each.b, "slice": each.slice, "family": family}
+    return dict.fromkeys(COMPARISONS) | told | {"n": 0, "clusters": 0}
+
+
+def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, place: int) -> dict[str, Any]:
+    flips = "all flips" if tested.exact[place] else f"{FLIPS} flips"
+    enough = len(paired.cluster) >= FEWEST
+    low, high = percentile_interval(_difference(measure, drawn)) if enough else (None, None)
+    return {
+        "value": float(_difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
+        "low": low,
+        "high": high,
+        "p": float(tested.p[place]),
+        "p_adjusted": float(tested.p_adjusted[place]),
+        "n": paired.n,
+        "clusters": len(paired.cluster),
+        "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
+    }
+
+
+def _difference(measure: Measure, sums: Floats) -> Floats:
+    a, of_a, b, of_b = sums.T
+    return measure.value(a, of_a) - measure.value(b, of_b)
+
+
+def _with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of very many pairs only those of the candidate that wins most; they stay adjusted for all of them."""
+    wins: dict[str, int] = {}
+    for row in rows:
+        winner, loser = (row["a"], row["b"]) if (row["value"] or 0.0) >= 0 else (row["b"], row["a"])
+        wins[winner] = wins.get(winner, 0) + 1
+        wins.setdefault(loser, 0)
+    best = max(wins, key=lambda name: wins[name]) if wins else None
+    return [row for row in rows if best in (row["a"], row["b"])]

@@ -1,0 +1,48 @@
+"""Families of comparisons: what a study declares to compare, before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from wardround.core.errors import WardroundError
+from wardround.core.study import Family, Study
+
+NOT_DECLARED = "default (not declared)"
+MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
+
+
+def families(study: Study, known: Sequence[str]) -> dict[str, Family]:
+    """The study's families, each checked against what the study has; without any, accuracy between candidates."""
+    for name, family in study.comparisons.items():
+        _check(name, family, study, known)
+    if study.comparisons:
+        return study.comparisons
+    return {NOT_DECLARED: Family(measure="accuracy", between="candidate")}
+
+
+def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:
+    if family.measure not in known:
+        raise WardroundError(f"comparisons.{name}: unknown measure {family.measure!r}; there are {', '.join(known)}")
+    if family.between != "candidate" and family.between not in study.conditions:
+        choices = ", ".join(["candidate", *study.conditions])
+        raise WardroundError(f"comparisons.{name}: between = {family.between!r}: expected one of {choices}")
+    values = compared_values(family, study)
+    if family.reference is not None and family.reference not in values:
+        raise WardroundError(
+            f"comparisons.{name}: reference = {family.reference!r}: expected one of {', '.join(values)}"
+        )
+
+
+def compared_values(family: Family, study: Study) -> list[str]:
+    """What a family compares: the study's candidates, or the values of an axis, in its order."""
+    if family.between == "candidate":
+        return [candidate.name for candidate in study.candidates]
+    return study.conditions[family.between]
+
+
+def pairs(values: Sequence[str], reference: str | None) -> list[tuple[str, str]]:
+    """Every value against the reference, or all pairs."""
+    if reference is None:
+        return list(combinations(values, 2))
+    return [(value, reference) for value in values if value != reference]

@@ -1,0 +1,40 @@
+"""Intervals for few cases and for rates near 0 or 1, from the variance between clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import norm, t
+
+from wardround.measuring.bootstrap import LEVEL
+from wardround.measuring.exact import Floats
+
+Z = float(norm.ppf((1 + LEVEL) / 2))
+
+
+def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) -> Floats:
+    """n / deff, with deff = variance between clusters / share (1 - share) / n, at least 1.
+
+    Where all answers are alike the clusters show no variance to estimate deff from. Then a cluster counts
+    as one answer: the most that its answers can depend on each other.
+    """
+    binomial = share * (1 - share)
+    alike = (binomial <= 0) | (variance <= 0)
+    deff = np.maximum(1.0, np.divide(variance * n, binomial, out=np.ones_like(n), where=binomial > 0))
+    return np.where(alike, np.minimum(clusters, n), n / deff)
+
+
+def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """The score interval of a share of n: the shares that it does not contradict at 5%."""
+    middle = share + Z * Z / (2 * n)
+    reach = Z * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    scale = 1 + Z * Z / n
+    # at 0 and 1 the ends are exact; elsewhere rounding must not put the share outside its own interval
+    low = np.where(share <= 0, 0.0, np.minimum((middle - reach) / scale, share))
+    high = np.where(share >= 1, 1.0, np.maximum((middle + reach) / scale, share))
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def student(value: Floats, clusters: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Value plus and minus t standard errors, within [-1, 1]: for signed means, where Wilson has no meaning."""
+    reach = t.ppf((1 + LEVEL) / 2, clusters - 1) * np.sqrt(variance)
+    return np.maximum(value - reach, -1.0), np.minimum(value + reach, 1.0)

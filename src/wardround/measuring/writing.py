@@ -1,0 +1,18 @@
+"""The tables of a run, written beside its marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from wardround.core.study import Study
+from wardround.measuring.comparisons import compare
+from wardround.measuring.measure import measure
+from wardround.measuring.tables import write_table
+
+
+def write_measures(folder: Path, marks: pl.DataFrame, study: Study) -> None:
+    """Writes measures.csv and comparisons.csv; the same marks give the same bytes on every run."""
+    write_table(folder / "measures.csv", measure(marks, study))
+    write_table(folder / "comparisons.csv", compare(marks, study))
