@@ -14,10 +14,10 @@ from wardround.measuring.bootstrap import Part, percentile_interval, resampled_s
 from wardround.measuring.coded import ITEM, Coded, coded
 from wardround.measuring.definitions import Measure, definitions
 from wardround.measuring.exact import Floats
-from wardround.measuring.families import MOST_PAIRED, NOT_DECLARED, compared_values, families, pairs
+from wardround.measuring.families import MOST_PAIRED, compared_values, families, pairs
 from wardround.measuring.intervals import BOOTSTRAP, FEWEST, TOO_FEW
 from wardround.measuring.items import items
-from wardround.measuring.pairing import Paired, Side, pair, side
+from wardround.measuring.pairing import Paired, Side, difference, pair, side
 from wardround.measuring.signflip import FLIPS, Tested, sign_flip
 from wardround.measuring.tables import COMPARISONS
 
@@ -135,9 +135,9 @@ def _row(family: str, measure: Measure, each: Comparison) -> dict[str, Any]:
 def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, place: int) -> dict[str, Any]:
     flips = "all flips" if tested.exact[place] else f"{FLIPS} flips"
     enough = len(paired.cluster) >= FEWEST
-    low, high = percentile_interval(_difference(measure, drawn)) if enough else (None, None)
+    low, high = percentile_interval(difference(measure, drawn)) if enough else (None, None)
     return {
-        "value": float(_difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
+        "value": float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
         "low": low,
         "high": high,
         "p": float(tested.p[place]),
@@ -146,11 +146,6 @@ def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, pl
         "clusters": len(paired.cluster),
         "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
     }
-
-
-def _difference(measure: Measure, sums: Floats) -> Floats:
-    a, of_a, b, of_b = sums.T
-    return measure.value(a, of_a) - measure.value(b, of_b)
 
 
 def _with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

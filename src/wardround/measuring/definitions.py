@@ -26,11 +26,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure over marks: the sums that its function takes (numerator and denominator), and what its n counts."""
+    """A figure over marks: the sums that its function takes, and what its n counts.
+
+    The first two sums of a rate or mean are its numerator and its denominator.
+    """
 
     name: str
-    value: Callable[[Floats, Floats], Floats]
-    sums: tuple[str, str]
+    value: Callable[..., Floats]
+    sums: tuple[str, ...]
     kind: Kind
     n: str
     about: str = "asked"  # the group of items that it is about
@@ -44,7 +47,8 @@ class Measure:
 
 def ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole, nan where the whole is nothing."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+    found: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+    return found
 
 
 def accuracy(right: Floats, scored: Floats) -> Floats:

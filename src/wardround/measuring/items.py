@@ -102,8 +102,11 @@ def _hits(k: int) -> list[pl.Expr]:
     """hit@k: any of the first k judged the same is 1; else any of them unscored is unscored; else 0."""
     first = pl.col("hits").list.head(k)
     same = first.list.any().fill_null(False)
-    in_doubt = pl.when(pl.col("hits").is_null()).then(pl.col("outcome") == "unscored")
-    in_doubt = in_doubt.otherwise(first.list.drop_nulls().list.len() < first.list.len())
+    in_doubt = (
+        pl.when(pl.col("hits").is_null())
+        .then(pl.col("outcome") == "unscored")
+        .otherwise(first.list.drop_nulls().list.len() < first.list.len())
+    )
     hit = pl.col("open") & same
     return [hit.sum().alias(f"hit@{k}"), (hit | (pl.col("open") & ~in_doubt)).sum().alias(f"hit@{k}_of")]
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.coded import Coded, coded
+from wardround.measuring.coded import ITEM, Coded, coded
 from wardround.measuring.definitions import Measure, definitions
-from wardround.measuring.intervals import Figures, Resampling, figures
+from wardround.measuring.intervals import Figures, figures
 from wardround.measuring.items import items
+from wardround.measuring.resampling import Resampling
 from wardround.measuring.slices import Slicing, slicings
-from wardround.measuring.sums import cluster_sums
+from wardround.measuring.sums import Whole, cluster_sums
 from wardround.measuring.tables import MEASURES
 
 CHUNK = 1_500_000  # marks looked at together
+
+
+class Taken(NamedTuple):
+    """All measures over one slicing."""
+
+    slicing: Slicing
+    slice: Whole  # of each cell
+    candidate: Whole  # of each cell
+    figures: list[Figures]
 
 
 def measure(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
@@ -41,52 +52,45 @@ def _measured(
 ) -> pl.DataFrame:
     each = items(marks, study.trials)
     applying = each.group_by("candidate").agg((pl.col(sorted({m.needed for m in defined})) > 0).any())
-    defined_here = [(place, m) for place, m in enumerate(defined) if applying[m.needed].any()]
-    groups = sorted({m.about for _, m in defined_here})
+    applied = [m for m in defined if applying[m.needed].any()]
     each = each.with_columns(
         (pl.col(name) * (pl.col(group) > 0)).alias(f"{name}_{group}")
-        for group in groups
+        for group in sorted({m.about for m in applied})
         for name in ("unparsed", "scored")
     )
-    names = sorted(
-        {name for _, m in defined_here for name in (*m.sums, m.n, f"unparsed_{m.about}", f"scored_{m.about}")}
-    )
-    each = each.select("candidate", "cluster", "subject", "condition", *names)
+    needed = ((*m.sums, m.n, f"unparsed_{m.about}", f"scored_{m.about}") for m in applied)
+    names = sorted({name for names in needed for name in names})
+    each = each.select(*ITEM, *names)
     resampling = Resampling(numbers.size, study.seed)
-    waiting = []
-    for number, slicing in enumerate(taken_apart):
+    taken = []
+    for slicing in taken_apart:
         sums = cluster_sums(slicing.of(each), names)
-        found = [(place, figures(m, sums)) for place, m in defined_here]
-        resampling.add([figure for _, figure in found], sums)
-        cells = {"slice_number": sums.slice, "candidate_number": sums.candidate}
-        waiting += [(number, slicing, place, figure, cells) for place, figure in found]
+        taken.append(Taken(slicing, sums.slice, sums.candidate, [figures(m, sums) for m in applied]))
+        resampling.add(taken[-1].figures, sums)
     resampling.finish()
-    return pl.concat(_rows(*told, applying, numbers) for told in waiting)
+    return pl.concat(
+        _rows(found, whole, applying, numbers).with_columns(
+            place=pl.lit(defined.index(found.measure)), slicing=pl.lit(number)
+        )
+        for number, whole in enumerate(taken)
+        for found in whole.figures
+    )
 
 
-def _rows(
-    number: int,
-    slicing: Slicing,
-    place: int,
-    found: Figures,
-    cells: dict[str, object],
-    applying: pl.DataFrame,
-    numbers: Coded,
-) -> pl.DataFrame:
+def _rows(found: Figures, taken: Taken, applying: pl.DataFrame, numbers: Coded) -> pl.DataFrame:
     """One measure over one slicing, for every candidate that it applies to; an empty slice has n = 0."""
-    told = found.measure
-    whom = applying.filter(pl.col(told.needed)).select(candidate_number=pl.col("candidate").cast(pl.Int64))
-    grid = whom.join(pl.DataFrame({"slice_number": range(len(slicing.slices))}), how="cross")
+    cell = ("slice_number", "candidate_number")
+    whom = applying.filter(pl.col(found.measure.needed)).select(candidate_number=pl.col("candidate").cast(pl.Int64))
+    grid = whom.join(pl.DataFrame({"slice_number": range(len(taken.slicing.slices))}), how="cross")
     columns = {name: getattr(found, name) for name in ("value", "low", "high", "n", "clusters", "unparsed")}
     method = pl.Series("method", found.method.tolist(), dtype=pl.String)
-    table = grid.join(pl.DataFrame({**cells, **columns, "method": method}), on=tuple(cells), how="left")
+    places = dict(zip(cell, (taken.slice, taken.candidate), strict=True))
+    table = grid.join(pl.DataFrame({**places, **columns, "method": method}), on=cell, how="left")
     return table.with_columns(
         pl.col("value", "low", "high", "unparsed").fill_nan(None),
         pl.col("n", "clusters").fill_null(0),
-        pl.lit(told.name).alias("measure"),
-        pl.lit(told.version).alias("version"),
-        pl.lit(place).alias("place"),
-        pl.lit(number).alias("slicing"),
-        pl.Series("slice", slicing.slices)[table["slice_number"]],
+        pl.lit(found.measure.name).alias("measure"),
+        pl.lit(found.measure.version).alias("version"),
+        pl.Series("slice", taken.slicing.slices)[table["slice_number"]],
         pl.Series("candidate", numbers.candidates)[table["candidate_number"]],
     )

@@ -26,10 +26,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Paired:
-    """Sums over what both sides have, per cluster: part and whole of a, then of b."""
+    """Sums over what both sides have, per cluster: those of a, then those of b."""
 
     cluster: Whole
-    sums: Floats  # clusters x 4
+    sums: Floats
     n: int
 
     def differences(self, measure: Measure) -> Floats:
@@ -37,8 +37,15 @@ class Paired:
 
         The signs of these are flipped. Their sum over the clusters' sizes is the difference of the means.
         """
-        a, of_a, b, of_b = self.sums.T
-        return exact((measure.value(a, of_a) - measure.value(b, of_b)) * (of_a + of_b) / 2)
+        many = len(measure.sums)
+        size = (self.sums[:, 1] + self.sums[:, many + 1]) / 2
+        return exact(difference(measure, self.sums) * size)
+
+
+def difference(measure: Measure, sums: Floats) -> Floats:
+    """The measure of a minus that of b, in every row of sums."""
+    many = len(measure.sums)
+    return measure.value(*sums[:, :many].T) - measure.value(*sums[:, many:].T)
 
 
 def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int]) -> Side:
@@ -58,17 +65,18 @@ def pair(a: Side, b: Side, measure: Measure, trials: int) -> Paired:
     """
     met = a.items.join(b.items, on=SLOT, how="inner", suffix="_b")
     level = (pl.col("whole") & pl.col("whole_b")) | (pl.col("shared") > 0) | (pl.col("shared_b") > 0)
-    part, of = measure.sums
-    columns = ("cluster", part, of, f"{part}_b", f"{of}_b", measure.n, f"{measure.n}_b")
-    shared = [met.filter(level).select(*dict.fromkeys(columns))]
+    sums = [*measure.sums, *(f"{name}_b" for name in measure.sums)]
+    columns = list(dict.fromkeys(["cluster", *sums, measure.n, f"{measure.n}_b"]))
+    shared = [met.filter(level).select(columns)]
     uneven = met.filter(~level).select(SLOT)
     if len(uneven):
-        shared.append(_level(a, b, uneven, trials).select(*dict.fromkeys(columns)))
+        shared.append(_level(a, b, uneven, trials).select(columns))
+    of = measure.sums[1]
     both = pl.concat(shared).filter((pl.col(of) > 0) & (pl.col(f"{of}_b") > 0))
-    sums = both.group_by("cluster").agg(pl.col(*dict.fromkeys(columns[1:5])).sum()).sort("cluster")
+    added = both.group_by("cluster").agg(pl.col(sums).sum()).sort("cluster")
     return Paired(
-        sums["cluster"].cast(pl.Int64).to_numpy(),
-        np.ascontiguousarray(sums.select(columns[1:5]).to_numpy().astype(np.float64)),
+        added["cluster"].cast(pl.Int64).to_numpy(),
+        np.ascontiguousarray(added.select(sums).to_numpy().astype(np.float64)),
         int(min(both[measure.n].sum(), both[f"{measure.n}_b"].sum())),
     )
 

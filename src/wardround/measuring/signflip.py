@@ -81,4 +81,4 @@ def _drawn_signs(differences: Floats, seed: int) -> Iterator[Floats]:
     height = max(1, BLOCK // clusters)
     for first in range(0, FLIPS, height):
         size = (min(height, FLIPS - first), clusters)
-        yield 1.0 - 2.0 * random.integers(0, 2, size=size, dtype=np.int8)
+        yield 1.0 - 2.0 * random.integers(0, 2, size=size, dtype=np.int8).astype(np.float64)

@@ -55,7 +55,14 @@ def cluster_sums(sliced: pl.DataFrame, names: Sequence[str]) -> ClusterSums:
     first = first.unique("cell", keep="first", maintain_order=True)
     return ClusterSums(
         tuple(names),
-        *(first[name].cast(pl.Int64).to_numpy() for name in (*cell, "start")),
-        added["cluster"].cast(pl.Int64).to_numpy(),
+        _whole(first["slice"]),
+        _whole(first["candidate"]),
+        _whole(first["start"]),
+        _whole(added["cluster"]),
         np.ascontiguousarray(added.select(names).to_numpy().astype(np.float64, copy=False)),
     )
+
+
+def _whole(column: pl.Series) -> Whole:
+    numbers: Whole = column.cast(pl.Int64).to_numpy()
+    return numbers
