@@ -8,12 +8,14 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from aiohttp import web
 
-Answering = Callable[[dict[str, Any], int], str]  # request body, index of the choice -> text
+# request body, index of the choice -> the text, or fields of the choice
+Answering = Callable[[dict[str, Any], int], str | dict[str, Any]]
+Replying = Callable[[dict[str, Any], int], web.Response | None]  # request body, number of the call
 FAULTS = ("429", "500", "503", "hang", "drop", "drop-in-body", "truncated", "error-body")
 
 
@@ -23,8 +25,18 @@ def letter_by_hash(body: dict[str, Any], index: int) -> str:
     return "ABCD"[hashlib.sha256(told).digest()[0] % 4]
 
 
+def text_of(body: dict[str, Any]) -> str:
+    """All text of a request."""
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
 class ExamServer:
-    """`with ExamServer(...) as server:` serves on a free port until the block ends."""
+    """`with ExamServer(...) as server:` serves on a free port until the block ends.
+
+    `several` says what it makes of `n`: True gives n choices, False gives one, "refused" answers 400.
+    `replying` may answer a call in its own way; where it gives None, the call is answered as usual.
+    """
 
     def __init__(
         self,
@@ -34,35 +46,47 @@ class ExamServer:
         seed: int = 0,
         capacity: int | None = None,
         service_seconds: float = 0.0,
-        several: bool = True,
+        several: bool | Literal["refused"] = True,
         hang_seconds: float = 30.0,
         model: str = "exam-model",
         first_token: Callable[[dict[str, Any]], list[tuple[str, float]]] | None = None,
+        replying: Replying | None = None,
     ) -> None:
         self.answering, self.fault_rate, self.capacity = answering, fault_rate, capacity
         self.service_seconds, self.several, self.hang_seconds = service_seconds, several, hang_seconds
-        self.model, self.first_token = model, first_token
+        self.model, self.first_token, self.replying = model, first_token, replying
         self.calls = 0
         self.succeeded = 0
+        self.faults: Counter[str] = Counter()
         self.refused: list[int] = []  # numbers of the calls that were refused for capacity
         self.bodies: list[dict[str, Any]] = []
         self.keep_bodies = True
         self.headers: list[dict[str, str]] = []
         self.answered: Counter[str] = Counter()
         self.most_at_once = 0
+        self.port = 0
         self._at_once = 0
         self._random = random.Random(seed)
 
     def __enter__(self) -> ExamServer:
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True)
-        self._thread.start()
-        started.wait(10)
+        self.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self.stop()
+
+    def start(self) -> None:
+        """Serves; after a stop, on the same port again."""
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True)
+        self._thread.start()
+        assert started.wait(10)
+
+    def stop(self) -> None:
+        """Stops listening and drops every connection."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(10)
 
     @property
     def url(self) -> str:
@@ -75,7 +99,7 @@ class ExamServer:
             app.router.add_post("/v1/chat/completions", self._complete)
             runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
             await runner.setup()
-            site = web.TCPSite(runner, "127.0.0.1", 0)
+            site = web.TCPSite(runner, "127.0.0.1", self.port)
             await site.start()
             self.port = runner.addresses[0][1]
             started.set()
@@ -98,22 +122,31 @@ class ExamServer:
         try:
             if self.service_seconds:
                 await asyncio.sleep(self.service_seconds)
-            body = orjson.loads(raw)
-            if self.keep_bodies:
-                self.bodies.append(body)
-                self.headers.append(dict(request.headers))
-            self.answered[hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()] += 1
-            self.succeeded += 1
-            return web.Response(body=orjson.dumps(self._completion(body)), content_type="application/json")
+            return self._reply(orjson.loads(raw), number, request)
         finally:
             self._at_once -= 1
 
+    def _reply(self, body: dict[str, Any], number: int, request: web.Request) -> web.Response:
+        if self.keep_bodies:
+            self.bodies.append(body)
+            self.headers.append(dict(request.headers))
+        reply = self.replying(body, number) if self.replying else None
+        if reply is not None:
+            return reply
+        if self.several == "refused" and body.get("n", 1) > 1:
+            return web.json_response({"error": {"message": "n must be 1"}}, status=400)
+        completion = orjson.dumps(self._completion(body))
+        self.answered[hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()] += 1
+        self.succeeded += 1
+        return web.Response(body=completion, content_type="application/json")
+
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        count = body.get("n", 1) if self.several else 1
+        count = body.get("n", 1) if self.several is True else 1
         choices = []
         for index in range(count):
-            message = {"role": "assistant", "content": self.answering(body, index)}
-            choice: dict[str, Any] = {"index": index, "message": message, "finish_reason": "stop"}
+            said = self.answering(body, index)
+            fields = said if isinstance(said, dict) else {"message": {"role": "assistant", "content": said}}
+            choice: dict[str, Any] = {"index": index, "finish_reason": "stop", **fields}
             if body.get("logprobs") and self.first_token is not None:
                 top = [{"token": token, "logprob": value} for token, value in self.first_token(body)]
                 choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
@@ -123,6 +156,7 @@ class ExamServer:
         return {"id": "x", "model": self.model, "choices": choices, "usage": usage}
 
     async def _fault(self, kind: str, request: web.Request) -> web.StreamResponse:
+        self.faults[kind] += 1
         if kind == "429":
             return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": "0.05"})
         if kind in ("500", "503"):
@@ -130,7 +164,9 @@ class ExamServer:
         if kind == "hang":
             await asyncio.sleep(self.hang_seconds)
             return web.Response(status=504)
-        whole = orjson.dumps(self._completion({"messages": []}))
+        whole = orjson.dumps(
+            {"model": self.model, "choices": [{"index": 0, "message": {"role": "assistant", "content": "broken"}}]}
+        )
         if kind == "truncated":
             return web.Response(body=whole[: len(whole) // 2], content_type="application/json")
         if kind == "error-body":

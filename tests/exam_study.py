@@ -1,0 +1,134 @@
+"""Small case sets and studies for tests, and the ways to run them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from wardround.core.study import load_study
+from wardround.marking.reader import AnswerReader
+from wardround.running.run import Examination, Places
+
+WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
+
+
+def case(number: int, **fields: Any) -> dict[str, Any]:
+    """A case with one choice question of four options; golds go round."""
+    question = {
+        "id": "mcq",
+        "kind": "choice",
+        "prompt": f"What does patient {number} have?",
+        "options": [f"disease {number} {kind}" for kind in ("alpha", "beta", "gamma", "delta")],
+        "gold": number % 4,
+    }
+    return {"id": f"case-{number}", "history": f"History of patient {number}.", "questions": [question], **fields}
+
+
+def write_cases(folder: Path, cases: int | Iterable[dict[str, Any]]) -> Path:
+    """A case set of so many plain cases, or of these."""
+    folder.mkdir(parents=True, exist_ok=True)
+    told = [case(number) for number in range(cases)] if isinstance(cases, int) else cases
+    (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    return folder
+
+
+def write_study(
+    folder: Path,
+    url: str = "http://127.0.0.1:9/v1",
+    *,
+    top: dict[str, Any] | None = None,
+    candidate: dict[str, Any] | None = None,
+    more: str = "",
+    **tables: dict[str, Any],
+) -> Path:
+    """`study.toml` with one candidate behind `url`; what is given is added or wins."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = _pairs({"name": "exam", "cases": "cases", **(top or {})})
+    server = {"name": "server", "provider": "openai", "base_url": url, "model": "exam", "timeout": 20}
+    lines += ["[[candidates]]", *_pairs(server | (candidate or {}))]
+    for name, table in tables.items():
+        lines += [f"[{name}]", *_pairs(table)]
+    file = folder / "study.toml"
+    file.write_text("\n".join([*lines, more, ""]))
+    return file
+
+
+def _pairs(table: dict[str, Any]) -> list[str]:
+    return [f"{key} = {_toml(value)}" for key, value in table.items()]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+def examine(study: Path, *, amend: bool = False, notes: list[str] | None = None) -> dict[str, Any]:
+    """Runs a study in this process up to its manifest, with runs/ and answers.sqlite beside the study."""
+    heard = notes if notes is not None else []
+    examination = open_examination(study, heard)
+
+    async def go() -> dict[str, Any]:
+        try:
+            return await examination.run(amend=amend, quiet=True)
+        finally:
+            await examination.close()
+
+    return asyncio.run(go())
+
+
+def open_examination(study: Path, notes: list[str]) -> Examination:
+    places = Places.given(study, study.parent / "runs", None)
+    return Examination(load_study(study), places, AnswerReader(), note=notes.append)
+
+
+def stored(answers: Path, table: str = "answers") -> list[tuple[Any, ...]]:
+    """All rows of a table of an answer store, in order."""
+    connection = sqlite3.connect(answers)
+    try:
+        return sorted(connection.execute(f"select ask, trial, turn, body from {table}").fetchall())
+    finally:
+        connection.close()
+
+
+def bodies(answers: Path) -> list[dict[str, Any]]:
+    return [json.loads(row[3]) for row in stored(answers)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of a child: no keys of ours, and nothing that would colour or wrap what it prints."""
+    kept = {name: value for name, value in os.environ.items() if "KEY" not in name and name != "COLUMNS"}
+    return kept | {"NO_COLOR": "1", "TERM": "dumb"} | variables
+
+
+def wardround(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND, **variables: str):
+    """Runs the command as a shell would, in a process of its own."""
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        cwd=cwd,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def start(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND, **variables: str) -> subprocess.Popen[str]:
+    """Starts the command in a process group of its own, so that a test can send it signals."""
+    return subprocess.Popen(
+        [*command, *map(str, arguments)],
+        cwd=cwd,
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
