@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from wardround.asking.prompts import Prompts
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
-from wardround.core.study import load_study
+from wardround.core.study import Study, load_study
 from wardround.marking.marks import mark, write_marks
 from wardround.marking.reader import AnswerReader
 from wardround.measuring.tables import write_measures
+from wardround.reporting.compare import compare
 from wardround.reporting.page import report
+from wardround.reporting.views import Views
 from wardround.running.folder import RunFolder
-from wardround.running.run import Examination, Places, cases_folder
+from wardround.running.run import Examination, Places
 from wardround.running.store import Store
 from wardround.running.used import read_used
 
@@ -41,6 +46,7 @@ def run_study(
     strict: bool = False,
     pack: bool = False,
     quiet: bool = False,
+    notes: Sequence[str] = (),
     note: Callable[[str], None] = print,
 ) -> Ended:
     """Runs a study or goes on with it, then marks, measures and reports."""
@@ -50,32 +56,75 @@ def run_study(
 
     async def go() -> dict[str, Any]:
         try:
-            return await examination.run(amend=amend, quiet=quiet)
+            return await examination.run(amend=amend, quiet=quiet, notes=notes)
         finally:
             await examination.close()
 
     manifest = asyncio.run(go())
     if pack:
         note(f"{examination.pack():,} answers packed into {examination.folder.path}")
-    mark_run(examination.folder.path, answers=places.answers, study_file=study_file)
+    mark_run(examination.folder.path, answers=places.answers)
     exit_code = INTERRUPTED if examination.interrupted else 3 if manifest["status"] == "incomplete" else 0
     return Ended(examination.folder.path, manifest, exit_code)
 
 
-def mark_run(folder: Path, *, answers: Path | None = None, study_file: Path | None = None) -> None:
-    """Marks, measures and reports again from stored answers."""
-    written = folder / "study.toml"
-    if not (folder / "used.parquet").exists():
-        raise BadInput(folder, "is not a finished run folder: there is no used.parquet in it")
-    study = load_study(written)
-    packed = folder / "answers.sqlite"
-    store = Store(answers or (packed if packed.exists() else folder.absolute().parent.parent / "answers.sqlite"))
+def mark_run(folder: Path, *, answers: Path | None = None) -> None:
+    """Marks, measures and reports again from stored answers; nobody is called."""
+    ran = Ran.open(folder, answers)
     try:
-        where = RunFolder(folder).manifest.get("cases", {}).get("folder")
-        cases = CaseSet.open(Path(where) if where else cases_folder(study, study_file or written))
-        marks = mark(read_used(folder), cases, store, study)
+        marks = mark(read_used(folder), ran.cases, ran.store, ran.study)
     finally:
-        store.close()
+        ran.store.close()
     write_marks(folder, marks)
-    write_measures(folder, marks, study)
+    write_measures(folder, marks, ran.study)
+    RunFolder(folder).write_manifest(ran.manifest | {"chance": chance(marks)})
     report(folder)
+
+
+def chance(marks: pl.DataFrame) -> float | None:
+    """How often guessing would be right: the mean of 1/K over the questions asked, if all are choices."""
+    asked = marks.unique(["case", "question"])["k"]
+    return None if asked.is_empty() or asked.null_count() else float((1 / asked).mean())  # type: ignore[arg-type]
+
+
+def report_runs(
+    folders: Sequence[Path], *, with_cases: bool = False, answers: Path | None = None, out: Path | None = None
+) -> Path:
+    """The report of one run, with a page per case where wanted; or several runs side by side."""
+    if len(folders) > 1:
+        return compare(folders, out or Path("comparison.html"))
+    folder = folders[0]
+    if not with_cases:
+        return report(folder, out=out)
+    ran = Ran.open(folder, answers)
+    try:
+        seeing = {told["name"]: told["sees"] for told in ran.manifest.get("candidates", [])}
+        candidates = [each.model_copy(update={"sees": seeing[each.name]}) for each in ran.study.candidates]
+        views = Views(ran.study, ran.prompts, ran.cases, ran.store, candidates)
+        turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
+        return report(folder, cases=views.all(pl.read_parquet(folder / "marks.parquet"), turns), out=out)
+    finally:
+        ran.store.close()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run folder opened again, with its cases and its answers."""
+
+    study: Study
+    manifest: dict[str, Any]
+    cases: CaseSet
+    store: Store
+    prompts: Prompts
+
+    @classmethod
+    def open(cls, folder: Path, answers: Path | None) -> Ran:
+        if not (folder / "used.parquet").exists():
+            raise BadInput(folder, "is not a run folder that can be marked: there is no used.parquet in it")
+        study = load_study(folder / "study.toml")
+        manifest = RunFolder(folder).manifest
+        cases = CaseSet.open(manifest["cases"]["folder"])
+        packed = folder / "answers.sqlite"
+        beside = folder.absolute().parent.parent / "answers.sqlite"
+        store = Store(answers or (packed if packed.exists() else beside))
+        return cls(study, manifest, cases, store, Prompts(Path(manifest["study"]["folder"])))

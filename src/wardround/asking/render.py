@@ -16,7 +16,8 @@ from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings, Study
 
-LOGPROBS = 20  # alternatives of the first token: as many as common servers return
+# alternatives of the first token: as many as common servers return; a model in this memory can give more
+LOGPROBS, LOCAL_LOGPROBS = 20, 1500
 # our estimates, for candidates whose `context` is given: no tokenizer is asked
 CHARACTERS_A_TOKEN = 3.5
 TOKENS_AN_IMAGE = 1200
@@ -51,7 +52,7 @@ class Renderer:
         text = self._text(case, question, condition, order, images, given)
         sampling = self._study.sampling_for(candidate, condition)
         if condition.confidence == "logprobs":
-            sampling = first_letter(sampling)
+            sampling = first_letter(sampling, LOCAL_LOGPROBS if identity.provider == "local" else LOGPROBS)
         parts = [self._part(image, owner, condition) for owner, image in images] if condition.looks else []
         parts, cut = _fitting(parts, text, sampling, candidate.context)
         message = Message("user", (*parts, text))
@@ -131,9 +132,9 @@ def estimated_tokens(ask: Ask) -> int:
     return round(characters / CHARACTERS_A_TOKEN) + TOKENS_AN_IMAGE * len(ask.images)
 
 
-def first_letter(sampling: Sampling) -> Sampling:
+def first_letter(sampling: Sampling, alternatives: int) -> Sampling:
     """The sampling under which log-probabilities are the distribution of votes, all of it explicit."""
-    return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=LOGPROBS)
+    return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=alternatives)
 
 
 def _listed(images: list[Image]) -> str:

@@ -25,7 +25,7 @@ PROVIDERS = {
 
 def make_candidate(settings: CandidateSettings, *, offline: bool = False) -> Candidate:
     """The candidate that a study names. With `offline`, an address beyond this machine is refused."""
-    place = PROVIDERS.get(settings.provider)
+    place = PROVIDERS.get(settings.provider.partition(":")[0])
     if place is None:
         raise WardroundError(
             f"candidate {settings.name!r}: unknown provider {settings.provider!r}; there are {', '.join(PROVIDERS)}"

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from wardround.cli import cases, check, mark, run
+from wardround.cli import cases, check, demo, mark, report, run
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -17,10 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Examines medical multimodal models the way a hospital examines its doctors.",
 )
+app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)
+app.command()(report.report)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 from collections import OrderedDict
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from wardround.cases.encoded import Encoded
@@ -65,12 +66,23 @@ class Imagery:
             return found
         under_way = self._under_way.get(key)
         if under_way is None:
-            if self._pool is None:
-                self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
-            submitted = self._pool.submit(render, Path(part.path), part.frame, part.recipe)
-            under_way = self._under_way[key] = asyncio.wrap_future(submitted)
+            under_way = self._under_way[key] = asyncio.ensure_future(self._rendered(part))
             under_way.add_done_callback(lambda done: self._keep(key, done))
         return await asyncio.shield(under_way)
+
+    async def _rendered(self, part: ImagePart) -> Encoded:
+        """Renders in a worker. One that dies takes the others with it, so each image is tried once more."""
+        path = Path(part.path)
+        for _ in range(2):
+            pool = self._pool
+            if pool is None:
+                pool = self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+            try:
+                return await asyncio.wrap_future(pool.submit(render, path, part.frame, part.recipe))
+            except BrokenProcessPool:
+                if self._pool is pool:
+                    self._pool = None
+        raise BadInput(path, "the process that decodes this image died")
 
     def _keep(self, key: str, done: asyncio.Future[Encoded]) -> None:
         del self._under_way[key]

@@ -7,7 +7,7 @@ import platform
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -132,17 +132,22 @@ class Examination:
         about = f", about {cost:.2f} USD" if cost else ""
         return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
 
-    async def run(self, *, amend: bool = False, quiet: bool = False) -> dict[str, Any]:
+    async def run(self, *, amend: bool = False, quiet: bool = False, notes: Sequence[str] = ()) -> dict[str, Any]:
         """Asks what is missing, and writes used.parquet and manifest.json. Returns the manifest."""
         self.folder.lock()
         amendments = self.folder.bind(self.study, amend)
-        started = self.folder.manifest.get("started", now())
+        before, started = self.folder.manifest, now()
         self.folder.write("study.toml", self.places.study.read_bytes())
         await self.plan()
         self.note(self.announce())
         await self._ask_all(quiet)
         sentinel = await self._ask_again()
-        manifest = self._manifest() | {"started": started, "amendments": amendments, "sentinel": sentinel}
+        manifest = self._manifest() | {
+            "started": before.get("started", started),
+            "amendments": amendments,
+            "sentinel": sentinel,
+            "notes": list(notes) or before.get("notes", []),
+        }
         self._write_used()
         self.folder.write_manifest(manifest)
         return manifest
@@ -226,7 +231,11 @@ class Examination:
             skipped |= seated.plan.skipped | seated.outcome.skipped
         return {
             "wardround": __version__,
-            "study": {"name": self.study.name, "hash": self.study.hash},
+            "study": {
+                "name": self.study.name,
+                "hash": self.study.hash,
+                "folder": str(self.places.study.parent.absolute()),
+            },
             "status": "incomplete" if why else "complete",
             "why": why,
             "finished": now(),
