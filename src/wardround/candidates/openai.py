@@ -14,6 +14,7 @@ import aiohttp
 import orjson
 
 from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected, Reply, Request
+from wardround.candidates.pieces import Pieces
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message
 from wardround.core.errors import WardroundError
@@ -37,12 +38,10 @@ class OpenAI:
     """A server that answers chat completions."""
 
     def __init__(self, settings: CandidateSettings) -> None:
-        if not settings.base_url:
-            raise WardroundError(f"candidate {settings.name!r}: base_url is required for provider 'openai'")
         self.settings = settings
         self.identity: Identity = settings.identity
         self.several = not settings.send_seed
-        self._url = settings.base_url.rstrip("/") + "/chat/completions"
+        self._url = _address(settings).rstrip("/") + "/chat/completions"
         self._refused: set[str] = set()  # optional fields that this server does not take
         self._secrets: list[str] = []
         self._headers = {"Content-Type": "application/json", **self._given_headers()}
@@ -58,6 +57,8 @@ class OpenAI:
                     f"candidate {self.settings.name!r}: header {name!r} looks like a secret: "
                     'write "$NAME" and put it into the environment variable NAME'
                 )
+            elif not value.isprintable():
+                raise WardroundError(f"candidate {self.settings.name!r}: header {name!r} holds a line break")
             headers[name] = value
         if self.settings.api_key_env:
             headers["Authorization"] = f"Bearer {self._from_environment(self.settings.api_key_env)}"
@@ -66,8 +67,10 @@ class OpenAI:
     def _from_environment(self, variable: str) -> str:
         value = os.environ.get(variable)
         if not value:
+            raise WardroundError(f"candidate {self.settings.name!r}: environment variable {variable} is not set")
+        if not value.isprintable():
             raise WardroundError(
-                f"candidate {self.settings.name!r}: environment variable {variable} is not set"
+                f"candidate {self.settings.name!r}: environment variable {variable} holds a line break or the like"
             )
         self._secrets.append(value)
         return value
@@ -91,14 +94,20 @@ class OpenAI:
         status, headers, body = await self._post(self._body(request, count))
         if status != 200:
             self._fail(status, headers.get("Retry-After"), body, count, request.ask)
+        reply = self.read(body, request)
+        if len(reply.answers) < count:
+            self.several = False
+        return reply
+
+    def read(self, body: bytes, request: Request) -> Reply:
+        """What the body of an HTTP 200 says. A broken one is a Fault; fields that make no sense count as absent."""
         told = self._loaded(body)
         answers = [self._answer(choice, told, request) for choice in told["choices"]][: len(request.trials)]
-        if len(answers) < count:
-            self.several = False
-        usage = told.get("usage") or {}
-        return Reply(answers, usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
+        usage = told.get("usage")
+        used = usage if isinstance(usage, dict) else {}
+        return Reply(answers, _count(used.get("prompt_tokens")), _count(used.get("completion_tokens")))
 
-    async def _post(self, body: bytes) -> tuple[int, Any, bytes]:
+    async def _post(self, body: Pieces) -> tuple[int, Any, bytes]:
         assert self._session is not None
         try:
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
@@ -118,7 +127,7 @@ class OpenAI:
         except (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
             raise Fault(self._clean(f"the connection broke: {type(error).__name__}")) from None
 
-    def _body(self, request: Request, count: int) -> bytes:
+    def _body(self, request: Request, count: int) -> Pieces:
         ask, sampling = request.ask, request.ask.sampling
         payload: dict[str, Any] = {"model": self.settings.model, "messages": _messages(ask, request)}
         for name in ("temperature", "top_p", "top_k", "max_tokens"):
@@ -146,14 +155,16 @@ class OpenAI:
             payload.pop(name, None)
         if "max_tokens" in self._refused and sampling.max_tokens:
             payload["max_completion_tokens"] = sampling.max_tokens
-        body = orjson.dumps(payload)
-        # images are joined in as bytes: encoding 200 kB of base64 as JSON once per call would cost most of it
-        for image in {image.sha256: image for image in request.images}.values():
-            body = body.replace(_placeholder(image.sha256).encode(), image.base64)
-        return body
+        # images are sent from where they are kept: to encode or even copy 200 kB a call would cost most of it
+        rest = orjson.dumps(payload)
+        pieces = []
+        for image in request.images:
+            before, _, rest = rest.partition(_placeholder(image.sha256).encode())
+            pieces += [before, image.base64]
+        return Pieces([*pieces, rest])
 
     def _fail(self, status: int, retry_after: str | None, body: bytes, count: int, ask: Ask) -> None:
-        said = self._clean(_error_text(body))
+        said = self._error_text(body)
         if status in MAY_PASS or status >= 500:
             raise Fault(f"HTTP {status}: {said}", retry_after=_seconds(retry_after))
         if status in (401, 403, 404):
@@ -180,28 +191,34 @@ class OpenAI:
         except orjson.JSONDecodeError:
             raise Fault("HTTP 200, but the body is not JSON") from None
         if not isinstance(told, dict) or told.get("error"):
-            raise Fault(f"HTTP 200 with an error: {self._clean(_error_text(body))}")
+            raise Fault(f"HTTP 200 with an error: {self._error_text(body)}")
         choices = told.get("choices")
-        if (
-            not isinstance(choices, list)
-            or not choices
-            or not all(_well_formed(choice) for choice in choices)
-        ):
+        if not isinstance(choices, list) or not choices or not all(_well_formed(choice) for choice in choices):
             raise Fault("HTTP 200, but the body holds no choices")
-        told["choices"] = sorted(choices, key=lambda choice: choice.get("index") or 0)
+        told["choices"] = sorted(choices, key=lambda choice: _count(choice.get("index")))
         return told
 
     def _answer(self, choice: dict[str, Any], told: dict[str, Any], request: Request) -> Answer:
         message = choice["message"]
         return Answer(
             text=_text(message.get("content")),
-            finish=choice.get("finish_reason") or "stop",
-            reasoning=message.get("reasoning_content") or message.get("reasoning") or None,
-            tool_calls=tuple(message.get("tool_calls") or ()),
+            finish=_text(choice.get("finish_reason")) or "stop",
+            reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")) or None,
+            tool_calls=tuple(_objects(message.get("tool_calls"))),
             first_token=_first_token(choice) if request.ask.sampling.logprobs else None,
-            model=told.get("model"),
+            model=_text(told.get("model")) or None,
             images=tuple(image.sha256 for image in request.images),
         )
+
+    def _error_text(self, body: bytes) -> str:
+        """What an error body says: first without secrets, then cut, so that no part of one is left."""
+        try:
+            told = orjson.loads(body)
+            error = told.get("error", told) if isinstance(told, dict) else told
+            said = error.get("message", error) if isinstance(error, dict) else error
+        except orjson.JSONDecodeError:
+            said = body.decode("utf-8", "replace")
+        return " ".join(self._clean(str(said)).split())[:300]
 
     def _clean(self, text: str) -> str:
         for secret in self._secrets:
@@ -211,11 +228,32 @@ class OpenAI:
 
 def is_loopback(base_url: str) -> bool:
     """Whether an address stays on this machine, judged by its name alone: nothing is looked up."""
-    host = urlsplit(base_url).hostname or ""
+    host = ""
     try:
+        host = urlsplit(base_url).hostname or ""
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _address(settings: CandidateSettings) -> str:
+    """The candidate's address, if it is one; names and passwords do not belong into a study."""
+    if not settings.base_url:
+        raise WardroundError(f"candidate {settings.name!r}: base_url is required for provider 'openai'")
+    try:
+        parts = urlsplit(settings.base_url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise WardroundError(
+            f"candidate {settings.name!r}: base_url {settings.base_url!r} is no address; expected http://HOST:PORT/v1"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise WardroundError(
+            f"candidate {settings.name!r}: base_url holds a user name or password: use api_key_env or headers instead"
+        )
+    return settings.base_url
 
 
 def _messages(ask: Ask, request: Request) -> list[dict[str, Any]]:
@@ -254,25 +292,28 @@ def _well_formed(choice: Any) -> bool:
 
 def _text(content: Any) -> str:
     if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+        return "".join(_text(part.get("text")) for part in _objects(content))
     return content if isinstance(content, str) else ""
 
 
+def _objects(told: Any) -> list[dict[str, Any]]:
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+
+
+def _count(told: Any) -> int:
+    return told if isinstance(told, int) and told > 0 else 0
+
+
 def _first_token(choice: dict[str, Any]) -> tuple[tuple[str, float], ...] | None:
-    content = (choice.get("logprobs") or {}).get("content")
+    logprobs = choice.get("logprobs")
+    content = _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
     if not content:
         return None
-    return tuple((entry["token"], float(entry["logprob"])) for entry in content[0].get("top_logprobs") or ())
-
-
-def _error_text(body: bytes) -> str:
-    try:
-        told = orjson.loads(body)
-        error = told.get("error", told) if isinstance(told, dict) else told
-        said = error.get("message", error) if isinstance(error, dict) else error
-    except orjson.JSONDecodeError:
-        said = body.decode("utf-8", "replace")
-    return " ".join(str(said).split())[:300]
+    return tuple(
+        (entry["token"], float(entry["logprob"]))
+        for entry in _objects(content[0].get("top_logprobs"))
+        if isinstance(entry.get("token"), str) and isinstance(entry.get("logprob"), int | float)
+    )
 
 
 def _seconds(retry_after: str | None) -> float | None:
