@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from wardround.measuring.exact import Floats
 from wardround.measuring.seeds import stream
@@ -18,6 +19,7 @@ from wardround.measuring.sums import Whole
 RESAMPLES = 2_000
 LEVEL = 0.95
 BLOCK = 4_000_000  # weights held at once: 32 MB
+WIDE = 32  # columns
 
 
 class Part(NamedTuple):
@@ -28,14 +30,19 @@ class Part(NamedTuple):
 
 
 def resample_weights(clusters: int, seed: int) -> Iterator[Floats]:
-    """How often each cluster is drawn (clusters x resamples), a block of resamples at a time."""
+    """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
+
+    A block is overwritten by the next.
+    """
     random = stream(seed, "bootstrap over clusters")
-    height = max(1, BLOCK // max(clusters, 1))
+    height = min(RESAMPLES, max(1, BLOCK // clusters))
+    drawn, weights = np.empty((height, clusters)), np.empty((clusters, height))
     for first in range(0, RESAMPLES, height):
-        block = np.empty((min(height, RESAMPLES - first), clusters))
-        for resample in block:  # one draw per resample, so that the block's height changes nothing
+        many = min(height, RESAMPLES - first)
+        for resample in drawn[:many]:  # one draw per resample, so that the block's height changes nothing
             resample[:] = np.bincount(random.integers(0, clusters, size=clusters, dtype=np.int32), minlength=clusters)
-        yield np.ascontiguousarray(block.T)
+        weights[:, :many] = drawn[:many].T
+        yield weights[:, :many]
 
 
 def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Floats]:
@@ -43,14 +50,40 @@ def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Floa
     if not parts:
         return []
     found = [np.empty((RESAMPLES, part.sums.shape[1])) for part in parts]
+    both = list(zip(parts, found, strict=True))
+    dense = [(part, totals) for part, totals in both if _is_dense(part, clusters)]
+    sparse = [(part, totals) for part, totals in both if not _is_dense(part, clusters)]
+    together = _stacked([part for part, _ in sparse], clusters)
     done = 0
     for weights in resample_weights(clusters, seed):
-        many = weights.shape[1]
-        for part, totals in zip(parts, found, strict=True):
+        now = slice(done, done + weights.shape[1])
+        for part, totals in dense:
             drawn = weights if len(part.cluster) == clusters else weights[part.cluster]
-            np.matmul(drawn.T, part.sums, out=totals[done : done + many])
-        done += many
+            totals[now] = drawn.T @ part.sums
+        added, first = together @ weights, 0
+        for part, totals in sparse:
+            totals[now] = added[first : first + part.sums.shape[1]].T
+            first += part.sums.shape[1]
+        done = now.stop
     return found
+
+
+def _is_dense(part: Part, clusters: int) -> bool:
+    """Whether a product over all its clusters pays; few columns of some clusters are cheaper added one by one."""
+    return len(part.cluster) == clusters or part.sums.shape[1] >= WIDE
+
+
+def _stacked(parts: Sequence[Part], clusters: int) -> csc_array:
+    """The parts as one sparse matrix (columns x clusters), so that weights are read once for all of them."""
+    values, columns, drawn, first = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    for part in parts:
+        row, column = np.nonzero(part.sums)
+        values.append(part.sums[row, column])
+        columns.append(column + first)
+        drawn.append(part.cluster[row])
+        first += part.sums.shape[1]
+    place = (np.concatenate(columns), np.concatenate(drawn))
+    return csc_array((np.concatenate(values), place), shape=(first, clusters))
 
 
 def percentile_interval(values: Floats) -> tuple[float, float]:

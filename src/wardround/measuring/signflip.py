@@ -80,5 +80,9 @@ def _drawn_signs(differences: Floats, seed: int) -> Iterator[Floats]:
     random = stream(seed, "sign flips")
     height = max(1, BLOCK // clusters)
     for first in range(0, FLIPS, height):
-        size = (min(height, FLIPS - first), clusters)
-        yield 1.0 - 2.0 * random.integers(0, 2, size=size, dtype=np.int8).astype(np.float64)
+        many = min(height, FLIPS - first)
+        bits = np.frombuffer(random.bytes(many * ((clusters + 7) // 8)), dtype=np.uint8).reshape(many, -1)
+        signs = np.unpackbits(bits, axis=1, count=clusters).astype(np.float64)
+        signs *= -2.0
+        signs += 1.0
+        yield signs
