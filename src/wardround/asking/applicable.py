@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from wardround.asking.options import LETTERS
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings, Study
@@ -76,6 +77,8 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
                 return f"the case has no {part}"
     if condition.images != "as-is" and not (condition.shows("images") and images):
         return "no images are shown that could be changed"
+    if len(question.options or ()) > len(LETTERS):
+        return f"there are more options than letters: {len(question.choices)}"
     if question.kind == "open":
         if condition.stem == "options-only":
             return "an open question has no options to show alone"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from wardround.asking.applicable import chosen_questions, conditions_for, units
+from wardround.asking.applicable import chosen_questions, units
 from wardround.asking.protocols import progressive_chain
 from wardround.candidates.candidate import Gone
 from wardround.cases.set import CaseSet
@@ -31,10 +31,11 @@ class Seat:
     unit: list[Question]
     scored: set[str]
     condition: Condition
+    condition_number: int
     trials: int
 
     def together(self, room: Room) -> Together:
-        return Together(room, self.number, self.case, self.unit, self.scored, self.condition)
+        return Together(room, self.number, self.case, self.unit, self.scored, self.condition, self.condition_number)
 
 
 def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], None]) -> Iterator[Seat]:
@@ -46,13 +47,14 @@ def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], Non
     chosen = chosen_questions(case, study)
     scored = {question.id for question in chosen}
     for unit in units(case, chosen):
-        for condition in conditions_for(room.caller.settings, study.all_conditions):
-            reason = room.renderer.why_not(case, unit[-1], condition)
+        for condition_number, condition in room.conditions:
+            reasons = (room.renderer.why_not(case, question, condition) for question in unit)
+            reason = next(filter(None, reasons), None)
             if reason is not None:
                 inapplicable(reason)
                 continue
             trials = 1 if condition.confidence == "logprobs" else study.trials
-            yield Seat(number, case, unit, scored, condition, trials)
+            yield Seat(number, case, unit, scored, condition, condition_number, trials)
 
 
 @dataclass
