@@ -1,0 +1,113 @@
+"""What can be asked, by whom, and what belongs together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wardround.asking.applicable import chosen_questions, conditions_for, units, why_not
+from wardround.core.case import Case
+from wardround.core.condition import Condition, crossed
+from wardround.core.study import CandidateSettings, Study
+
+SEEING = CandidateSettings(name="a", provider="random")
+BLIND = CandidateSettings(name="b", provider="random", sees=False)
+
+
+def choice(id: str, **fields: Any) -> dict[str, Any]:
+    return {"id": id, "kind": "choice", "prompt": "?", "options": ["x", "y"], "gold": 0, **fields}
+
+
+def case(**fields: Any) -> Case:
+    return Case.model_validate({"id": "c", "questions": [choice("mcq")], **fields})
+
+
+def study(questions: list[str]) -> Study:
+    candidate = {"name": "a", "provider": "random"}
+    return Study.model_validate({"name": "s", "cases": "c", "questions": questions, "candidates": [candidate]})
+
+
+def told(conditions: list[Condition]) -> list[tuple[str, str]]:
+    return [(condition.inputs, condition.images) for condition in conditions]
+
+
+def test_who_cannot_see_is_not_given_conditions_that_differ_in_images_only():
+    conditions = crossed({"inputs": ["history", "history+images", "images"], "images": ["as-is", "blank", "none"]})
+    assert conditions_for(SEEING, conditions) == conditions
+    assert told(conditions_for(BLIND, conditions)) == [("history", "as-is"), ("images", "as-is")]
+
+
+def test_other_axes_still_count_for_who_cannot_see():
+    conditions = crossed(
+        {"inputs": ["history+images+findings", "history+findings"], "options": ["as-given", "rotated"]}
+    )
+    kept = conditions_for(BLIND, conditions)
+    assert [(each.inputs, each.options) for each in kept] == [
+        ("history+images+findings", "as-given"),
+        ("history+images+findings", "rotated"),
+    ]
+
+
+CHAIN = case(
+    questions=[
+        choice("single", stage="X"),
+        choice("last", stage="DX", chain="c7", given=["middle", "first"]),
+        choice("middle", stage="AL", chain="c7", given=["first"]),
+        choice("first", stage="IQA", chain="c7"),
+        choice("unrelated", stage="QC", chain="c7"),
+        choice("other", stage="DX", chain="c8"),
+        {"id": "free", "kind": "open", "prompt": "?", "gold": "flu"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (["single"], [["single"]]),
+        (["open"], [["free"]]),
+        (["last"], [["first", "middle", "last"]]),
+        (["AL"], [["first", "middle"]]),
+        (["DX"], [["first", "middle", "last"], ["other"]]),
+        (["QC", "IQA"], [["first", "unrelated"]]),
+        (["all"], [["single"], ["free"], ["first", "unrelated", "middle", "last"], ["other"]]),
+        (["nothing"], []),
+    ],
+)
+def test_chains_are_asked_with_their_ancestors_in_the_order_of_given(wanted, expected):
+    together = units(CHAIN, chosen_questions(CHAIN, study(wanted)))
+    assert [[question.id for question in unit] for unit in together] == expected
+
+
+IMAGE = [{"path": "1.png", "modality": "CT"}]
+OPEN = [{"id": "free", "kind": "open", "prompt": "?", "gold": "flu"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "condition", "reason"),
+    [
+        ({}, {}, None),
+        ({}, {"inputs": "history"}, "the case has no history"),
+        ({"history": "x"}, {"inputs": "history+images"}, "the case has no images"),
+        ({"history": "x"}, {"inputs": "history+findings"}, "the case has no findings"),
+        ({}, {"telling": "text"}, "the case has no telling 'text'"),
+        ({"tellings": {"text": {"history": "x"}}}, {"telling": "text", "inputs": "history"}, None),
+        ({"images": IMAGE, "tellings": {"text": {"images": []}}}, {"telling": "text", "inputs": "images"}, "no images"),
+        ({}, {"images": "blank"}, "no images are shown"),
+        ({"images": IMAGE, "history": "x"}, {"inputs": "history", "images": "none"}, "no images are shown"),
+        ({"images": IMAGE}, {"images": "none"}, None),
+        ({"questions": OPEN}, {"stem": "options-only"}, "no options to show"),
+        ({"questions": OPEN}, {"options": "rotated"}, "no options to reorder"),
+        ({"questions": OPEN}, {"confidence": "logprobs"}, "no option log-probabilities"),
+        ({"questions": OPEN}, {"confidence": "verbal"}, None),
+        ({}, {"confidence": "logprobs", "reasoning": "on"}, "need reasoning off"),
+        ({}, {"confidence": "logprobs", "options": "rotated"}, "cannot rotate"),
+        ({"questions": [choice("q", options=[f"o{n}" for n in range(26)])]}, {}, None),
+        ({"questions": [choice("q", options=[f"o{n}" for n in range(27)])]}, {}, "more options than letters"),
+    ],
+)
+def test_what_cannot_be_asked_says_why(fields, condition, reason):
+    asked = case(**fields)
+    why = why_not(asked, asked.questions[0], Condition(**condition))
+    assert why is None if reason is None else reason in (why or "")

@@ -1,0 +1,73 @@
+"""Prompts: found by name, filled by slot, hashed as they are."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from wardround.asking.prompts import Prompts, kind_of
+from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
+
+
+def own(folder: Path, text: str, name: str = "mine", kind: str = "choice") -> Prompts:
+    file = folder / "prompts" / name / f"{kind}.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return Prompts(folder)
+
+
+def test_a_paragraph_whose_slot_is_empty_is_left_out(tmp_path):
+    prompts = own(tmp_path, "Start.\n\nHistory:\n{history}\n\nFindings: {findings}.\n\nEnd.\n")
+    assert prompts.fill("mine", "choice", {"history": "Ill.", "findings": ""}) == "Start.\n\nHistory:\nIll.\n\nEnd."
+    assert prompts.fill("mine", "choice", {"findings": "A mass"}) == "Start.\n\nFindings: A mass.\n\nEnd."
+
+
+def test_braces_in_a_case_are_not_slots(tmp_path):
+    prompts = own(tmp_path, "{history}\n\n{question}")
+    filled = prompts.fill("mine", "choice", {"history": "a {question} b", "question": "\\1 {history}?"})
+    assert filled == "a {question} b\n\n\\1 {history}?"
+
+
+def test_the_hash_is_of_the_file_and_of_used_prompts_only(tmp_path):
+    text = "Ä {question}\n"
+    prompts = own(tmp_path, text)
+    assert prompts.hashes == {}
+    prompts.fill("mine", "choice", {"question": "x"})
+    assert prompts.hashes == {"mine/choice": hashlib.blake2b(text.encode(), digest_size=32).hexdigest()}
+
+
+def test_a_prompt_beside_the_study_wins_over_ours(tmp_path):
+    slots = {"question": "Which?", "options": "A. x"}
+    assert own(tmp_path, "{question}", name="paper").fill("paper", "choice", slots) == "Which?"
+    assert "Which?\n\nA. x\n\n" in Prompts().fill("paper", "choice", slots)
+
+
+def test_a_prompt_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(WardroundError, match=r"prompt = 'terse': there is no prompts/terse/open\.txt beside the study"):
+        Prompts(tmp_path).fill("terse", "open", {})
+
+
+def test_two_slots_in_a_paragraph_are_refused(tmp_path):
+    with pytest.raises(WardroundError, match=r"mine/choice\.txt: a paragraph may hold one slot"):
+        own(tmp_path, "{history} {findings}").fill("mine", "choice", {})
+
+
+def test_every_condition_has_its_prompt_among_ours():
+    slots = {"question": "Which?", "options": "A. x\nB. y", "history": "Ill."}
+    for kind, stem, confidence in (
+        ("choice", "full", "none"),
+        ("choice", "full", "verbal"),
+        ("choice", "options-only", "none"),
+        ("choice", "options-only", "verbal"),
+        ("open", "full", "none"),
+        ("open", "full", "verbal"),
+    ):
+        condition = Condition(stem=stem, confidence=confidence)
+        filled = Prompts().fill("paper", kind_of(kind, condition), slots)
+        assert ("A. x\nB. y" in filled) == (kind == "choice")
+        assert ("Which?" in filled) == ("Ill." in filled) == (stem == "full")
+        assert ("Confidence: a number followed by %" in filled) == (confidence == "verbal")
+        assert "{" not in filled
