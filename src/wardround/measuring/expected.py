@@ -6,10 +6,11 @@ the probability of an unparsed vote. specs/statistics.md, Confidence.
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from wardround.measuring.exact import Floats
 
@@ -23,8 +24,8 @@ class Expected(NamedTuple):
 
 
 def binomial(successes: int, draws: int, chance: Floats) -> Floats:
-    """Binom(successes; draws, chance)."""
-    pmf: Floats = comb(draws, successes) * chance**successes * (1.0 - chance) ** (draws - successes)
+    """Binom(successes; draws, chance), by logarithms, as many draws have more orders than a float holds."""
+    pmf: Floats = np.exp(log(comb(draws, successes)) + xlogy(successes, chance) + xlog1py(draws - successes, -chance))
     return pmf
 
 

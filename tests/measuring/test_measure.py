@@ -1,0 +1,197 @@
+"""Measures by hand: every figure here can be recomputed on paper."""
+
+from math import log
+
+import pytest
+from made_marks import made_marks, made_study, mark, row, votes
+from vote_oracle import certainty_of, majority_right, mean_over_all_votes
+
+from wardround.measuring import measure
+from wardround.measuring.tables import MEASURES
+
+
+def test_the_four_outcomes_and_their_denominators():
+    outcomes = ["right"] * 3 + ["wrong"] * 4 + ["unparsed"] * 2 + ["unscored"]
+    table = measure(made_marks(mark(case, outcome) for case, outcome in enumerate(outcomes)), made_study())
+    told = {name: row(table, name) for name in ("accuracy", "accuracy_parsed", "unparsed", "unscored")}
+    assert [told[name]["value"] for name in told] == pytest.approx([3 / 9, 3 / 7, 2 / 9, 1 / 10])
+    assert [told[name]["n"] for name in told] == [9, 7, 9, 10]
+    assert told["accuracy"]["unparsed"] == pytest.approx(2 / 9)
+    assert told["accuracy"]["version"] == "strict-1"
+
+
+def test_what_does_not_apply_is_absent():
+    table = measure(made_marks(mark(case) for case in range(3)), made_study())
+    assert set(table["measure"]) == {"accuracy", "accuracy_parsed", "unparsed"}
+    assert dict(table.schema) == MEASURES
+
+
+def test_no_marks_give_an_empty_table():
+    table = measure(made_marks([]), made_study())
+    assert table.is_empty()
+    assert dict(table.schema) == MEASURES
+
+
+def test_accuracy_is_the_mean_over_trials_and_the_majority_is_another_measure():
+    ballots = ["0001", "0111", "01--", "----", "0123"]
+    marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
+    table = measure(marks, made_study(trials=4))
+    assert row(table, "accuracy")["value"] == pytest.approx((3 + 1 + 1 + 0 + 1) / 20)
+    chosen = [[None if vote == "-" else int(vote) for vote in ballot] for ballot in ballots]
+    expected = sum(majority_right(ballot, 0) for ballot in chosen) / 5
+    assert expected == (1 + 0 + 0.5 + 0 + 0.25) / 5
+    told = row(table, "majority_accuracy")
+    assert (told["value"], told["n"], told["version"]) == (pytest.approx(expected), 5, "T=4")
+
+
+def test_confidence_is_over_valid_votes_and_the_shift_on_the_same_questions():
+    ballots = ["0001", "01--", "1---", "----", "222-"]  # two of four are enough: two questions have no C
+    marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
+    table = measure(marks, made_study(trials=4))
+    certainties = [certainty_of([0, 0, 0, 1], 4), certainty_of([0, 1], 4), certainty_of([2, 2, 2], 4)]
+    assert certainties[1] == pytest.approx(1 - log(2) / log(4))
+    told = row(table, "confidence", version="T=4")
+    assert (told["value"], told["n"]) == (pytest.approx(sum(certainties) / 3, abs=1e-8), 3)
+    assert told["unparsed"] == pytest.approx((0 + 2 + 3 + 4 + 1) / 20)
+    assert row(table, "confidence_missing")["value"] == pytest.approx(2 / 5)
+    shift = sum(certainties) / 3 - (3 / 4 + 1 / 4 + 0) / 3
+    assert row(table, "calibration_shift")["value"] == pytest.approx(shift, abs=1e-8)
+    share = row(table, "vote_share")
+    assert (share["value"], share["n"]) == (pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3), 3)
+
+
+def test_who_always_refuses_has_no_confidence():
+    marks = made_marks(line for case in range(10) for line in votes(case, "-----"))
+    table = measure(marks, made_study(trials=5))
+    assert row(table, "accuracy")["value"] == 0
+    assert row(table, "unparsed")["value"] == 1
+    assert row(table, "confidence_missing")["value"] == 1
+    for name in ("accuracy_parsed", "confidence", "vote_share", "calibration_shift"):
+        told = row(table, name)
+        assert (told["value"], told["low"], told["n"], told["clusters"]) == (None, None, 0, 0), name
+
+
+def test_one_trial_has_no_votes():
+    table = measure(made_marks(mark(case, at_confidence="votes") for case in range(9)), made_study())
+    assert not {"confidence", "vote_share", "majority_accuracy"} & set(table["measure"])
+
+
+def test_option_probabilities_stand_for_the_expected_votes():
+    shares = [[0.6, 0.2, 0.1, 0.05], [0.1, 0.7, 0.1, 0.1], [0.2, 0.1, 0.0, 0.0]]
+    at = {"at_confidence": "logprobs"}
+    marks = made_marks(mark(case, shares=each, **at) for case, each in enumerate(shares))
+    table = measure(marks, made_study(trials=4))
+    assert row(table, "accuracy")["value"] == pytest.approx((0.6 + 0.1 + 0.2) / 3, abs=1e-8)
+    assert row(table, "accuracy")["n"] == 3
+    assert row(table, "unparsed")["value"] == pytest.approx((0.05 + 0 + 0.7) / 3, abs=1e-8)
+    brute = [mean_over_all_votes(each, 0, 4, 2) for each in shares]
+    certain, certainty, right = (sum(part) for part in zip(*brute, strict=True))
+    assert row(table, "confidence", version="T=4")["value"] == pytest.approx(certainty / certain, abs=1e-7)
+    assert row(table, "confidence_missing", version="T=4")["value"] == pytest.approx(1 - certain / 3, abs=1e-7)
+    shift = row(table, "calibration_shift", version="T=4")["value"]
+    assert shift == pytest.approx((certainty - right) / certain, abs=1e-7)
+    assert row(table, "confidence_missing", version="inf")["value"] == pytest.approx(1 / 3)
+    assert row(table, "vote_share", version="inf")["value"] == pytest.approx((0.6 + 0.7) / 2, abs=1e-8)
+    assert row(table, "majority_accuracy", version="inf")["value"] == pytest.approx(2 / 3)
+
+
+def test_probabilities_and_votes_weigh_the_same():
+    """An item that falls back to votes has T marks, one by log-probabilities has one: both are one question."""
+    at = {"at_confidence": "logprobs"}
+    marks = made_marks([mark(0, shares=[1.0, 0.0, 0.0, 0.0], **at), *votes(1, "1111", **at)])
+    assert row(measure(marks, made_study(trials=4)), "accuracy")["value"] == 0.5
+
+
+def test_of_one_trial_only_the_limit_is_known():
+    marks = made_marks(mark(case, shares=[0.4, 0.3, 0.2, 0.1], at_confidence="logprobs") for case in range(3))
+    table = measure(marks, made_study())
+    told = row(table, "confidence")
+    assert (told["version"], round(told["value"], 3)) == ("inf", 0.077)
+
+
+def test_stated_numbers_are_a_version_of_their_own():
+    at = {"at_confidence": "verbal"}
+    rows = [mark(0, confidence=0.9, **at), mark(1, "wrong", confidence=0.8, **at), mark(2, **at)]
+    rows += [mark(3, "unscored", confidence=0.3, **at)]
+    study = made_study(trials=2, conditions={"confidence": ["verbal", "votes"]})
+    table = measure(made_marks([*rows, *votes(0, "01", at_confidence="votes")]), study)
+    told = row(table, "confidence", version="verbal")
+    assert (told["value"], told["n"]) == (pytest.approx(0.85, abs=1e-8), 2)
+    assert row(table, "confidence_missing", version="verbal")["value"] == pytest.approx(1 / 3)
+    assert row(table, "calibration_shift", version="verbal")["value"] == pytest.approx(0.85 - 0.5, abs=1e-8)
+    assert row(table, "confidence", version="T=2")["value"] == pytest.approx(1 - log(2) / log(4), abs=1e-8)
+    assert row(table, "confidence", '{"confidence":"votes"}', version="verbal")["n"] == 0
+
+
+def test_hits():
+    lists = [
+        ([True], "right"),
+        ([False, False, True], "wrong"),
+        ([False, False, False, True], "wrong"),
+        ([False, None, True], "wrong"),
+        ([False, None], "wrong"),
+        ([None, True], "unscored"),
+        ([], "unparsed"),
+        (None, "unparsed"),
+        (None, "unscored"),
+    ]
+    told = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "lexical-1"}
+    marks = made_marks(mark(case, outcome, hits=hits, **told) for case, (hits, outcome) in enumerate(lists))
+    table = measure(marks, made_study())
+    first, third = row(table, "hit@1"), row(table, "hit@3")
+    assert (first["value"], first["n"], first["version"]) == (pytest.approx(1 / 7), 7, "lexical-1")
+    # unscored among the first three without a hit: the fifth and the last
+    assert (third["value"], third["n"]) == (pytest.approx(4 / 7), 7)
+    assert row(table, "unscored")["value"] == pytest.approx(2 / 9)
+
+
+def test_slices_of_cases_questions_and_conditions():
+    rows = [
+        mark(0, specialty="neuro", sex="F", tag=["rare", "old"], age_band="under 18"),
+        mark(1, "wrong", specialty="chest", sex="F", tag=["rare"], age_band="65 and over"),
+        mark(2, specialty=None, sex="F", tag=[], age_band="18 to 39"),
+    ]
+    rows += [{**line, "candidate": "two"} for line in rows[:1]]
+    table = measure(made_marks(rows), made_study("one", "two"))
+    assert row(table, "accuracy", '{"tag":"rare"}', candidate="one")["value"] == 0.5
+    assert row(table, "accuracy", '{"tag":"old"}', candidate="one")["n"] == 1
+    assert row(table, "accuracy", '{"specialty":"chest"}', candidate="one")["value"] == 0
+    empty = row(table, "accuracy", '{"specialty":"chest"}', candidate="two")
+    assert (empty["value"], empty["n"], empty["clusters"], empty["method"]) == (None, 0, 0, None)
+    slices = table.filter(measure="accuracy", candidate="one")["slice"].to_list()
+    assert not any("sex" in slice for slice in slices), "one value is no slicing"
+    ages = [slice for slice in slices if "age_band" in slice]
+    assert ages == ['{"age_band":"under 18"}', '{"age_band":"18 to 39"}', '{"age_band":"65 and over"}']
+
+
+def test_axes_that_vary_and_their_pairs():
+    conditions = {"images": ["as-is", "swapped"], "options": ["shuffled", "as-given"], "stem": ["full"]}
+    rows = [
+        mark(case, "right" if images == "as-is" else "wrong", at_images=images, at_options=options)
+        for case in range(4)
+        for images, options in (("as-is", "as-given"), ("as-is", "shuffled"), ("swapped", "as-given"))
+    ]
+    table = measure(made_marks(rows), made_study(conditions=conditions))
+    told = table.filter(measure="accuracy").select("slice", "value", "n").rows()
+    assert told == [
+        ("{}", pytest.approx(8 / 12), 12),
+        ('{"images":"as-is"}', 1.0, 8),
+        ('{"images":"swapped"}', 0.0, 4),
+        ('{"options":"shuffled"}', 1.0, 4),
+        ('{"options":"as-given"}', 0.5, 8),
+        ('{"images":"as-is","options":"shuffled"}', 1.0, 4),
+        ('{"images":"as-is","options":"as-given"}', 1.0, 4),
+        ('{"images":"swapped","options":"as-given"}', 0.0, 4),
+    ]
+
+
+def test_a_value_of_an_axis_that_was_never_asked_is_an_empty_slice():
+    study = made_study(conditions={"images": ["as-is", "swapped"]})
+    table = measure(made_marks(mark(case, at_images="as-is") for case in range(9)), study)
+    assert row(table, "accuracy", '{"images":"swapped"}')["n"] == 0
+
+
+def test_candidates_stand_in_the_order_of_the_study():
+    rows = [mark(0, candidate=name) for name in ("alpha", "zeta", "stranger")]
+    table = measure(made_marks(rows), made_study("zeta", "alpha"))
+    assert table.filter(measure="accuracy")["candidate"].to_list() == ["zeta", "alpha", "stranger"]
