@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from wardround.asking.applicable import told, why_not
@@ -21,6 +22,7 @@ LOGPROBS, LOCAL_LOGPROBS = 20, 1500
 # our estimates, for candidates whose `context` is given: no tokenizer is asked
 CHARACTERS_A_TOKEN = 3.5
 TOKENS_AN_IMAGE = 1200
+RECENT = 1024  # images of which what was found out is kept
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Renderer:
 
     def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[Path], str]) -> None:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
+        self._samplings: dict[tuple[str, Condition], Sampling] = {}
+        # one image is asked about many times: everything about it is found out once
+        self.path = lru_cache(RECENT)(cases.image_path)
+        self._part = lru_cache(RECENT)(self._new_part)
+        self._another = lru_cache(RECENT)(self._find_another)
 
     def render(
         self,
@@ -50,10 +57,9 @@ class Renderer:
         order = self.order(case, question, condition, trial)
         images = self.images(case, condition) if candidate.sees else []
         text = self._text(case, question, condition, order, images, given)
-        sampling = self._study.sampling_for(candidate, condition)
-        if condition.confidence == "logprobs":
-            sampling = first_letter(sampling, LOCAL_LOGPROBS if identity.provider == "local" else LOGPROBS)
-        parts = [self._part(image, owner, condition) for owner, image in images] if condition.looks else []
+        sampling = self._sampling(candidate, condition)
+        blank = condition.images == "blank"
+        parts = [self._part(image, blank) for _, image in images] if condition.looks else []
         parts, cut = _fitting(parts, text, sampling, candidate.context)
         message = Message("user", (*parts, text))
         return Rendered(Ask(identity, sampling, (message,), cut=cut), order)
@@ -71,10 +77,6 @@ class Renderer:
         """The order in which the options are shown."""
         return option_order(case, question, condition, trial, self._study.seed)
 
-    def path(self, image: Image) -> Path:
-        """Where the image's file is."""
-        return self._cases.image_path(image)
-
     def images(self, case: Case, condition: Condition) -> list[tuple[Case, Image]]:
         """The images that the condition shows, each with the case that it belongs to."""
         if not (condition.shows("images") and condition.stem == "full"):
@@ -87,21 +89,31 @@ class Renderer:
 
     def swapped(self, case: Case, number: int) -> tuple[Case, Image] | None:
         """Another case's image of the same modality; None if there is none."""
-        own = case.images[number]
+        return self._another(case.images[number], case.id, case.resampled_as, number)
+
+    def _find_another(self, own: Image, case_id: str, resampled_as: str, number: int) -> tuple[Case, Image] | None:
         others = self._cases.images_of_modality(own.modality)
-        start = seeded("swapped", self._study.seed, case.id, number).randrange(max(1, len(others)))
+        start = seeded("swapped", self._study.seed, case_id, number).randrange(max(1, len(others)))
         for step in range(len(others)):
             index, image_number = others[(start + step) % len(others)]
             other = self._cases.case(int(index))
             image = other.images[int(image_number)]
-            if other.resampled_as != case.resampled_as and image.path != own.path:
+            if other.resampled_as != resampled_as and image.path != own.path:
                 return other, image
         return None
 
-    def _part(self, image: Image, owner: Case, condition: Condition) -> ImagePart:
-        path = self._cases.image_path(image)
-        recipe = recipe_for(image, blank=condition.images == "blank")
-        return ImagePart(str(path), self._fingerprint(path), recipe, image.frame)
+    def _new_part(self, image: Image, blank: bool) -> ImagePart:
+        path = self.path(image)
+        return ImagePart(str(path), self._fingerprint(path), recipe_for(image, blank=blank), image.frame)
+
+    def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
+        known = self._samplings.get((candidate.name, condition))
+        if known is None:
+            known = self._study.sampling_for(candidate, condition)
+            if condition.confidence == "logprobs":
+                known = first_letter(known, LOCAL_LOGPROBS if candidate.provider == "local" else LOGPROBS)
+            self._samplings[candidate.name, condition] = known
+        return known
 
     def _text(
         self,
@@ -113,12 +125,11 @@ class Renderer:
         given: Mapping[str, str] | None,
     ) -> str:
         history, _ = told(case, condition)
-        by_id = {q.id: q.stage or q.id for q in case.questions}
         slots = {
             "images": _listed([image for _, image in images]),
             "history": (history or "") if condition.shows("history") else "",
             "findings": (case.findings or "") if condition.shows("findings") else "",
-            "given": "\n".join(f"{by_id[id]}: {text}" for id, text in (given or {}).items()),
+            "given": _established(case, given) if given else "",
             "question": question.prompt,
             "options": written(question.options, order) if question.options else "",
         }
@@ -135,6 +146,11 @@ def estimated_tokens(ask: Ask) -> int:
 def first_letter(sampling: Sampling, alternatives: int) -> Sampling:
     """The sampling under which log-probabilities are the distribution of votes, all of it explicit."""
     return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=alternatives)
+
+
+def _established(case: Case, given: Mapping[str, str]) -> str:
+    stages = {question.id: question.stage or question.id for question in case.questions}
+    return "\n".join(f"{stages[id]}: {text}" for id, text in given.items())
 
 
 def _listed(images: list[Image]) -> str:

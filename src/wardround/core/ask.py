@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from wardround.core.canonical import blake
+from wardround.core.canonical import canonical_json, hashed
 
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
 
@@ -59,10 +59,8 @@ class Sampling:
     reasoning: bool | None = None
 
     @cached_property
-    def named(self) -> dict[str, Any]:
-        told = asdict(self)
-        told["stop"] = list(self.stop) if self.stop is not None else None
-        return told
+    def json(self) -> str:
+        return canonical_json(asdict(self))
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,10 @@ class Identity:
     def named(self) -> dict[str, Any]:
         return asdict(self)
 
+    @cached_property
+    def json(self) -> str:
+        return canonical_json(self.named)
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -91,14 +93,12 @@ class Ask:
 
     @cached_property
     def key(self) -> bytes:
-        return blake(
-            {
-                "v": 1,
-                "candidate": self.identity.named,
-                "sampling": self.sampling.named,
-                "tools": list(self.tools),
-                "messages": [message.named() for message in self.messages],
-            }
+        # canonical JSON with its keys in order, put together here: what many Asks share is written once
+        messages = canonical_json([message.named() for message in self.messages])
+        tools = canonical_json(self.tools)
+        return hashed(
+            f'{{"candidate":{self.identity.json},"messages":{messages},'
+            f'"sampling":{self.sampling.json},"tools":{tools},"v":1}}'
         )
 
     @property

@@ -31,7 +31,12 @@ def _nfc(value: Any) -> Any:
 
 def blake(value: Any) -> bytes:
     """blake2b-256 of the canonical JSON of a value."""
-    return hashlib.blake2b(canonical_json(value).encode(), digest_size=32).digest()
+    return hashed(canonical_json(value))
+
+
+def hashed(text: str) -> bytes:
+    """blake2b-256 of a text."""
+    return hashlib.blake2b(text.encode(), digest_size=32).digest()
 
 
 def sha256_file(path: Path) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import typing
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+from wardround.asking.applicable import conditions_for
 from wardround.asking.options import seeded
 from wardround.asking.render import Rendered, Renderer, estimated_tokens
 from wardround.candidates.candidate import Request
@@ -88,6 +89,12 @@ class Room:
     tools: Mapping[str, tuple[str, Tool]]  # name -> fingerprint, function
     in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
 
+    @cached_property
+    def conditions(self) -> list[tuple[int, Condition]]:
+        """The conditions that this candidate is given, with their numbers in the study."""
+        every = self.study.all_conditions
+        return [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
+
 
 class Together:
     """The trials of one case and condition. Those that wait on an equal Ask are served by one request."""
@@ -100,10 +107,10 @@ class Together:
         unit: Sequence[Question],
         scored: set[str],
         condition: Condition,
+        condition_number: int,
     ) -> None:
         self.room, self.number, self.case, self.unit, self.condition = room, number, case, unit, condition
-        self.scored = scored
-        self.condition_number = room.study.all_conditions.index(condition)
+        self.scored, self.condition_number = scored, condition_number
         self.uses: list[Used] = []
         self._awake = 1
         self._replaying = False
@@ -266,7 +273,7 @@ class Sitting:
         self._together = together
         self.trial = trial
         self.answered = 0
-        self._turns: Counter[bytes] = Counter()
+        self._turns: dict[bytes, int] = {}
 
     async def ask(self, question: Question, *, given: Mapping[str, Answer] | None = None) -> Answer:
         """Where log-probabilities do not settle a question, all trials vote on it instead."""
@@ -302,8 +309,8 @@ class Sitting:
         return seeded(name, together.room.study.seed, together.case.id, together.condition.json, self.trial)
 
     def _turn(self, key: bytes) -> int:
-        turn = self._turns[key]
-        self._turns[key] += 1
+        turn = self._turns.get(key, 0)
+        self._turns[key] = turn + 1
         return turn
 
     async def rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
@@ -324,6 +331,8 @@ class Sitting:
 
     def _read(self, given: Mapping[str, Answer]) -> dict[str, str]:
         """What the answers to earlier questions said, as text."""
+        if not given:
+            return {}
         case, room = self._together.case, self._together.room
         by_id = {question.id: question for question in case.questions}
         read = {}

@@ -1,0 +1,91 @@
+"""A model server that costs next to nothing: reads a request, answers with the same completion every time.
+
+Run as a program of its own it prints its port; `GET /` tells how many calls and bytes it got.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+
+REPLY = orjson.dumps(
+    {
+        "id": "null",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "null",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}],
+        "usage": {"prompt_tokens": 700, "completion_tokens": 1, "total_tokens": 701},
+    }
+)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+ANSWER = HEAD % len(REPLY) + REPLY
+
+
+class Connection(asyncio.Protocol):
+    """Knows as much of HTTP as it needs: where a head ends and how long its body is."""
+
+    calls = 0
+    bytes = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._head = b""
+        self._left = 0  # of a body
+
+    def data_received(self, data: bytes) -> None:
+        if self._left:
+            self._left -= len(data)
+        else:
+            self._head += data
+            end = self._head.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            head, body = self._head[:end].lower(), len(self._head) - end - 4
+            self._head = b""
+            if head.startswith(b"get"):
+                told = orjson.dumps({"calls": Connection.calls, "bytes": Connection.bytes})
+                self._transport.write(HEAD % len(told) + told)
+                return
+            length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
+            Connection.calls += 1
+            Connection.bytes += length
+            self._left = length - body
+        if self._left == 0:
+            self._transport.write(ANSWER)
+
+
+async def serve() -> None:
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+@contextmanager
+def null_server() -> Iterator[str]:
+    """The address of a null server in another process, for as long as the block lasts."""
+    process = subprocess.Popen([sys.executable, "-m", "perf.null_server"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def received(url: str) -> tuple[int, int]:
+    """How many calls and bytes of bodies the server at this address got."""
+    with urllib.request.urlopen(url.removesuffix("/v1")) as response:
+        told = orjson.loads(response.read())
+    return told["calls"], told["bytes"]
+
+
+if __name__ == "__main__":
+    asyncio.run(serve())
