@@ -97,6 +97,7 @@ OPEN = [{"id": "free", "kind": "open", "prompt": "?", "gold": "flu"}]
         ({}, {"images": "blank"}, "no images are shown"),
         ({"images": IMAGE, "history": "x"}, {"inputs": "history", "images": "none"}, "no images are shown"),
         ({"images": IMAGE}, {"images": "none"}, None),
+        ({"images": IMAGE}, {"images": "blank", "stem": "options-only"}, "no images are shown"),
         ({"questions": OPEN}, {"stem": "options-only"}, "no options to show"),
         ({"questions": OPEN}, {"options": "rotated"}, "no options to reorder"),
         ({"questions": OPEN}, {"confidence": "logprobs"}, "no option log-probabilities"),

@@ -75,7 +75,7 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
         for part in condition.inputs.split("+"):
             if not has[part]:
                 return f"the case has no {part}"
-    if condition.images != "as-is" and not (condition.shows("images") and images):
+    if condition.images != "as-is" and not (condition.shows("images") and condition.stem == "full" and images):
         return "no images are shown that could be changed"
     if len(question.options or ()) > len(LETTERS):
         return f"there are more options than letters: {len(question.choices)}"
