@@ -1,0 +1,277 @@
+"""Pixels arrive: a server that decodes every image it gets and answers from what is drawn into it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from exam_server import ExamServer, text_of
+from exam_study import case, examine, stored, wardround, write_cases, write_study
+from PIL import Image
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
+
+from wardround.cases.set import CaseSet
+from wardround.core.condition import Condition
+from wardround.core.study import load_study
+from wardround.marking.marks import mark
+from wardround.running.store import Row, Store
+from wardround.running.used import read_used
+
+BLOCK, BITS, MARK = 8, 8, 0b10101010
+WINDOW = (40.0, 80.0)
+LOW, HIGH = 21, 61  # Hounsfield units of a 0 and a 1: apart in the window, the same grey in any wide one
+
+
+def drawn(*numbers: int, low: int = 0, high: int = 255) -> np.ndarray:
+    """A mark, then each number as a row of blocks, its bits from high to low."""
+    rows = [[high if number >> bit & 1 else low for bit in reversed(range(BITS))] for number in (MARK, *numbers)]
+    return np.kron(np.array(rows), np.ones((BLOCK, BLOCK), int))
+
+
+def read(shown: np.ndarray) -> tuple[int, ...]:
+    """The numbers that are drawn into an image."""
+    grey = shown.mean(axis=2) if shown.ndim == 3 else shown
+    blocks = grey.reshape(grey.shape[0] // BLOCK, BLOCK, BITS, BLOCK).mean(axis=(1, 3))
+    middle = (float(grey.min()) + float(grey.max())) / 2
+    mark, *numbers = (int("".join("1" if block > middle else "0" for block in row), 2) for row in blocks)
+    assert mark == MARK
+    return tuple(numbers)
+
+
+def images_of(body: dict[str, Any]) -> list[np.ndarray]:
+    content = body["messages"][0]["content"]
+    if isinstance(content, str):
+        return []
+    urls = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+    assert all(part["type"] == "text" for part in content[len(urls) :]), "images come first, then the text"
+    decoded = []
+    for url in urls:
+        kind, _, data = url.partition(";base64,")
+        image = Image.open(io.BytesIO(base64.b64decode(data, validate=True)))
+        assert kind == f"data:{image.get_format_mimetype()}"
+        decoded.append(np.asarray(image).astype(float))
+    return decoded
+
+
+def letter_of_what_is_drawn(body: dict[str, Any], index: int) -> str:
+    """The letter that belongs to the case whose number is drawn; says so where nothing is drawn."""
+    images = images_of(body)
+    if not images:
+        return "no image"
+    if any(image.max() == image.min() for image in images):
+        return "blank"
+    numbers = [read(image) for image in images]
+    if [order for _, order, *_ in numbers] != list(range(len(images))):
+        return "out of order"
+    return "ABCD"[numbers[0][0] % 4]
+
+
+def write_dicom(path: Path, frames: list[np.ndarray], window: tuple[float, float] | None) -> None:
+    """A CT image that the header shows in a wide window, or in the one given."""
+    told = Dataset()
+    told.file_meta = FileMetaDataset()
+    told.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    told.file_meta.MediaStorageSOPClassUID = told.SOPClassUID = CTImageStorage
+    told.file_meta.MediaStorageSOPInstanceUID = told.SOPInstanceUID = generate_uid()
+    told.PatientName, told.Modality = "Secret^Name", "CT"
+    told.Rows, told.Columns = frames[0].shape
+    told.SamplesPerPixel, told.PhotometricInterpretation = 1, "MONOCHROME2"
+    told.BitsAllocated, told.BitsStored, told.HighBit, told.PixelRepresentation = 16, 16, 15, 0
+    told.RescaleSlope, told.RescaleIntercept = 1, -1024
+    told.WindowCenter, told.WindowWidth = window or (0, 60000)
+    if len(frames) > 1:
+        told.NumberOfFrames = len(frames)
+    told.PixelData = (np.stack(frames) + 1024).astype("<u2").tobytes()
+    told.save_as(path, enforce_file_format=True)
+
+
+def windowed(units: float) -> int:
+    """A grey by the linear function of the DICOM standard (PS3.3 C.11.2.1.2), for WINDOW."""
+    center, width = WINDOW
+    return round(((units - (center - 0.5)) / (width - 1) + 0.5) * 255)
+
+
+CASES = 8  # plain ones, with one to three images; then what has a window and a frame
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory) -> Path:
+    """A case set with case number and order drawn into every image, in many formats."""
+    folder = tmp_path_factory.mktemp("ward")
+    images = folder / "cases" / "images"
+    images.mkdir(parents=True)
+    cases = []
+    formats = ("png", "jpg", "tiff", "bmp", "webp")
+    for number in range(CASES):
+        named = []
+        for order in range(1 + number % 3):
+            name = f"{number}-{order}.{formats[(number + order) % len(formats)]}"
+            shown = Image.fromarray(drawn(number, order).astype(np.uint8))
+            shown.save(images / name, **({"lossless": True} if name.endswith("webp") else {}))
+            named.append({"path": f"images/{name}", "modality": "CT" if number % 2 else "MR"})
+        cases.append(case(number, images=named))
+    units = {"low": LOW, "high": HIGH}
+    write_dicom(images / "header.dcm", [drawn(8, 0, **units)], WINDOW)
+    write_dicom(images / "own.dcm", [drawn(9, 0, **units)], None)
+    write_dicom(images / "frames.dcm", [drawn(10, 0, frame, **units) for frame in range(4)], WINDOW)
+    cases += [
+        case(8, images=[{"path": "images/header.dcm", "modality": "CT"}]),
+        case(9, images=[{"path": "images/own.dcm", "modality": "CT", "window": WINDOW}]),
+        case(10, images=[{"path": "images/frames.dcm", "modality": "CT", "frame": 2}]),
+    ]
+    Image.fromarray(drawn(11, 0).astype(np.uint8)).save(images / "only.png")
+    cases.append(case(11, images=[{"path": "images/only.png", "modality": "US"}]))
+    write_cases(folder / "cases", cases)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def heard(ward) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any], pl.DataFrame]:
+    """What the server got, by control; the manifest; and the marks."""
+    with ExamServer(letter_of_what_is_drawn) as server:
+        study = write_study(
+            ward,
+            server.url,
+            conditions={"images": ["as-is", "blank", "swapped", "none"], "stem": ["full", "options-only"]},
+        )
+        manifest = examine(study)
+    store = Store(ward / "answers.sqlite")
+    marks = mark(read_used(ward / "runs" / "exam"), CaseSet.open(ward / "cases"), store, load_study(study))
+    store.close()
+    asked = server.bodies[: len(stored(ward / "answers.sqlite"))]  # without the sentinels
+    by_control: dict[str, list[dict[str, Any]]] = {}
+    for body in asked:
+        by_control.setdefault(_control(body), []).append(body)
+    return by_control, manifest, marks
+
+
+def _control(body: dict[str, Any]) -> str:
+    said, images = text_of(body), images_of(body)
+    if "withheld" in said:
+        return "options-only"
+    if not images:
+        return "none"
+    if images[0].max() == images[0].min():
+        return "blank"
+    return "as-is" if read(images[0])[0] == patient(body) else "swapped"
+
+
+def patient(body: dict[str, Any]) -> int:
+    """The number of the case that the text is about."""
+    return int(text_of(body).split("What does patient ")[1].split()[0])
+
+
+def test_every_image_arrives_in_its_order(heard):
+    as_is = heard[0]["as-is"]
+    assert sorted(map(patient, as_is)) == list(range(CASES + 4))
+    for body in as_is:
+        number = patient(body)
+        images = images_of(body)
+        assert len(images) == (1 + number % 3 if number < CASES else 1)
+        assert [read(image)[:2] for image in images] == [(number, order) for order in range(len(images))]
+        listed = "; ".join(f"{place}. {_modality(number)}" for place in range(1, len(images) + 1))
+        assert f"Images, in order: {listed}\n" in text_of(body)
+
+
+def _modality(number: int) -> str:
+    return ("CT" if number % 2 else "MR") if number < CASES else "US" if number == 11 else "CT"
+
+
+def test_window_and_frame_arrive_as_chosen(heard):
+    for body in heard[0]["as-is"]:
+        if patient(body) in (8, 9, 10):
+            (image,) = images_of(body)
+            assert set(np.unique(image)) == {windowed(LOW), windowed(HIGH)}
+        if patient(body) == 10:
+            assert read(image) == (10, 0, 2)
+
+
+def test_answers_from_pixels_are_right_and_fall_with_the_controls(heard):
+    _, manifest, marks = heard
+    conditions = {Condition(images=image).json: image for image in ("as-is", "blank", "swapped", "none")}
+    full = marks.with_columns(control=pl.col("condition").replace_strict(conditions, default=None)).drop_nulls(
+        "control"
+    )
+    outcomes = {control: Counter(rows["outcome"]) for (control,), rows in full.group_by("control")}
+    assert outcomes["as-is"] == {"right": CASES + 4}
+    assert outcomes["blank"] == outcomes["none"] == {"unparsed": CASES + 4}
+    assert sum(outcomes["swapped"].values()) == CASES + 3
+    assert outcomes["swapped"]["unparsed"] < CASES  # several swapped images need not be in order
+    assert manifest["status"] == "complete"
+
+
+def test_blank_images_have_their_size_and_one_grey(heard):
+    assert len(heard[0]["blank"]) == CASES + 4
+    for body in heard[0]["blank"]:
+        for image in images_of(body):
+            assert image.shape[:2] == ((4 if patient(body) == 10 else 3) * BLOCK, BITS * BLOCK)
+            assert set(np.unique(image)) == {128}
+
+
+def test_no_images_are_sent_but_the_text_still_refers_to_them(heard):
+    assert len(heard[0]["none"]) == CASES + 4
+    for body in heard[0]["none"]:
+        assert isinstance(body["messages"][0]["content"], str)
+        assert f"Images, in order: 1. {_modality(patient(body))}" in text_of(body)
+
+
+def test_options_alone_are_shown_without_stem_and_images(heard):
+    alone = heard[0]["options-only"]
+    assert len(alone) == CASES + 4
+    for body in alone:
+        assert "alpha\nB." in text_of(body)
+        assert not any(word in text_of(body) for word in ("Images", "History", "What does"))
+
+
+def test_swapped_images_are_other_cases_of_the_same_modality(heard):
+    swapped = heard[0]["swapped"]
+    assert sorted(map(patient, swapped)) == list(range(CASES + 3))
+    for body in swapped:
+        for image in images_of(body):
+            other = read(image)[0]
+            assert other != patient(body)
+            assert _modality(other) == _modality(patient(body))
+    assert heard[1]["inapplicable"]["no other case has an image of that modality"] == 1
+
+
+def test_swapped_images_are_the_same_on_every_restart(heard, tmp_path, ward):
+    """In another process, at another time, in another order of arrival, into another store."""
+    with ExamServer(letter_of_what_is_drawn) as server:
+        study = write_study(tmp_path, server.url, top={"cases": str(ward / "cases")}, conditions={"images": "swapped"})
+        ended = wardround("run", study, cwd=tmp_path, PYTHONHASHSEED="12345")
+    assert ended.returncode == 0, ended.stderr
+    again, first = dict(_rows(tmp_path)), dict(_rows(ward))
+    assert len(again) == CASES + 3
+    assert again.items() <= first.items()
+
+
+def _rows(folder: Path) -> list[tuple[bytes, bytes]]:
+    return [(ask, body) for ask, _, _, body in stored(folder / "answers.sqlite")]
+
+
+def test_the_hash_of_each_image_sent_is_in_the_answer_and_no_header_is_sent(heard, ward):
+    sent = set()
+    for bodies in heard[0].values():
+        for body in bodies:
+            content = body["messages"][0]["content"]
+            for part in content if isinstance(content, list) else []:
+                if part["type"] == "image_url":
+                    data = base64.b64decode(part["image_url"]["url"].partition(";base64,")[2])
+                    assert b"Secret" not in data
+                    sent.add(hashlib.sha256(data).hexdigest())
+    store = Store(ward / "answers.sqlite")
+    kept = set()
+    for ask, trial, turn, _ in stored(ward / "answers.sqlite"):
+        answer = store.get(Row(ask, trial, turn))
+        assert answer is not None
+        kept.update(answer.images)
+    store.close()
+    assert kept == sent
