@@ -17,9 +17,9 @@ def wilson_by_solving(share: float, n: float) -> tuple[float, float]:
     def away(truth: float) -> float:
         return (share - truth) ** 2 * n - z**2 * truth * (1 - truth)
 
-    low = 0.0 if share == 0 else brentq(away, 0.0, share, xtol=1e-14)
-    high = 1.0 if share == 1 else brentq(away, share, 1.0, xtol=1e-14)
-    return low, high
+    if share in (0, 1):  # one root is the share itself, the other is known
+        return (0.0, z**2 / (n + z**2)) if share == 0 else (n / (n + z**2), 1.0)
+    return brentq(away, 0.0, share, xtol=1e-14), brentq(away, share, 1.0, xtol=1e-14)
 
 
 def design_effect(right: Sequence[float], answers: Sequence[float]) -> float:
@@ -28,7 +28,7 @@ def design_effect(right: Sequence[float], answers: Sequence[float]) -> float:
     share = sum(right) / n
     squares = sum((x - share * m) ** 2 for x, m in zip(right, answers, strict=True))
     between = clusters / (clusters - 1) * squares / n**2
-    return max(1.0, between / (share * (1 - share) / n))
+    return max(1.0, between / (share * (1 - share) / (n - 1)))
 
 
 def scipy_ratio_interval(part: Sequence[float], whole: Sequence[float], resamples: int = 20_000) -> tuple[float, float]:

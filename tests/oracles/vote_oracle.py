@@ -14,9 +14,7 @@ def certainty_of(votes: Sequence[int], options: int) -> float:
     return 1 - sum(-part * log(part) for part in parts) / log(options)
 
 
-def mean_over_all_votes(
-    shares: Sequence[float], gold: int, trials: int, need: float
-) -> tuple[float, float, float]:
+def mean_over_all_votes(shares: Sequence[float], gold: int, trials: int, need: float) -> tuple[float, float, float]:
     """Over all vectors of T votes: the chance of enough valid ones, and then E[C] and E[accuracy], times it.
 
     The probability that `shares` lack to 1 is that of an unparsed vote.

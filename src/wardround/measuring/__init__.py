@@ -1,7 +1,7 @@
 """Measures over marks, with their intervals and paired comparisons."""
 
 from wardround.measuring.comparisons import compare
-from wardround.measuring.measure import measure
+from wardround.measuring.measures import measure
 from wardround.measuring.writing import write_measures
 
 __all__ = ["compare", "measure", "write_measures"]

@@ -12,14 +12,14 @@ Z = float(norm.ppf((1 + LEVEL) / 2))
 
 
 def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) -> Floats:
-    """n / deff, with deff = variance between clusters / share (1 - share) / n, at least 1.
+    """n / deff, with deff = variance between clusters / (share (1 - share) / (n - 1)), at least 1.
 
     Where all answers are alike the clusters show no variance to estimate deff from. Then a cluster counts
     as one answer: the most that its answers can depend on each other.
     """
     binomial = share * (1 - share)
     alike = (binomial <= 0) | (variance <= 0)
-    deff = np.maximum(1.0, np.divide(variance * n, binomial, out=np.ones_like(n), where=binomial > 0))
+    deff = np.maximum(1.0, np.divide(variance * (n - 1), binomial, out=np.ones_like(n), where=binomial > 0))
     return np.where(alike, np.minimum(clusters, n), n / deff)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from wardround.core.study import Study
 from wardround.measuring.comparisons import compare
-from wardround.measuring.measure import measure
+from wardround.measuring.measures import measure
 from wardround.measuring.tables import write_table
 
 

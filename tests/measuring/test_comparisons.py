@@ -1,0 +1,153 @@
+"""Comparisons: who is paired with whom, on what, and what a family adjusts for."""
+
+import polars as pl
+import pytest
+from flip_oracle import exact_p
+from interval_oracle import scipy_ratio_interval
+from made_marks import made_marks, made_study, mark, random_marks, votes
+
+from wardround.core.errors import WardroundError
+from wardround.measuring import compare
+from wardround.measuring.tables import COMPARISONS
+
+
+def two(ballots: dict[str, list[str]], **told: object) -> pl.DataFrame:
+    return made_marks(
+        line
+        for name, cases in ballots.items()
+        for case, ballot in enumerate(cases)
+        for line in votes(case, ballot, candidate=name, **told)
+    )
+
+
+def test_a_paired_difference_by_hand():
+    marks = two({"a": ["00", "00", "01", "11", "00", "00"], "b": ["00", "01", "01", "11", "11", "--"]})
+    told = compare(marks, made_study("a", "b", trials=2)).to_dicts()
+    assert len(told) == 1
+    assert (told[0]["a"], told[0]["b"], told[0]["slice"], told[0]["measure"]) == ("a", "b", "{}", "accuracy")
+    assert told[0]["value"] == pytest.approx(9 / 12 - 4 / 12)
+    assert told[0]["p"] == told[0]["p_adjusted"] == float(exact_p([0, 1, 0, 0, 2, 2]))
+    assert (told[0]["n"], told[0]["clusters"], told[0]["low"]) == (12, 6, None)
+    assert told[0]["method"] == "sign-flip (all flips), too few cases"
+    assert told[0]["family"] == "default (not declared)"
+
+
+def test_only_what_both_were_asked_is_compared():
+    """b was never asked case 9, and not under swapped images: neither may count for a."""
+    rows = [mark(case, "right", candidate="a", at_images=at) for case in range(10) for at in ("as-is", "swapped")]
+    rows += [mark(case, "right" if case else "wrong", candidate="b", at_images="as-is") for case in range(9)]
+    told = compare(made_marks(rows), made_study("a", "b", conditions={"images": ["as-is", "swapped"]})).to_dicts()[0]
+    assert (told["value"], told["n"], told["clusters"]) == (pytest.approx(1 / 9), 9, 9)
+
+
+def test_a_trial_that_one_side_lacks_is_left_out_on_the_other():
+    marks = two({"a": ["0011", "0000"], "b": ["00", "1111"]})
+    told = compare(marks, made_study("a", "b", trials=4)).to_dicts()[0]
+    assert told["n"] == 6
+    assert told["value"] == pytest.approx(6 / 6 - 2 / 6)
+
+
+def test_probabilities_stand_for_all_trials():
+    at = {"at_confidence": "logprobs"}
+    rows = [mark(case, candidate="a", shares=[0.75, 0.25, 0.0, 0.0], **at) for case in range(3)]
+    rows += [line for case in range(3) for line in votes(case, "0111", candidate="b", **at)]
+    told = compare(made_marks(rows), made_study("a", "b", trials=4)).to_dicts()[0]
+    assert told["value"] == pytest.approx(0.5)
+    assert told["clusters"] == 3
+
+
+def test_an_axis_is_compared_within_each_candidate():
+    family = {"looking": {"measure": "accuracy", "between": "images", "reference": "swapped"}}
+    conditions = {"images": ["as-is", "swapped", "blank"], "options": ["as-given", "shuffled"]}
+    rows = []
+    for case in range(9):
+        for options in conditions["options"]:
+            rows.append(mark(case, "right", candidate="a", at_images="as-is", at_options=options))
+            rows.append(mark(case, "wrong", candidate="a", at_images="swapped", at_options=options))
+            rows.append(mark(case, "right", candidate="b", at_images="as-is", at_options=options))
+        rows.append(mark(case, "right", candidate="a", at_images="blank", at_options="shuffled"))
+    table = compare(made_marks(rows), made_study("a", "b", conditions=conditions, comparisons=family))
+    told = table.select("a", "b", "slice", "value", "n", "p").rows()
+    flips = float(exact_p([1] * 9))
+    assert told == [
+        ("as-is", "swapped", '{"candidate":"a"}', 1.0, 18, flips),
+        ("blank", "swapped", '{"candidate":"a"}', 1.0, 9, flips),
+        ("as-is", "swapped", '{"candidate":"b"}', None, 0, None),
+        ("blank", "swapped", '{"candidate":"b"}', None, 0, None),
+    ]
+    assert set(table["family"]) == {"looking"}
+
+
+def test_the_interval_is_that_of_the_paired_difference():
+    marks = random_marks(5, {"a": 0.6, "b": 0.5}, cases=150, trials=2)
+    told = compare(marks, made_study("a", "b", trials=2)).to_dicts()[0]
+    right = (pl.col("outcome") == "right").cast(pl.Int64)
+    sums = marks.group_by("cluster", "candidate").agg(right.sum()).pivot("candidate", index="cluster")
+    difference = (sums["a"] - sums["b"]).to_list()
+    assert told["value"] == pytest.approx(sum(difference) / 300)
+    low, high = scipy_ratio_interval(difference, [2] * 150)
+    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.006)
+    assert told["method"] == "sign-flip (10000 flips), bootstrap"
+
+
+def test_all_pairs_of_candidates_are_one_family():
+    marks = random_marks(6, dict.fromkeys("abcd", 0.5), cases=60)
+    table = compare(marks, made_study(*"abcd"))
+    pairs = [a + b for a, b in table.select("a", "b").rows()]
+    assert pairs == ["ab", "ac", "ad", "bc", "bd", "cd"]
+    assert (table["p_adjusted"] >= table["p"]).all()
+    assert (table["p_adjusted"] > table["p"]).any()
+
+
+def test_of_many_candidates_only_the_best_ones_pairs_are_shown_adjusted_for_all():
+    names = [f"m{number:02}" for number in range(12)]
+    marks = random_marks(7, {name: 0.3 + 0.04 * place for place, name in enumerate(names)}, cases=40)
+    table = compare(marks, made_study(*names))
+    assert len(table) == 11
+    best = set.intersection(*({row["a"], row["b"]} for row in table.to_dicts()))
+    assert len(best) == 1
+    everything = {"all": {"measure": "accuracy", "between": "candidate"}}
+    declared = compare(marks, made_study(*names, comparisons=everything))
+    assert len(declared) == 66
+    same = declared.join(table, on=("a", "b"), suffix="_shown")
+    assert (same["p_adjusted"] == same["p_adjusted_shown"]).all()
+
+
+def test_versions_of_a_measure_are_families_of_their_own():
+    at = {"at_confidence": "logprobs"}
+    rows = [
+        mark(case, candidate=name, shares=[share, 1 - share, 0.0, 0.0], **at)
+        for name, share in (("a", 0.9), ("b", 0.6))
+        for case in range(9)
+    ]
+    family = {"sure": {"measure": "confidence", "between": "candidate"}}
+    table = compare(made_marks(rows), made_study("a", "b", trials=3, comparisons=family))
+    assert table["family"].to_list() == ["sure (T=3)", "sure (inf)"]
+    assert (table["value"] > 0).all()
+
+
+def test_one_candidate_or_none_has_nothing_to_compare():
+    assert compare(made_marks([mark(0)]), made_study()).is_empty()
+    nothing = compare(made_marks([]), made_study("a", "b"))
+    assert nothing.is_empty()
+    assert dict(nothing.schema) == COMPARISONS
+
+
+def test_a_candidate_without_marks_is_told_so():
+    family = {"all": {"measure": "accuracy", "between": "candidate", "reference": "b"}}
+    told = compare(made_marks([mark(0, candidate="a")]), made_study("a", "b", comparisons=family)).to_dicts()
+    assert [(line["a"], line["b"], line["n"], line["value"]) for line in told] == [("a", "b", 0, None)]
+
+
+@pytest.mark.parametrize(
+    ("family", "said"),
+    [
+        ({"measure": "acuracy", "between": "candidate"}, "unknown measure 'acuracy'"),
+        ({"measure": "accuracy", "between": "colour"}, "between = 'colour'"),
+        ({"measure": "accuracy", "between": "candidate", "reference": "c"}, "expected one of a, b"),
+    ],
+)
+def test_a_family_that_cannot_be_is_one_line(family, said):
+    with pytest.raises(WardroundError, match=said) as error:
+        compare(made_marks([mark(0)]), made_study("a", "b", comparisons={"f": family}))
+    assert "\n" not in str(error.value)

@@ -1,0 +1,155 @@
+"""Intervals against oracles, and the rule that says which one a figure gets."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interval_oracle import design_effect, scipy_ratio_interval, standard_error, wilson_by_solving
+from made_marks import made_marks, made_study, mark, random_marks, row, votes
+from scipy.stats import t
+
+from wardround.measuring import measure
+from wardround.measuring.bootstrap import RESAMPLES, Part, resample_weights, resampled_sums
+from wardround.measuring.wilson import wilson
+
+
+def sums_by_cluster(marks: pl.DataFrame, outcome: str) -> tuple[list[int], list[int]]:
+    told = marks.group_by("cluster").agg((pl.col("outcome") == outcome).sum().alias("x"), pl.len().alias("m"))
+    return told["x"].to_list(), told["m"].to_list()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 400), st.floats(0, 1))
+def test_wilson_solves_the_score_equation(n, part):
+    share = round(part * n) / n
+    low, high = (float(end[0]) for end in wilson(np.array([share]), np.array([float(n)])))
+    assert (low, high) == pytest.approx(wilson_by_solving(share, n), abs=1e-9)
+    assert low <= share <= high
+
+
+def test_the_bootstrap_agrees_with_scipy():
+    marks = random_marks(3, {"one": 0.55}, cases=150, trials=4)
+    told = row(measure(marks, made_study(trials=4)), "accuracy")
+    low, high = scipy_ratio_interval(*sums_by_cluster(marks, "right"))
+    assert told["method"] == "bootstrap"
+    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.004)
+
+
+def test_the_bootstrap_of_clusters_of_unequal_size_agrees_with_scipy():
+    random = np.random.default_rng(8)
+    rows = [
+        mark(f"{cluster}-{case}", "right" if random.random() < chance else "wrong", cluster=f"c{cluster}")
+        for cluster, chance in enumerate(random.beta(1, 1, 120))
+        for case in range(random.integers(1, 12))
+    ]
+    marks = made_marks(rows)
+    told = row(measure(marks, made_study()), "accuracy")
+    low, high = scipy_ratio_interval(*sums_by_cluster(marks, "right"))
+    assert (told["clusters"], told["n"]) == (120, len(rows))
+    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.006)
+    assert told["high"] - told["low"] > 1.5 * 2 * 1.96 * np.sqrt(told["value"] * (1 - told["value"]) / len(rows))
+
+
+def test_resampled_sums_are_those_of_the_drawn_clusters():
+    """Sparse, dense and whole parts all add up the clusters that the weights say."""
+    random = np.random.default_rng(1)
+    some = np.sort(random.choice(90, 40, replace=False))
+    parts = [
+        Part(np.arange(90), random.integers(0, 9, (90, 2)).astype(float)),
+        Part(some, random.integers(0, 3, (40, 3)).astype(float)),
+        Part(some, random.integers(0, 3, (40, 50)).astype(float)),
+    ]
+    weights = np.concatenate([block.copy() for block in resample_weights(90, 5)], axis=1)
+    assert weights.shape == (90, RESAMPLES)
+    assert (weights.sum(axis=0) == 90).all()
+    for part, totals in zip(parts, resampled_sums(parts, 90, 5), strict=True):
+        assert (totals == weights[part.cluster].T @ part.sums).all()
+
+
+def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
+    whole = np.concatenate([block.copy() for block in resample_weights(70, 0)], axis=1)
+    monkeypatch.setattr("wardround.measuring.bootstrap.BLOCK", 7000)
+    pieces = [block.copy() for block in resample_weights(70, 0)]
+    assert len(pieces) == 20
+    assert (np.concatenate(pieces, axis=1) == whole).all()
+
+
+def test_few_clusters_get_wilson_on_the_effective_n():
+    ballots = ["000", "000", "001", "111", "110", "000", "222", "000", "020", "111", "000", "000"]
+    marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
+    told = row(measure(marks, made_study(trials=3)), "accuracy")
+    right = [ballot.count("0") for ballot in ballots]
+    deff = design_effect(right, [3] * len(ballots))
+    assert deff > 1.5
+    assert told["method"] == "wilson"
+    assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(sum(right) / 36, 36 / deff), abs=1e-9)
+
+
+@pytest.mark.parametrize(("right", "method"), [(9, "wilson"), (10, "bootstrap"), (190, "bootstrap"), (191, "wilson")])
+def test_extreme_counts_get_wilson(right, method):
+    marks = made_marks(mark(case, "right" if case < right else "wrong") for case in range(200))
+    told = row(measure(marks, made_study()), "accuracy")
+    assert told["method"] == method
+    if method == "wilson":
+        assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(right / 200, 200), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "method"), [(7, "too few cases"), (8, "wilson"), (29, "wilson"), (30, "bootstrap")]
+)
+def test_the_number_of_clusters_decides(clusters, method):
+    marks = made_marks(line for case in range(clusters) for line in votes(case, "001" if case % 2 else "211"))
+    told = row(measure(marks, made_study(trials=3)), "accuracy")
+    assert told["method"] == method
+    assert (told["low"] is None) == (method == "too few cases")
+    assert told["value"] is not None
+
+
+def test_where_all_answers_are_alike_a_cluster_counts_once():
+    marks = made_marks(line for case in range(12) for line in votes(case, "0" * 10))
+    told = row(measure(marks, made_study(trials=10)), "accuracy")
+    assert (told["value"], told["n"]) == (1.0, 120)
+    assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(1.0, 12), abs=1e-9)
+
+
+def test_a_signed_mean_of_few_clusters_has_a_student_interval():
+    ballots = ["0001", "0111", "0120", "3333", "0000", "1200", "2211", "0100", "3300"]
+    marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
+    table = measure(marks, made_study(trials=4))
+    shifts = [
+        row(measure(made_marks(votes(0, ballot)), made_study(trials=4)), "calibration_shift")["value"]
+        for ballot in ballots
+    ]
+    reach = t.ppf(0.975, 8) * standard_error(shifts, [1] * 9)
+    told = row(table, "calibration_shift")
+    assert told["method"] == "student"
+    assert (told["low"], told["high"]) == pytest.approx((sum(shifts) / 9 - reach, sum(shifts) / 9 + reach), abs=1e-7)
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_truth():
+    """2,000 repeats at 200 clusters: each candidate is one repeat, its cases drawn anew from known chances."""
+    random = np.random.default_rng(4)
+    repeats, cases, trials = 2000, 200, 3
+    chances = random.beta(6, 4, (repeats, cases))  # mean .6
+    right = random.random((repeats, cases, trials)) < chances[:, :, None]
+    numbers = np.indices(right.shape).reshape(3, -1)
+    outcome = np.where(right.ravel(), "right", "wrong")
+    one = made_marks([mark(0)]).drop("candidate", "case", "cluster", "trial", "outcome", "option")
+    frame = pl.DataFrame(
+        {
+            "candidate": pl.Series(numbers[0]).cast(pl.String),
+            "case": pl.Series(numbers[1]).cast(pl.String),
+            "trial": numbers[2].astype(np.int32),
+            "outcome": outcome,
+            "option": (~right.ravel()).astype(np.int16),
+        }
+    )
+    marks = frame.with_columns(pl.col("case").alias("cluster")).join(one, how="cross")
+    table = measure(marks, made_study(trials=trials))
+    for name, truth in (("accuracy", 0.6), ("accuracy_parsed", 0.6)):
+        told = table.filter(measure=name)
+        covered = ((told["low"] <= truth) & (told["high"] >= truth)).mean()
+        assert set(told["method"]) == {"bootstrap"}
+        assert 0.93 <= covered <= 0.97, name
