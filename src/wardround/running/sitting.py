@@ -282,15 +282,16 @@ class Sitting:
         turn = self._turn(rendered.ask.key)
         answer = await together.answer(question, rendered, self.trial, turn)
         self.answered += 1
-        self._use(question, rendered, answer, self.trial, turn)
         by_logprobs = together.condition.confidence == "logprobs"
-        if not by_logprobs or together.room.reader.settles(answer, question, rendered.order):
+        settled = not by_logprobs or together.room.reader.settles(answer, question, rendered.order)
+        self._use(question, rendered, self.trial, turn, counts=settled)
+        if settled:
             return answer
         voting = replace(together.condition, confidence="votes")
         rendered = await self.rendered(question, voting, given)
         answers = await together.votes(question, rendered, together.room.study.trials)
-        for trial, answer in enumerate(answers):
-            self._use(question, rendered, answer, trial, 0)
+        for trial in range(len(answers)):
+            self._use(question, rendered, trial, 0)
         return answers[0]
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
@@ -341,13 +342,13 @@ class Sitting:
             read[id] = room.reader.text(answer, by_id[id], order) or UNREAD
         return read
 
-    def _use(self, question: Question, rendered: Rendered, answer: Answer, trial: int, turn: int) -> None:
+    def _use(self, question: Question, rendered: Rendered, trial: int, turn: int, *, counts: bool = True) -> None:
         together = self._together
         used = Used(
             together.number,
             question.id,
             together.condition_number,
             Row(rendered.ask.key, trial, turn),
-            question.id in together.scored,
+            counts and question.id in together.scored,
         )
         together.uses.append(used)
