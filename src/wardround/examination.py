@@ -16,7 +16,7 @@ from wardround.core.errors import BadInput
 from wardround.core.study import Study, load_study
 from wardround.marking.marks import mark, write_marks
 from wardround.marking.reader import AnswerReader
-from wardround.measuring.tables import write_measures
+from wardround.measuring import write_measures
 from wardround.reporting.compare import compare
 from wardround.reporting.page import report
 from wardround.reporting.views import Views

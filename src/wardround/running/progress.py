@@ -5,17 +5,31 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from wardround.running.caller import Tally
 
 SHOWN_EVERY = {True: 0.2, False: 10.0}  # on a terminal, or not
 
 
+@dataclass
+class Lane:
+    """One candidate's way: how many answers it has to give, how many it had, and how many it has given now."""
+
+    total: int
+    stored: int
+    tally: Tally
+    done: int = 0
+
+    def seconds_left(self, seconds: float) -> float:
+        return (self.total - self.stored - self.done) * seconds / self.done if self.done else 0.0
+
+
 class Progress:
     """Counts what is done against what is to do."""
 
-    def __init__(self, total: int, stored: int, tallies: Sequence[Tally], quiet: bool = False) -> None:
-        self._total, self._stored, self._tallies, self._quiet = total, stored, tallies, quiet
+    def __init__(self, lanes: Sequence[Lane], quiet: bool = False) -> None:
+        self.lanes, self._quiet = lanes, quiet
         self._started = time.monotonic()
         self._shown = self._started
         self._terminal = sys.stderr.isatty()
@@ -34,20 +48,21 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def line(self, seconds: float) -> str:
-        new = sum(tally.answers for tally in self._tallies)
-        done = self._stored + new
-        rate = new / seconds if seconds > 0 else 0.0
-        tokens = sum(tally.tokens_in + tally.tokens_out for tally in self._tallies)
-        money = sum(tally.money for tally in self._tallies)
-        faults = sum(tally.faults for tally in self._tallies)
-        parts = [f"{done:,}/{self._total:,} answers", f"{rate:,.1f}/s", f"{tokens:,} tokens"]
+        tallies = [lane.tally for lane in self.lanes]
+        done = sum(lane.stored + lane.done for lane in self.lanes)
+        total = sum(lane.total for lane in self.lanes)
+        rate = sum(lane.done for lane in self.lanes) / seconds if seconds > 0 else 0.0
+        tokens = sum(tally.tokens_in + tally.tokens_out for tally in tallies)
+        money = sum(tally.money for tally in tallies)
+        faults = sum(tally.faults for tally in tallies)
+        parts = [f"{done:,}/{total:,} answers", f"{rate:,.1f}/s", f"{tokens:,} tokens"]
         if money:
             parts.append(f"{money:.2f} USD")
         parts.append(f"{faults:,} faults")
         if self.read:
             parts.append(f"{100 * self.unread / self.read:.1f}% unparsed")
-        if rate and done < self._total:
-            parts.append(f"{_duration((self._total - done) / rate)} left")
+        if left := max(lane.seconds_left(seconds) for lane in self.lanes):
+            parts.append(f"{_duration(left)} left")
         return " · ".join(parts)
 
 

@@ -30,7 +30,7 @@ from wardround.running.budget import Purse, price
 from wardround.running.caller import Caller
 from wardround.running.folder import RunFolder
 from wardround.running.images import Fingerprints, Imagery
-from wardround.running.progress import Progress
+from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import Reader, Room
@@ -153,17 +153,25 @@ class Examination:
         return manifest
 
     async def _ask_all(self, quiet: bool) -> None:
-        found = [seated.plan.found for seated in self._seated]
-        stored, missing = sum(each.stored for each in found), sum(each.missing for each in found)
-        if not missing:
+        if not any(seated.plan.found.missing for seated in self._seated):
             return
-        progress = Progress(stored + missing, stored, [seated.room.caller.tally for seated in self._seated], quiet)
+        lanes = [
+            Lane(
+                seated.plan.found.stored + seated.plan.found.missing,
+                self._used.counts[number],
+                seated.room.caller.tally,
+            )
+            for number, seated in enumerate(self._seated)
+        ]
+        progress = Progress(lanes, quiet)
         asking = asyncio.ensure_future(self._examine_all())
         self._on_interrupt(asking)
         try:
             while not asking.done():
                 await asyncio.wait([asking], timeout=0.2)
                 progress.read, progress.unread = self._read, self._unread
+                for number, lane in enumerate(lanes):
+                    lane.done = self._used.counts[number] - lane.stored
                 progress.show(last=asking.done())
             await asking
         finally:

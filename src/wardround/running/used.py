@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,9 +40,11 @@ class UsedRows:
     def __init__(self) -> None:
         self._frames: list[pl.DataFrame] = []
         self._rows: list[tuple[int, int, str, int, int, bytes, int, bool]] = []
+        self.counts: Counter[int] = Counter()  # by candidate
 
     def add(self, candidate: int, used: Used) -> None:
         row = used.row
+        self.counts[candidate] += 1
         self._rows.append(
             (candidate, used.case, used.question, used.condition, row.trial, row.ask, row.turn, used.scored)
         )
