@@ -6,6 +6,7 @@ exact.py), so the product does not depend on how the linear algebra library orde
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -50,22 +51,36 @@ def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Floa
     if not parts:
         return []
     found = [np.empty((RESAMPLES, part.sums.shape[1])) for part in parts]
-    both = list(zip(parts, found, strict=True))
-    dense = [(part, totals) for part, totals in both if _is_dense(part, clusters)]
-    sparse = [(part, totals) for part, totals in both if not _is_dense(part, clusters)]
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for number, part in enumerate(parts):
+        alike[part.cluster.tobytes()].append(number)
+    dense: list[tuple[Part, list[int]]] = []
+    sparse: list[tuple[Part, list[int]]] = []
+    for numbers in alike.values():
+        merged = _merged([parts[number] for number in numbers])
+        (dense if _is_dense(merged, clusters) else sparse).append((merged, numbers))
     together = _stacked([part for part, _ in sparse], clusters)
     done = 0
     for weights in resample_weights(clusters, seed):
         now = slice(done, done + weights.shape[1])
-        for part, totals in dense:
+        for part, numbers in dense:
             drawn = weights if len(part.cluster) == clusters else weights[part.cluster]
-            totals[now] = drawn.T @ part.sums
-        added, first = together @ weights, 0
-        for part, totals in sparse:
-            totals[now] = added[first : first + part.sums.shape[1]].T
-            first += part.sums.shape[1]
+            _split(drawn.T @ part.sums, [found[number][now] for number in numbers])
+        _split((together @ weights).T, [found[number][now] for _, numbers in sparse for number in numbers])
         done = now.stop
     return found
+
+
+def _merged(parts: list[Part]) -> Part:
+    """Parts of the same clusters side by side."""
+    return parts[0] if len(parts) == 1 else Part(parts[0].cluster, np.concatenate([part.sums for part in parts], 1))
+
+
+def _split(totals: Floats, into: list[Floats]) -> None:
+    first = 0
+    for columns in into:
+        columns[:] = totals[:, first : first + columns.shape[1]]
+        first += columns.shape[1]
 
 
 def _is_dense(part: Part, clusters: int) -> bool:

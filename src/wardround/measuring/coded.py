@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import polars as pl
 
+from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.marking.slices import SLICE_SCHEMA
@@ -30,7 +30,7 @@ class Coded:
     parsers: str
     judges: str
 
-    @cached_property
+    @property
     def size(self) -> int:
         return len(self.clusters)
 
@@ -48,8 +48,8 @@ def coded(marks: pl.DataFrame, study: Study) -> Coded:
         .sort("case", "question")
         .with_row_index("subject")
     )
-    axes = [json.loads(condition) for condition in conditions]
-    verbal = [number for number, values in enumerate(axes) if values.get("confidence") == "verbal"]
+    axes = [{**DEFAULTS, **json.loads(condition)} for condition in conditions]
+    verbal = [number for number, values in enumerate(axes) if values["confidence"] == "verbal"]
     numbered = (
         marks.join(subjects.select("subject", "case", "question"), on=("case", "question"), how="left")
         .with_columns(

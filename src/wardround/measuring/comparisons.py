@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ class Comparison:
 def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
     defined = definitions(study.trials, "", "")
-    declared = families(study, list(dict.fromkeys(measure.name for measure in defined)))
+    declared = families(study)
     if marks.is_empty():
         return pl.DataFrame(schema=COMPARISONS)
     numbers = coded(marks, study)
@@ -76,9 +77,9 @@ def _comparisons(
         every = {number: number for number in range(len(numbers.conditions))}
         sides = {name: side(*by_candidate[name], every) for name in values if name in by_candidate}
         return [Comparison(a, b, "{}", (sides.get(a), sides.get(b))) for a, b in pairs(values, family.reference)]
+    matched = {value: _matched(numbers, family.between, value) for value in values}
     found = []
     for name, own in by_candidate.items():
-        matched = {value: _matched(numbers, family.between, value) for value in values}
         sides = {value: side(*own, conditions) for value, conditions in matched.items()}
         slice = canonical_json({"candidate": name})
         found += [Comparison(a, b, slice, (sides[a], sides[b])) for a, b in pairs(values, family.reference)]
@@ -90,9 +91,7 @@ def _matched(numbers: Coded, axis: str, value: str) -> dict[int, int]:
     others = [canonical_json({**condition, axis: ""}) for condition in numbers.conditions]
     place = {other: number for number, other in enumerate(dict.fromkeys(others))}
     return {
-        number: place[others[number]]
-        for number, condition in enumerate(numbers.conditions)
-        if condition.get(axis) == value
+        number: place[others[number]] for number, condition in enumerate(numbers.conditions) if condition[axis] == value
     }
 
 
@@ -150,10 +149,6 @@ def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, pl
 
 def _with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of very many pairs only those of the candidate that wins most; they stay adjusted for all of them."""
-    wins: dict[str, int] = {}
-    for row in rows:
-        winner, loser = (row["a"], row["b"]) if (row["value"] or 0.0) >= 0 else (row["b"], row["a"])
-        wins[winner] = wins.get(winner, 0) + 1
-        wins.setdefault(loser, 0)
-    best = max(wins, key=lambda name: wins[name]) if wins else None
-    return [row for row in rows if best in (row["a"], row["b"])]
+    wins = Counter(row["a"] if row["value"] >= 0 else row["b"] for row in rows if row["value"] is not None)
+    best = wins.most_common(1)
+    return [row for row in rows if best and best[0][0] in (row["a"], row["b"])]

@@ -7,13 +7,15 @@ from itertools import combinations
 
 from wardround.core.errors import WardroundError
 from wardround.core.study import Family, Study
+from wardround.measuring.definitions import definitions
 
 NOT_DECLARED = "default (not declared)"
 MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
 
 
-def families(study: Study, known: Sequence[str]) -> dict[str, Family]:
+def families(study: Study) -> dict[str, Family]:
     """The study's families, each checked against what the study has; without any, accuracy between candidates."""
+    known = list(dict.fromkeys(measure.name for measure in definitions(study.trials, "", "")))
     for name, family in study.comparisons.items():
         _check(name, family, study, known)
     if study.comparisons:

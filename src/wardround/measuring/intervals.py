@@ -51,7 +51,7 @@ def figures(measure: Measure, sums: ClusterSums) -> Figures:
 
 
 def _methods(kind: Kind, value: Floats, n: Floats, clusters: Floats) -> NDArray[np.object_]:
-    count = np.nan_to_num(value) * n
+    count = np.round(np.nan_to_num(value) * n, 6)  # ten of thirty must not become 9.999...
     extreme = (kind is Kind.RATE) & ((count < EXTREME) | (count > n - EXTREME))
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
     chosen[extreme] = WILSON

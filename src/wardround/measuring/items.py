@@ -161,7 +161,8 @@ def _expected(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
 
 
 def _confidence(expected: Expected, version: str) -> dict[str, Floats]:
-    certain, certainty = exact(expected.certain), exact(expected.certainty)
+    certain = exact(expected.certain)
+    certainty = np.clip(exact(expected.certainty), 0.0, certain)
     return {
         f"certain{version}": certain,
         f"certainty{version}": certainty,

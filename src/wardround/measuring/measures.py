@@ -90,7 +90,7 @@ def _rows(found: Figures, taken: Taken, applying: pl.DataFrame, numbers: Coded) 
         pl.col("value", "low", "high", "unparsed").fill_nan(None),
         pl.col("n", "clusters").fill_null(0),
         pl.lit(found.measure.name).alias("measure"),
-        pl.lit(found.measure.version).alias("version"),
+        pl.lit(found.measure.version or None, dtype=pl.String).alias("version"),
         pl.Series("slice", taken.slicing.slices)[table["slice_number"]],
         pl.Series("candidate", numbers.candidates)[table["candidate_number"]],
     )

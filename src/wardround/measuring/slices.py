@@ -48,7 +48,7 @@ def slicings(coded: Coded, study: Study) -> list[Slicing]:
 def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
     """Slices of conditions. Every value that the study names has one, also when nothing was asked there."""
     named = [dict(zip(axes, values, strict=True)) for values in product(*(study.conditions[axis] for axis in axes))]
-    asked = [{axis: condition.get(axis, "") for axis in axes} for condition in coded.conditions]
+    asked = [{axis: condition[axis] for axis in axes} for condition in coded.conditions]
     if len(axes) > 1:  # a pair of values that cannot be asked together is no slice
         named = [values for values in named if values in asked]
     slices = [canonical_json(values) for values in named + [values for values in asked if values not in named]]
