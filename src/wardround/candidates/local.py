@@ -81,6 +81,8 @@ class Local(Settled):
             parameters.mmproj.path = str(files[1])
             extra_body["mmproj"] = files[1].name
         parameters.n_ctx = self.settings.context or 0  # 0: as long as the model was trained for
+        # one thread per two: on shared or hyper-threaded cores more only wait for each other
+        parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 1) // 2)
         # one sequence at a time and no store of old prompts: nothing depends on what was asked before
         parameters.n_parallel = 1
         parameters.cache_ram_mib = 0
