@@ -60,7 +60,10 @@ def run_study(
         finally:
             await examination.close()
 
-    manifest = asyncio.run(go())
+    try:
+        manifest = asyncio.run(go())
+    except asyncio.CancelledError:  # Ctrl-C for the second time
+        raise KeyboardInterrupt from None
     if pack:
         note(f"{examination.pack():,} answers packed into {examination.folder.path}")
     mark_run(examination.folder.path, answers=places.answers)
@@ -82,9 +85,9 @@ def mark_run(folder: Path, *, answers: Path | None = None) -> None:
 
 
 def chance(marks: pl.DataFrame) -> float | None:
-    """How often guessing would be right: the mean of 1/K over the questions asked, if all are choices."""
-    asked = marks.unique(["case", "question"])["k"]
-    return None if asked.is_empty() or asked.null_count() else float((1 / asked).mean())  # type: ignore[arg-type]
+    """How often guessing is right: the mean of 1/K over the choice questions asked."""
+    asked = marks.filter(pl.col("k").is_not_null()).unique(["case", "question"])["k"].cast(pl.Float64)
+    return None if asked.is_empty() else round(float((1 / asked).to_numpy().mean()), 9)
 
 
 def report_runs(

@@ -2,10 +2,14 @@
 
 from math import log
 
+import polars as pl
 import pytest
 from made_marks import made_marks, made_study, mark, row, votes
 from vote_oracle import certainty_of, majority_right, mean_over_all_votes
 
+from wardround.core.condition import Condition
+from wardround.core.study import Study
+from wardround.marking.marks import SCHEMA
 from wardround.measuring import measure
 from wardround.measuring.tables import MEASURES
 
@@ -195,3 +199,23 @@ def test_candidates_stand_in_the_order_of_the_study():
     rows = [mark(0, candidate=name) for name in ("alpha", "zeta", "stranger")]
     table = measure(made_marks(rows), made_study("zeta", "alpha"))
     assert table.filter(measure="accuracy")["candidate"].to_list() == ["zeta", "alpha", "stranger"]
+
+
+def test_accuracy_is_of_choices_and_hits_are_of_open_questions() -> None:
+    """One right of two choices, no hit in two lists: neither dilutes the other."""
+    candidates = [{"name": "m", "provider": "random"}]
+    study = Study.model_validate({"name": "s", "cases": "c", "candidates": candidates})
+    place = {"candidate": "m", "condition": Condition().json, "trial": 0, "ask": "00", "parser": "p", "rule": "r"}
+    rows = []
+    for number in range(2):
+        case = {"case": f"c{number}", "cluster": f"c{number}"}
+        outcome = "right" if number else "wrong"
+        rows.append(
+            place | case | {"question": "q", "kind": "choice", "outcome": outcome, "option": 0, "gold": 0, "k": 4}
+        )
+        rows.append(place | case | {"question": "o", "kind": "open", "outcome": "wrong", "hits": [False], "judge": "j"})
+    found = measure(pl.DataFrame(rows, schema=SCHEMA), study).filter(pl.col("slice") == "{}")
+    told = {row["measure"]: (row["value"], row["n"]) for row in found.iter_rows(named=True)}
+    assert told["accuracy"] == (0.5, 2)
+    assert told["hit@1"] == (0.0, 2)
+    assert told["unparsed"] == (0.0, 4)

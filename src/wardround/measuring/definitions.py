@@ -52,7 +52,10 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def accuracy(right: Floats, scored: Floats) -> Floats:
-    """right / (right + wrong + unparsed), the mean over trials (MedQ-Deg, eq. 2); from shares, p(gold)."""
+    """right / (right + wrong + unparsed), the mean over trials (MedQ-Deg, eq. 2); from shares, p(gold).
+
+    Over choice questions: an open answer has hit@k.
+    """
     return ratio(right, scored)
 
 
@@ -114,10 +117,10 @@ def calibration_shift(shift: Floats, certain: Floats) -> Floats:
 
 def definitions(trials: int, parsers: str, judges: str) -> list[Measure]:
     """All measures of a study with this number of trials, in the order in which they are written."""
-    rate = Kind.RATE
+    rate, of_parsed = Kind.RATE, ("right_choice", "parsed_choice")
     found = [
-        Measure("accuracy", accuracy, ("right", "scored"), rate, "answers", version=parsers),
-        Measure("accuracy_parsed", accuracy_parsed, ("right", "parsed"), rate, "parsed_answers", version=parsers),
+        Measure("accuracy", accuracy, ("right_choice", "scored_choice"), rate, "answers_choice", "choice", parsers),
+        Measure("accuracy_parsed", accuracy_parsed, of_parsed, rate, "parsed_answers_choice", "choice", parsers),
         Measure("unparsed", unparsed, ("unparsed", "scored"), rate, "answers", version=parsers),
         Measure("unscored", unscored, ("unscored", "marks"), rate, "marks", version=judges, applies_to="judged"),
         *(Measure(f"hit@{k}", hit, (f"hit@{k}", f"hit@{k}_of"), rate, f"hit@{k}_of", "open", judges) for k in HITS),

@@ -15,7 +15,7 @@ from wardround.measuring.exact import Floats, exact, exact_expr
 from wardround.measuring.expected import Expected, enough, expected_votes, limiting_votes, top_right
 
 HITS = (1, 3)
-GROUPS = ("asked", "judged", "open", "elected", "voted", "shared", "verbal")
+GROUPS = ("asked", "judged", "choice", "open", "elected", "voted", "shared", "verbal")
 SUMS = (
     *("marks", "unscored"),
     *("answers", "scored", "right", "unparsed", "parsed", "parsed_answers"),
@@ -25,14 +25,16 @@ SUMS = (
     *("certain_inf", "certainty_inf", "shift_inf", "missing_inf"),
     *("stated", "stated_of", "stated_shift", "unstated", "statable"),
 )
+OF_CHOICES = ("answers", "scored", "right", "parsed", "parsed_answers")
 FINE = 2.0**40  # n log n is added up in whole units of 2**-40
 
 
 def items(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
-    """One row per item, sorted: ITEM, `whole` (all trials are there), GROUPS and SUMS."""
+    """One row per item, sorted: ITEM, `whole` (all trials are there), GROUPS, SUMS, and those of choices alone."""
     drawn = marks.filter(pl.col("shares").is_null())
     spread = marks.filter(pl.col("shares").is_not_null())
-    return pl.concat([_completed(_counted(drawn, trials)), _completed(_expected(spread, trials))]).sort(ITEM)
+    every = pl.concat([_completed(_counted(drawn, trials)), _completed(_expected(spread, trials))]).sort(ITEM)
+    return every.with_columns((pl.col(name) * pl.col("choice")).alias(f"{name}_choice") for name in OF_CHOICES)
 
 
 def _completed(part: pl.DataFrame) -> pl.DataFrame:
@@ -76,6 +78,7 @@ def _counted(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
     return tallied.with_columns(
         whole=pl.col("marks") == trials,
         asked=pl.lit(1.0),
+        choice=~pl.col("open"),
         judged=pl.col("open") | (pl.col("answers") < pl.col("marks")),
         elected=elected,
         voted=voted,
@@ -151,7 +154,7 @@ def _expected(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
     }
     if votes is not None:
         figures |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(np.float64)}
-    ones = {name: pl.lit(1.0) for name in ("marks", "answers", "asked", "shared")}
+    ones = {name: pl.lit(1.0) for name in ("marks", "answers", "asked", "choice", "shared")}
     return marks.select(ITEM).with_columns(
         *(pl.Series(name, exact(values)) for name, values in figures.items()),
         whole=pl.lit(True),

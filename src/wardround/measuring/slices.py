@@ -38,10 +38,12 @@ class Slicing:
 
 
 def slicings(coded: Coded, study: Study) -> list[Slicing]:
-    """The whole, each axis that varies and each pair of them, then each key with two or more values."""
+    """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values."""
     axes = study.varied_axes
     found = [_by_axes(coded, study, ()), *(_by_axes(coded, study, (axis,)) for axis in axes)]
     found += [_by_axes(coded, study, pair) for pair in combinations(axes, 2)]
+    if len(axes) > 2:
+        found.append(_by_axes(coded, study, tuple(axes)))
     return found + [slicing for key in SUBJECT_KEYS if (slicing := _by_key(coded, key)) is not None]
 
 
