@@ -37,8 +37,10 @@ def main() -> None:
     except sqlite3.Error as error:
         say(f"the answer store: {error}")
         sys.exit(1)
-    except KeyboardInterrupt:
-        say("stopped")
+    except SystemExit as exit:
+        if not isinstance(exit.__context__ and exit.__context__.__cause__, KeyboardInterrupt):
+            raise
+        say("stopped")  # typer made an exit of Ctrl-C; it is not to wait for work that is under way
         sys.stdout.flush()
         os._exit(130)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import signal
+import threading
 from collections import OrderedDict
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -72,17 +74,26 @@ class Imagery:
 
     async def _rendered(self, part: ImagePart) -> Encoded:
         """Renders in a worker. One that dies takes the others with it, so each image is tried once more."""
-        path = Path(part.path)
         for _ in range(2):
             pool = self._pool
             if pool is None:
-                pool = self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+                spawn = multiprocessing.get_context("spawn")
+                pool = self._pool = ProcessPoolExecutor(self._workers, spawn, initializer=_end_with_the_run)
             try:
-                return await asyncio.wrap_future(pool.submit(render, path, part.frame, part.recipe))
+                return await asyncio.wrap_future(self._submit(pool, part))
             except BrokenProcessPool:
                 if self._pool is pool:
                     self._pool = None
-        raise BadInput(path, "the process that decodes this image died")
+        raise BadInput(Path(part.path), "the process that decodes this image died")
+
+    @staticmethod
+    def _submit(pool: ProcessPoolExecutor, part: ImagePart) -> Future[Encoded]:
+        """Workers are started here, and never hear of Ctrl-C: the run says when they end."""
+        heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return pool.submit(render, Path(part.path), part.frame, part.recipe)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
     def _keep(self, key: str, done: asyncio.Future[Encoded]) -> None:
         del self._under_way[key]
@@ -97,3 +108,15 @@ class Imagery:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with_the_run() -> None:
+    """A worker whose run was killed would wait for work for ever: it watches for the end of the run instead."""
+    run = multiprocessing.parent_process()
+    assert run is not None
+
+    def watch() -> None:
+        run.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

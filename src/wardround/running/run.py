@@ -33,7 +33,7 @@ from wardround.running.images import Fingerprints, Imagery
 from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
-from wardround.running.sitting import Reader, Room
+from wardround.running.sitting import Reader, Room, abandon
 from wardround.running.store import Row, Store
 from wardround.running.used import UsedRows, read_used
 
@@ -339,6 +339,8 @@ class Examination:
         return self.store.copy_rows(rows, self.folder.path / "answers.sqlite")
 
     async def close(self) -> None:
+        await abandon()
+        await self.store.settled()
         for candidate in self._candidates:
             await candidate.close()
         self._imagery.close()

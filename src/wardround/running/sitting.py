@@ -266,6 +266,13 @@ class Together:
 _background: set[asyncio.Future[None]] = set()
 
 
+async def abandon() -> None:
+    """Stops whatever is still being fetched: nobody waits for it any more."""
+    for task in _background:
+        task.cancel()
+    await asyncio.gather(*_background, return_exceptions=True)
+
+
 class Sitting:
     """The Hall of one trial."""
 

@@ -141,6 +141,11 @@ class Store:
         finally:
             self._committing = None
 
+    async def settled(self) -> None:
+        """Waits until all that was put is committed."""
+        while self._committing is not None:
+            await asyncio.wait([self._committing])
+
     def _write(self, group: Sequence[_Waiting]) -> list[list[bytes]]:
         connection = self._writing
         connection.execute("begin immediate")
