@@ -1,0 +1,87 @@
+"""Killed at any moment and started again: nothing that was paid for is lost, next to nothing is paid for twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+from exam_server import ExamServer
+from exam_study import examine, start, stored, wardround, write_cases, write_study
+
+ASKS, CONCURRENCY, SEED = 600, 16, 4711
+DYING = [sys.executable, str(Path(__file__).with_name("dying_run.py"))]
+TABLES = ("used.parquet", "marks.parquet", "measures.csv", "comparisons.csv", "report.html", "manifest.json")
+
+
+def killed_after(server: ExamServer, answers: int, study: Path) -> None:
+    """Runs the command until the server has given so many answers in all, and kills it."""
+    process = start("run", study, cwd=study.parent)
+    try:
+        while server.succeeded < answers:
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.001)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_killed_five_times_and_started_again(tmp_path):
+    print("seed of the moments:", SEED)
+    moments = sorted(random.Random(SEED).sample(range(30, ASKS - 60), 3))
+    write_cases(tmp_path / "cases", ASKS)
+    with ExamServer(service_seconds=0.01) as server:
+        study = write_study(tmp_path, server.url, candidate={"concurrency": CONCURRENCY})
+        store = tmp_path / "answers.sqlite"
+        safe: list[tuple] = []
+        for number, moment in enumerate(moments):
+            killed_after(server, moment, study)
+            safe = check(store, safe, server.succeeded - (number + 1) * CONCURRENCY)
+        dead = wardround("commit", "run", study, cwd=tmp_path, command=DYING)
+        assert dead.returncode == -signal.SIGKILL
+        safe = check(store, safe, server.succeeded - 4 * CONCURRENCY)
+        dead = wardround("marking", "run", study, cwd=tmp_path, command=DYING)
+        assert dead.returncode == -signal.SIGKILL
+        safe = check(store, safe, ASKS)
+        assert not (tmp_path / "runs" / "exam" / "marks.parquet").exists()
+        calls = server.calls
+
+        ended = wardround("run", study, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert server.calls == calls  # all was answered; the sentinels had been asked
+    assert len(stored(store)) == ASKS == len(server.answered)
+    again = len(stored(store, "sentinels"))
+    assert server.succeeded <= ASKS + 5 * CONCURRENCY + again
+    folder = tmp_path / "runs" / "exam"
+    assert all((folder / name).exists() for name in TABLES)
+    assert pl.read_parquet(folder / "marks.parquet").height == ASKS
+
+    untouched = tmp_path / "untouched"
+    write_cases(untouched / "cases", ASKS)
+    with ExamServer() as server:
+        examine(write_study(untouched, server.url))
+    assert stored(store) == stored(untouched / "answers.sqlite")
+
+
+def check(store: Path, safe: list[tuple], least: int) -> list[tuple]:
+    """The store is sound, holds all that it held and all that must have been committed."""
+    connection = sqlite3.connect(store)
+    assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
+    connection.close()
+    rows = stored(store)
+    assert set(safe) <= set(rows)
+    assert len(rows) >= least
+    return rows
+
+
+def test_the_runner_that_plants_deaths_lives_where_none_is_planted(tmp_path):
+    write_cases(tmp_path / "cases", 3)
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url)
+        ended = wardround("never", "run", study, cwd=tmp_path, command=DYING)
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
