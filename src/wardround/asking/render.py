@@ -111,7 +111,7 @@ class Renderer:
         if known is None:
             known = self._study.sampling_for(candidate, condition)
             if condition.confidence == "logprobs":
-                known = first_letter(known, LOCAL_LOGPROBS if candidate.provider == "local" else LOGPROBS)
+                known = first_letter(known, LOCAL_LOGPROBS if candidate.provider.startswith("local") else LOGPROBS)
             self._samplings[candidate.name, condition] = known
         return known
 

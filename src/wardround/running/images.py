@@ -19,6 +19,7 @@ from wardround.core.canonical import canonical_json, sha256_file
 from wardround.core.errors import BadInput
 from wardround.running.store import Store
 
+WRITTEN_TOGETHER = 256
 KEPT_BYTES = 96 * 2**20
 
 
@@ -28,6 +29,7 @@ class Fingerprints:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, str] = {}
+        self._new: list[tuple[str, int, int, str]] = []
 
     async def learn(self, path: Path) -> None:
         """Makes the hash of one file known."""
@@ -44,7 +46,14 @@ class Fingerprints:
         except OSError as error:
             raise BadInput(path, f"image cannot be read: {error.strerror}") from None
         self._known[name] = sha256
-        self._store.remember_file(name, status.st_size, status.st_mtime_ns, sha256)
+        self._new.append((name, status.st_size, status.st_mtime_ns, sha256))
+        if len(self._new) >= WRITTEN_TOGETHER:
+            self.remember()
+
+    def remember(self) -> None:
+        """Writes down what was learnt, so that the next start need not read the files again."""
+        self._store.remember_files(self._new)
+        self._new = []
 
     def __call__(self, path: Path) -> str:
         return self._known[str(path)]

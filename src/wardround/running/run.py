@@ -24,7 +24,7 @@ from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import blake
-from wardround.core.errors import WardroundError
+from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Study
 from wardround.running.budget import Purse, price
 from wardround.running.caller import Caller
@@ -37,6 +37,8 @@ from wardround.running.sitting import Reader, Room, abandon
 from wardround.running.store import Row, Store
 from wardround.running.used import UsedRows, read_used
 
+MOST_PROBLEMS_TOLD = 20  # on the way; the manifest has them all
+UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
 PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
 
 
@@ -107,6 +109,9 @@ class Examination:
             )
             self._seated.append(Seated(room, Plan(), Sentinels(), set()))
             self._seated[-1].plan = await replay(room, self.cases)
+            fingerprints.remember()
+        if all(seated.plan.empty for seated in self._seated):
+            raise BadInput(self.places.study, f"questions = {self.study.questions}: no case has such a question")
         return self._seated
 
     def _answered(self, number: int, request: Request, answer: Answer) -> None:
@@ -139,15 +144,19 @@ class Examination:
         before, started = self.folder.manifest, now()
         self.folder.write("study.toml", self.places.study.read_bytes())
         await self.plan()
+        for problem in self.cases.problems[:MOST_PROBLEMS_TOLD]:
+            self.note(f"skipped: {problem}")
         self.note(self.announce())
-        await self._ask_all(quiet)
-        sentinel = await self._ask_again()
-        manifest = self._manifest() | {
+        kept = {
             "started": before.get("started", started),
             "amendments": amendments,
-            "sentinel": sentinel,
+            "sentinel": before.get("sentinel", {}),
             "notes": list(notes) or before.get("notes", []),
         }
+        self.folder.write_manifest(self._manifest() | kept | UNFINISHED)  # a run that is killed is bound all the same
+        await self._ask_all(quiet)
+        kept["sentinel"] = await self._ask_again()
+        manifest = self._manifest() | kept
         self._write_used()
         self.folder.write_manifest(manifest)
         return manifest
@@ -258,7 +267,9 @@ class Examination:
             },
             "exploratory": self.folder.changed_since_frozen(self.decided),
             "prompts": dict(sorted(self.prompts.hashes.items())),
-            "candidates": [self._told(seated) for seated in self._seated],
+            "candidates": [
+                self._told(seated) | {"cut": self._used.cuts[number]} for number, seated in enumerate(self._seated)
+            ],
             "inapplicable": dict(inapplicable.most_common()),
             "warnings": self._warnings(),
         }

@@ -67,6 +67,11 @@ class Plan:
     _cases: array[int] = field(default_factory=lambda: array("q"))
     _places: array[int] = field(default_factory=lambda: array("q"))
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing of the set was even considered."""
+        return not (self.found.stored or self.found.missing or self.inapplicable or self.skipped)
+
     def lacks(self, number: int, place: int) -> None:
         self._cases.append(number)
         self._places.append(place)

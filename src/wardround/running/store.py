@@ -203,8 +203,12 @@ class Store:
         ).fetchone()
         return found
 
-    def remember_file(self, path: str, size: int, changed: int, sha256: str) -> None:
-        self._reading.execute("insert or replace into files values (?, ?, ?, ?)", (path, size, changed, sha256))
+    def remember_files(self, files: Sequence[tuple[str, int, int, str]]) -> None:
+        """Keeps path, size, time of change and SHA-256 of files, in one commit."""
+        if files:
+            self._reading.execute("begin immediate")
+            self._reading.executemany("insert or replace into files values (?, ?, ?, ?)", files)
+            self._reading.execute("commit")
 
     def copy_rows(self, rows: Iterable[Row], to: Path) -> int:
         """Copies rows into another store file."""

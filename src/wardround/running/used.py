@@ -32,6 +32,7 @@ class Used:
     condition: int  # number of the condition in the study
     row: Row
     scored: bool
+    cut: bool  # whether something did not fit the candidate's context
 
 
 class UsedRows:
@@ -41,10 +42,12 @@ class UsedRows:
         self._frames: list[pl.DataFrame] = []
         self._rows: list[tuple[int, int, str, int, int, bytes, int, bool]] = []
         self.counts: Counter[int] = Counter()  # by candidate
+        self.cuts: Counter[int] = Counter()
 
     def add(self, candidate: int, used: Used) -> None:
         row = used.row
         self.counts[candidate] += 1
+        self.cuts[candidate] += used.cut
         self._rows.append(
             (candidate, used.case, used.question, used.condition, row.trial, row.ask, row.turn, used.scored)
         )
