@@ -1,0 +1,150 @@
+"""A run folder is bound to its study, and two runs may share a workspace."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exam_server import ExamServer
+from exam_study import examine, start, stored, write_cases, write_study
+from test_interrupted import until
+
+from wardround.core.errors import WardroundError
+from wardround.running.used import read_used
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "runs" / "exam" / "manifest.json").read_text())
+
+
+def test_a_changed_study_is_refused_and_goes_on_with_amend_which_is_recorded(tmp_path):
+    write_cases(tmp_path / "cases", 10)
+    with ExamServer() as server:
+        first = examine(write_study(tmp_path, server.url))
+        calls = server.calls
+        changed = write_study(tmp_path, server.url, top={"trials": 2})
+        with pytest.raises(WardroundError, match="holds a run of another version of this study"):
+            examine(changed)
+        assert server.calls == calls
+        second = examine(changed, amend=True)
+        third = examine(changed)
+    assert first["amendments"] == []
+    amended = [{"from": first["study"]["hash"], "to": second["study"]["hash"]}]
+    assert first["study"]["hash"] != second["study"]["hash"]
+    assert second["amendments"] == third["amendments"] == manifest_of(tmp_path)["amendments"] == amended
+    assert len(stored(tmp_path / "answers.sqlite")) == 20
+
+
+def test_pace_prices_and_budget_may_change_without_amend(tmp_path):
+    write_cases(tmp_path / "cases", 3)
+    with ExamServer() as server:
+        examine(write_study(tmp_path, server.url))
+        faster = {"concurrency": 64, "timeout": 3, "attempts": 2, "price_in": 1.0}
+        manifest = examine(write_study(tmp_path, server.url, candidate=faster, budget={"requests": 5}))
+    assert manifest["amendments"] == []
+
+
+def test_a_run_that_was_killed_is_bound_to_its_study_too(tmp_path):
+    write_cases(tmp_path / "cases", 200)
+    with ExamServer(service_seconds=0.05) as server:
+        study = write_study(tmp_path, server.url)
+
+        def killed(*more: str) -> None:
+            before = server.succeeded
+            process = start("run", study, *more, cwd=tmp_path)
+            until(lambda: server.succeeded > before + 3, process)
+            process.kill()
+            process.communicate()
+
+        killed()
+        first = manifest_of(tmp_path)
+        assert first["status"] == "incomplete"
+        write_study(tmp_path, server.url, top={"seed": 1}, conditions={"options": "shuffled"})
+        with pytest.raises(WardroundError, match="another version"):
+            examine(study)
+        killed("--amend")
+        server.service_seconds = 0
+        manifest = examine(study)  # no second --amend: the folder is bound to what it was amended to
+    assert [each["from"] for each in manifest["amendments"]] == [first["study"]["hash"]]
+    assert manifest["started"] == first["started"]
+
+
+def test_two_runs_share_a_workspace_and_the_first_committed_row_wins(tmp_path):
+    """Both ask the same at the same time; each server answers in its own way, so that rows show who was first."""
+    write_cases(tmp_path / "cases", 60)
+    ended: dict[str, dict[str, Any]] = {}
+    with (
+        ExamServer(lambda body, index: "A", service_seconds=0.02) as one,
+        ExamServer(lambda body, index: "B", service_seconds=0.02) as other,
+    ):
+        threads = []
+        for name, server in (("one", one), ("other", other)):
+            study = tmp_path / f"{name}.toml"
+            study.write_text(write_study(tmp_path, server.url, top={"name": name}).read_text())
+            threads.append(threading.Thread(target=lambda name=name, study=study: ended.update({name: examine(study)})))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    answers = stored(tmp_path / "answers.sqlite")
+    assert len(answers) == 60
+    told = {name: manifest["candidates"][0] for name, manifest in ended.items()}
+    assert {manifest["status"] for manifest in ended.values()} == {"complete"}
+    calls = sum(each["calls"] for each in told.values())
+    duplicates = sum(each["duplicates"] for each in told.values())
+    assert duplicates > 0
+    assert calls == 60 + duplicates
+    again = len(stored(tmp_path / "answers.sqlite", "sentinels"))
+    assert one.succeeded + other.succeeded == calls + again
+    asks = {name: set(_used(tmp_path / "runs" / name)) for name in ended}
+    assert asks["one"] == asks["other"] == {ask.hex() for ask, *_ in answers}
+
+
+def _used(folder: Path) -> list[str]:
+    return read_used(folder)["ask"].to_list()
+
+
+def test_a_stored_row_is_never_replaced(tmp_path):
+    write_cases(tmp_path / "cases", 10)
+    with ExamServer(lambda body, index: "A") as server:
+        examine(write_study(tmp_path, server.url))
+    before = stored(tmp_path / "answers.sqlite")
+    with ExamServer(lambda body, index: "B") as server:
+        again = write_study(tmp_path, server.url, top={"name": "again"})
+        manifest = examine(again)
+        assert server.calls == 0
+    assert stored(tmp_path / "answers.sqlite") == before
+    assert (manifest["candidates"][0]["stored"], manifest["candidates"][0]["new"]) == (10, 0)
+
+
+def test_a_study_that_selects_no_question_is_refused(tmp_path):
+    write_cases(tmp_path / "cases", 3)
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url, top={"questions": ["mqc", "al"]})
+        with pytest.raises(WardroundError, match=r"questions = \['mqc', 'al'\]: no case has such a question"):
+            examine(study)
+        assert server.calls == 0
+
+
+def test_what_was_paid_for_is_counted_over_all_starts(tmp_path):
+    write_cases(tmp_path / "cases", 30)
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url, candidate={"price_in": 10.0}, budget={"requests": 12})
+        manifests = [examine(study) for _ in range(3)]
+    (candidate,) = manifests[-1]["candidates"]
+    assert (candidate["calls"], candidate["stored"], candidate["new"]) == (30, 24, 6)
+    assert candidate["tokens_in"] == 3000
+    assert candidate["cost"] == pytest.approx(0.03)
+
+
+def test_what_is_stored_and_new_is_said_before_anything_is_spent(tmp_path):
+    write_cases(tmp_path / "cases", 20)
+    notes: list[str] = []
+    with ExamServer() as server:
+        examine(write_study(tmp_path, server.url, budget={"requests": 5}))
+        priced = write_study(tmp_path, server.url, candidate={"price_out": 1e6}, sampling={"max_tokens": 1})
+        examine(priced, amend=True, notes=notes)
+    assert notes == ["stored 0 of 20; 20 new, about 20.00 USD"]  # sampling is part of the key
