@@ -15,7 +15,7 @@ from pathlib import Path
 from wardround.cases.encoded import Encoded
 from wardround.cases.images.render import render
 from wardround.core.ask import ImagePart
-from wardround.core.canonical import canonical_json, sha256_file
+from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 from wardround.running.store import Store
 
@@ -70,7 +70,7 @@ class Imagery:
         self._under_way: dict[str, asyncio.Future[Encoded]] = {}
 
     async def encoded(self, part: ImagePart) -> Encoded:
-        key = canonical_json(part.named)
+        key = part.json
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)

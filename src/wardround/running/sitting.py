@@ -357,5 +357,6 @@ class Sitting:
             together.condition_number,
             Row(rendered.ask.key, trial, turn),
             counts and question.id in together.scored,
+            bool(rendered.ask.cut),
         )
         together.uses.append(used)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -33,8 +33,7 @@ create table if not exists files (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Where an answer stands in the store."""
 
     ask: bytes
@@ -88,8 +87,7 @@ class Store:
 
     def body(self, row: Row) -> bytes | None:
         found = self._reading.execute(
-            "select body from answers where ask = ? and trial = ? and turn = ?",
-            (row.ask, row.trial, row.turn),
+            "select body from answers where ask = ? and trial = ? and turn = ?", row
         ).fetchone()
         return None if found is None else found[0]
 
@@ -163,13 +161,12 @@ class Store:
         kept = []
         duplicates = 0
         for row, body in waiting.rows:
-            place = (row.ask, row.trial, row.turn)
-            if connection.execute("insert or ignore into answers values (?, ?, ?, ?)", (*place, body)).rowcount:
+            if connection.execute("insert or ignore into answers values (?, ?, ?, ?)", (*row, body)).rowcount:
                 kept.append(body)
             else:
                 duplicates += 1
                 found = connection.execute(
-                    "select body from answers where ask = ? and trial = ? and turn = ?", place
+                    "select body from answers where ask = ? and trial = ? and turn = ?", row
                 ).fetchone()
                 kept.append(found[0])
         if waiting.call is not None:
@@ -184,7 +181,7 @@ class Store:
         """Keeps a re-asked reply in a table of its own, never among the answers."""
         self._reading.execute(
             "insert into sentinels values (?, ?, ?, ?, ?)",
-            (run, row.ask, row.trial, row.turn, orjson.dumps(answer.stored())),
+            (run, *row, orjson.dumps(answer.stored())),
         )
 
     def spent(self, run: str, candidate: str) -> tuple[int, int, int, int]:
@@ -218,9 +215,7 @@ class Store:
         for row in rows:
             body = self.body(row)
             if body is not None:
-                other._reading.execute(
-                    "insert or ignore into answers values (?, ?, ?, ?)", (row.ask, row.trial, row.turn, body)
-                )
+                other._reading.execute("insert or ignore into answers values (?, ?, ?, ?)", (*row, body))
                 count += 1
         other._reading.execute("commit")
         other.close()

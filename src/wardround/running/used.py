@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -23,8 +23,7 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """One answer that the run used: what it answers, and where it stands in the store."""
 
     case: int  # number of the case in its set
