@@ -1,0 +1,104 @@
+"""Protocols are pure: whatever the schedule and however often it is started, the same Asks are made."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from exam_server import ExamServer, text_of
+from exam_study import case, examine, stored, write_cases, write_study
+
+from wardround.running import schedule
+
+
+def chained(number: int) -> dict[str, Any]:
+    """Three questions that build on each other, and one that stands alone."""
+    question = case(number)["questions"][0]
+    chain = [
+        question | {"id": "iqa", "stage": "IQA", "chain": "c"},
+        question | {"id": "al", "stage": "AL", "chain": "c", "given": ["iqa"], "prompt": f"Where, {number}?"},
+        question | {"id": "dx", "stage": "DX", "chain": "c", "given": ["al", "iqa"], "prompt": f"What, {number}?"},
+    ]
+    return case(number, questions=[*chain, question])
+
+
+def by_prompt(body: dict[str, Any], index: int) -> str:
+    """Depends on all that was asked, so that a changed answer early in a chain changes every later Ask."""
+    return "ABCD"[sum(text_of(body).encode()) % 4]
+
+
+STUDY: dict[str, Any] = {"top": {"trials": 3}, "conditions": {"options": ["as-given", "shuffled", "rotated"]}}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory) -> list[tuple[Any, ...]]:
+    """The store of a run in which nothing special happened."""
+    folder = tmp_path_factory.mktemp("plain")
+    write_cases(folder / "cases", map(chained, range(12)))
+    with ExamServer(by_prompt) as server:
+        assert examine(write_study(folder, server.url, **STUDY))["status"] == "complete"
+    rows = stored(folder / "answers.sqlite")
+    # three trials of four questions, in three orders of options of which some are the same Ask
+    assert 12 * 4 * 3 * 2 < len(rows) <= 12 * 4 * 3 * 3
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_shuffled_schedule_asks_the_same(tmp_path, monkeypatch, asked, seed):
+    """Seats in another order, and every protocol put to sleep at random around each of its asks."""
+    rng = random.Random(seed)
+    lacking = schedule.Plan.lacking
+
+    def shuffled(plan):
+        return iter(rng.sample(found := list(lacking(plan)), len(found)))
+
+    async def sleepy(chain, hall):
+        ask = hall.ask
+
+        async def slowly(*arguments, **named):
+            await asyncio.sleep(rng.random() / 200)
+            answer = await ask(*arguments, **named)
+            await asyncio.sleep(rng.random() / 200)
+            return answer
+
+        hall.ask = slowly
+        await protocol(chain, hall)
+
+    protocol = schedule.progressive_chain
+    monkeypatch.setattr(schedule.Plan, "lacking", shuffled)
+    monkeypatch.setattr(schedule, "progressive_chain", sleepy)
+    write_cases(tmp_path / "cases", map(chained, range(12)))
+    with ExamServer(by_prompt, several=False) as server:
+        examine(write_study(tmp_path, server.url, candidate={"concurrency": 3}, **STUDY))
+    assert stored(tmp_path / "answers.sqlite") == asked
+
+
+def test_a_run_that_is_stopped_inside_chains_goes_on_with_the_same_asks(tmp_path, asked):
+    write_cases(tmp_path / "cases", map(chained, range(12)))
+    with ExamServer(by_prompt) as server:
+        study = write_study(tmp_path, server.url, budget={"requests": 17}, **STUDY)
+        starts = 0
+        while examine(study)["status"] == "incomplete":
+            starts += 1
+            assert server.calls <= 17 * starts
+    assert starts > 3
+    assert stored(tmp_path / "answers.sqlite") == asked
+
+
+def test_each_question_of_a_chain_is_told_what_was_answered_before(tmp_path):
+    write_cases(tmp_path / "cases", [chained(0)])
+    with ExamServer(lambda body, index: "C") as server:
+        examine(write_study(tmp_path, server.url, top={"questions": ["DX"]}))
+    iqa, al, dx = (text_of(body) for body in server.bodies[:3])
+    assert "Established" not in iqa
+    assert "Established so far:\nIQA: disease 0 gamma\n\n" in al
+    assert "Established so far:\nAL: disease 0 gamma\nIQA: disease 0 gamma\n\n" in dx
+
+
+def test_an_answer_that_cannot_be_read_is_handed_on_as_such(tmp_path):
+    write_cases(tmp_path / "cases", [chained(0)])
+    with ExamServer(lambda body, index: "I do not know") as server:
+        examine(write_study(tmp_path, server.url, top={"questions": ["AL"]}))
+    assert "IQA: not determined" in text_of(server.bodies[1])

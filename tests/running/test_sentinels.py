@@ -1,0 +1,98 @@
+"""Sentinels: a server whose model changes during a run is noticed; one that does not change is not accused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from exam_server import ExamServer, letter_by_hash
+from exam_study import examine, stored, write_cases, write_study
+
+ASKS = 1500
+
+
+def other_letter(body: dict[str, Any], index: int) -> str:
+    """Another deterministic model, which never agrees with the first."""
+    return "BCDA"["ABCD".index(letter_by_hash(body, index))]
+
+
+class Changing:
+    """A server whose behaviour, or whose name, changes after so many answers."""
+
+    def __init__(self, after: int, *, behaviour: bool, name: bool) -> None:
+        self.after, self.behaviour, self.name = after, behaviour, name
+        self.answers = 0
+        self.server = ExamServer(self.answer)
+
+    def answer(self, body: dict[str, Any], index: int) -> str:
+        self.answers += 1
+        changed = self.answers > self.after
+        if self.name and changed:
+            self.server.model = "exam-model-2"
+        return (other_letter if self.behaviour and changed else letter_by_hash)(body, index)
+
+
+def run(folder, server: ExamServer, asks: int) -> dict[str, Any]:
+    write_cases(folder / "cases", asks)
+    study = write_study(folder, server.url, candidate={"concurrency": 32})
+    return examine(study)
+
+
+def test_a_model_that_behaves_otherwise_half_way_is_noticed(tmp_path):
+    changing = Changing(ASKS // 2, behaviour=True, name=False)
+    with changing.server as server:
+        sentinel = run(tmp_path, server, ASKS)["sentinel"]["server"]
+    assert "the server's model may have changed during the run" in sentinel["warning"]
+    assert sentinel["agree_late"] > sentinel["agree_early"]
+    again = stored(tmp_path / "answers.sqlite", "sentinels")
+    assert 0.005 * ASKS < len(again) == sentinel["asked_again"] < 0.02 * ASKS
+    answers = {row[:3] for row in stored(tmp_path / "answers.sqlite")}
+    assert len(answers) == ASKS  # re-asked replies stand in a table of their own
+    assert {row[:3] for row in again} <= answers
+
+
+def test_a_model_with_another_name_is_noticed_at_once(tmp_path):
+    changing = Changing(20, behaviour=False, name=True)
+    with changing.server as server:
+        manifest = run(tmp_path, server, 40)
+    names = "exam-model, exam-model-2"
+    assert manifest["sentinel"]["server"]["warning"] == f"the server named different models during the run: {names}"
+    assert manifest["candidates"][0]["reported_models"] == ["exam-model", "exam-model-2"]
+    assert any(names in warning for warning in manifest["warnings"])
+
+
+@pytest.mark.parametrize("noise", [0, 3])
+def test_a_model_that_stays_is_not_accused_not_even_if_it_draws_lots(tmp_path, noise):
+    calls = 0
+
+    def answer(body: dict[str, Any], index: int) -> str:
+        nonlocal calls
+        calls += 1
+        return letter_by_hash(body, calls % noise if noise else 0)
+
+    with ExamServer(answer) as server:
+        sentinel = run(tmp_path, server, 400)["sentinel"]["server"]
+    assert "warning" not in sentinel
+    assert sentinel["asked_again"] > 0
+    if not noise:
+        assert sentinel["agree"] == sentinel["asked_again"]
+
+
+def test_a_run_that_asks_nothing_new_asks_nothing_again(tmp_path):
+    with ExamServer() as server:
+        first = run(tmp_path, server, 50)
+        calls = server.calls
+        second = run(tmp_path, server, 50)
+        assert server.calls == calls
+    assert second["sentinel"] == first["sentinel"]
+
+
+def test_an_answer_stored_from_another_model_is_used_with_a_warning(tmp_path):
+    with ExamServer() as server:
+        run(tmp_path, server, 20)
+    with ExamServer(model="exam-model-2") as server:
+        write_cases(tmp_path / "cases", 30)
+        manifest = examine(write_study(tmp_path, server.url, top={"name": "later"}))
+        asked_again = manifest["sentinel"]["server"]["asked_again"]
+    assert server.succeeded == 10 + asked_again
+    assert any("exam-model, exam-model-2" in warning for warning in manifest["warnings"])
