@@ -94,12 +94,15 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.call("Page.navigate", url="about:blank")  # so that an address that differs after # loads again
+        self._load("about:blank")  # so that an address that differs after # loads again
+        self._load(address)
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def _load(self, address: str) -> None:
         self.events = []
         self.call("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events[-50:]):
             self.events.append(self._next())
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def evaluate(self, script: str) -> Any:
         told = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

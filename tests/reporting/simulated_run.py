@@ -24,6 +24,7 @@ ACCURACY = {"sharp-eyed": 0.8, "small-model": 0.45, "longest option": 0.28, "ran
 SIGHTED = ("sharp-eyed", "small-model")
 SPECIALTIES = ("neuro", "chest", "abdomen", "eye")
 OPTIONS = ("glioma", "abscess", "infarct", "metastasis")
+AXES = {"images": ("as-is", "swapped"), "options": ("as-given", "shuffled")}
 TRIALS = 2
 STUDY = """name = "simulated"
 cases = "forty"
@@ -42,7 +43,7 @@ looking = { measure = "accuracy", between = "images", reference = "swapped" }
 def marks(cases: int = 40, rename: dict[str, str] | None = None) -> list[dict[str, Any]]:
     """One mark per case, candidate, condition and trial, from planted accuracies."""
     drawn, rows = random.Random(7), []
-    for candidate, images, options in product(ACCURACY, ("as-is", "swapped"), ("as-given", "shuffled")):
+    for candidate, images, options in product(ACCURACY, *AXES.values()):
         if images == "swapped" and candidate not in SIGHTED:
             continue
         chance = ACCURACY[candidate] if images == "as-is" else min(ACCURACY[candidate], 0.3)
@@ -83,7 +84,7 @@ def wilson(right: int, n: int) -> tuple[float, float]:
 
 
 def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) -> list[dict[str, Any]]:
-    """Accuracy, accuracy of the parsed, and confidence of one candidate in one slice."""
+    """Accuracy of one candidate in one slice; over the whole and in each condition the other measures too."""
     chosen = [
         row
         for row in rows
@@ -99,7 +100,7 @@ def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) 
         return [{**common, "measure": "accuracy", "value": None, "low": None, "high": None}]
     low, high = wilson(right, n) if clusters >= 8 else (None, None)
     told = [{**common, "measure": "accuracy", "value": right / n, "low": low, "high": high}]
-    if not slice:
+    if not slice or len(slice) == len(AXES):
         parsed, sure = n - unparsed, [row["confidence"] for row in chosen if row["confidence"] is not None]
         low, high = wilson(right, parsed)
         told.append({**common, "measure": "accuracy_parsed", "value": right / parsed, "low": low, "high": high})
@@ -114,12 +115,12 @@ def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) 
 
 
 def measures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    slices = [{}, *({"images": value} for value in ("as-is", "swapped"))]
-    slices += [{"options": value} for value in ("as-given", "shuffled")]
+    slices = [{}, *({axis: value} for axis, values in AXES.items() for value in values)]
+    slices += [dict(zip(AXES, values, strict=True)) for values in product(*AXES.values())]
     slices += [{"specialty": value} for value in (*SPECIALTIES, "skin")]
     told = []
     for candidate, slice in product(dict.fromkeys(row["candidate"] for row in rows), slices):
-        if slice == {"images": "swapped"} and not any(
+        if slice.get("images") == "swapped" and not any(
             row["candidate"] == candidate and "swapped" in row["condition"] for row in rows
         ):
             continue

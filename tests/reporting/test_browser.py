@@ -129,6 +129,37 @@ def test_the_case_list_shows_the_marks_behind_a_cell(browser: Any, pages: dict[s
     assert complaints(browser) == []
 
 
+def test_nothing_in_a_table_lies_over_its_neighbour(browser: Any, pages: dict[str, Path]) -> None:
+    script = """(() => {
+      document.querySelectorAll('details').forEach(each => { each.open = true; });
+      const said = cell => { const range = document.createRange(); range.selectNodeContents(cell);
+                             return range.getBoundingClientRect(); };
+      return [...document.querySelectorAll('main tr')].flatMap(row => [...row.cells].slice(1).flatMap((cell, place) => {
+        const left = said(row.cells[place]), right = said(cell);
+        const level = left.bottom > right.top + 1 && right.bottom > left.top + 1;
+        return level && left.right > right.left + 1 && right.right > left.left + 1
+          ? [row.cells[place].textContent + ' | ' + cell.textContent] : [];
+      }));
+    })()"""
+    for width in (390, 768, 1440):
+        browser.open(pages["report"].as_uri(), width)
+        assert browser.evaluate(script) == [], width
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_print_shows_the_gist_of_closed_parts_and_says_where_the_figures_are(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    seen = "[...document.querySelectorAll('%s')].filter(e => e.checkVisibility()).length"
+    browser.open(pages["report"].as_uri(), 1440)
+    assert browser.evaluate(seen % ".on-paper") == 0
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert browser.evaluate(seen % ".on-paper") > 0
+    assert browser.evaluate(seen % ".gist") == browser.evaluate("document.querySelectorAll('.gist').length") >= 3
+    assert browser.evaluate(seen % "details table") == 0
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_a_printed_report_is_a4_and_cuts_no_column(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
     browser.open(pages["report"].as_uri(), 1440, dark=True)
     browser.pdf(tmp_path / "report.pdf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
@@ -13,7 +14,7 @@ from simulated_run import OPTIONS, picture, views, write_run
 from test_report import Page
 
 from wardround.reporting import AskView, CaseView, Part, TrialView, report
-from wardround.reporting.cases import page_name, prompts
+from wardround.reporting.cases import page_name, prompts, write_cases
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -31,17 +32,52 @@ def shown(folder: Path, *cases: CaseView) -> Page:
     return Page((folder / "cases" / page_name(cases[0].id)).read_text(encoding="utf-8"))
 
 
+def page_of(folder: Path, case: str) -> str:
+    return (folder / "cases" / f"{case}.html").read_text(encoding="utf-8")
+
+
+def spelt_out(numbers: str) -> list[int]:
+    """0 to 2, 4 are the trials 0, 1, 2 and 4."""
+    found: list[int] = []
+    for part in numbers.split(", "):
+        first, _, last = part.partition(" to ")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 def test_every_answer_is_there_with_its_mark(tmp_path: Path) -> None:
     rows = write_run(tmp_path, cases=4)
     report(tmp_path, cases=views(rows))
-    page = Page((tmp_path / "cases" / "case-03.html").read_text(encoding="utf-8"))
+    page = Page(page_of(tmp_path, "case-03"))
     mine = [row for row in rows if row["case"] == "case-03"]
-    said = [text.split() for _, text in page.find("tr")]
-    assert sum(words[0] != "candidate" for words in said) == len(mine)
-    for outcome in ("right", "wrong", "unparsed"):
-        marked = [1 for told, text in page.find("span", "outcome") if text == outcome]
-        assert len(marked) == sum(row["outcome"] == outcome for row in mine)
+    shown = Counter()
+    for chunk in re.findall(r"<tbody>.*?</tbody>", page_of(tmp_path, "case-03"), re.DOTALL):
+        for row in re.findall(r"<tr.*?</tr>", chunk, re.DOTALL):
+            told = Page(row)
+            (_, numbers), *_ = told.find("td", "number")
+            (_, outcome), *_ = told.find("span", "outcome")
+            shown.update((trial, outcome) for trial in spelt_out(numbers))
+    assert shown == Counter((row["trial"], row["outcome"]) for row in mine)
     assert {text.split(". ")[1].removesuffix(" right answer") for _, text in page.find("li")} == set(OPTIONS)
+
+
+def test_trials_with_the_same_answer_and_mark_share_a_row(tmp_path: Path) -> None:
+    same = TrialView(trial=0, text="B", outcome="right", option=2)
+    trials = [replace(same, trial=number) for number in (0, 1, 2, 4, 6)]
+    (ask,) = one(trials=(*trials, TrialView(3, "C", "wrong", 1), replace(same, trial=5, finish="length"))).asks
+    assert [numbers for numbers, _ in ask.alike] == ["0 to 2, 4, 6", "3", "5"]
+    page = shown(tmp_path, CaseView("c1", (ask,)))
+    assert [told["rowspan"] for told, text in page.find("th") if text == "me"] == ["3"]
+
+
+def test_candidates_stand_in_the_order_of_the_report(tmp_path: Path) -> None:
+    (ask,) = one().asks
+    case = CaseView("c", tuple(replace(ask, candidate=name) for name in ("a", "b", "c")))
+    (prompt,) = prompts(case, order=["c", "a"])
+    assert [ask.candidate for ask in prompt.asks] == ["c", "a", "b"]
+    write_cases([case], tmp_path, run="r", report="report.html", order=["c", "a"])
+    index = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert [text for told, text in index.find("th", "number")] == ["c", "a", "b"]
 
 
 def test_options_are_lettered_as_they_were_shown(tmp_path: Path) -> None:
@@ -80,7 +116,7 @@ def test_hostile_cases_are_shown_and_not_obeyed(tmp_path: Path) -> None:
     index = Page((tmp_path / "cases" / "index.html").read_text(encoding="utf-8"))
     assert len(index.find("script")) == 3
     data = next("".join(text) for tag, told, text in index.elements if told.get("id") == "data")
-    assert json.loads(data)["candidates"] == [HOSTILE]
+    assert json.loads(data)["candidates"][-1] == HOSTILE
     assert sorted(path.name for path in tmp_path.parent.iterdir() if path.suffix == ".html") == []
 
 

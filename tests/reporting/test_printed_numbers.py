@@ -10,7 +10,7 @@ from wardround.reporting import svg
 from wardround.reporting.numbers import listed, number, p_value, percent, shown, span
 from wardround.reporting.run import Comparison
 from wardround.reporting.sentences import sentence
-from wardround.reporting.words import measure_meaning, measure_title
+from wardround.reporting.words import measure_meaning, measure_title, version_words
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,18 @@ def test_numbers() -> None:
 
 
 def test_titles() -> None:
-    assert measure_title("hit@3") == "Right diagnosis among the first 3"
+    assert measure_title("hit@3") == "hit@3"
+    assert measure_meaning("hit@3") == "Share of open answers that name the right diagnosis among the first 3."
+    assert measure_meaning("hit@1") == "Share of open answers that name the right diagnosis first."
     assert measure_title("worst@8") == "Right every time (k = 8)"
     assert measure_meaning("worst@8") == "Share of questions answered right in all of 8 trials."
     assert measure_title("evidence_misled") == "evidence misled"
+
+
+def test_numbers_of_votes() -> None:
+    assert version_words("T=5", "votes") == "5 votes"
+    assert version_words("inf", "logprobs") == "as endlessly many votes would give it"
+    assert (version_words("2", "verbal"), version_words(None, "verbal")) == ("version 2", "")
 
 
 def told(value: float, low: float | None, high: float | None, p: float, **other: object) -> Comparison:
@@ -51,28 +59,27 @@ def told(value: float, low: float | None, high: float | None, p: float, **other:
         (
             told(0.41, 0.3, 0.52, 0.0002),
             "candidate",
-            "pixels answers 41.0 points more often right than random (95% interval 30.0 to 52.0).",
+            "pixels answers 41.0 points more often right than random.",
         ),
         (
             told(-0.05, -0.12, 0.02, 0.2),
             "candidate",
-            "pixels answers 5.0 points less often right than random (95% interval −2.0 to 12.0). This may be chance.",
+            "pixels answers 5.0 points less often right than random. This may be chance.",
         ),
         (
             told(0.2, None, None, 0.01, slice={"specialty": "neuro"}),
             "candidate",
-            "pixels answers 20.0 points more often right than random, specialty neuro (too few cases for an interval).",
+            "pixels answers 20.0 points more often right than random, specialty neuro.",
         ),
         (
             told(0.3, 0.1, 0.5, 0.01, a="as-is", b="swapped", slice={"candidate": "pixels"}),
             "images",
-            "pixels, with images as-is, answers 30.0 points more often right than with images swapped "
-            "(95% interval 10.0 to 50.0).",
+            "pixels, with images as-is, answers 30.0 points more often right than with images swapped.",
         ),
         (
             told(0.1, 0.05, 0.15, 0.01, measure="brier"),
             "candidate",
-            "Brier score: pixels is 10.0 points higher than random (95% interval 5.0 to 15.0).",
+            "Brier score: pixels is 10.0 points higher than random.",
         ),
     ],
 )

@@ -7,8 +7,10 @@ import json
 import re
 from html.parser import HTMLParser
 from importlib.metadata import EntryPoint
+from itertools import combinations
 from pathlib import Path
 
+import polars as pl
 import pytest
 from markupsafe import Markup
 from simulated_run import views, write_run
@@ -42,7 +44,7 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         assert self.elements[self.open[-1]][0] == tag, f"</{tag}> closes <{self.elements[self.open[-1]][0]}>"
         self.open.pop()
-        if tag in ("td", "th", "strong", "title", "figcaption"):
+        if tag in ("td", "th", "strong", "title", "figcaption", "small"):
             self.handle_data(" ")
 
     def handle_data(self, data: str) -> None:
@@ -79,36 +81,101 @@ def lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_every_figure_is_the_files_figure(tmp_path: Path) -> None:
-    page = written(tmp_path)
-    rows = {(row["measure"], row["candidate"], row["slice"]): printed(row) for row in lines(tmp_path / "measures.csv")}
-    shown = {
-        (cell["data-measure"], cell["data-candidate"], json.dumps(json.loads(cell["data-slice"]))): text
+REFERENCE = json.dumps({"images": "as-is", "options": "as-given"})
+
+
+def cells(page: Page) -> list[tuple[tuple[str | None, ...], str]]:
+    """Measure, candidate and slice of every cell that has them, and its text."""
+    return [
+        ((cell["data-measure"], cell["data-candidate"], json.dumps(json.loads(cell["data-slice"] or ""))), text)
         for cell, text in page.find("td", "value")
         if "data-measure" in cell
-    }
-    expected = {
-        key: text for key, text in rows.items() if key[0] != "accuracy_parsed" and key[2] != '{"specialty": "skin"}'
-    }
-    assert shown == expected
-    assert any("skin" in text and "no cases" in text for _, text in page.find("div", "card"))
+    ]
 
 
-def test_unparsed_and_n_stand_beside_every_score(tmp_path: Path) -> None:
+def beside(row: dict[str, str]) -> str:
+    """The unparsed rate and n as a compact cell shows them."""
+    if row["n"] == "0":
+        return ""
+    return f" unparsed {float(row['unparsed']) * 100:.1f} n {row['n']} / {row['clusters']}"
+
+
+def test_every_figure_is_the_files_figure_with_its_unparsed_rate_and_n(tmp_path: Path) -> None:
     write_run(tmp_path)
     html = report(tmp_path).read_text(encoding="utf-8")
     told = {(row["measure"], row["candidate"], row["slice"]): row for row in lines(tmp_path / "measures.csv")}
-    checked = 0
-    for chunk in re.findall(r'<tr role="row">.*?</tr>', html, re.DOTALL):
-        row = Page(chunk)
-        for cell, text in row.find("td", "value"):
-            if "(" in text and "data-measure" in cell:
-                slice = json.dumps(json.loads(cell["data-slice"] or ""))
-                line = told[cell["data-measure"], cell["data-candidate"], slice]
-                assert [text for _, text in row.find("td", "unparsed")] == [f"{float(line['unparsed']) * 100:.1f}"]
-                assert [text for _, text in row.find("td", "n")] == [f"{line['n']} / {line['clusters']}"]
-                checked += 1
-    assert checked == sum(1 for row in told.values() if row["low"] and row["measure"] != "accuracy_parsed")
+    forests = re.findall(r'<tr role="row">.*?</tr>', html, re.DOTALL)
+    headline = [Page(chunk) for chunk in forests if "data-measure" in chunk]
+    for row in headline:
+        ((key, text),) = cells(row)
+        assert text == printed(told[key])
+        assert [text for _, text in row.find("td", "unparsed")] == [f"{float(told[key]['unparsed']) * 100:.1f}"]
+        assert [text for _, text in row.find("td", "n")] == [f"{told[key]['n']} / {told[key]['clusters']}"]
+    compact = cells(Page(re.sub(r'<tr role="row">.*?</tr>|<svg.*?</svg>', "", html, flags=re.DOTALL)))
+    assert [text for _, text in compact] == [printed(told[key]) + beside(told[key]) for key, _ in compact]
+    shown = {key for key, _ in compact}
+    assert {key for key in told if key[0] == "accuracy"} <= shown
+    others = {key for key in told if key[0] not in ("accuracy", "accuracy_parsed") and key[2] == REFERENCE}
+    assert {key for key in shown if key[0] != "accuracy"} == others
+    assert len(headline) == 4
+
+
+def test_the_headline_is_the_first_condition_and_says_so(tmp_path: Path) -> None:
+    page = written(tmp_path)
+    (_, text), *_ = [found for found in page.find("section") if found[0].get("id") == "scores"]
+    assert "Asked with images as-is (as the case has them) and options as-given: the first condition" in text
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    first = cells(Page(html[html.index('<table class="forest"') : html.index("</table>")] + "</table>"))
+    assert {key[2] for key, _ in first} == {REFERENCE}
+    values = [float(text.split()[0]) for _, text in first]
+    assert values == sorted(values, reverse=True)
+
+
+def test_without_the_first_condition_the_whole_is_shown_and_said(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    path = tmp_path / "measures.csv"
+    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not ("as-is" in line and "given" in line)]
+    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    html = report(tmp_path).read_text(encoding="utf-8")
+    first = Page(html[html.index('<table class="forest"') : html.index("</table>")] + "</table>")
+    assert {key[2] for key, _ in cells(first)} == {"{}"}
+    assert any("over all conditions together" in text for _, text in Page(html).find("p", "meaning"))
+
+
+def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    report(tmp_path)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    order = [key[1] for key, _ in cells(Page(html[html.index("<table") : html.index("</table>")] + "</table>"))]
+    assert len(order) == 4
+    for chunk in re.findall(r'<table class="plain crossed.*?</thead>', html, re.DOTALL):
+        names = re.findall(r'class="number">(.*?)</th>', chunk)
+        assert names == [name for name in order if name in names]
+    counted = html[html.index("What came back") :].split("</table>")[0]
+    assert re.findall(r'scope="row">(.*?)</th>', counted) == order
+
+
+def test_closed_parts_say_what_is_in_them(tmp_path: Path) -> None:
+    page = written(tmp_path, cases=32)
+    summaries = {text.split()[0]: text for _, text in page.find("summary")}
+    told = {
+        row["slice"]: row
+        for row in lines(tmp_path / "measures.csv")
+        if (row["measure"], row["candidate"]) == ("accuracy", "sharp-eyed") and "specialty" in row["slice"]
+    }
+    rows = sorted((row for row in told.values() if row["low"]), key=lambda row: float(row["value"]))
+    low, high = (f"{json.loads(row['slice'])['specialty']} {printed(row)}" for row in (rows[0], rows[-1]))
+    assert summaries["Specialty"] == f"Specialty 5 groups, 4 with an interval; sharp-eyed from {low} to {high}"
+    assert "open" not in [name for tag, told, _ in page.elements if tag == "details" for name in told]
+    few = {text.split()[0]: text for _, text in written(tmp_path, cases=24).find("summary")}
+    assert few["Specialty"] == "Specialty 5 groups, too few cases for an interval in any"
+
+
+def test_who_was_asked_one_way_only_is_said_and_not_drawn(tmp_path: Path) -> None:
+    page = written(tmp_path)
+    (_, images), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
+    assert "Asked in only one of these ways: longest option and random." in images
+    assert "longest option" not in images.split("Asked in")[0]
 
 
 def test_comparisons_are_printed_and_said_in_words(tmp_path: Path) -> None:
@@ -116,14 +183,58 @@ def test_comparisons_are_printed_and_said_in_words(tmp_path: Path) -> None:
     told = lines(tmp_path / "comparisons.csv")
     shown = [text for cell, text in page.find("td", "value") if "data-family" in cell]
     assert shown == [printed(row) for row in told]
-    first = told[0]
     sentences = [text for _, text in page.find("th", "sentence")]
-    points, low, high = (f"{float(first[key]) * 100:.1f}" for key in ("value", "low", "high"))
-    assert sentences[0] == (
-        f"sharp-eyed answers {points} points more often right than random (95% interval {low} to {high})."
-    )
+    points = f"{float(told[0]['value']) * 100:.1f}"
+    assert sentences[0] == f"sharp-eyed answers {points} points more often right than random."
     assert sentences[1].endswith("This may be chance.")
     assert sentences[3].startswith("sharp-eyed, with images as-is, answers")
+
+
+def compared(a: str, b: str, p: float, **other: object) -> dict[str, object]:
+    base = {"measure": "accuracy", "a": a, "b": b, "slice": "{}", "value": 0.1, "low": 0.0, "high": 0.2, "p": p}
+    return base | {"p_adjusted": p, "family": "default", "n": 9, "clusters": 9, "method": "m"} | other
+
+
+def test_of_many_pairs_those_with_the_best_or_beyond_chance_are_in_sight(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    names = ["sharp-eyed", "small-model", "longest option", "random", "other"]
+    rows = [compared(a, b, 0.01 if {a, b} == {"small-model", "random"} else 0.5) for a, b in combinations(names, 2)]
+    pl.DataFrame(rows).write_csv(tmp_path / "comparisons.csv")
+    html = report(tmp_path).read_text(encoding="utf-8")
+    section = html[html.index('<section id="comparisons"') :].split("</section>")[0] + "</section>"
+    folded = Page(re.findall(r'<details class="fold">.*?</details>', section, re.DOTALL)[0])
+    assert "The study declares no comparisons, so every pair was compared." in Page(section).find("section")[0][1]
+    assert folded.find("summary")[0][1].startswith("5 more pairs")
+    hidden = {(cell["data-a"], cell["data-b"]) for cell, _ in folded.find("td", "value")}
+    every = {(cell["data-a"], cell["data-b"]) for cell, _ in Page(section).find("td", "value")}
+    assert every == set(combinations(names, 2))
+    assert every - hidden == {*(("sharp-eyed", name) for name in names[1:]), ("small-model", "random")}
+
+
+def test_what_could_not_be_compared_is_one_sentence(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    blind = {"value": None, "low": None, "high": None, "p": None, "p_adjusted": None, "n": 0, "clusters": 0}
+    rows = [compared("as-is", "swapped", 0.01, family="looking", slice='{"candidate":"sharp-eyed"}')]
+    for name in ("random", "longest option"):
+        told = json.dumps({"candidate": name})
+        rows.append(compared("as-is", "swapped", 0.5, family="looking", slice=told) | blind)
+    pl.DataFrame(rows).write_csv(tmp_path / "comparisons.csv")
+    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+    said = "Not asked both ways, so not compared: random and longest option."
+    assert said in [text for _, text in page.find("p", "meaning")]
+    assert len(page.find("th", "sentence")) == 1
+
+
+def test_the_facts_are_of_what_was_examined(tmp_path: Path) -> None:
+    training = {"the case is for training, and is not examined": 12 * 4}
+    cases = {"path": "forty", "hash": "ab" * 32, "cases": 55, "questions": 55}
+    write_run(tmp_path, cases=40, inapplicable=training)
+    manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"cases": cases}), encoding="utf-8")
+    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+    facts = dict(zip((text for _, text in page.find("dt")), (text for _, text in page.find("dd")), strict=True))
+    assert (facts["cases examined"], facts["for training"], facts["not examined"]) == ("40", "12", "3")
+    assert (facts["questions"], facts["candidates"]) == ("40", "4")
 
 
 def test_it_loads_nothing_and_runs_only_its_own_script(tmp_path: Path) -> None:
@@ -220,11 +331,13 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     path.write_text("\n".join([head, *rest, *hits]) + "\n", encoding="utf-8")
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
     assert unanswered_anchors(page) == []
-    titles = [text for _, text in page.find("h3")]
-    for title in ("Accuracy", "Right diagnosis among the first 1"):
-        assert title in titles
-        assert f"Specialty: {title} specialty" in titles
-    assert "Right diagnosis among the first 3" in titles  # among the other measures
+    assert [text for _, text in page.find("h3")][:2] == ["Accuracy", "hit@1"]
+    (_, specialty), *_ = [found for found in page.find("details") if found[0].get("id") == "slices-specialty"]
+    assert specialty.index("Accuracy ") < specialty.index("hit@1 ")
+    (_, legend), *_ = page.find("dl", "legend")
+    assert "hit@1" in legend
+    assert "name the right diagnosis first" in legend
+    assert any(text.startswith("hit@3 ") for attributes, text in page.find("th") if attributes.get("scope") == "row")
 
 
 def test_the_manifest_is_whole(tmp_path: Path) -> None:
@@ -272,6 +385,7 @@ def silent_section(run: object) -> None:
         ("measures.csv", "measure,candidate\n", "measures.csv: lacks the column 'slice'"),
         ("measures.csv", "", "measures.csv: cannot be read as a table"),
         ("study.toml", None, "study.toml: cannot be read"),
+        ("study.toml", "name =", "study.toml: is not TOML"),
         ("marks.parquet", None, "marks.parquet: there are no marks"),
     ],
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,14 @@ class AskView:
         order = self.order if self.order is not None else tuple(range(len(self.options)))
         return [(_letter(place), own, self.options[own]) for place, own in enumerate(order)]
 
+    @property
+    def alike(self) -> list[tuple[str, TrialView]]:
+        """The trials, those with the same answer and mark together: their numbers and one of them."""
+        groups: dict[TrialView, list[int]] = {}
+        for trial in self.trials:
+            groups.setdefault(replace(trial, trial=0), []).append(trial.trial)
+        return [(_numbers(numbers), trial) for trial, numbers in groups.items()]
+
     def chosen(self, option: int | None) -> str:
         """An option as the candidate saw it: its letter and its text."""
         return next((f"{letter}. {text}" for letter, own, text in self.lettered if own == option), "")
@@ -87,18 +95,21 @@ class Prompt:
     asks: list[AskView]
 
 
-def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: str) -> Path:
-    """Writes a page per case and the list of all, one case in memory at a time; returns the list's path."""
+def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: str, order: Sequence[str] = ()) -> Path:
+    """Writes a page per case and the list of all, one case in memory at a time; returns the list's path.
+
+    Candidates stand in `order`, then as they come.
+    """
     listed: list[dict[str, Any]] = []
     values: dict[tuple[str, str], int] = {}
-    candidates: dict[str, int] = {}
+    candidates = {name: place for place, name in enumerate(order)}
     previous: str | None = None
     for case, following in _with_next(cases):
         name = page_name(case.id)
         html = page(
             "case.html",
             case=case,
-            prompts=prompts(case),
+            prompts=prompts(case, order),
             run=run,
             report=report,
             previous=previous,
@@ -130,7 +141,7 @@ def page_name(case: str) -> str:
     return f"{safe}.html"
 
 
-def prompts(case: CaseView) -> list[Prompt]:
+def prompts(case: CaseView, order: Sequence[str] = ()) -> list[Prompt]:
     """The asks of a case, those with the same prompt together; an image is embedded where it comes first."""
     groups: dict[Any, Prompt] = {}
     images: dict[str, int] = {}
@@ -143,12 +154,25 @@ def prompts(case: CaseView) -> list[Prompt]:
                 number = images.setdefault(part.image, len(images) + 1) if part.image else None
                 groups[key].parts.append((part, number, again))
         groups[key].asks.append(ask)
+    for group in groups.values():
+        group.asks.sort(key=lambda ask: order.index(ask.candidate) if ask.candidate in order else len(order))
     return list(groups.values())
 
 
 def _named(condition: Mapping[str, str]) -> dict[str, str]:
     """The axes on which a condition differs from the default."""
     return {axis: value for axis, value in condition.items() if value != DEFAULTS.get(axis)}
+
+
+def _numbers(numbers: list[int]) -> str:
+    """Trial numbers in order, a run of them as first to last: 0 to 3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def _letter(place: int) -> str:

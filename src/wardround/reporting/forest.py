@@ -1,4 +1,4 @@
-"""Forest tables: one row per figure with its dot, its interval, its unparsed rate and its n."""
+"""Forest tables: one row per candidate with its dot, its interval, its unparsed rate and its n."""
 
 from __future__ import annotations
 
@@ -37,10 +37,6 @@ class Forest:
     rows: list[Row]
     beside: str | None = None  # the title of the second measure
 
-    @property
-    def empty(self) -> bool:
-        return all(row.note == "no cases" for row in self.rows)
-
 
 def scale_of(measure: str, chance: float | None = None) -> svg.Scale:
     if measure in SIGNED:
@@ -60,32 +56,22 @@ def said(line: Measure | None) -> tuple[str | None, str | None, str | None]:
     return shown(line.measure, line.value), interval, None if interval else "no interval"
 
 
-def row(
-    run: RunFolder,
-    label: str,
-    meaning: str,
-    line: Measure | None,
-    scale: svg.Scale,
-    beside: str | None = None,
-) -> Row:
+def track(label: str, line: Measure | None, scale: svg.Scale) -> Markup:
+    """A figure drawn on its scale; its title says everything in words."""
     value, interval, note = said(line)
     if line is None or line.value is None or value is None:
-        track = svg.nothing(scale, f"{label}: {note}")
-    elif line.measure.split("@")[0] in PLAIN:
-        track = Markup("")
-    else:
-        title = (
-            f"{label}: {value} ({interval or note}); unparsed {percent(line.unparsed)}; "
-            f"n {count(line.n)}, clusters {count(line.clusters)}"
-        )
-        track = svg.interval(line.value, line.low, line.high, scale=scale, title=title)
-    cases = run.cases_behind({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
-    return Row(label, meaning, line, value, interval, note, track, cases, beside)
+        return svg.nothing(scale, f"{label}: {note}")
+    if line.measure.split("@")[0] in PLAIN:
+        return Markup("")
+    title = (
+        f"{label}: {value} ({interval or note}); unparsed {percent(line.unparsed)}; "
+        f"n {count(line.n)}, clusters {count(line.clusters)}"
+    )
+    return svg.interval(line.value, line.low, line.high, scale=scale, title=title)
 
 
 def forest(
     run: RunFolder,
-    title: str,
     measure: str,
     rows: Iterable[tuple[str, str, Measure | None]],
     *,
@@ -96,15 +82,16 @@ def forest(
     """A table of (label, meaning, line); `beside` names a second measure and finds it for a line."""
     scale = scale_of(measure, chance)
     built = [
-        row(
-            run,
+        Row(
             label,
             meaning,
             line,
-            scale,
+            *said(line),
+            track(label, line, scale),
+            run.behind(line),
             percent(beside[1](line)) if beside is not None and line is not None else None,
         )
         for label, meaning, line in rows
     ]
     drawn = svg.axis(scale) if measure.split("@")[0] not in PLAIN else Markup("")
-    return Forest(title, note, measure_title(measure), drawn, built, beside[0] if beside else None)
+    return Forest(measure_title(measure), note, measure_title(measure), drawn, built, beside[0] if beside else None)

@@ -6,11 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from wardround.reporting.cases import CaseView, write_cases
+from wardround.reporting.reference import ranked
 from wardround.reporting.render import page, write_page
 from wardround.reporting.run import RunFolder, read_run
 from wardround.reporting.section import Section, registered_sections
 from wardround.reporting.sections import FIRST, LAST
+
+TRAINING = "the case is for training, and is not examined"
 
 
 def report(folder: Path, *, cases: Iterable[CaseView] | None = None, out: Path | None = None) -> Path:
@@ -18,7 +23,8 @@ def report(folder: Path, *, cases: Iterable[CaseView] | None = None, out: Path |
     run = read_run(folder)
     target = out or folder / "report.html"
     if cases is not None:
-        index = write_cases(cases, target.parent / "cases", run=run.name, report=target.name)
+        told = {"run": run.name, "report": target.name, "order": ranked(run)}
+        index = write_cases(cases, target.parent / "cases", **told)
         run = run.linking_to(f"cases/{index.name}")
     return write_page(target, page("report.html", run=run, sections=sections(run), **alerts(run), facts=facts(run)))
 
@@ -50,11 +56,21 @@ def alerts(run: RunFolder) -> dict[str, Any]:
 
 def facts(run: RunFolder) -> list[tuple[str, str]]:
     """The size of the examination: numbers with their nouns."""
-    cases = run.manifest.get("cases") or {}
+    cases, questions = (
+        run.marks.select(pl.col("case").n_unique(), pl.struct("case", "question").n_unique().alias("questions"))
+        .collect()
+        .row(0)
+    )
     told = [
-        (cases.get("cases"), "case"),
-        (cases.get("questions"), "question"),
-        (len(run.candidates), "candidate"),
-        (sum(about.get("asks") or 0 for about in run.about.values()) or None, "ask"),
+        (cases, "case examined", "cases examined"),
+        (questions, "question", "questions"),
+        (len(run.candidates), "candidate", "candidates"),
+        (sum(about.get("asks") or 0 for about in run.about.values()), "ask", "asks"),
     ]
-    return [(f"{many:,}", noun if many == 1 else f"{noun}s") for many, noun in told if many is not None]
+    facts = [(f"{many:,}", one if many == 1 else several) for many, one, several in told if many]
+    # the manifest counts a training case once for each candidate
+    training = (run.manifest.get("inapplicable") or {}).get(TRAINING, 0) // max(len(run.candidates), 1)
+    others = ((run.manifest.get("cases") or {}).get("cases") or 0) - cases - training
+    left_out = [(training, "for training"), (others, "not examined")]
+    facts[1:1] = [(f"{many:,}", why) for many, why in left_out if many > 0]
+    return facts

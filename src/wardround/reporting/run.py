@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -86,6 +87,7 @@ class RunFolder:
 
     folder: Path
     study: str  # study.toml as it was run
+    declared: Mapping[str, Any]  # the same, parsed
     manifest: Mapping[str, Any]
     measures: pl.DataFrame
     comparisons: pl.DataFrame
@@ -120,6 +122,28 @@ class RunFolder:
         path = self.folder / "comparisons.csv"
         return [Comparison(**told) for told in _with_slices(self.comparisons, path)]
 
+    @cached_property
+    def varied_axes(self) -> dict[str, list[str]]:
+        """The axes of which the study has two or more values, with these, in its order."""
+        axes = self.declared.get("conditions") or {}
+        return {axis: values for axis, values in axes.items() if isinstance(values, list) and len(values) > 1}
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Measure]:
+        return {(line.measure, line.candidate, frozenset(line.slice.items())): line for line in self.lines}
+
+    def line(self, measure: str, candidate: str, slice: Mapping[str, str]) -> Measure | None:
+        """The figure of a candidate in a slice (the last one, where there are several versions)."""
+        return self._places.get((measure, candidate, frozenset(slice.items())))
+
+    @cached_property
+    def _measured(self) -> set[tuple[str, frozenset[tuple[str, str]]]]:
+        return {(line.measure, frozenset(line.slice.items())) for line in self.lines if line.value is not None}
+
+    def has_values(self, measure: str, slice: Mapping[str, str]) -> bool:
+        """Whether any candidate has a figure in a slice."""
+        return (measure, frozenset(slice.items())) in self._measured
+
     def linking_to(self, case_list: str | None) -> RunFolder:
         return replace(self, case_list=case_list)
 
@@ -130,6 +154,10 @@ class RunFolder:
         chosen = {key: value for key, value in slice.items() if value != "mean"}
         return f"{self.case_list}#{urlencode(chosen)}"
 
+    def behind(self, line: Measure | None) -> str | None:
+        """The address of the cases that a figure rests on."""
+        return self.cases_behind({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
+
 
 def read_run(folder: Path) -> RunFolder:
     """Reads a run folder; what is missing or broken is one line that names the file."""
@@ -138,9 +166,15 @@ def read_run(folder: Path) -> RunFolder:
     marks = folder / "marks.parquet"
     if not marks.is_file():
         raise BadInput(marks, "there are no marks; `wardround mark` makes them")
+    study = _text(folder / "study.toml")
+    try:
+        declared = tomllib.loads(study)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(folder / "study.toml", f"is not TOML: {error}") from None
     return RunFolder(
         folder=folder,
-        study=_text(folder / "study.toml"),
+        study=study,
+        declared=declared,
         manifest=_manifest(folder / "manifest.json"),
         measures=_table(folder / "measures.csv", MEASURE_COLUMNS),
         comparisons=_table(folder / "comparisons.csv", COMPARISON_COLUMNS),

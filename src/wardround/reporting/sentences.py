@@ -10,7 +10,7 @@ SIGNIFICANT = 0.05
 
 
 def sentence(compared: Comparison, between: str = "candidate") -> str:
-    """What a paired difference says, its direction in words and its interval in points."""
+    """What a paired difference says, its direction in words."""
     if compared.value is None:
         return f"{compared.a} and {compared.b} share no cases."
     slice = dict(compared.slice)
@@ -30,17 +30,17 @@ def sentence(compared: Comparison, between: str = "candidate") -> str:
         text = f"{measure_title(compared.measure)}: {first} is {points} {direction} than {second}"
     if slice:
         text += f", {slice_words(slice)}"
-    return f"{text}{_interval(compared)}.{_chance(compared)}"
+    return f"{text}. This may be chance." if _may_be_chance(compared) else f"{text}."
 
 
-def _interval(compared: Comparison) -> str:
-    """The interval in the direction of the sentence, so that its numbers fit its words."""
-    if compared.value is None or compared.low is None or compared.high is None:
-        return " (too few cases for an interval)"
-    ends = (compared.low, compared.high) if compared.value >= 0 else (-compared.high, -compared.low)
-    return f" (95% interval {number(100 * ends[0])} to {number(100 * ends[1])})"
+def is_significant(compared: Comparison) -> bool:
+    p = _p(compared)
+    return p is not None and p < SIGNIFICANT
 
 
-def _chance(compared: Comparison) -> str:
-    p = compared.p_adjusted if compared.p_adjusted is not None else compared.p
-    return " This may be chance." if p is not None and p >= SIGNIFICANT else ""
+def _may_be_chance(compared: Comparison) -> bool:
+    return _p(compared) is not None and not is_significant(compared)
+
+
+def _p(compared: Comparison) -> float | None:
+    return compared.p_adjusted if compared.p_adjusted is not None else compared.p

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from wardround.core.errors import BadInput
 from wardround.core.study import CandidateSettings, Study
 from wardround.marking.slices import SLICE_SCHEMA
 from wardround.reporting.cases import AskView, CaseView, Part, TrialView
+from wardround.reporting.numbers import percent
 from wardround.running.store import Row, Store
 
 KEPT_IMAGES = 64
@@ -100,8 +102,8 @@ def _several(value: str | list[str]) -> tuple[str, ...]:
 
 
 def _told_shares(first_token: tuple[tuple[str, float], ...]) -> str:
-    """The likeliest first tokens with their log-probabilities, as the server gave them."""
-    return "\n".join(f"{token!r}: {logprob:.3f}" for token, logprob in first_token[:8])
+    """The likeliest first tokens with their probabilities, as the server gave them."""
+    return ", ".join(f"{token!r} {percent(exp(logprob))}%" for token, logprob in first_token[:8])
 
 
 class Images:

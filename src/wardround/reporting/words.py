@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MEASURES: Mapping[str, tuple[str, str]] = {
-    "accuracy": ("Accuracy", "Share of answers that are right. An unparsed answer counts as not right."),
+    "accuracy": ("Accuracy", "Share of choice questions answered right. An unparsed answer counts as not right."),
     "accuracy_parsed": (
         "Accuracy when parsed",
         "Share right among the answers in which a choice could be read.",
@@ -16,7 +16,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "Unscored",
         "Share of answers that the judge could not mark. They are left out of every score.",
     ),
-    "hit@k": ("Right diagnosis among the first k", "Share of lists that name the diagnosis early enough."),
+    "hit@k": ("hit@k", "Share of open answers that name the right diagnosis among the first k."),
     "worst@k": ("Right every time", "Share of questions answered right in all of k trials."),
     "confidence": (
         "Confidence",
@@ -99,6 +99,11 @@ VALUES: Mapping[tuple[str, str], str] = {
     ("confidence", "logprobs"): "the candidate's own probabilities",
     ("options", "rotated"): "another order in every trial",
 }
+METHODS: Mapping[str, str] = {
+    "verbal": "As the candidate states it",
+    "votes": "By votes",
+    "logprobs": "By log-probabilities",
+}
 
 
 def measure_title(measure: str) -> str:
@@ -108,14 +113,29 @@ def measure_title(measure: str) -> str:
     if title is None:
         return measure.replace("_", " ")
     if k:
-        return f"{title} (k = {k})" if name == "worst" else title.replace(" k", f" {k}")
+        return title.replace("@k", f"@{k}") if "@" in title else f"{title} (k = {k})"
     return title
 
 
 def measure_meaning(measure: str) -> str:
     name, _, k = measure.partition("@")
     meaning = MEASURES.get(f"{name}@k" if k else name, ("", ""))[1]
-    return meaning.replace(" k ", f" {k} ")
+    return meaning.replace("among the first k", "first" if k == "1" else f"among the first {k}").replace(
+        " k ", f" {k} "
+    )
+
+
+def method_words(method: str) -> str:
+    """How confidence was obtained, as a title."""
+    return METHODS.get(method, method)
+
+
+def version_words(version: str | None, method: str) -> str:
+    """The number of votes that a figure is for; log-probabilities give what so many votes would."""
+    if not version or not (version == "inf" or version.startswith("T=")):
+        return f"version {version}" if version else ""
+    votes = "endlessly many votes" if version == "inf" else f"{version[2:]} votes"
+    return votes if method == "votes" else f"as {votes} would give it"
 
 
 def slice_title(key: str) -> str:

@@ -1,0 +1,88 @@
+"""Paired differences, a family at a time: those that matter most in sight, the rest folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from wardround.reporting import svg
+from wardround.reporting.numbers import listed, percent, span
+from wardround.reporting.reference import ranked
+from wardround.reporting.render import render
+from wardround.reporting.run import Comparison, RunFolder
+from wardround.reporting.section import Section
+from wardround.reporting.sentences import is_significant, sentence
+
+MANY = 6  # a family with more differences than this is folded to those that matter most
+
+
+@dataclass(frozen=True)
+class Difference:
+    line: Comparison
+    sentence: str
+    track: Markup
+    value: str
+    interval: str | None
+    cases: str | None  # the address of the cases behind it
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One family. `missing` are the pairs that share no cases, in words."""
+
+    title: str
+    note: str
+    axis: Markup
+    shown: list[Difference]
+    folded: list[Difference]
+    missing: str
+
+
+def comparisons(run: RunFolder) -> Section | None:
+    if not run.compared:
+        return None
+    families = [_family(run, family) for family in dict.fromkeys(line.family for line in run.compared)]
+    return Section("comparisons", "Differences", render("comparisons.html", families=families))
+
+
+def _family(run: RunFolder, family: str | None) -> Differences:
+    told = (run.declared.get("comparisons") or {}).get(family)
+    between = (told or {}).get("between", "candidate")
+    every = [line for line in run.compared if line.family == family]
+    lines = [line for line in every if line.value is not None]
+    scale = svg.around_zero(end for line in lines for end in (line.low, line.high, line.value) if end is not None)
+    best = ranked(run)[0]
+    first = [line for line in lines if is_significant(line) or best in (line.a, line.b)]
+    if between != "candidate" or len(lines) <= MANY:
+        first = lines
+    return Differences(
+        title=family if told is not None and family else "Every pair of candidates",
+        note="" if told is not None else "The study declares no comparisons, so every pair was compared.",
+        axis=svg.axis(scale),
+        shown=[_difference(run, line, between, scale) for line in first],
+        folded=[_difference(run, line, between, scale) for line in lines if line not in first],
+        missing=_missing([line for line in every if line.value is None], between),
+    )
+
+
+def _difference(run: RunFolder, line: Comparison, between: str, scale: svg.Scale) -> Difference:
+    assert line.value is not None
+    text, interval = sentence(line, between), span(line.measure, line.low, line.high)
+    drawn = svg.interval(line.value, line.low, line.high, scale=scale, title=text)
+    return Difference(line, text, drawn, percent(line.value), interval, run.cases_behind(line.slice))
+
+
+def _missing(lines: Sequence[Comparison], between: str) -> str:
+    """Who could not be compared, in one sentence."""
+    if not lines:
+        return ""
+    pairs = [
+        " and ".join([line.a, line.b]) + (f" for {line.slice['candidate']}" if "candidate" in line.slice else "")
+        for line in lines
+    ]
+    if between != "candidate" and all("candidate" in line.slice for line in lines):
+        names = list(dict.fromkeys(line.slice["candidate"] for line in lines))
+        return f"Not asked both ways, so not compared: {listed(names)}."
+    return f"No cases in common: {'; '.join(pairs)}."

@@ -1,0 +1,54 @@
+"""The scores: every candidate in the reference condition, so that no control is averaged in."""
+
+from __future__ import annotations
+
+from wardround.reporting.forest import Forest, forest
+from wardround.reporting.reference import at_reference, chance, ranked, reference, scores
+from wardround.reporting.render import render
+from wardround.reporting.run import RunFolder
+from wardround.reporting.section import Section
+from wardround.reporting.words import measure_meaning, measure_title, value_meaning
+
+
+def headline(run: RunFolder) -> Section:
+    measures = scores(run)
+    condition = [(axis, value, value_meaning(axis, value)) for axis, value in reference(run).items()]
+    told = {
+        "tables": [_table(run, measure) for measure in measures],
+        "condition": condition,
+        "ordered_by": measure_title(measures[0]) if measures else "",
+        "legend": [(measure_title(measure), measure_meaning(measure)) for measure in measures],
+        "chance": chance(run, "accuracy"),
+        "compared": bool(run.compared),
+    }
+    return Section("scores", "Scores", render("headline.html", **told))
+
+
+def _table(run: RunFolder, measure: str) -> Forest:
+    slice = at_reference(run, measure)
+
+    def parsed(name: str) -> float | None:
+        line = run.line("accuracy_parsed", name, slice)
+        return line.value if line is not None else None
+
+    beside = measure == "accuracy" and any(parsed(name) is not None for name in run.candidates)
+    pooled = "Nobody was asked this under the condition above: these figures are over all conditions together."
+    return forest(
+        run,
+        measure,
+        [(name, _kind(run, name), run.line(measure, name, slice)) for name in ranked(run)],
+        note="" if slice == reference(run) else pooled,
+        chance=chance(run, measure),
+        beside=("when parsed", lambda line: parsed(line.candidate)) if beside else None,
+    )
+
+
+def _kind(run: RunFolder, candidate: str) -> str:
+    """What a candidate is, in a line: its provider and model, and that it is blind if it is."""
+    told = run.about.get(candidate, {})
+    parts = [
+        told.get("provider"),
+        told.get("model"),
+        None if told.get("sees", True) else "does not see images",
+    ]
+    return " · ".join(dict.fromkeys(str(part) for part in parts if part and part != candidate))
