@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from wardround.candidates.candidate import Adapted, Candidate, Fault, Gone, Rejected, Request
 from wardround.core.ask import Answer
+from wardround.core.errors import WardroundError
 from wardround.running.budget import BudgetReached, Purse, price
 from wardround.running.images import Imagery
 from wardround.running.pace import Pace
@@ -127,6 +128,9 @@ class Caller:
             return kept
         except Gone as gone:
             self.gone = self.gone or str(gone)
+            self.stop()
+            raise
+        except WardroundError:  # what cannot be stored is not asked for
             self.stop()
             raise
         except BudgetReached:
