@@ -1,0 +1,315 @@
+"""Broken inputs: one clear line each, a non-zero exit, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exam_server import ExamServer
+from exam_study import case, start, stored, wardround, write_cases, write_study
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
+
+from wardround.cli.main import main
+
+CHOICE = case(0)["questions"][0]
+Broken = Callable[[Path], list[object]]  # breaks something in a folder with a good study; gives the command
+
+
+def study(folder: Path, old: str, new: str) -> list[object]:
+    file = folder / "study.toml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    return ["run", "study.toml"]
+
+
+def conditions(folder: Path, told: str) -> list[object]:
+    write_study(folder, more=f"[conditions]\n{told}")
+    return ["run", "study.toml"]
+
+
+def line(folder: Path, told: str) -> list[object]:
+    """Adds a line to the cases, which are then validated."""
+    with (folder / "cases" / "cases.jsonl").open("a") as file:
+        file.write(told + "\n")
+    return ["cases", "validate", "cases"]
+
+
+def one_case(folder: Path, **fields: Any) -> list[object]:
+    write_cases(folder / "cases", [case(0, **fields)])
+    return ["cases", "validate", "cases", "--workers", "1"]
+
+
+def image(folder: Path, name: str, data: bytes) -> list[object]:
+    (folder / "cases" / name).write_bytes(data)
+    return one_case(folder, images=[{"path": name}])
+
+
+def png_of(width: int, height: int) -> bytes:
+    """A PNG that says it is large; there is no such image in it."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+def dicom_without_pixels(folder: Path) -> list[object]:
+    told = Dataset()
+    told.file_meta = FileMetaDataset()
+    told.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    told.file_meta.MediaStorageSOPClassUID = told.SOPClassUID = CTImageStorage
+    told.file_meta.MediaStorageSOPInstanceUID = told.SOPInstanceUID = generate_uid()
+    told.save_as(folder / "cases" / "none.dcm", enforce_file_format=True)
+    return one_case(folder, images=[{"path": "none.dcm"}])
+
+
+def files(folder: Path, **texts: str) -> list[object]:
+    for name, text in texts.items():
+        (folder / name.replace("__", "/").replace("_", ".")).write_text(text)
+    return ["run", "study.toml"]
+
+
+def other_store(folder: Path) -> list[object]:
+    (folder / "answers.sqlite").write_text("this is no database, but it is there\n" * 100)
+    return ["run", "study.toml"]
+
+
+MODEL = 'model = "exam"'
+TWICE = f'{MODEL}\n[[candidates]]\nname = "twin"\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\n{MODEL}'
+BROKEN: dict[str, tuple[Broken, str]] = {
+    # case sets
+    "bad JSON line": (lambda at: line(at, "{broken"), "cases.jsonl:3: is not JSON: key must be a string at column 2"),
+    "duplicate id": (lambda at: line(at, (at / "cases/cases.jsonl").read_text().splitlines()[0]), "is there twice"),
+    "gold out of range": (lambda at: one_case(at, questions=[CHOICE | {"gold": 9}]), "gold is 9, but there are"),
+    "one option": (lambda at: one_case(at, questions=[CHOICE | {"options": ["x"], "gold": 0}]), "at least two options"),
+    "missing image": (lambda at: one_case(at, images=[{"path": "no.png"}]), "'no.png': there is no such file"),
+    "text named .png": (lambda at: image(at, "text.png", b"no image"), "'text.png' cannot be read as a PNG image"),
+    "bomb": (lambda at: image(at, "bomb.png", png_of(30_000, 30_000)), "'bomb.png' is too large"),
+    "DICOM without pixels": (dicom_without_pixels, "'none.dcm'"),
+    "empty case set": (lambda at: [write_cases(at / "cases", []), "run", "study.toml"][1:], "there is no case in it"),
+    "no case set": (lambda at: study(at, 'cases = "cases"', 'cases = "nowhere"'), "nowhere: there is no such case set"),
+    "strict": (lambda at: [line(at, "[]"), "run", "study.toml", "--strict"][1:], "cases.jsonl:3: input should be"),
+    # studies
+    "no study": (lambda at: ["run", "other.toml"], "other.toml: there is no such study file"),
+    "a folder as study": (lambda at: ["run", "cases"], "cases: cannot be read"),
+    "bad TOML": (lambda at: files(at, study_toml="name = = 1"), "study.toml: is not TOML"),
+    "not text": (lambda at: [(at / "study.toml").write_bytes(b"\xff\xfe"), "run", "study.toml"][1:], "cannot be read"),
+    "no candidates": (lambda at: files(at, study_toml='name = "x"\ncases = "cases"\n'), "candidates: is required"),
+    "unknown key": (lambda at: study(at, MODEL, f"{MODEL}\nmodle = 1"), "candidates[0].modle: unknown key"),
+    "unknown provider": (lambda at: study(at, '"openai"', '"opneai"'), "unknown provider 'opneai'; there are openai"),
+    "missing API key": (
+        lambda at: study(at, MODEL, f'{MODEL}\napi_key_env = "NO_SUCH"'),
+        "variable NO_SUCH is not set",
+    ),
+    "key in the study": (
+        lambda at: study(at, MODEL, f'{MODEL}\nheaders = {{Authorization = "Bearer x"}}'),
+        "looks like a secret",
+    ),
+    "no address": (lambda at: study(at, "http://127", "127"), "is no address"),
+    "unknown axis": (lambda at: conditions(at, 'image = "blank"'), "unknown axis 'image'"),
+    "unknown condition": (
+        lambda at: conditions(at, 'images = "blnak"'),
+        "images = 'blnak': expected one of as-is, blank, swapped, none",
+    ),
+    "refused value": (
+        lambda at: conditions(at, 'evidence = ["none", "rag"]'),
+        "evidence = 'rag' cannot be asked by this version",
+    ),
+    "unknown prompt": (
+        lambda at: conditions(at, 'prompt = "terse"'),
+        "prompt = 'terse': there is no prompts/terse/choice.txt",
+    ),
+    "duplicate candidates": (lambda at: study(at, MODEL, TWICE), "'server' and 'twin' would share their answers"),
+    "no such question": (lambda at: study(at, 'cases = "cases"', 'cases = "cases"\nquestions = "mqc"'), "'mqc'"),
+    "a name that is a path": (lambda at: study(at, 'name = "exam"', 'name = "../exam"'), "study.toml: name: "),
+    "temperature below zero": (lambda at: study(at, MODEL, f"{MODEL}\ntemperature = -1"), "candidates[0].temperature"),
+    # places
+    "store that is none": (other_store, "answers.sqlite: the answer store cannot be opened: file is not a database"),
+    "run folder that is none": (lambda at: ["mark", "cases"], "cases: is not a run folder"),
+    "report of nothing": (lambda at: ["report", "cases"], "cases"),
+    "no such case": (lambda at: ["cases", "show", "cases", "case-7"], "there is no usable case 'case-7'"),
+    "runs is a file": (lambda at: [*files(at, runs="x")], "runs/exam: the run folder cannot be written"),
+    "runs under /proc": (lambda at: ["run", "study.toml", "--runs", "/proc/runs", "--answers", "a.db"], "/proc/runs"),
+    "store under /proc": (lambda at: ["run", "study.toml", "--answers", "/proc/a.sqlite"], "/proc/a.sqlite"),
+}
+IN_A_PROCESS = [
+    "bad JSON line",
+    "bomb",
+    "unknown key",
+    "missing API key",
+    "refused value",
+    "bad TOML",
+    "store that is none",
+]
+
+
+@pytest.fixture
+def ward(tmp_path: Path, monkeypatch) -> Path:
+    """A folder with two good cases and a good study; nobody is at the study's address."""
+    write_cases(tmp_path / "cases", 2)
+    write_study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said_once(out: str, err: str, expected: str, validating: bool) -> None:
+    """One line that says it: on stderr, or, for what `cases validate` found, on stdout above the counts."""
+    assert "Traceback" not in out + err
+    lines = (out.splitlines()[:-1] if validating else []) + err.splitlines()
+    assert len(lines) == 1, lines
+    assert expected in lines[0]
+    assert validating or (lines[0].startswith("wardround: ") and out == "")
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_input_gets_one_clear_line(ward, kind, monkeypatch, capfd):
+    breaks, expected = BROKEN[kind]
+    arguments = breaks(ward)
+    monkeypatch.setattr("sys.argv", ["wardround", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = capfd.readouterr()
+    said_once(said.out, said.err, expected, arguments[0] == "cases" and arguments[1] == "validate")
+
+
+@pytest.mark.parametrize("kind", IN_A_PROCESS)
+def test_so_it_is_in_a_process_of_its_own(ward, kind):
+    breaks, expected = BROKEN[kind]
+    arguments = breaks(ward)
+    ended = wardround(*arguments, cwd=ward)
+    assert ended.returncode == 1
+    said_once(ended.stdout, ended.stderr, expected, arguments[0] == "cases")
+
+
+def test_check_is_as_clear_as_run(ward, monkeypatch, capfd):
+    for kind in ("unknown key", "unknown provider", "missing API key", "unknown condition", "bad TOML"):
+        write_study(ward)
+        breaks, expected = BROKEN[kind]
+        breaks(ward)
+        monkeypatch.setattr("sys.argv", ["wardround", "check", "study.toml"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 1
+        said = capfd.readouterr()
+        said_once(said.out, said.err, expected, False)
+
+
+def test_a_wrong_call_is_a_matter_of_usage(ward):
+    ended = wardround("run", "study.toml", "--fast", cwd=ward)
+    assert ended.returncode == 2
+    assert "--fast" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_servers_that_cannot_be_reached_are_given_up(ward):
+    """One refuses connections, one lets them wait. They are run at once: both take a while."""
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        waiting = []
+        for _ in range(3):  # nobody accepts: the queue is full, and whoever comes now gets no reply
+            waiting.append(client := socket.socket())
+            client.setblocking(False)
+            client.connect_ex(address)
+        runs = []
+        for name, port in (("refuses", 9), ("silent", address[1])):
+            write_cases(ward / name / "cases", 2)
+            write_study(ward / name, f"http://127.0.0.1:{port}/v1")
+            runs.append(start("run", "study.toml", "--json", cwd=ward / name))
+        for process in runs:
+            out, err = process.communicate(timeout=120)
+            assert process.returncode == 3, err
+            assert "Traceback" not in err
+            assert '"status": "incomplete"' in out
+            assert "cannot be reached" in out
+            given_up = float(out.split("given up after ")[1].split()[0])
+            assert 20 <= given_up <= 30
+        for client in waiting:
+            client.close()
+    for name in ("refuses", "silent"):
+        assert (ward / name / "runs" / "exam" / "measures.csv").exists()
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a small file system in memory; skips where this is not allowed."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a tmpfs")
+    places: list[Path] = []
+
+    def mount(options: str) -> Path:
+        place = tmp_path / f"mounted-{len(places)}"
+        place.mkdir()
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
+        if made.returncode:
+            pytest.skip(f"a tmpfs cannot be mounted here: {made.stderr.decode().strip()}")
+        places.append(place)
+        return place
+
+    yield mount
+    for place in places:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_a_read_only_folder_is_named(ward, mounted):
+    place = mounted("size=1m,ro")
+    for more in (["--runs", place / "runs"], ["--runs", place / "runs", "--answers", "answers.sqlite"]):
+        ended = wardround("run", "study.toml", *more, cwd=ward)
+        assert ended.returncode == 1
+        said_once(ended.stdout, ended.stderr, str(place), False)
+        assert "Read-only file system" in ended.stderr or "unable to open" in ended.stderr
+
+
+def test_a_disk_that_fills_during_a_run_loses_no_committed_answer(ward, mounted):
+    write_cases(ward / "cases", 400)
+    place = mounted("size=1m")
+    long_answers = {"message": {"role": "assistant", "content": "B. " + "because " * 1000}}
+    with ExamServer(lambda body, index: long_answers) as server:
+        write_study(ward, server.url)
+        run = ["run", "study.toml", "--runs", "runs", "--answers", str(place / "answers.sqlite")]
+        ended = wardround(*run, cwd=ward)
+        assert ended.returncode == 1
+        assert "Traceback" not in ended.stderr
+        last = ended.stderr.splitlines()[-1]
+        assert last.startswith(f"wardround: {place / 'answers.sqlite'}: answers cannot be written")
+        assert "full" in last
+        assert [each for each in ended.stderr.splitlines() if each.startswith("wardround: ")] == [last]
+        kept = stored(place / "answers.sqlite")
+        assert 20 < len(kept) < 200
+        assert server.succeeded - len(kept) <= 16  # at most what was in flight
+
+        subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
+        ended = wardround(*run, cwd=ward)
+        assert ended.returncode == 0, ended.stderr
+        now = stored(place / "answers.sqlite")
+    assert len(now) == 400
+    assert set(kept) <= set(now)
+
+
+def test_a_disk_that_fills_while_the_run_folder_is_written(ward, mounted):
+    place = mounted("size=64k")
+    (place / "ballast").write_bytes(b"x" * 60_000)
+    with ExamServer() as server:
+        write_study(ward, server.url)
+        run = ["run", "study.toml", "--runs", str(place / "runs"), "--answers", "answers.sqlite"]
+        ended = wardround(*run, cwd=ward)
+        assert ended.returncode == 1
+        assert "Traceback" not in ended.stderr
+        assert "No space left on device" in ended.stderr.splitlines()[-1]
+        (place / "ballast").unlink()
+        subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
+        ended = wardround(*run, cwd=ward)
+        assert ended.returncode == 0, ended.stderr
+    assert len(stored(ward / "answers.sqlite")) == 2
