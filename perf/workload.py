@@ -11,10 +11,10 @@ import orjson
 from PIL import Image
 
 from wardround.asking.prompts import Prompts
-from wardround.core.case import Case
 from wardround.cases.set import write_case_set
+from wardround.core.case import Case
 
-SIDE = 450  # noise of this size is a PNG of 200 kB
+LARGE, SMALL = 450, 140  # noise of this size is a PNG of 200 kB, of 20 kB
 MODEL = "null"
 HISTORY = (
     "A 58-year-old woman is seen for six weeks of dull pain below the right ribs, worse after meals, with "
@@ -26,22 +26,22 @@ HISTORY = (
 OPTIONS = ["Focal nodular hyperplasia", "Haemangioma", "Hepatic metastasis", "Simple hepatic cyst"]
 
 
-def write_cases(folder: Path, cases: int, questions: int, *, images: bool = True) -> None:
-    """A case set, each case with its own image where `images`."""
+def write_cases(folder: Path, cases: int, questions: int, *, images: int, side: int) -> None:
+    """A case set with so many questions a case, one image each, and so many different images."""
     folder.mkdir(parents=True, exist_ok=True)
     draw = np.random.default_rng(0)
-    for number in range(cases if images else 0):
-        noise = draw.integers(0, 256, (SIDE, SIDE), dtype=np.uint8)
+    for number in range(images):
+        noise = draw.integers(0, 256, (side, side), dtype=np.uint8)
         Image.fromarray(noise).save(folder / f"{number}.png")
-    write_case_set((_case(number, questions, images) for number in range(cases)), folder)
+    write_case_set((_case(number, questions, number % images) for number in range(cases)), folder)
 
 
-def _case(number: int, questions: int, images: bool) -> Case:
+def _case(number: int, questions: int, image: int) -> Case:
     asked = [
         {"id": f"q{place}", "kind": "choice", "prompt": _prompt(number, place), "options": OPTIONS, "gold": place % 4}
         for place in range(questions)
     ]
-    shown = [{"path": f"{number}.png", "modality": "CT"}] if images else []
+    shown = [{"path": f"{image}.png", "modality": "CT"}]
     return Case.model_validate({"id": f"case-{number}", "history": HISTORY, "images": shown, "questions": asked})
 
 
@@ -59,10 +59,10 @@ def write_study(folder: Path, url: str, name: str = "perf", **candidate: Any) ->
     return file
 
 
-def plain_asks(folder: Path) -> list[tuple[str, Path]]:
-    """What the study asks, as texts and images, case by case: the same words without wardround's records."""
+def plain_asks(folder: Path, count: int) -> list[tuple[str, Path]]:
+    """The first asks of the study as texts and images: the same words without wardround's records."""
     prompts = Prompts()
-    asks = []
+    asks: list[tuple[str, Path]] = []
     with (folder / "cases.jsonl").open("rb") as lines:
         for line in lines:
             case = orjson.loads(line)
@@ -75,7 +75,13 @@ def plain_asks(folder: Path) -> list[tuple[str, Path]]:
                     "options": options,
                 }
                 asks.append((prompts.fill("paper", "choice", slots), folder / case["images"][0]["path"]))
-    return asks
+    return asks[:count]
+
+
+def with_bytes(asks: list[tuple[str, Path]]) -> list[tuple[str, bytes]]:
+    """The same with each image's bytes in memory, once."""
+    files = {path: path.read_bytes() for _, path in asks}
+    return [(text, files[path]) for text, path in asks]
 
 
 def messages(text: str, image: bytes) -> list[dict[str, Any]]:

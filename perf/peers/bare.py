@@ -10,7 +10,7 @@ import aiohttp
 import orjson
 
 from perf.measured import Clock, tell
-from perf.workload import MODEL, messages, plain_asks
+from perf.workload import MODEL, messages, plain_asks, with_bytes
 
 
 async def loop(asks: list[tuple[str, bytes]], url: str, concurrency: int) -> None:
@@ -30,8 +30,7 @@ async def loop(asks: list[tuple[str, bytes]], url: str, concurrency: int) -> Non
 
 
 def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
-    files: dict[Path, bytes] = {}
-    asks = [(text, files.setdefault(path, path.read_bytes())) for text, path in plain_asks(folder)[:calls]]
+    asks = with_bytes(plain_asks(folder, calls))
     started = Clock.now()
     asyncio.run(loop(asks, url, concurrency))
     tell(started)

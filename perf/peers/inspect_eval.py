@@ -24,7 +24,7 @@ def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
             input=[ChatMessageUser(content=[ContentImage(image=str(path)), ContentText(text=text)])],
             target="B",
         )
-        for text, path in plain_asks(folder)[:calls]
+        for text, path in plain_asks(folder, calls)
     ]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=match())
     with tempfile.TemporaryDirectory() as logs:

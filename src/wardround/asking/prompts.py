@@ -12,6 +12,8 @@ from pathlib import Path
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 
+Paragraph = tuple[str, str | None, str]  # before its slot, the slot if it has one, after it
+
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -20,27 +22,30 @@ class Prompts:
 
     def __init__(self, beside: Path | None = None) -> None:
         self._beside = beside / "prompts" if beside else None
-        self._loaded: dict[str, list[str]] = {}
+        self._loaded: dict[str, list[Paragraph]] = {}
         self.hashes: dict[str, str] = {}
 
     def fill(self, name: str, kind: str, slots: Mapping[str, str]) -> str:
         """A prompt with its slots filled. A paragraph whose slots are all empty is left out."""
-        paragraphs = self._loaded.get(f"{name}/{kind}") or self._load(name, kind)
         kept = []
-        for paragraph in paragraphs:
-            slot = _SLOT.search(paragraph)
+        for before, slot, after in self._loaded.get(f"{name}/{kind}") or self._load(name, kind):
             if slot is None:
-                kept.append(paragraph)
-            elif value := slots.get(slot[1], ""):
-                kept.append(paragraph[: slot.start()] + value + paragraph[slot.end() :])
+                kept.append(before)
+            elif value := slots.get(slot):
+                kept.append(before + value + after)
         return "\n\n".join(kept)
 
-    def _load(self, name: str, kind: str) -> list[str]:
+    def _load(self, name: str, kind: str) -> list[Paragraph]:
         text = self._text(name, kind)
-        paragraphs = text.rstrip("\n").split("\n\n")
-        for paragraph in paragraphs:
-            if len(_SLOT.findall(paragraph)) > 1:
-                raise WardroundError(f"prompt {name}/{kind}.txt: a paragraph may hold one slot, not more")
+        paragraphs: list[Paragraph] = []
+        for paragraph in text.rstrip("\n").split("\n\n"):
+            match _SLOT.split(paragraph):
+                case [whole]:
+                    paragraphs.append((whole, None, ""))
+                case [before, slot, after]:
+                    paragraphs.append((before, slot, after))
+                case _:
+                    raise WardroundError(f"prompt {name}/{kind}.txt: a paragraph may hold one slot, not more")
         self.hashes[f"{name}/{kind}"] = blake2b(text.encode(), digest_size=32).hexdigest()
         self._loaded[f"{name}/{kind}"] = paragraphs
         return paragraphs

@@ -24,6 +24,10 @@ class ImagePart:
     def named(self) -> dict[str, Any]:
         return {"image": self.sha256, "frame": self.frame, "recipe": [list(step) for step in self.recipe]}
 
+    @cached_property
+    def json(self) -> str:
+        return canonical_json(self.named)
+
 
 @dataclass(frozen=True)
 class Message:
@@ -34,16 +38,16 @@ class Message:
     tool_calls: tuple[dict[str, Any], ...] = ()
     tool_call_id: str | None = None
 
-    def named(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "role": self.role,
-            "content": [part if isinstance(part, str) else part.named for part in self.parts],
-        }
-        if self.tool_calls:
-            told["tool_calls"] = list(self.tool_calls)
+    @property
+    def json(self) -> str:
+        """Canonical, its keys in order. An image is written once for all the Asks that show it."""
+        content = ",".join(canonical_json(part) if isinstance(part, str) else part.json for part in self.parts)
+        told = f'"content":[{content}],"role":{canonical_json(self.role)}'
         if self.tool_call_id is not None:
-            told["tool_call_id"] = self.tool_call_id
-        return told
+            told += f',"tool_call_id":{canonical_json(self.tool_call_id)}'
+        if self.tool_calls:
+            told += f',"tool_calls":{canonical_json(self.tool_calls)}'
+        return f"{{{told}}}"
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,10 @@ class Ask:
     @cached_property
     def key(self) -> bytes:
         # canonical JSON with its keys in order, put together here: what many Asks share is written once
-        messages = canonical_json([message.named() for message in self.messages])
-        tools = canonical_json(self.tools)
+        messages = ",".join(message.json for message in self.messages)
+        tools = canonical_json(self.tools) if self.tools else "[]"
         return hashed(
-            f'{{"candidate":{self.identity.json},"messages":{messages},'
+            f'{{"candidate":{self.identity.json},"messages":[{messages}],'
             f'"sampling":{self.sampling.json},"tools":{tools},"v":1}}'
         )
 

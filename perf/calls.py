@@ -1,0 +1,68 @@
+"""CPU per call with one 200 kB image at concurrency 64: wardround, a bare loop, the openai SDK and Inspect AI."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from perf.bars import bar, versions
+from perf.measured import measure
+from perf.null_server import null_server
+from perf.workload import LARGE, write_cases, write_study
+
+IMAGES = 50
+CONCURRENCY = 64
+BARE, OURS, SDK, INSPECT = "bare aiohttp loop", "wardround", "openai SDK", "Inspect AI eval"
+
+
+def main(arguments: list[str]) -> bool:
+    parser = argparse.ArgumentParser("perf calls")
+    parser.add_argument("--questions", type=int, default=100, help="asked about each of the images")
+    parser.add_argument("--calls-of-slow-peers", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args(arguments)
+    print(f"  {versions('wardround', 'aiohttp', 'orjson', 'openai', 'inspect-ai')}")
+    with tempfile.TemporaryDirectory() as folder, null_server() as url:
+        cases = Path(folder) / "cases"
+        write_cases(cases, IMAGES, options.questions, images=IMAGES, side=LARGE)
+        rounds = [_round(cases, url, number, options) for number in range(options.rounds)]
+    return _told({name: [each[name] for each in rounds] for name in rounds[0]})
+
+
+def _round(cases: Path, url: str, number: int, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Everybody once, one after the other, so that a slow minute of the machine is nobody's own."""
+    calls = IMAGES * options.questions
+    study = write_study(cases, url, concurrency=CONCURRENCY)
+    slow = (cases, url, min(calls, options.calls_of_slow_peers), CONCURRENCY)
+    return {
+        BARE: measure("perf.peers.bare", cases, url, calls, CONCURRENCY, url=url),
+        OURS: measure("perf.peers.study", study, cases.parent / f"workspace-{number}", url=url),
+        SDK: measure("perf.peers.openai_sdk", *slow, url=url),
+        INSPECT: measure("perf.peers.inspect_eval", *slow, url=url),
+    }
+
+
+def _told(measured: dict[str, list[dict[str, Any]]]) -> bool:
+    print("  milliseconds of CPU per call (user + system; least of the rounds | median | every round)")
+    costs: dict[str, list[float]] = {}
+    for name, runs in measured.items():
+        costs[name] = [1000 * (run["own"] + run["children"]) / run["calls"] for run in runs]
+        every = " ".join(f"{cost:.3f}" for cost in costs[name])
+        size = runs[0]["bytes"] / runs[0]["calls"] / 1000
+        print(
+            f"  {name:18} {min(costs[name]):7.3f} | {median(costs[name]):7.3f} | {every}"
+            f"   ({runs[0]['calls']:,} calls of {size:.1f} kB)"
+        )
+    workers = [1000 * run["children"] / run["calls"] for run in measured[OURS]]
+    print(f"  of wardround's, in the processes that encode images: {min(workers):.3f}; they count")
+    ours = min(costs[OURS])
+    print(f"  the openai SDK takes {min(costs[SDK]) / ours:.1f} times wardround")
+    return all(
+        [
+            bar("wardround / bare loop", ours / min(costs[BARE]), at_most=1.6),
+            bar("Inspect AI / wardround", min(costs[INSPECT]) / ours, at_least=10),
+        ]
+    )

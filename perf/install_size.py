@@ -1,0 +1,34 @@
+"""The size of an install without extras: a fresh virtual environment before and after `pip install .`"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import venv
+from pathlib import Path
+
+from perf.bars import bar, versions
+
+ROOT = Path(__file__).parents[1]
+
+
+def main(arguments: list[str]) -> bool:
+    argparse.ArgumentParser("perf install_size").parse_args(arguments)
+    print(f"  {versions('wardround')}")
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        empty = megabytes(Path(folder))
+        pip = [f"{folder}/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+        subprocess.run([*pip, "install", str(ROOT)], check=True)
+        whole = megabytes(Path(folder))
+        packages = next(Path(folder).glob("lib/python*/site-packages"))
+        largest = sorted(((megabytes(each), each.name) for each in packages.iterdir()), reverse=True)[:8]
+    print(f"  empty environment {empty:.0f} MB; largest: {', '.join(f'{name} {size:.0f}' for size, name in largest)}")
+    return bar("environment with wardround in MB", whole, at_most=750)
+
+
+def megabytes(path: Path) -> float:
+    """What its files take on disk."""
+    files = [path] if path.is_file() else (each for each in path.rglob("*") if not each.is_symlink())
+    return sum(each.stat().st_blocks for each in files) * 512 / 1e6
