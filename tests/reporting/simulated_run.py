@@ -36,7 +36,7 @@ options = ["as-given", "shuffled"]
 
 [comparisons]
 candidates = { measure = "accuracy", between = "candidate", reference = "random" }
-looking = { measure = "accuracy", between = "images", reference = "swapped" }
+looking = { measure = "accuracy", between = "images", reference = "as-is" }
 """
 
 
@@ -140,9 +140,9 @@ def comparisons(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
         by_images = {
             row["slice"]: row["value"] for row in figures if row["measure"] == "accuracy" and row["candidate"] == name
         }
-        value = by_images['{"images": "as-is"}'] - by_images['{"images": "swapped"}']
+        value = by_images['{"images": "swapped"}'] - by_images['{"images": "as-is"}']
         told.append(
-            ("as-is", "swapped", json.dumps({"candidate": name}), value, 0.012 if value > 0.1 else 0.63, "looking")
+            ("swapped", "as-is", json.dumps({"candidate": name}), value, 0.012 if value < -0.1 else 0.63, "looking")
         )
     return [
         {

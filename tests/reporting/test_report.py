@@ -95,8 +95,6 @@ def cells(page: Page) -> list[tuple[tuple[str | None, ...], str]]:
 
 def beside(row: dict[str, str]) -> str:
     """The unparsed rate and n as a compact cell shows them."""
-    if row["n"] == "0":
-        return ""
     return f" unparsed {float(row['unparsed']) * 100:.1f} n {row['n']} / {row['clusters']}"
 
 
@@ -114,7 +112,8 @@ def test_every_figure_is_the_files_figure_with_its_unparsed_rate_and_n(tmp_path:
     compact = cells(Page(re.sub(r'<tr role="row">.*?</tr>|<svg.*?</svg>', "", html, flags=re.DOTALL)))
     assert [text for _, text in compact] == [printed(told[key]) + beside(told[key]) for key, _ in compact]
     shown = {key for key, _ in compact}
-    assert {key for key in told if key[0] == "accuracy"} <= shown
+    assert {key for key, row in told.items() if key[0] == "accuracy" and row["n"] != "0"} <= shown
+    assert "Accuracy: no cases in skin." in html
     others = {key for key in told if key[0] not in ("accuracy", "accuracy_parsed") and key[2] == REFERENCE}
     assert {key for key in shown if key[0] != "accuracy"} == others
     assert len(headline) == 4
@@ -165,10 +164,10 @@ def test_closed_parts_say_what_is_in_them(tmp_path: Path) -> None:
     }
     rows = sorted((row for row in told.values() if row["low"]), key=lambda row: float(row["value"]))
     low, high = (f"{json.loads(row['slice'])['specialty']} {printed(row)}" for row in (rows[0], rows[-1]))
-    assert summaries["Specialty"] == f"Specialty 5 groups, 4 with an interval; sharp-eyed from {low} to {high}"
+    assert summaries["Specialty"] == f"Specialty 4 groups, all with an interval; sharp-eyed from {low} to {high}"
     assert "open" not in [name for tag, told, _ in page.elements if tag == "details" for name in told]
     few = {text.split()[0]: text for _, text in written(tmp_path, cases=24).find("summary")}
-    assert few["Specialty"] == "Specialty 5 groups, too few cases for an interval in any"
+    assert few["Specialty"] == "Specialty 4 groups, too few cases for an interval in any"
 
 
 def test_who_was_asked_one_way_only_is_said_and_not_drawn(tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_comparisons_are_printed_and_said_in_words(tmp_path: Path) -> None:
     points = f"{float(told[0]['value']) * 100:.1f}"
     assert sentences[0] == f"sharp-eyed answers {points} points more often right than random."
     assert sentences[1].endswith("This may be chance.")
-    assert sentences[3].startswith("sharp-eyed, with images as-is, answers")
+    assert sentences[3].startswith("sharp-eyed, with images swapped, answers")
 
 
 def compared(a: str, b: str, p: float, **other: object) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wardround.core.condition import AXES
@@ -105,25 +105,25 @@ def _slicings(run: RunFolder) -> list[tuple[str, ...]]:
 
 
 def _slicing(run: RunFolder, section: str, keys: tuple[str, ...], noun: str) -> Block:
-    """All the values of some slice keys, unweighted means last."""
+    """All the values of some slice keys, unweighted means last; where nobody was asked, only their names."""
     columns = ranked(run)
-    grids = []
+    grids, remarks = [], []
     for measure in scores(run):
         lines = [line for line in run.lines if line.measure == measure and tuple(line.slice) == keys]
+        asked = {tuple(line.slice.values()) for line in lines if line.n}
         values = sorted(dict.fromkeys(tuple(line.slice.values()) for line in lines), key=lambda value: "mean" in value)
         rows = []
-        for value in values:
+        for value in (value for value in values if value in asked):
             slice = dict(zip(keys, value, strict=True))
-            figures = [run.line(measure, name, slice) for name in columns]
-            rows.append((" · ".join(value), _meaning(slice), figures))
+            meaning = value_meaning(keys[0], value[0]) if len(keys) == 1 else ""
+            rows.append((" · ".join(value), meaning, [run.line(measure, name, slice) for name in columns]))
         if rows:
             grids.append(grid(run, measure_title(measure), columns, rows))
+        if empty := [" · ".join(value) for value in values if value not in asked]:
+            remarks.append(f"{measure_title(measure)}: no cases in {listed(empty)}.")
     title = " × ".join(map(slice_title, keys))
-    return Block("-".join([section, *keys]), title, " × ".join(keys), _gist(grids[0], noun), grids)
-
-
-def _meaning(slice: Mapping[str, str]) -> str:
-    return "; ".join(filter(None, (value_meaning(key, value) for key, value in slice.items())))
+    gist = _gist(grids[0], noun) if grids else "no cases"
+    return Block("-".join([section, *keys]), title, " × ".join(keys), gist, grids, remarks)
 
 
 def _gist(found: Grid, noun: str) -> str:
