@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardround.reporting.numbers import MINUS
-from wardround.reporting.table import Column, Row, Table, interval_of, note_marks, overs, value_of
+from wardround.reporting.table import Cell, Column, Row, Table, interval_of, note_marks, overs, value_of
 
 SIGNS = {
     "\\": r"\textbackslash{}",
@@ -34,7 +34,7 @@ def as_latex(table: Table) -> str:
         rf"\begin{{tabular}}{{{shape}}}",
         r"\toprule",
         *_shared(table.columns, left),
-        _line([*map(_escaped, table.labels), *(_escaped(column.heading) for column in table.columns)]),
+        _line([*map(_escaped, table.labels), *(_marked(column.heading, column) for column in table.columns)]),
         r"\midrule",
     ]
     for before, row in zip([None, *table.rows], table.rows, strict=False):
@@ -73,10 +73,15 @@ def _labels(row: Row) -> list[str]:
 def _cells(table: Table, row: Row) -> list[str]:
     texts = []
     for cell, column in zip(row.cells, table.columns, strict=True):
-        text, interval, marks = value_of(cell, column), interval_of(cell, column), note_marks(cell)
+        interval = interval_of(cell, column)
         small = rf" {{\scriptsize {_escaped(interval)}}}" if interval else ""
-        texts.append(_escaped(text) + (rf"$^{{{marks}}}$" if marks else "") + small)
+        texts.append(_marked(value_of(cell, column), cell) + small)
     return texts
+
+
+def _marked(text: str, noting: Cell | Column) -> str:
+    marks = note_marks(noting)
+    return _escaped(text) + (rf"$^{{{marks}}}$" if marks else "")
 
 
 def _escaped(text: str) -> str:

@@ -21,6 +21,7 @@ class Column:
     over: str = ""
     unit: Unit = "percent"
     decimals: int = 1
+    notes: tuple[int, ...] = ()  # the numbers, from 0, of the table's notes that belong to all of it
 
     def printed(self, value: float) -> str:
         return number(100 * value if self.unit == "percent" else value, 0 if self.unit == "count" else self.decimals)
@@ -65,8 +66,9 @@ class Table:
 
     @property
     def noted(self) -> set[int]:
-        """The numbers of the notes that some cell refers to: only these are numbered in print."""
-        return {note for row in self.rows for cell in row.cells for note in cell.notes}
+        """The numbers of the notes that a heading or a cell refers to: only these are numbered in print."""
+        noting = [*self.columns, *(cell for row in self.rows for cell in row.cells)]
+        return {note for each in noting for note in each.notes}
 
     def numbered_notes(self) -> Iterator[tuple[str, str]]:
         """Every note with its number as printed, or with none."""
@@ -86,9 +88,9 @@ def interval_of(cell: Cell, column: Column) -> str:
     return f"[{column.printed(cell.low)}, {column.printed(cell.high)}]"
 
 
-def note_marks(cell: Cell) -> str:
-    """1,2 for a cell with the first two notes."""
-    return ",".join(str(note + 1) for note in cell.notes)
+def note_marks(noting: Cell | Column) -> str:
+    """1,2 for what the first two notes belong to."""
+    return ",".join(str(note + 1) for note in noting.notes)
 
 
 def overs(columns: list[Column]) -> list[tuple[str, int]]:

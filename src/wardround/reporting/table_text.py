@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from wardround.reporting.table import Row, Table, interval_of, note_marks, overs, value_of
+from wardround.reporting.table import Cell, Column, Row, Table, interval_of, note_marks, overs, value_of
 
 GAP = "  "
 NARROWEST = 60
@@ -16,7 +16,7 @@ def as_text(table: Table, width: int = 120) -> str:
     """The table in lines of at most `width`, its columns in as many blocks as that needs, then its notes."""
     width = max(width, NARROWEST)
     blocks = ["\n".join(_block(block)) for block in _blocks(table, width)]
-    return "\n\n".join([*wrap(table.title, width), *blocks, *_notes(table, width)])
+    return "\n\n".join(["\n".join(wrap(table.title, width)), *blocks, *_notes(table, width)])
 
 
 def _notes(table: Table, width: int) -> list[str]:
@@ -52,7 +52,7 @@ def _labels(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def _width(table: Table, place: int) -> int:
     column = table.columns[place]
-    texts = [column.heading]
+    texts = [_marked(column.heading, column)]
     for row in table.rows:
         texts += [_figure(table, row, place), interval_of(row.cells[place], column)]
     return max(map(len, texts))
@@ -60,8 +60,12 @@ def _width(table: Table, place: int) -> int:
 
 def _figure(table: Table, row: Row, place: int) -> str:
     cell = row.cells[place]
-    marks = note_marks(cell)
-    return value_of(cell, table.columns[place]) + (f" [{marks}]" if marks else "")
+    return _marked(value_of(cell, table.columns[place]), cell)
+
+
+def _marked(text: str, noting: Cell | Column) -> str:
+    marks = note_marks(noting)
+    return f"{text} [{marks}]" if marks else text
 
 
 def _block(table: Table) -> list[str]:
@@ -89,7 +93,7 @@ def _block(table: Table) -> list[str]:
             texts.append(over.center(sum(widths[place : place + many]) + len(GAP) * (many - 1)))
             place += many
         head.append(GAP.join([" " * width for width in names] + texts).rstrip())
-    head.append(line(table.labels, [column.heading for column in table.columns]))
+    head.append(line(table.labels, [_marked(column.heading, column) for column in table.columns]))
     rule = "-" * max(map(len, head))
     lines = [*head, rule]
     for before, row in zip([None, *table.rows], table.rows, strict=False):
