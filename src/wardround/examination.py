@@ -56,7 +56,10 @@ def run_study(
 
     async def go() -> dict[str, Any]:
         try:
-            return await examination.run(amend=amend, quiet=quiet, notes=notes)
+            manifest = await examination.run(amend=amend, quiet=quiet, notes=notes)
+            if pack:
+                note(f"{examination.pack():,} answers packed into {examination.folder.path}")
+            return manifest
         finally:
             await examination.close()
 
@@ -64,8 +67,6 @@ def run_study(
         manifest = asyncio.run(go())
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
-    if pack:
-        note(f"{examination.pack():,} answers packed into {examination.folder.path}")
     mark_run(examination.folder.path, answers=places.answers)
     exit_code = INTERRUPTED if examination.interrupted else 3 if manifest["status"] == "incomplete" else 0
     return Ended(examination.folder.path, manifest, exit_code)
