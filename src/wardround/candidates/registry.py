@@ -23,6 +23,14 @@ PROVIDERS = {
 }
 
 
+def refuse_elsewhere(settings: CandidateSettings) -> None:
+    """An offline study names no address beyond this machine, not even for its judge."""
+    if settings.base_url and not is_loopback(settings.base_url):
+        raise WardroundError(
+            f"candidate {settings.name!r}: the study is offline, and {settings.base_url} is not on this machine"
+        )
+
+
 def make_candidate(settings: CandidateSettings, *, offline: bool = False) -> Candidate:
     """The candidate that a study names. With `offline`, an address beyond this machine is refused."""
     place = PROVIDERS.get(settings.provider.partition(":")[0])
@@ -30,10 +38,8 @@ def make_candidate(settings: CandidateSettings, *, offline: bool = False) -> Can
         raise WardroundError(
             f"candidate {settings.name!r}: unknown provider {settings.provider!r}; there are {', '.join(PROVIDERS)}"
         )
-    if offline and settings.base_url and not is_loopback(settings.base_url):
-        raise WardroundError(
-            f"candidate {settings.name!r}: the study is offline, and {settings.base_url} is not on this machine"
-        )
+    if offline:
+        refuse_elsewhere(settings)
     module, name = place.split(":")
     make: Callable[[CandidateSettings], Candidate] = getattr(import_module(module), name)
     return make(settings)

@@ -20,7 +20,7 @@ from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Candidate, Gone, Rejected, Request
-from wardround.candidates.registry import make_candidate
+from wardround.candidates.registry import make_candidate, refuse_elsewhere
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import blake
@@ -80,6 +80,8 @@ class Examination:
         self.folder = RunFolder(places.runs / study.name)
         self._reader = reader
         self._candidates: list[Candidate] = [make_candidate(each, offline=study.offline) for each in study.candidates]
+        if study.offline and study.judge is not None:
+            refuse_elsewhere(study.judge)
         self.store = Store(places.answers)
         self._imagery = Imagery()
         self._purse = Purse(study.budget)
