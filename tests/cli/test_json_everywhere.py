@@ -1,0 +1,92 @@
+"""Every command prints one JSON document with --json: the command tree is walked, so that none is forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from exam_server import ExamServer
+from exam_study import write_cases, write_study
+
+from wardround.cli.main import app, main
+
+# one good call of every command; a new command fails here until it has one
+CALLS: dict[str, list[str]] = {
+    "cases validate": ["cases"],
+    "cases convert": ["cases", "--out", "copy"],
+    "cases show": ["cases", "case-1"],
+    "check": ["study.toml"],
+    "run": ["study.toml"],
+    "mark": ["runs/exam"],
+    "report": ["runs/exam"],
+}
+SLOW = {"demo": ["--out", "demo"]}  # runs a real model: tested with the demo
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+def test_every_command_has_a_call_here_and_takes_json():
+    assert set(ALL) == set(CALLS) | set(SLOW)
+    for name, command in ALL.items():
+        assert any("--json" in parameter.opts for parameter in command.params), name
+        assert command.help, name
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory) -> Iterator[Path]:
+    """A folder in which the study has been run once."""
+    folder = tmp_path_factory.mktemp("ward")
+    write_cases(folder / "cases", 4)
+    with ExamServer() as server, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr("sys.argv", ["wardround", "run", str(write_study(folder, server.url))])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        yield folder
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_one_json_document_on_stdout(ward, name, monkeypatch, capfd):
+    monkeypatch.chdir(ward)
+    monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *CALLS[name], "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capfd.readouterr()
+    assert ended.value.code == 0, said.err
+    assert isinstance(json.loads(said.out), dict)
+
+
+@pytest.mark.parametrize("name", ["cases validate", "run", "check"])
+def test_so_it_is_where_there_is_something_wrong(tmp_path, name, monkeypatch, capfd):
+    """A bad line among the cases and a server that answers nobody: still one document."""
+    write_cases(tmp_path / "cases", 2)
+    with (tmp_path / "cases" / "cases.jsonl").open("a") as file:
+        file.write("{broken\n")
+    monkeypatch.chdir(tmp_path)
+    with ExamServer(fault_rate=1.0, hang_seconds=0.1) as server:
+        write_study(tmp_path, server.url, candidate={"attempts": 1, "timeout": 1})
+        monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *CALLS[name], "--json"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == (1 if name == "cases validate" else 3)
+    told = json.loads(capfd.readouterr().out)
+    if name != "run":
+        assert "is not JSON" in str(told["problems"])
+    if name == "check":
+        assert [candidate["answers"] for candidate in told["candidates"]] == [False]
+    if name == "run":
+        assert told["status"] == "incomplete"
