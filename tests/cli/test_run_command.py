@@ -1,0 +1,133 @@
+"""`wardround check` and `wardround run` from the outside: exit codes, places, what is said on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exam_server import ExamServer
+from exam_study import stored, write_cases, write_study
+
+from wardround.cli.main import main
+
+
+@pytest.fixture
+def wardround(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, Any, str]]:
+    """Runs the command with --json in this process: exit code, document, stderr."""
+    monkeypatch.chdir(tmp_path)
+    write_cases(tmp_path / "cases", 40)
+
+    def run(*arguments: object) -> tuple[int, Any, str]:
+        monkeypatch.setattr("sys.argv", ["wardround", *map(str, arguments), "--json"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capfd.readouterr()
+        assert "Traceback" not in said.err
+        return int(ended.value.code or 0), json.loads(said.out) if said.out else None, said.err
+
+    return run
+
+
+def test_a_spent_budget_is_exit_3_with_measures_and_the_next_run_goes_on(wardround, tmp_path):
+    with ExamServer() as server:
+        write_study(tmp_path, server.url, budget={"requests": 25})
+        code, told, _ = wardround("run", "study.toml")
+        assert (code, told["status"], told["why"]) == (3, "incomplete", "the budget of 25 requests is spent")
+        assert server.calls == 25
+        measures = (tmp_path / "runs" / "exam" / "measures.csv").read_text()
+        assert ",25," in next(line for line in measures.splitlines() if line.startswith("accuracy,"))
+        code, told, said = wardround("run", "study.toml")
+        assert (code, told["status"], told["why"]) == (0, "complete", None)
+        assert "stored 25 of 40; 15 new" in said
+    assert len(stored(tmp_path / "answers.sqlite")) == 40
+
+
+def test_check_says_what_is_new_and_keeps_what_it_asked(wardround, tmp_path):
+    with ExamServer() as server:
+        candidate = {"price_in": 1.0, "price_out": 2.0}
+        floor = '[[candidates]]\nname = "floor"\nprovider = "random"'
+        write_study(tmp_path, server.url, candidate=candidate, sampling={"max_tokens": 10}, more=floor)
+        code, told, _ = wardround("check", "study.toml")
+        assert code == 0
+        assert (told["cases"], told["questions"]) == (40, 40)
+        assert told["announced"].startswith("stored 0 of 80; 80 new, about 0.")
+        served, guessing = told["candidates"]
+        assert (served["answers"], served["new"], served["tokens_out"], served["models"]) == (
+            True,
+            40,
+            400,
+            ["exam-model"],
+        )
+        assert served["cost"] == pytest.approx((served["tokens_in"] + 2 * 400) / 1e6)
+        assert (guessing["answers"], guessing["cost"]) == (True, 0)
+        assert server.calls == 1
+        _, _, said = wardround("run", "study.toml")
+        assert "stored 2 of 80; 78 new" in said
+        calls = server.calls
+        code, told, _ = wardround("check", "study.toml")  # all is stored, but whether the server answers is found out
+        assert (code, told["candidates"][0]["new"], server.calls) == (0, 0, calls + 1)
+    code, told, _ = wardround("check", "study.toml")
+    assert code == 3
+    assert told["candidates"][0]["answers"] is False
+    assert "cannot be reached" in told["candidates"][0]["why"]
+
+
+def test_a_frozen_study_shows_what_was_changed_after(wardround, tmp_path):
+    with ExamServer() as server:
+        write_study(tmp_path, server.url)
+        code, told, _ = wardround("check", "study.toml", "--freeze")
+        assert code == 0
+        assert set(told["frozen"]) == {"study", "cases", "comparisons"}
+        wardround("run", "study.toml")
+        manifest = tmp_path / "runs" / "exam" / "manifest.json"
+        assert json.loads(manifest.read_text())["exploratory"] == []
+        write_study(tmp_path, server.url, top={"trials": 2})
+        code, _, said = wardround("run", "study.toml")
+        assert (code, "another version of this study" in said) == (1, True)
+        code, _, _ = wardround("run", "study.toml", "--amend")
+        assert code == 0
+        assert json.loads(manifest.read_text())["exploratory"] == ["study"]
+        code, _, said = wardround("check", "study.toml", "--freeze")
+        assert (code, "frozen already" in said) == (1, True)
+
+
+def test_runs_and_answers_stand_where_they_are_told_to(wardround, tmp_path):
+    with ExamServer() as server:
+        write_study(tmp_path, server.url)
+        assert wardround("run", "study.toml", "--runs", "there/runs")[0] == 0
+        assert (tmp_path / "there" / "answers.sqlite").exists()
+        assert (tmp_path / "there" / "runs" / "exam" / "report.html").exists()
+        calls = server.calls
+        assert wardround("run", "study.toml", "--answers", "there/answers.sqlite")[0] == 0
+        assert (tmp_path / "runs" / "exam" / "report.html").exists()
+        assert server.calls == calls
+    assert not (tmp_path / "answers.sqlite").exists()
+
+
+def test_marks_and_measures_are_the_same_from_a_packed_run_without_its_workspace(wardround, tmp_path):
+    with ExamServer() as server:
+        write_study(tmp_path, server.url, top={"trials": 3})
+        assert wardround("run", "study.toml", "--pack")[0] == 0
+    folder = tmp_path / "runs" / "exam"
+    before = {name: (folder / name).read_bytes() for name in ("measures.csv", "comparisons.csv", "marks.parquet")}
+    for file in tmp_path.glob("answers.sqlite*"):
+        file.unlink()
+    moved = Path("elsewhere")
+    folder.rename(moved)
+    assert wardround("mark", moved)[0] == 0
+    assert {name: (moved / name).read_bytes() for name in before} == before
+
+
+def test_progress_is_plain_text_when_nobody_watches(wardround, tmp_path):
+    with ExamServer(lambda body, index: "no idea") as server:
+        write_study(tmp_path, server.url, candidate={"price_in": 1000.0})
+        _, _, said = wardround("run", "study.toml")
+    lines = said.splitlines()
+    assert "\x1b" not in said
+    assert "\r" not in said
+    (progress,) = [line for line in lines if "40/40" in line]
+    for part in ("/s", "4,040 tokens", "4.00 USD", "0 faults", "100.0% unparsed"):
+        assert part in progress

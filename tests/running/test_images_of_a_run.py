@@ -1,0 +1,107 @@
+"""Images of a run: rendered once, off the event loop; what cannot be shown is named and left out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exam_server import ExamServer
+from exam_study import case, examine, stored, write_cases, write_study
+from PIL import Image
+
+from wardround.cases.encoded import Encoded
+from wardround.cases.images.recipe import recipe_for
+from wardround.cases.images.render import render
+from wardround.core import case as core
+from wardround.core.ask import ImagePart
+from wardround.core.canonical import sha256_file
+from wardround.core.errors import BadInput
+from wardround.running.images import Imagery
+
+
+def part_of(path: Path, blank: bool = False) -> ImagePart:
+    return ImagePart(str(path), sha256_file(path), recipe_for(core.Image(path=path.name), blank=blank))
+
+
+def picture(path: Path) -> Path:
+    Image.fromarray(np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)).save(path)
+    return path
+
+
+def says_where(path: Path, *rest: object) -> Encoded:
+    """Renders, and tells the process that did it."""
+    return replace(render(path, *rest), media_type=str(os.getpid()))  # type: ignore[arg-type]
+
+
+def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.running.images.render", says_where)
+    submitted = []
+    submit = ProcessPoolExecutor.submit
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", lambda pool, *job: submitted.append(job) or submit(pool, *job))
+    path = picture(tmp_path / "1.png")
+    parts = [part_of(path), part_of(path, blank=True)]
+
+    async def many() -> list[Encoded]:
+        imagery = Imagery(1)
+        try:
+            at_once = await asyncio.gather(*(imagery.encoded(part) for part in parts * 5))
+            return [*at_once, await imagery.encoded(parts[0])]
+        finally:
+            imagery.close()
+
+    found = asyncio.run(many())
+    assert len(submitted) == 2
+    assert str(os.getpid()) not in {each.media_type for each in found}
+    assert [each.sha256 for each in found] == [found[0].sha256, found[1].sha256] * 5 + [found[0].sha256]
+    assert found[0].sha256 != found[1].sha256
+
+
+def dies_on_second(path: Path, *rest: object) -> object:
+    if path.name == "22.png":
+        os._exit(1)
+    return render(path, *rest)  # type: ignore[arg-type]
+
+
+def test_a_decoder_that_dies_costs_its_own_image_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.running.images.render", dies_on_second)
+    parts = [part_of(picture(tmp_path / name)) for name in ("1.png", "22.png", "333.png")]
+
+    async def each() -> list[object]:
+        imagery = Imagery(1)
+        try:
+            found = []
+            for part in parts:
+                try:
+                    found.append((await imagery.encoded(part)).sha256)
+                except BadInput as problem:
+                    found.append(str(problem))
+            return found
+        finally:
+            imagery.close()
+
+    first, second, third = asyncio.run(each())
+    assert second == f"{tmp_path / '22.png'}: the process that decodes this image died"
+    assert first == render(tmp_path / "1.png", None, parts[0].recipe).sha256
+    assert third == render(tmp_path / "333.png", None, parts[2].recipe).sha256
+
+
+@pytest.mark.parametrize("candidates", [1, 2])
+def test_a_case_whose_image_cannot_be_shown_is_named_and_left_out(tmp_path, candidates):
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    picture(folder / "good.png")
+    (folder / "text.png").write_text("no image")
+    named = ["good.png", "text.png", "good.png"]
+    write_cases(folder, [case(number, images=[{"path": name}]) for number, name in enumerate(named)])
+    with ExamServer() as server:
+        second = f'[[candidates]]\nname = "two"\nprovider = "openai"\nmodel = "b"\nbase_url = "{server.url}"'
+        manifest = examine(write_study(tmp_path, server.url, more=second if candidates == 2 else ""))
+    assert len(stored(tmp_path / "answers.sqlite")) == 2 * candidates
+    (skipped,) = manifest["cases"]["skipped"]
+    assert skipped.startswith(f"{folder / 'text.png'}: ")
+    assert manifest["status"] == "complete"
