@@ -67,7 +67,8 @@ def test_trials_with_the_same_answer_and_mark_share_a_row(tmp_path: Path) -> Non
     (ask,) = one(trials=(*trials, TrialView(3, "C", "wrong", 1), replace(same, trial=5, finish="length"))).asks
     assert [numbers for numbers, _ in ask.alike] == ["0 to 2, 4, 6", "3", "5"]
     page = shown(tmp_path, CaseView("c1", (ask,)))
-    assert [told["rowspan"] for told, text in page.find("th") if text == "me"] == ["3"]
+    assert len([text for told, text in page.find("th") if text == "me"]) == 3
+    assert [text for _, text in page.find("span", "hidden")].count("me") == 2, "a name is shown once"
 
 
 def test_candidates_stand_in_the_order_of_the_report(tmp_path: Path) -> None:
@@ -95,6 +96,16 @@ def test_a_prompt_that_candidates_share_is_shown_once_and_an_image_embedded_once
     page = shown(tmp_path, case)
     assert [told["src"] for told, _ in page.find("img")] == [image.image]
     assert any(text.startswith("the same image as image 1") for _, text in page.find("p"))
+
+
+def test_prompts_go_by_question_and_condition_and_show_images_first() -> None:
+    (ask,) = one(condition={"images": "as-is"}).asks
+    seen = replace(ask, candidate="you", prompt=(Part("CT", image=picture("a")), Part("Which?")))
+    swapped = replace(seen, condition={"images": "swapped"})
+    groups = prompts(CaseView("c", (ask, replace(ask, question="open"), swapped, seen)))
+    shown = [(group.question, group.condition.get("images"), group.images) for group in groups]
+    assert shown == [("mcq", None, 1), ("mcq", None, 0), ("mcq", "swapped", 1), ("open", None, 0)]
+    assert [again for group in groups for part, _, again in group.parts if part.image] == [False, True]
 
 
 def test_hostile_cases_are_shown_and_not_obeyed(tmp_path: Path) -> None:

@@ -94,6 +94,10 @@ class Prompt:
     parts: list[tuple[Part, int | None, bool]]  # with an image's number, and whether it was shown before
     asks: list[AskView]
 
+    @property
+    def images(self) -> int:
+        return sum(number is not None for _, number, _ in self.parts)
+
 
 def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: str, order: Sequence[str] = ()) -> Path:
     """Writes a page per case and the list of all, one case in memory at a time; returns the list's path.
@@ -142,21 +146,33 @@ def page_name(case: str) -> str:
 
 
 def prompts(case: CaseView, order: Sequence[str] = ()) -> list[Prompt]:
-    """The asks of a case, those with the same prompt together; an image is embedded where it comes first."""
-    groups: dict[Any, Prompt] = {}
-    images: dict[str, int] = {}
+    """The asks of a case, those with the same prompt together, by question and condition, with images first.
+
+    An image is embedded where it comes first.
+    """
+    groups: dict[Any, list[AskView]] = {}
     for ask in case.asks:
         key = (ask.question, tuple(sorted(ask.condition.items())), ask.prompt, ask.order)
-        if key not in groups:
-            groups[key] = Prompt(ask.question, _named(ask.condition), [], [])
-            for part in ask.prompt:
-                again = part.image in images
-                number = images.setdefault(part.image, len(images) + 1) if part.image else None
-                groups[key].parts.append((part, number, again))
-        groups[key].asks.append(ask)
-    for group in groups.values():
-        group.asks.sort(key=lambda ask: order.index(ask.candidate) if ask.candidate in order else len(order))
-    return list(groups.values())
+        groups.setdefault(key, []).append(ask)
+    questions = list(dict.fromkeys(question for question, *_ in groups))
+    conditions = list(dict.fromkeys(condition for _, condition, *_ in groups))
+
+    def place(key: Any) -> tuple[int, int, int]:
+        question, condition, prompt, _ = key
+        return questions.index(question), conditions.index(condition), -sum(bool(part.image) for part in prompt)
+
+    images: dict[str, int] = {}
+    found = []
+    for key in sorted(groups, key=place):
+        first, *_ = asks = sorted(
+            groups[key], key=lambda ask: order.index(ask.candidate) if ask.candidate in order else len(order)
+        )
+        parts = []
+        for part in first.prompt:
+            again = part.image in images
+            parts.append((part, images.setdefault(part.image, len(images) + 1) if part.image else None, again))
+        found.append(Prompt(first.question, _named(first.condition), parts, asks))
+    return found
 
 
 def _named(condition: Mapping[str, str]) -> dict[str, str]:

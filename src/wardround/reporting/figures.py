@@ -1,0 +1,92 @@
+"""A table drawn as a figure, and written as SVG and PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+
+from wardround.core.errors import WardroundError
+from wardround.reporting.table import Table
+
+Mark = Literal["line", "stacked", "dots", "heatmap"]
+NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
+SCALE = 2  # pixels of the PNG per point
+ROW = 22
+
+
+def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: frozenset[str] = frozenset({"Unparsed"})) -> alt.Chart:
+    """The table's figures: columns along x and rows as series (line), or as `mark` says. Published rows are dashed."""
+    told = _told(table, leave_out)
+    columns = list(dict.fromkeys(each["column"] for each in told))
+    rows = list(dict.fromkeys(each["row"] for each in told))
+    base = alt.Chart(alt.Data(values=told), title=table.title)
+    column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
+    row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
+    if mark == "line":
+        return _lines(base, column, rows, y)
+    if mark == "dots":
+        return _dots(base, row, columns, y)
+    if mark == "stacked":
+        colour = alt.Color("column:N", sort=columns, title=x)
+        width = alt.X("value:Q", title=y, stack="zero")
+        return base.mark_bar().encode(width, row, colour, alt.Order("place:Q")).properties(width=420, height=alt.Step(ROW))
+    shade = alt.Color("value:Q", title=y, scale=alt.Scale(scheme="blues"))
+    squares = base.mark_rect().encode(column, row, shade)
+    numbers = base.mark_text(fontSize=9).encode(column, row, alt.Text("printed:N"))
+    return (squares + numbers).properties(width=alt.Step(56), height=alt.Step(ROW))
+
+
+def _lines(base: alt.Chart, column: alt.X, rows: list[str], y: str) -> alt.Chart:
+    colour = alt.Color("row:N", sort=rows, title=None, legend=alt.Legend(labelLimit=300))
+    height = alt.Y("value:Q", title=y, scale=alt.Scale(zero=False))
+    dash = alt.StrokeDash("source:N", title=None, sort=["run", "published"], legend=None)
+    lines = base.mark_line(point=True).encode(column, height, colour, dash)
+    band = base.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
+    return (band + lines).properties(width=alt.Step(48), height=260)
+
+
+def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.Chart:
+    colour = alt.Color("column:N", sort=columns, title=None)
+    offset = alt.YOffset("column:N", sort=columns)
+    width = alt.X("value:Q", title=y, scale=alt.Scale(zero=False))
+    dots = base.mark_point(filled=True, size=50).encode(width, row, colour, offset, alt.Shape("source:N", title=None))
+    rules = base.mark_rule().encode(alt.X("low:Q", title=y), alt.X2("high:Q"), row, colour, offset)
+    step = alt.Step(14, **{"for": "offset"})
+    return (rules + dots).properties(width=420, height=step)
+
+
+def _told(table: Table, leave_out: frozenset[str]) -> list[dict[str, Any]]:
+    told = []
+    for row in table.rows:
+        for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
+            if column.heading in leave_out or cell.value is None:
+                continue
+            scale = 100 if column.unit == "percent" else 1
+            ends = {name: None if end is None else scale * end for name, end in (("low", cell.low), ("high", cell.high))}
+            told.append(
+                {
+                    "row": ", ".join(filter(None, row.shown_labels)),
+                    "column": f"{column.over} {column.heading}".strip(),
+                    "place": place,
+                    "value": scale * cell.value,
+                    "printed": column.printed(cell.value),
+                    "source": "published" if row.published else "run",
+                    **ends,
+                }
+            )
+    return told
+
+
+def write_figure(chart: alt.Chart, folder: Path, stem: str = "figure") -> list[Path]:
+    """Writes the figure as SVG and as PNG."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise WardroundError(NEEDED) from None
+    spec = chart.to_json()
+    files = [folder / f"{stem}.svg", folder / f"{stem}.png"]
+    files[0].write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    files[1].write_bytes(vl_convert.vegalite_to_png(spec, scale=SCALE))
+    return files
