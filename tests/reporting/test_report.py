@@ -141,6 +141,32 @@ def test_without_the_first_condition_the_whole_is_shown_and_said(tmp_path: Path)
     assert any("over all conditions together" in text for _, text in Page(html).find("p", "meaning"))
 
 
+def test_an_axis_is_changed_with_the_others_held_where_the_run_measured_that(tmp_path: Path) -> None:
+    page = written(tmp_path)
+    (_, held), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
+    assert "other axes" not in held
+    path = tmp_path / "measures.csv"
+    kept = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if not ("swapped" in line and "as-g" in line)
+    ]
+    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+    (_, pooled), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
+    assert "Accuracy: over all values of the other axes, where they could not be held." in pooled
+
+
+def test_a_key_with_one_group_is_not_taken_apart(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    path = tmp_path / "measures.csv"
+    text = path.read_text(encoding="utf-8")
+    kinds = [line.replace("{}", '"{""kind"": ""choice""}"') for line in text.splitlines() if ",{}," in line]
+    path.write_text(text + "\n".join(kinds) + "\n", encoding="utf-8")
+    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+    assert [told["id"] for told, _ in page.find("details") if (told.get("id") or "").startswith("slices-")] == [
+        "slices-specialty"
+    ]
+
+
 def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
     write_run(tmp_path)
     report(tmp_path)

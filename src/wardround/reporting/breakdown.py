@@ -42,7 +42,9 @@ def by_condition(run: RunFolder) -> Section | None:
 
 def by_slice(run: RunFolder) -> Section | None:
     """Which cases and questions are hard for whom, each key folded."""
-    folded = [_slicing(run, "slices", keys, "group") for keys in _slicings(run) if not set(keys) <= set(AXES)]
+    blocks = [_slicing(run, "slices", keys, "group") for keys in _slicings(run) if not set(keys) <= set(AXES)]
+    # a score that one group alone has says nothing about groups: the kind of question, with accuracy and hit@k
+    folded = [block for block in blocks if any(len(found.rows) > 1 for found in block.grids)]
     if not folded:
         return None
     told = {"folded_blocks": folded, "varied": bool(run.varied_axes)}
