@@ -8,7 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Record(BaseModel):
-    """Fields that wardround does not know are kept, so that a round trip loses nothing."""
+    """Fields that wardround does not know are kept, so that a round trip loses nothing.
+
+    Empty lists come from a factory: pydantic would deep-copy a default for every case of a large set.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -33,7 +36,7 @@ class Origin(Record):
     """Where the case was published. Never shown to a candidate."""
 
     name: str | None = None
-    pmids: list[str] = []
+    pmids: list[str] = Field(default_factory=list)
     published: str | None = None
 
 
@@ -54,7 +57,7 @@ class Question(Record):
     prompt: str
     gold: int | str
     options: list[str] | None = None
-    accept: list[str] = []
+    accept: list[str] = Field(default_factory=list)
     skill: str | None = None
     capability: str | None = None
     task: str | None = None
@@ -62,9 +65,9 @@ class Question(Record):
     importance: float | None = Field(default=None, ge=0)
     stage: str | None = None
     chain: str | None = None
-    given: list[str] = []
+    given: list[str] = Field(default_factory=list)
     of: str | None = None
-    degradations: list[str] = []
+    degradations: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _gold_fits_kind(self) -> Question:
@@ -93,15 +96,15 @@ class Case(Record):
     questions: list[Question] = Field(min_length=1)
     split: str | None = None
     specialty: str | None = None
-    tags: list[str] = []
+    tags: list[str] = Field(default_factory=list)
     cluster: str | None = None
     origin: Origin | None = None
     patient: Patient | None = None
     history: str | None = None
     findings: str | None = None
-    images: list[Image] = []
-    references: list[Reference] = []
-    tellings: dict[str, Telling] = {}
+    images: list[Image] = Field(default_factory=list)
+    references: list[Reference] = Field(default_factory=list)
+    tellings: dict[str, Telling] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Case:
