@@ -67,7 +67,7 @@ def plain_asks(folder: Path, count: int) -> list[tuple[str, Path]]:
         for line in lines:
             case = orjson.loads(line)
             for question in case["questions"]:
-                options = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", question["options"]))
+                options = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", OPTIONS, strict=True))
                 slots = {
                     "images": "Images, in order: 1. CT",
                     "history": case["history"],

@@ -41,7 +41,8 @@ def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
         )
         tell(started, status=log.status)
         assert log.status == "success"
-        assert log.results is not None and log.results.completed_samples == calls
+        assert log.results is not None
+        assert log.results.completed_samples == calls
 
 
 if __name__ == "__main__":
