@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,14 +15,20 @@ Mark = Literal["line", "stacked", "dots", "heatmap"]
 NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
 SCALE = 2  # pixels of the PNG per point
 ROW = 22
+LIGHT_TO_MID = ["#f4f8fc", "#7fb2d9"]  # dark numbers stay readable on all of it
 
 
-def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: frozenset[str] = frozenset({"Unparsed"})) -> alt.Chart:
-    """The table's figures: columns along x and rows as series (line), or as `mark` says. Published rows are dashed."""
-    told = _told(table, leave_out)
+def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = ()) -> alt.Chart | None:
+    """The table's figures, columns along x and rows as series or as `mark` says; None where nothing was measured.
+
+    Published rows are dashed lines or points of another shape.
+    """
+    told = _told(table, {*leave_out, "Unparsed"})
+    if not told:
+        return None
     columns = list(dict.fromkeys(each["column"] for each in told))
     rows = list(dict.fromkeys(each["row"] for each in told))
-    base = alt.Chart(alt.Data(values=told), title=table.title)
+    base = alt.Chart(alt.Data(values=told), title=alt.Title(table.title, anchor="start"))
     column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
     row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
     if mark == "line":
@@ -31,8 +38,10 @@ def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: frozenset[str
     if mark == "stacked":
         colour = alt.Color("column:N", sort=columns, title=x)
         width = alt.X("value:Q", title=y, stack="zero")
-        return base.mark_bar().encode(width, row, colour, alt.Order("place:Q")).properties(width=420, height=alt.Step(ROW))
-    shade = alt.Color("value:Q", title=y, scale=alt.Scale(scheme="blues"))
+        return (
+            base.mark_bar().encode(width, row, colour, alt.Order("place:Q")).properties(width=420, height=alt.Step(ROW))
+        )
+    shade = alt.Color("value:Q", title=y, scale=alt.Scale(range=LIGHT_TO_MID))
     squares = base.mark_rect().encode(column, row, shade)
     numbers = base.mark_text(fontSize=9).encode(column, row, alt.Text("printed:N"))
     return (squares + numbers).properties(width=alt.Step(56), height=alt.Step(ROW))
@@ -57,14 +66,16 @@ def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.Chart:
     return (rules + dots).properties(width=420, height=step)
 
 
-def _told(table: Table, leave_out: frozenset[str]) -> list[dict[str, Any]]:
+def _told(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
     told = []
     for row in table.rows:
         for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
             if column.heading in leave_out or cell.value is None:
                 continue
             scale = 100 if column.unit == "percent" else 1
-            ends = {name: None if end is None else scale * end for name, end in (("low", cell.low), ("high", cell.high))}
+            ends = {
+                name: None if end is None else scale * end for name, end in (("low", cell.low), ("high", cell.high))
+            }
             told.append(
                 {
                     "row": ", ".join(filter(None, row.shown_labels)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import groupby, product
 
 from wardround.core.condition import AXES, DEFAULTS
 from wardround.reporting.numbers import listed
@@ -19,8 +19,9 @@ JUDGED = ("hit@",)
 class Wanted:
     """One column as it is asked for: a measure in a slice, or its change from another slice (`minus`).
 
-    `by` makes one column of each value that a slice key has in the run, `headings` first and in their order.
-    A measure that ends in @k makes one of each k that was measured; `{}` in its heading is the k.
+    `by` makes one column of each value that a slice key has in the run, `headings` (value -> heading) first and in
+    their order. A measure that ends in @k makes one of each k that was measured. `{}` in the heading is the value's
+    heading, or the k; in `published`, the paper's name of the column, it is the same.
     """
 
     heading: str
@@ -32,13 +33,16 @@ class Wanted:
     headings: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = "percent"
     decimals: int = 1
+    published: str | None = None
 
     @property
     def column(self) -> Column:
         return Column(self.heading, self.over, self.unit, self.decimals)
 
 
-def measured_table(run: RunFolder, title: str, rows: tuple[str, ...], wanted: list[Wanted]) -> tuple[Table, list[Wanted]]:
+def measured_table(
+    run: RunFolder, title: str, rows: tuple[str, ...], wanted: list[Wanted]
+) -> tuple[Table, list[Wanted]]:
     """The table with a row for each candidate (and each value of the other keys in `rows`), and its columns' figures.
 
     The unparsed rate stands beside every score, so it is the last column of every table.
@@ -50,7 +54,7 @@ def measured_table(run: RunFolder, title: str, rows: tuple[str, ...], wanted: li
         candidate = named.pop("candidate")
         drawn.append(Row(labels, [figure(run, each, candidate, named) for each in shown]))
     labels = tuple(key.capitalize() for key in rows)
-    return Table(title, labels, [each.column for each in shown], drawn, _notes(run, shown)), shown
+    return Table(title, labels, [each.column for each in shown], drawn, _notes(run, shown, drawn)), shown
 
 
 def _values(run: RunFolder, key: str) -> list[str]:
@@ -63,24 +67,34 @@ def _values(run: RunFolder, key: str) -> list[str]:
 def expanded(run: RunFolder, wanted: list[Wanted]) -> list[Wanted]:
     """Columns by a key and columns of every k, each made the columns that the run has."""
     found: list[Wanted] = []
-    for each in wanted:
-        if each.by is not None:
-            found += _by_value(run, each, each.by)
-        elif each.measure.endswith("@k"):
-            found += _by_k(run, each)
-        else:
-            found.append(each)
+    for by, neighbours in groupby(wanted, key=lambda each: each.by):
+        if by is not None:
+            found += _by_value(run, list(neighbours), by)
+            continue
+        for each in neighbours:
+            found += _by_k(run, each) if each.measure.endswith("@k") else [each]
     return found
 
 
-def _by_value(run: RunFolder, wanted: Wanted, key: str) -> list[Wanted]:
-    there = {line.slice[key]: None for line in run.lines if line.measure == wanted.measure and set(line.slice) == {key}}
-    there.pop("mean", None)
-    order = [value for value in wanted.headings if value in there]
-    order += [value for value in there if value not in wanted.headings]
+def _by_value(run: RunFolder, neighbours: list[Wanted], key: str) -> list[Wanted]:
+    """Neighbours by the same key stay together: all columns of its first value, then all of its second."""
+    headings, there = neighbours[0].headings, dict[str, None]()
+    for wanted in neighbours:
+        fixed = _kept(run, wanted.slice)
+        for line in run.lines:
+            others = {name: value for name, value in line.slice.items() if name != key}
+            if line.measure == wanted.measure and key in line.slice and others == fixed and line.slice[key] != "mean":
+                there[line.slice[key]] = None
+    order = [value for value in headings if value in there] + [value for value in there if value not in headings]
     return [
-        replace(wanted, by=None, heading=wanted.headings.get(value, value), slice={**wanted.slice, key: value})
+        replace(
+            _named(wanted, headings.get(value, value)),
+            by=None,
+            slice={**wanted.slice, key: value},
+            minus={**wanted.minus, key: value} if wanted.minus else {},
+        )
         for value in order
+        for wanted in neighbours
     ]
 
 
@@ -88,8 +102,15 @@ def _by_k(run: RunFolder, wanted: Wanted) -> list[Wanted]:
     stem = wanted.measure.removesuffix("k")
     ks = {int(k) for line in run.lines if line.measure.startswith(stem) and (k := line.measure[len(stem) :]).isdigit()}
     if not ks:
-        return [replace(wanted, heading=wanted.heading.format("k"))]
-    return [replace(wanted, measure=f"{stem}{k}", heading=wanted.heading.format(k)) for k in sorted(ks)]
+        return [_named(wanted, "k")]
+    return [replace(_named(wanted, str(k)), measure=f"{stem}{k}") for k in sorted(ks)]
+
+
+def _named(wanted: Wanted, name: str) -> Wanted:
+    told = {
+        part: text.replace("{}", name) for part in ("heading", "over", "published") if (text := getattr(wanted, part))
+    }
+    return replace(wanted, **told)
 
 
 def figure(run: RunFolder, wanted: Wanted, candidate: str, named: Mapping[str, str]) -> Cell:
@@ -107,7 +128,12 @@ def figure(run: RunFolder, wanted: Wanted, candidate: str, named: Mapping[str, s
 
 
 def _line(run: RunFolder, measure: str, candidate: str, slice: Mapping[str, str]) -> Measure | None:
-    """The figure in a slice. An axis with one value in the study is not named in its slices."""
+    kept = _kept(run, slice)
+    return None if kept is None else run.line(measure, candidate, kept)
+
+
+def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
+    """A slice as the run names it: without axes that have one value in the study. None if it was not asked."""
     kept = {}
     for key, value in slice.items():
         if key in AXES and key not in run.varied_axes:
@@ -115,7 +141,7 @@ def _line(run: RunFolder, measure: str, candidate: str, slice: Mapping[str, str]
                 return None
         else:
             kept[key] = value
-    return run.line(measure, candidate, kept)
+    return kept
 
 
 def _cell(run: RunFolder, measure: str, line: Measure | None) -> Cell:
@@ -148,16 +174,17 @@ def _turned(each: Comparison) -> Comparison:
     return replace(each, a=each.b, b=each.a, value=value, low=low, high=high)
 
 
-def _notes(run: RunFolder, shown: list[Wanted]) -> list[str]:
+def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
     asked = run.manifest.get("cases", {})
     notes = [
-        f"{asked.get('cases', '?')} cases with {asked.get('questions', '?')} questions. Brackets are 95% intervals over "
-        "clusters of cases."
+        f"{asked.get('cases', '?')} cases with {asked.get('questions', '?')} questions. "
+        "Brackets are 95% intervals over clusters of cases."
     ]
     if not run.complete:
         notes.insert(0, f"Incomplete: {run.manifest.get('why') or 'the run did not end'}.")
-    if any(each.minus for each in shown):
-        notes.append("A change is paired, question by question; without brackets it is the difference of two figures.")
+    changes = [row.cells[place] for row in drawn for place, each in enumerate(shown) if each.minus]
+    if any(cell.value is not None and cell.low is None for cell in changes):
+        notes.append("A change without brackets is the difference of two figures, not paired by question.")
     judged = dict.fromkeys(each.measure for each in shown if each.measure.startswith(JUDGED))
     judges = {line.version for line in run.lines if line.measure in judged and line.version}
     if judged and judges:

@@ -28,15 +28,22 @@ def _notes(table: Table, width: int) -> list[str]:
 
 
 def _blocks(table: Table, width: int) -> list[Table]:
-    """The table cut into groups of columns that fit; each has the rows' names again."""
+    """The table cut into parts that fit; each has the rows' names again. Columns under one heading stay together."""
     names = sum(max(map(len, texts)) + len(GAP) for texts in zip(table.labels, *_labels(table.rows), strict=True))
+    needed = [_width(table, place) + len(GAP) for place in range(len(table.columns))]
+    groups, place = [], 0
+    for _, many in overs(table.columns) or [("", 1)] * len(table.columns):
+        whole = range(place, place + many)
+        fits = names + sum(needed[each] for each in whole) <= width
+        groups += [whole] if fits else [range(each, each + 1) for each in whole]
+        place += many
     cuts, room = [0], width - names
-    for place, _ in enumerate(table.columns):
-        needed = _width(table, place) + len(GAP)
-        if room < needed and place > cuts[-1]:
-            cuts.append(place)
+    for group in groups:
+        size = sum(needed[each] for each in group)
+        if room < size and group.start > cuts[-1]:
+            cuts.append(group.start)
             room = width - names
-        room -= needed
+        room -= size
     ends = [*cuts[1:], len(table.columns)]
     return [_part(table, start, end) for start, end in zip(cuts, ends, strict=True)]
 

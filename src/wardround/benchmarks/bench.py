@@ -1,0 +1,112 @@
+"""Runs a named study: the paper's table on any cases and candidates, with intervals, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from wardround.benchmarks.beside import with_published
+from wardround.benchmarks.composition import composed
+from wardround.benchmarks.entry import Entry, find, headings_of
+from wardround.benchmarks.published import load
+from wardround.benchmarks.study_file import as_toml, study_table
+from wardround.cases.set import CaseSet
+from wardround.core.errors import WardroundError
+from wardround.core.study import study_from
+from wardround.examination import run_study
+from wardround.reporting.figures import figure, write_figure
+from wardround.reporting.latex import as_latex
+from wardround.reporting.markdown import as_markdown
+from wardround.reporting.run import read_run
+from wardround.reporting.table import Table
+from wardround.reporting.table_csv import as_csv
+from wardround.reporting.table_measured import measured_table
+
+STUDY_FILE = "bench.toml"  # what was asked for; the run keeps its own copy as study.toml
+
+
+@dataclass(frozen=True)
+class Benched:
+    """What came of a named study: its tables, the files written, and how the run ended."""
+
+    name: str
+    tables: list[Table]
+    folder: Path | None = None
+    files: list[Path] = field(default_factory=list)
+    exit_code: int = 0
+    status: str = "complete"
+    why: str | None = None
+
+    def told(self) -> dict[str, Any]:
+        """As JSON: every cell with its figure, interval and n."""
+        return {
+            "study": self.name,
+            "run": str(self.folder) if self.folder else None,
+            "status": self.status,
+            "why": self.why,
+            "tables": [asdict(table) for table in self.tables],
+            "files": [str(file) for file in self.files],
+        }
+
+
+def bench(
+    name: str,
+    *,
+    cases: Path,
+    candidates: list[dict[str, Any]],
+    judge: Mapping[str, Any] | None = None,
+    runs: Path | None = None,
+    answers: Path | None = None,
+    trials: int | None = None,
+    published: bool = False,
+    note: Callable[[str], None] = print,
+) -> Benched:
+    """Runs a named study or goes on with it, and writes its table (and figure) into the run folder."""
+    name, entry = find(name)
+    if entry.cannot:
+        raise WardroundError(f"{name} {entry.cannot}")
+    if entry.composition:
+        return Benched(name, composed(CaseSet.open(cases), name, entry, published=published))
+    assert entry.put is not None
+    if not candidates:
+        raise WardroundError(f"{name} needs a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
+    told = study_table(name, entry.put, cases, candidates, trials=trials, judge=judge)
+    folder = (runs or Path("runs")) / told["name"]
+    study_from(told, folder / STUDY_FILE)  # what is wrong with it is said before anything is written
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STUDY_FILE).write_text(f"# {name}: {entry.title}\n{as_toml(told)}", encoding="utf-8")
+    ended = run_study(folder / STUDY_FILE, runs=runs, answers=answers, note=note)
+    table = drawn(name, entry, ended.folder, published=published)
+    files = written(table, entry, ended.folder, note)
+    manifest = ended.manifest
+    return Benched(name, [table], ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
+
+
+def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> Table:
+    """The paper's table from a run folder."""
+    run = read_run(folder)
+    benchmark = name.partition("/")[0]
+    wanted = [column.wanted(headings_of(benchmark)) for column in entry.columns]
+    table, shown = measured_table(run, f"{name}: {entry.title}", tuple(entry.rows), wanted)
+    table = replace(table, notes=[*table.notes, *entry.choices])
+    if published and entry.published:
+        table = with_published(table, shown, entry, load(f"{benchmark}/{entry.published}"), run.declared)
+    return table
+
+
+def written(table: Table, entry: Entry, folder: Path, note: Callable[[str], None]) -> list[Path]:
+    """Writes table.csv, table.tex and table.md, and the figure where the study is one."""
+    files = []
+    for suffix, text in (("csv", as_csv(table)), ("tex", as_latex(table)), ("md", as_markdown(table))):
+        files.append(folder / f"table.{suffix}")
+        files[-1].write_text(text, encoding="utf-8", newline="\n")
+    if entry.figure is not None:
+        look = entry.figure
+        chart = figure(table, look.mark, x=look.x, y=look.y, leave_out=look.leave_out)
+        try:
+            files += write_figure(chart, folder) if chart is not None else []
+        except WardroundError as error:  # the table is there all the same
+            note(str(error))
+    return files

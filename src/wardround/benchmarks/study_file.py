@@ -1,0 +1,75 @@
+"""A named study as the study file that `wardround run` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wardround.benchmarks.entry import Put
+
+
+def study_table(
+    name: str,
+    put: Put,
+    cases: Path,
+    candidates: list[dict[str, Any]],
+    *,
+    trials: int | None = None,
+    judge: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The whole study as tables: what the paper fixes, on these cases, of these candidates."""
+    fixed = put.model_dump(exclude_none=True, exclude_unset=True)
+    told = {
+        "name": name.replace("/", "-"),
+        "cases": str(cases.absolute()),
+        "questions": put.questions,
+        "trials": trials or put.trials,
+        "sampling": put.sampling.given,
+        "conditions": put.conditions,
+        "judge": dict(judge) if judge is not None else fixed.get("judge"),
+        "comparisons": fixed.get("comparisons"),
+        "candidates": candidates,
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def as_toml(table: Mapping[str, Any]) -> str:
+    """A table of a study as TOML: plain values first, then tables, then lists of tables."""
+    plain = {key: value for key, value in table.items() if not _is_table(value) and not _are_tables(value)}
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in plain.items()]
+    for key, value in table.items():
+        for each, head in _tables(key, value):
+            lines += ["", head, *(f"{_key(name)} = {_value(item)}" for name, item in each.items())]
+    return "\n".join([*lines, ""])
+
+
+def _tables(key: str, value: Any) -> list[tuple[Mapping[str, Any], str]]:
+    if _is_table(value):
+        return [(value, f"[{_key(key)}]")]
+    return [(each, f"[[{_key(key)}]]") for each in value] if _are_tables(value) else []
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_table, value))
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return (
+            "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }" if value else "{}"
+        )
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value) if isinstance(value, bool | int | float) else _value(str(value))

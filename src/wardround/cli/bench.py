@@ -1,0 +1,80 @@
+"""`wardround bench`: each table and figure of the four papers by name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wardround.cli.output import Json, finish, note
+from wardround.cli.places import Answers, Runs
+from wardround.core.errors import WardroundError
+
+
+def bench(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A study such as cure/table2, or `list`.")],
+    cases: Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="The case set.")] = None,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option("--candidate", metavar="NAME=...", help="NAME=PROVIDER or NAME=ADDRESS, then ,key=value ..."),
+    ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option("--candidates", metavar="FILE", help="A TOML file with [[candidates]].")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", metavar="PROVIDER,...", help="Who marks open answers (default: lexical).")
+    ] = None,
+    runs: Runs = None,
+    answers: Answers = None,
+    trials: Annotated[int | None, typer.Option("--trials", min=1, help="Instead of the paper's number.")] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show the paper's figures beside, where the protocol is the same.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a named study of a benchmark and print the paper's table, or list all of them."""
+    if name == "list":
+        _list(as_json)
+        return
+    from wardround.benchmarks.bench import bench as run_bench
+    from wardround.benchmarks.candidate_text import candidate_from, candidates_in
+    from wardround.benchmarks.entry import find
+    from wardround.reporting.table_text import as_text
+
+    find(name)
+    if cases is None:
+        raise WardroundError(f"{name} needs a case set: --cases DIR")
+    named, judging = candidates_in(candidates) if candidates else ([], None)
+    named += [candidate_from(text) for text in candidate or []]
+    if judge is not None:
+        judging = candidate_from(f"judge={judge}")
+    found = run_bench(
+        name,
+        cases=cases,
+        candidates=named,
+        judge=judging,
+        runs=runs,
+        answers=answers,
+        trials=trials,
+        published=published,
+        note=note,
+    )
+    width = shutil.get_terminal_size((120, 40)).columns
+    lines = [as_text(table, width) for table in found.tables]
+    finish(found.told(), as_json, "\n\n".join([*lines, *(["\n".join(map(str, found.files))] if found.files else [])]))
+    raise typer.Exit(found.exit_code)
+
+
+def _list(as_json: bool) -> None:
+    from wardround.benchmarks.entry import entries
+
+    told: list[dict[str, Any]] = [entry.told(name) for name, entry in entries().items()]
+    widest = max(len(each["study"]) for each in told)
+    lines = []
+    for each in told:
+        lines.append(f"{each['study']:<{widest}}  {each['paper']}: {each['title']}")
+        lines.append(f"{'':<{widest}}  asks for {'; '.join(each['needs'])}")
+        lines.append(f"{'':<{widest}}  {each['why_not'] or 'can be run'}")
+    finish({"studies": told}, as_json, "\n".join(lines))
