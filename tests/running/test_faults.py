@@ -25,7 +25,7 @@ def run_against(server: ExamServer, folder) -> dict:
     study = write_study(
         folder,
         server.url,
-        candidate={"concurrency": 64, "timeout": 1.0},
+        candidate={"concurrency": 64, "timeout": 2.0},
         conditions={"options": ["as-given", "shuffled"]},
     )
     return examine(study)
@@ -36,7 +36,7 @@ def test_a_third_of_faults_of_every_kind_leaves_the_store_of_a_faultless_run(tmp
     monkeypatch.setattr("wardround.running.caller.LONGEST_BACKOFF", 1.0)  # an ask that is unlucky often need not wait
     with ExamServer() as calm:
         assert run_against(calm, tmp_path / "calm")["status"] == "complete"
-    with ExamServer(fault_rate=0.3, seed=SEED, hang_seconds=5) as hostile:
+    with ExamServer(fault_rate=0.3, seed=SEED, hang_seconds=10) as hostile:
         manifest = run_against(hostile, tmp_path / "hostile")
     assert set(hostile.faults) == set(FAULTS)
     assert sum(hostile.faults.values()) > 0.25 * hostile.calls

@@ -72,8 +72,8 @@ def test_retry_after_is_honoured(tmp_path, monkeypatch):
 def test_a_budget_of_100_requests_ends_with_at_most_100_calls_and_the_next_run_goes_on(tmp_path, faults):
     write_cases(tmp_path / "cases", 250)
     budget = {"requests": 100}
-    with ExamServer(fault_rate=faults, hang_seconds=1) as server:
-        candidate = {"timeout": 0.3, "concurrency": 16}
+    with ExamServer(fault_rate=faults, hang_seconds=10) as server:
+        candidate = {"timeout": 2.0, "concurrency": 16}
         study = write_study(tmp_path, server.url, candidate=candidate, budget=budget)
         before = 0
         for _ in range(2):
