@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from wardround.cli import cases, check, demo, mark, report, run
+from wardround.cli import bench, cases, check, demo, mark, published, report, run
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)
 app.command()(report.report)
+app.command()(bench.bench)
+app.command()(published.published)
 
 
 def main() -> None:
