@@ -41,6 +41,7 @@ class OpenAI:
         self.settings = settings
         self.identity: Identity = settings.identity
         self.several = not settings.send_seed
+        self._refused_as_several: bytes | None = None  # until this Ask is asked alone
         self._url = _address(settings).rstrip("/") + "/chat/completions"
         self._refused: set[str] = set()  # optional fields that this server does not take
         self._secrets: list[str] = []
@@ -170,13 +171,15 @@ class OpenAI:
         if status in (401, 403, 404):
             raise Gone(f"HTTP {status}: {said}")
         if status in (400, 422):
-            if count > 1:
-                self.several = False
-                raise Adapted(f"takes one completion a request: {said}")
             for name in self._may_leave_out(ask):
                 if name in said and name not in self._refused:
                     self._refused.add(name)
                     raise Adapted(f"does not take {name}: {said}")
+            if count > 1:
+                self.several, self._refused_as_several = False, ask.key
+                raise Adapted(f"may take one completion a request only: {said}")
+            if ask.key == self._refused_as_several:  # refused alone too: it was not for being several
+                self.several, self._refused_as_several = True, None
         raise Rejected(f"HTTP {status}: {said}")
 
     def _may_leave_out(self, ask: Ask) -> list[str]:

@@ -67,7 +67,7 @@ class Caller:
         answers: list[Answer] = []
         attempt = 0
         while True:
-            left = replace(request, trials=request.trials[len(answers) :])
+            left = replace(request, trials=request.trials[len(answers) :]) if answers else request
             if not self.candidate.several and len(left.trials) > 1:
                 alone = [self.fetch(replace(left, trials=(trial,))) for trial in left.trials]
                 several = await asyncio.gather(*alone, return_exceptions=True)

@@ -22,6 +22,7 @@ from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Candidate, Gone, Rejected, Request
 from wardround.candidates.registry import make_candidate, refuse_elsewhere
 from wardround.cases.set import CaseSet
+from wardround.cases.validation import problems_of
 from wardround.core.ask import Answer
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
@@ -34,8 +35,8 @@ from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import Reader, Room, abandon
-from wardround.running.store import Row, Store
-from wardround.running.used import UsedRows, read_used
+from wardround.running.store import Store
+from wardround.running.used import UsedRows
 
 MOST_PROBLEMS_TOLD = 20  # on the way; the manifest has them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -76,6 +77,8 @@ class Examination:
     ) -> None:
         self.study, self.places, self.note = study, places, note
         self.cases = CaseSet.open(cases_folder(study, places.study), strict=strict)
+        if strict:
+            refuse_problems(self.cases)
         self.prompts = Prompts(places.study.parent)
         self.folder = RunFolder(places.runs / study.name)
         self._reader = reader
@@ -84,7 +87,7 @@ class Examination:
             refuse_elsewhere(study.judge)
         self.store = Store(places.answers)
         self._imagery = Imagery()
-        self._purse = Purse(study.budget)
+        self.purse = Purse(study.budget)
         self._used = UsedRows()
         self._seated: list[Seated] = []
         self._read = self._unread = 0
@@ -96,7 +99,7 @@ class Examination:
         renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
         for number, candidate in enumerate(self._candidates):
             await candidate.prepare(self.cases)
-            caller = Caller(self.study.name, candidate, self.store, self._imagery, self._purse)
+            caller = Caller(self.study.name, candidate, self.store, self._imagery, self.purse)
             room = Room(
                 self.study,
                 renderer,
@@ -157,6 +160,8 @@ class Examination:
         }
         self.folder.write_manifest(self._manifest() | kept | UNFINISHED)  # a run that is killed is bound all the same
         await self._ask_all(quiet)
+        for skipped in self._skipped().values():
+            self.note(f"skipped: {skipped}")
         kept["sentinel"] = await self._ask_again()
         manifest = self._manifest() | kept
         self._write_used()
@@ -223,11 +228,11 @@ class Examination:
         for seated in self._seated:
             caller = seated.room.caller
             name, served = caller.settings.name, caller.settings.base_url is not None
-            if name in told or not served or not seated.sentinels.kept or caller.ending or self._purse.reached:
+            if name in told or not served or not seated.sentinels.kept or caller.ending or self.purse.reached:
                 continue
             try:
                 told[name] = await seated.sentinels.ask_again(
-                    self.study.name, caller.candidate, self.store, self._imagery, self._reader, self._purse
+                    self.study.name, caller.candidate, self.store, self._imagery, self._reader, self.purse
                 )
             except (Gone, Rejected) as failure:
                 told[name] = {"asked_again": 0, "failed": str(failure)}
@@ -244,10 +249,8 @@ class Examination:
     def _manifest(self) -> dict[str, Any]:
         why = self._why_incomplete()
         inapplicable: Counter[str] = Counter()
-        skipped: dict[str, str] = {}
         for seated in self._seated:
             inapplicable += seated.plan.inapplicable
-            skipped |= seated.plan.skipped | seated.outcome.skipped
         return {
             "wardround": __version__,
             "study": {
@@ -265,7 +268,7 @@ class Examination:
                 "hash": self.cases.hash,
                 "cases": len(self.cases),
                 "questions": self.cases.question_count,
-                "skipped": [str(problem) for problem in self.cases.problems] + list(skipped.values()),
+                "skipped": [str(problem) for problem in self.cases.problems] + list(self._skipped().values()),
             },
             "exploratory": self.folder.changed_since_frozen(self.decided),
             "prompts": dict(sorted(self.prompts.hashes.items())),
@@ -282,11 +285,18 @@ class Examination:
         families = {name: family.model_dump() for name, family in self.study.comparisons.items()}
         return {"study": self.study.hash, "cases": self.cases.hash, "comparisons": blake(families).hex()}
 
+    def _skipped(self) -> dict[str, str]:
+        """The cases that could not be asked because something is wrong with them, with what that is."""
+        skipped: dict[str, str] = {}
+        for seated in self._seated:
+            skipped |= seated.plan.skipped | seated.outcome.skipped
+        return skipped
+
     def _why_incomplete(self) -> str | None:
         if self.interrupted:
             return "it was interrupted"
-        if self._purse.reached and any(seated.outcome.stopped for seated in self._seated):
-            return self._purse.reached
+        if self.purse.reached and any(seated.outcome.stopped for seated in self._seated):
+            return self.purse.reached
         for seated in self._seated:
             name, outcome = seated.room.caller.settings.name, seated.outcome
             if outcome.gone:
@@ -345,12 +355,6 @@ class Examination:
                 told.append(f"{caller.settings.name}: answers come from servers that named different models: {names}")
         return told
 
-    def pack(self) -> int:
-        """Copies the answers that the run used into its folder."""
-        used = read_used(self.folder.path).select("ask", "trial", "turn").unique(maintain_order=True)
-        rows = (Row(bytes.fromhex(ask), trial, turn) for ask, trial, turn in used.iter_rows())
-        return self.store.copy_rows(rows, self.folder.path / "answers.sqlite")
-
     async def close(self) -> None:
         await abandon()
         await self.store.settled()
@@ -365,6 +369,12 @@ def cases_folder(study: Study, study_file: Path) -> Path:
     """The case set that a study names: beside the study file, or from here."""
     beside = study_file.parent / study.cases
     return beside if beside.exists() else Path(study.cases)
+
+
+def refuse_problems(cases: CaseSet) -> None:
+    """Decodes every image before anything is asked; the first that cannot be used fails the set."""
+    for problem in problems_of(cases):
+        raise WardroundError(str(problem))
 
 
 def first_of(failures: BaseExceptionGroup[WardroundError]) -> WardroundError:

@@ -22,7 +22,7 @@ MOST_FAILURES_TOLD = 20
 TRAINING = "train"  # the split that candidates may be fitted on
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Seat:
     """One thing to be asked: a question or a chain of one case under one condition, in so many trials."""
 

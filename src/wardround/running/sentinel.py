@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scipy.stats import fisher_exact
-
 from wardround.candidates.candidate import Candidate, Fault, Request
 from wardround.core.ask import Answer
 from wardround.running.budget import Purse
@@ -51,6 +49,8 @@ class Sentinels:
             read = [reader.text(answer, request.question, request.order) for answer in (before, after)]
             agree.append(read[0] == read[1])
             models |= {name for name in (before.model, after.model) if name}
+        from scipy.stats import fisher_exact  # slow to import, and needed at the end of a run only
+
         half = len(agree) // 2
         early, late = sum(agree[:half]), sum(agree[half:])
         table = [[early, half - early], [late, len(agree) - half - late]]

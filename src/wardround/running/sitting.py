@@ -242,7 +242,7 @@ class Together:
     async def _fetch(self, group: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
         group.sort(key=lambda one: one[0].trials)
         first = group[0][0]
-        request = replace(first, trials=tuple(one.trials[0] for one, _ in group))
+        request = first if len(group) == 1 else replace(first, trials=tuple(one.trials[0] for one, _ in group))
         try:
             answers = await self.room.caller.fetch(request)
         except BaseException as exception:
