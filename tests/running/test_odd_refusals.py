@@ -25,7 +25,8 @@ def test_one_prompt_that_is_too_long_does_not_end_several_in_one(tmp_path: Path)
         manifest = examine(study)
     assert manifest["status"] == "incomplete"
     assert manifest["candidates"][0]["new"] == 117
-    assert server.bodies[-2]["n"] == 3, "later questions are asked for all their trials at once again"
+    later = [body.get("n", 1) for body in server.bodies[1:]]
+    assert later.count(3) >= 10, "later questions are asked for all their trials at once again"
 
 
 def test_strict_fails_on_an_image_that_cannot_be_decoded_before_anything_is_asked(tmp_path: Path) -> None:
