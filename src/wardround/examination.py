@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,20 @@ import polars as pl
 
 from wardround.asking.prompts import Prompts
 from wardround.cases.set import CaseSet
-from wardround.core.errors import BadInput
-from wardround.core.study import Study, load_study
-from wardround.marking.marks import mark, write_marks
+from wardround.core.errors import BadInput, WardroundError
+from wardround.core.study import Budget, JudgeSettings, Study, load_judge, load_study
+from wardround.judging import Hearing, open_judge
+from wardround.marking.judges import predictions, verdict_table, write_verdicts
+from wardround.marking.marks import mark, with_error_classes, write_marks
 from wardround.marking.reader import AnswerReader
 from wardround.measuring import write_measures
 from wardround.reporting.compare import compare
 from wardround.reporting.page import report
 from wardround.reporting.views import Views
+from wardround.running.budget import Purse
 from wardround.running.folder import RunFolder
 from wardround.running.run import Examination, Places
-from wardround.running.store import Store
+from wardround.running.store import Row, Store
 from wardround.running.used import read_used
 
 INTERRUPTED = 130
@@ -30,11 +33,12 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended: its folder, its manifest and the exit code that says so."""
+    """How a run or its marking ended: its folder, its manifest and the exit code that says so."""
 
     folder: Path
     manifest: dict[str, Any]
     exit_code: int
+    judge_rows: Sequence[Row] = ()  # the answers of the judge that were used
 
 
 def run_study(
@@ -51,38 +55,101 @@ def run_study(
 ) -> Ended:
     """Runs a study or goes on with it, then marks, measures and reports."""
     study = load_study(study_file)
+    if study.judge is not None:
+        open_judge(study.judge, study, study_file.parent)
     places = Places.given(study_file, runs, answers)
     examination = Examination(study, places, AnswerReader(), strict=strict, note=note)
 
     async def go() -> dict[str, Any]:
         try:
-            manifest = await examination.run(amend=amend, quiet=quiet, notes=notes)
-            if pack:
-                note(f"{examination.pack():,} answers packed into {examination.folder.path}")
-            return manifest
+            return await examination.run(amend=amend, quiet=quiet, notes=notes)
         finally:
             await examination.close()
 
     try:
-        manifest = asyncio.run(go())
+        asyncio.run(go())
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
-    mark_run(examination.folder.path, answers=places.answers)
-    exit_code = INTERRUPTED if examination.interrupted else 3 if manifest["status"] == "incomplete" else 0
-    return Ended(examination.folder.path, manifest, exit_code)
+    folder, stopped = examination.folder.path, examination.interrupted
+    # a run that was interrupted is marked by what is stored: its judge is not asked any more
+    purse = Purse(Budget(requests=0)) if stopped else examination.purse
+    ended = mark_run(folder, answers=places.answers, purse=purse, note=note, quiet=quiet)
+    if pack:
+        note(f"{_pack(ended, places.answers):,} answers packed into {folder}")
+    if stopped:
+        return replace(ended, exit_code=INTERRUPTED)
+    return replace(ended, exit_code=ended.exit_code or (3 if ended.manifest["status"] == "incomplete" else 0))
 
 
-def mark_run(folder: Path, *, answers: Path | None = None) -> None:
-    """Marks, measures and reports again from stored answers; nobody is called."""
+def _pack(ended: Ended, answers: Path) -> int:
+    """Copies the answers that the run used into its folder, those of its judge among them."""
+    used = read_used(ended.folder).select("ask", "trial", "turn").unique(maintain_order=True)
+    rows = [Row(bytes.fromhex(ask), trial, turn) for ask, trial, turn in used.iter_rows()]
+    store = Store(answers)
+    try:
+        return store.copy_rows([*rows, *ended.judge_rows], ended.folder / "answers.sqlite")
+    finally:
+        store.close()
+
+
+def mark_run(
+    folder: Path,
+    *,
+    answers: Path | None = None,
+    parser: str = "strict",
+    judge: Path | None = None,
+    errors: bool = False,
+    purse: Purse | None = None,
+    note: Callable[[str], None] = print,
+    quiet: bool = True,
+) -> Ended:
+    """Marks, measures and reports again from stored answers; only a judge is called, for verdicts it never gave.
+
+    `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
+    the kind of error behind each wrong answer.
+    """
     ran = Ran.open(folder, answers)
     try:
-        marks = mark(read_used(folder), ran.cases, ran.store, ran.study)
+        settings = load_judge(judge) if judge is not None else ran.study.judge
+        beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
+        hearing = settings and ran.hearing(settings, beside, purse or Purse(ran.study.budget), note, quiet)
+        if errors and hearing is None:
+            raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
+        marks = _judged_marks(folder, ran, hearing, parser, errors)
+        told = _told(ran.manifest, hearing)
     finally:
         ran.store.close()
     write_marks(folder, marks)
     write_measures(folder, marks, ran.study)
-    RunFolder(folder).write_manifest(ran.manifest | {"chance": chance(marks)})
+    manifest = told | {"chance": chance(marks), "parser": parser}
+    RunFolder(folder).write_manifest(manifest)
     report(folder)
+    if hearing is None:
+        return Ended(folder, manifest, 0)
+    return Ended(folder, manifest, INTERRUPTED if hearing.interrupted else 3 if hearing.why else 0, hearing.rows)
+
+
+def _judged_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> pl.DataFrame:
+    used = read_used(folder)
+    if hearing is None:
+        return mark(used, ran.cases, ran.store, ran.study, parser=parser)
+    predicted = predictions(used, ran.cases, ran.store)
+    judged_by = hearing.judge(predicted)
+    write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
+    marks = mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by)
+    return with_error_classes(marks, hearing.error_classes(marks, used)) if errors else marks
+
+
+def _told(before: dict[str, Any], hearing: Hearing | None) -> dict[str, Any]:
+    """The manifest with the judge as it was now; what it said of an earlier judge is forgotten."""
+    earlier = before.get("judge") or {}
+    why = None if before["why"] == earlier.get("why") else before["why"]
+    warnings = [line for line in before["warnings"] if line not in earlier.get("warnings", [])]
+    judge = hearing.manifest() if hearing else None
+    if judge:
+        why, warnings = why or judge.get("why"), warnings + judge["warnings"]
+    status = "incomplete" if why else "complete"
+    return before | {"status": status, "why": why, "warnings": warnings, "judge": judge}
 
 
 def chance(marks: pl.DataFrame) -> float | None:
@@ -132,3 +199,10 @@ class Ran:
         beside = folder.absolute().parent.parent / "answers.sqlite"
         store = Store(answers or (packed if packed.exists() else beside))
         return cls(study, manifest, cases, store, Prompts(Path(manifest["study"]["folder"])))
+
+    def hearing(
+        self, settings: JudgeSettings, beside: Path, purse: Purse, note: Callable[[str], None], quiet: bool
+    ) -> Hearing:
+        """A judge over the answers of this run."""
+        prompts = Prompts(Path(self.manifest["study"]["folder"]))
+        return Hearing(settings, self.study, self.cases, self.store, prompts, purse, beside, note, quiet)

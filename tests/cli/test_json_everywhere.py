@@ -23,6 +23,8 @@ CALLS: dict[str, list[str]] = {
     "run": ["study.toml"],
     "mark": ["runs/exam"],
     "report": ["runs/exam"],
+    "judge validate": ["runs/open", "--labels", "labels.csv"],
+    "judge compare": ["runs/open", "runs/open"],
 }
 SLOW = {"demo": ["--out", "demo"]}  # runs a real model: tested with the demo
 
@@ -52,11 +54,21 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     write_cases(folder / "cases", 4)
     with ExamServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("sys.argv", ["wardround", "run", str(write_study(folder, server.url))])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
+        for study in (write_study(folder, server.url), judged_study(folder)):
+            patch.setattr("sys.argv", ["wardround", "run", str(study), "--runs", str(folder / "runs")])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            assert ended.value.code == 0
         yield folder
+
+
+def judged_study(folder: Path) -> Path:
+    """A study of open questions with the offline judge, and labels for it."""
+    question = {"id": "open", "kind": "open", "prompt": "What is it?", "gold": "gout"}
+    write_cases(folder / "open" / "cases", [{"id": f"case-{n}", "questions": [question]} for n in range(4)])
+    (folder / "labels.csv").write_text("gold,diagnosis,same\ngout,gout,yes\n")
+    respondent = {"provider": "simulated", "extra_body": {"hit1": 1.0}}
+    return write_study(folder / "open", top={"name": "open"}, candidate=respondent, judge={"provider": "lexical"})
 
 
 @pytest.mark.parametrize("name", CALLS)

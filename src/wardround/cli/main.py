@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from wardround.cli import bench, cases, check, demo, mark, published, report, run
+from wardround.cli import bench, cases, check, demo, judge, mark, published, report, run
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.add_typer(cases.app, name="cases")
 app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)
+app.add_typer(judge.app, name="judge")
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(published.published)

@@ -64,7 +64,20 @@ class CandidateSettings(SamplingSettings):
 
 
 class JudgeSettings(CandidateSettings):
+    """Who marks open answers: a candidate in a role of its own, or the rule `lexical`."""
+
     name: str = "judge"
+
+    @property
+    def is_rule(self) -> bool:
+        return self.provider == "lexical"
+
+    def sampling(self, max_tokens: int) -> Sampling:
+        """A judge has settings of its own: temperature 0 and a short reply, unless it is given others."""
+        told = {"temperature": 0.0, "max_tokens": max_tokens, **self.given}
+        if "stop" in told:
+            told["stop"] = tuple(told["stop"])
+        return Sampling(**told)
 
 
 class Budget(Table):
@@ -165,15 +178,30 @@ class Study(Table):
 
 def load_study(path: Path) -> Study:
     """Reads a study file; whatever is wrong is one line that names the file and the key."""
+    return study_from(_toml(path, "study"), path)
+
+
+def load_judge(path: Path) -> JudgeSettings:
+    """Reads the [judge] of a TOML file: of a study, or of a file that holds nothing else."""
+    told = _toml(path, "judge").get("judge")
+    if not isinstance(told, dict):
+        raise BadInput(path, "there is no [judge] in it")
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return JudgeSettings.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInput(path, said(first), field=where(("judge", *first["loc"]))) from None
+
+
+def _toml(path: Path, kind: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BadInput(path, "there is no such study file") from None
+        raise BadInput(path, f"there is no such {kind} file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(path, f"cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(path, f"is not TOML: {error}") from None
-    return study_from(told, path)
 
 
 def study_from(told: dict[str, Any], path: Path) -> Study:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,16 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
 from wardround.core.study import Study
-from wardround.marking.choice import PARSER, parse_choice, stated_confidence
+from wardround.marking.choice import MODES, PARSER, parse_choice, stated_confidence
 from wardround.marking.distribution import distribution
-from wardround.marking.open import LEXICAL, lexical_hits
-from wardround.marking.slices import SLICE_SCHEMA, slice_values
-from wardround.running.store import Row, Store
+from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
+from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, slice_values
+from wardround.running.store import Store
 
 CHUNK = 20_000
+PLACE = ("candidate", "case", "question", "condition", "trial", "ask")
 SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
     "case": pl.String,
@@ -42,14 +44,28 @@ SCHEMA: dict[str, Any] = {
     "k": pl.Int16,
     "shares": pl.List(pl.Float64),
     **SLICE_SCHEMA,
+    **CARRIED_SCHEMA,
 }
 
 
-def mark(used: pl.DataFrame, cases: CaseSet, store: Store, study: Study) -> pl.DataFrame:
-    """One mark per used answer; for an answer by log-probabilities, one that holds the distribution."""
+def mark(
+    used: pl.DataFrame,
+    cases: CaseSet,
+    store: Store,
+    study: Study,
+    *,
+    parser: str = "strict",
+    judged_by: Judge | None = None,
+) -> pl.DataFrame:
+    """One mark per used answer; for an answer by log-probabilities, one that holds the distribution.
+
+    Without a judge, open answers are unscored.
+    """
+    if parser not in MODES:
+        raise WardroundError(f"unknown parser mode {parser!r}; there are {', '.join(MODES)}")
     frames = []
     rows: list[dict[str, Any]] = []
-    for row in _marks(used.filter("scored"), cases, store, study):
+    for row in _marks(used, cases, store, study, parser, judged_by):
         rows.append(row)
         if len(rows) >= CHUNK:
             frames.append(pl.DataFrame(rows, schema=SCHEMA))
@@ -58,35 +74,40 @@ def mark(used: pl.DataFrame, cases: CaseSet, store: Store, study: Study) -> pl.D
     return pl.concat(frames)
 
 
-def _marks(used: pl.DataFrame, cases: CaseSet, store: Store, study: Study) -> Iterator[dict[str, Any]]:
+def _marks(
+    used: pl.DataFrame, cases: CaseSet, store: Store, study: Study, parser: str, judged_by: Judge | None
+) -> Iterator[dict[str, Any]]:
     conditions = {condition.json: condition for condition in study.all_conditions}
-    case: Case | None = None
-    for row in used.iter_rows(named=True):
-        if case is None or case.id != row["case"]:
-            case = cases.case(cases.index_of(row["case"]))
-            questions = {question.id: question for question in case.questions}
-            slices = {id: slice_values(case, question) for id, question in questions.items()}
-        question, condition = questions[row["question"]], conditions[row["condition"]]
-        answer = store.get(Row(bytes.fromhex(row["ask"]), row["trial"], row["turn"]))
+    about: Case | None = None
+    for row, case, question in answered(used, cases):
+        if case is not about:
+            about, slices = case, {each.id: slice_values(case, each) for each in case.questions}
+        condition = conditions[row["condition"]]
+        answer = store.get(row_of(row))
         if answer is None:
             continue
         order = option_order(case, question, condition, row["trial"], study.seed)
-        judged = judge(answer, question, order, condition, study)
+        judged = judge(answer, question, order, condition, parser, judged_by)
         if judged is not None:
-            place = {name: row[name] for name in ("candidate", "case", "question", "condition", "trial", "ask")}
+            place = {name: row[name] for name in PLACE}
             yield place | {"cluster": case.resampled_as} | judged | slices[question.id]
 
 
 def judge(
-    answer: Answer, question: Question, order: tuple[int, ...], condition: Condition, study: Study
+    answer: Answer,
+    question: Question,
+    order: tuple[int, ...],
+    condition: Condition,
+    parser: str = "strict",
+    judged_by: Judge | None = None,
 ) -> dict[str, Any] | None:
     """What an answer is worth. None for log-probabilities that settle nothing: the votes are marked instead."""
     if question.kind == "open":
-        return _open(answer, question, study)
+        return _open(answer, question, judged_by)
     if condition.confidence == "logprobs" and answer.first_token is not None:
         return _by_logprobs(answer, question, order)
     shown = [question.choices[index] for index in order]
-    reading = parse_choice(answer.text, shown)
+    reading = parse_choice(answer.text, shown, parser)
     option = None if reading.option is None else order[reading.option]
     outcome = "unparsed" if option is None else "right" if option == question.gold else "wrong"
     return {
@@ -122,20 +143,25 @@ def _by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> 
     }
 
 
-def _open(answer: Answer, question: Question, study: Study) -> dict[str, Any]:
-    confidence = stated_confidence(answer.text)
-    if study.judge is None or study.judge.provider != "lexical":
-        return {"outcome": "unscored", "rule": "no judge", "confidence": confidence, "parser": PARSER}
-    hits = lexical_hits(answer.text, question)
-    outcome = "unparsed" if not hits else "right" if hits[0] else "wrong"
-    return {
-        "outcome": outcome,
-        "rule": "names",
-        "confidence": confidence,
-        "hits": hits,
-        "judge": LEXICAL,
-        "parser": PARSER,
-    }
+def _open(answer: Answer, question: Question, judged_by: Judge | None) -> dict[str, Any]:
+    """By the verdict on the first diagnosis: right, wrong, or unscored where there is none."""
+    told = {"confidence": stated_confidence(answer.text), "parser": PARSER}
+    diagnoses = judged_diagnoses(answer.text)
+    if not diagnoses:
+        return {"outcome": "unparsed", "rule": "no diagnosis", **told}
+    if judged_by is None:
+        return {"outcome": "unscored", "rule": "no judge", **told}
+    hits = [judged_by.same(question, diagnosis) for diagnosis in diagnoses]
+    outcome = {True: "right", False: "wrong", None: "unscored"}[hits[0]]
+    rule = "no verdict" if hits[0] is None else "judged"
+    return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judged_by.name, **told}
+
+
+def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], str]) -> pl.DataFrame:
+    """The marks with the error class of each wrong answer, by its place (see PLACE)."""
+    places = marks.select(PLACE).iter_rows()
+    found = [classes.get(place) for place in places]
+    return marks.with_columns(pl.Series("error_class", found, pl.String)).select(*SCHEMA)
 
 
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:

@@ -19,10 +19,18 @@ SLICE_SCHEMA: dict[str, Any] = {
     "modality": pl.List(pl.String),
     "tag": pl.List(pl.String),
 }
+CARRIED_SCHEMA: dict[str, Any] = {  # what measures need to know of a question beside its slices
+    "importance": pl.Float64,
+    "of": pl.String,
+    "given": pl.List(pl.String),
+}
 
 
 def slice_values(case: Case, question: Question) -> dict[str, Any]:
-    """The slice keys of one question of one case. A case counts in each of its modalities and tags."""
+    """The slice keys of one question of one case, and what is carried with them.
+
+    A case counts in each of its modalities and tags.
+    """
     patient = case.patient
     return {
         "specialty": case.specialty,
@@ -32,6 +40,9 @@ def slice_values(case: Case, question: Question) -> dict[str, Any]:
         **{key: getattr(question, key) for key in OF_QUESTION},
         "modality": sorted({image.modality for image in case.images if image.modality}),
         "tag": sorted(set(case.tags)),
+        "importance": question.importance,
+        "of": question.of,
+        "given": question.given,
     }
 
 

@@ -1,0 +1,84 @@
+"""`wardround judge`: how far a judge can be trusted, against labels by people or another judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wardround.cli.output import Json, finish
+
+app = typer.Typer(no_args_is_help=True, help="Validate the judge of a run, or compare two.")
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder (runs/<name>).")]
+
+
+@app.command()
+def validate(
+    run: RunPath,
+    labels: Annotated[
+        Path, typer.Option("--labels", metavar="FILE", help="CSV or JSONL: case, question (or gold), diagnosis, same.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare the judge of a run with labels by people: kappa, sensitivity, specificity, corrected hit@k."""
+    from wardround.marking.validation import validate as validated
+
+    told = validated(run, labels)
+    finish(told, as_json, _validation(told))
+
+
+@app.command()
+def compare(
+    run: RunPath,
+    other: Annotated[Path | None, typer.Argument(metavar="[OTHER]", help="A second run of the same cases.")] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", metavar="NAME", help="Two of the judges that have judged RUN.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two judges: those of two runs, or two that have judged one run."""
+    from wardround.marking.validation import compare as compared
+
+    told = compared(run, other, judge or ())
+    finish(told, as_json, _comparison(told))
+
+
+def _validation(told: dict[str, Any]) -> str:
+    confusion = told["confusion"]
+    lines = [
+        f"judge {told['judge']}: {told['items']} labelled diagnoses of {told['clusters']} cases",
+        *(f"{name:12} {_figure(told[name])}" for name in ("kappa", "agreement", "sensitivity", "specificity")),
+        f"both same {confusion['both']:g}, only the label {confusion['reference_only']:g}, "
+        f"only the judge {confusion['judge_only']:g}, neither {confusion['neither']:g}",
+    ]
+    for hit in told["hits"]:
+        fixed = _figure({"value": hit["corrected"], "low": hit["low"], "high": hit["high"]})
+        lines.append(f"{hit['candidate']}: hit@{hit['k']} {_number(hit['raw'])} as judged, corrected {fixed}")
+    if told["unscored"]:
+        lines.append(f"{told['unscored']} labelled diagnoses have no verdict and are left out")
+    if told["unmatched"]:
+        lines.append(f"{len(told['unmatched'])} labels are about nothing that was judged: {told['unmatched'][0]}, ...")
+    return "\n".join(lines)
+
+
+def _comparison(told: dict[str, Any]) -> str:
+    table = told["table"]
+    lines = [
+        f"a: {told['a']}",
+        f"b: {told['b']}",
+        f"kappa        {_figure(told['kappa'])} over {told['items']} diagnoses",
+        f"both same {table['both']:g}, only a {table['a_only']:g}, only b {table['b_only']:g}, "
+        f"neither {table['neither']:g}",
+        *(f"{'a' if each['a'] else 'b'} only: {each['gold']} = {each['diagnosis']}" for each in told["disagreements"]),
+    ]
+    return "\n".join(lines)
+
+
+def _figure(found: dict[str, Any]) -> str:
+    interval = "" if found["low"] is None else f" ({found['low']:.3f} to {found['high']:.3f})"
+    return _number(found["value"]) + interval
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"

@@ -1,0 +1,251 @@
+"""How far a judge can be trusted: its agreement with people, or with another judge, and figures corrected for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import polars as pl
+
+from wardround.core.canonical import blake
+from wardround.core.errors import BadInput, WardroundError
+from wardround.marking.judges import RANKS, read_verdicts
+from wardround.marking.validation_intervals import (
+    Floats,
+    agreement,
+    figure,
+    finite,
+    kappa,
+    rate,
+    ratio,
+    resampled,
+    sensitivity,
+    specificity,
+)
+from wardround.marking.validation_labels import Label, read_labels
+
+FILE = "judge.json"
+HITS = (1, RANKS)
+ITEM = ["case", "question", "diagnosis"]
+CELLS = ("both", "reference_only", "judge_only", "neither")
+
+
+def validate(folder: Path, labels: Path) -> dict[str, Any]:
+    """Compares the judge of a run's marks with labels by people, and keeps the outcome in `judge.json`."""
+    judge = _judge_of(folder)
+    verdicts = read_verdicts(folder).filter(pl.col("judge") == judge)
+    told = read_labels(labels)
+    items, unmatched = match(told, verdicts)
+    judged = items.filter(pl.col("same").is_not_null())
+    if judged.is_empty():
+        raise BadInput(labels, f"none of {len(told)} labels is about a diagnosis that {judge} judged in {folder}")
+    seed = int.from_bytes(blake([judge, "validate"])[:8], "big")
+    validated = {
+        "judge": judge,
+        "labels": len(told),
+        "items": len(judged),
+        "unscored": len(items) - len(judged),
+        "unmatched": [str(label) for label in unmatched],
+        **_agreement(judged, seed),
+        "hits": _corrected_hits(folder, judge, judged, seed),
+    }
+    (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
+    return validated
+
+
+def match(labels: Sequence[Label], verdicts: pl.DataFrame) -> tuple[pl.DataFrame, list[Label]]:
+    """Judged diagnoses with their labels, each diagnosis of a question once; and the labels that are about none.
+
+    A label by gold counts for every question with that gold; a label by case wins over it.
+    """
+    judged = verdicts.unique([*ITEM], maintain_order=True).select("cluster", *ITEM, "gold", "same")
+    by_case: dict[tuple[str, str], list[int]] = {}
+    by_gold: dict[tuple[str, str], list[int]] = {}
+    questions = judged["question"].to_list()
+    for number, (case, gold, diagnosis) in enumerate(judged.select("case", "gold", "diagnosis").iter_rows()):
+        by_case.setdefault((case, diagnosis), []).append(number)
+        by_gold.setdefault((gold, diagnosis), []).append(number)
+    found: dict[int, Label] = {}
+    unmatched = []
+    for label in sorted(labels, key=lambda label: label.case is not None):
+        if label.case is not None:
+            numbers = by_case.get((label.case, label.diagnosis), [])
+            numbers = [each for each in numbers if label.question in (None, questions[each])]
+        else:
+            numbers = by_gold.get((label.gold or "", label.diagnosis), [])
+        found |= dict.fromkeys(numbers, label)
+        if not numbers:
+            unmatched.append(label)
+    chosen = sorted(found)
+    items = judged[chosen].with_columns(
+        pl.Series("label", [found[number].same for number in chosen], pl.Boolean),
+        pl.Series("weight", [found[number].weight for number in chosen], pl.Float64),
+    )
+    return items, sorted(unmatched, key=lambda label: label.line)
+
+
+def compare(folder: Path, other: Path | None = None, judges: Sequence[str] = ()) -> dict[str, Any]:
+    """Two judges on the same diagnoses: the judges of two runs, or two that have judged one run."""
+    first, second = _two(folder, other, judges)
+    a, b = (
+        read_verdicts(place).filter(pl.col("judge") == judge).unique(ITEM, maintain_order=True)
+        for place, judge in (first, second)
+    )
+    shared = a.join(b.select(*ITEM, pl.col("same").alias("label")), on=ITEM, maintain_order="left")
+    judged = shared.filter(pl.col("same").is_not_null() & pl.col("label").is_not_null())
+    if judged.is_empty():
+        raise WardroundError(f"{first[1]} and {second[1]} have judged no diagnosis in common")
+    seed = int.from_bytes(blake([first[1], second[1], "compare"])[:8], "big")
+    differing = judged.filter(pl.col("same") != pl.col("label"))
+    pairs = differing.select("gold", "diagnosis", "same", "label").unique(maintain_order=True)
+    told = _agreement(judged.with_columns(weight=pl.lit(1.0)), seed)
+    return {
+        "a": first[1],
+        "b": second[1],
+        "items": len(judged),
+        "unscored": len(shared) - len(judged),
+        "kappa": told["kappa"],
+        "agreement": told["agreement"],
+        "table": {
+            "both": told["confusion"]["both"],
+            "a_only": told["confusion"]["judge_only"],
+            "b_only": told["confusion"]["reference_only"],
+            "neither": told["confusion"]["neither"],
+        },
+        "disagreements": [
+            {"gold": gold, "diagnosis": diagnosis, "a": mine, "b": theirs}
+            for gold, diagnosis, mine, theirs in pairs.iter_rows()
+        ],
+    }
+
+
+def judge_note(folder: Path) -> str:
+    """What stands beside every judged figure: the judge's kappa, or that it is not validated."""
+    judge = _manifest(folder).get("judge")
+    if not judge:
+        return "no judge"
+    file = folder / FILE
+    told = orjson.loads(file.read_bytes()) if file.exists() else {}
+    if told.get("judge") != judge["name"]:
+        return f"judge {judge['name']}: not validated"
+    found = told["kappa"]
+    value = "undefined" if found["value"] is None else f"{found['value']:.2f}"
+    interval = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
+    return f"judge {judge['name']}: kappa {value}{interval}, {told['items']} labels of {found['clusters']} cases"
+
+
+def cells(items: pl.DataFrame, clusters: Sequence[str]) -> Floats:
+    """The four cells of the table in each of these clusters, by weight (clusters x 4)."""
+    number = {cluster: place for place, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 4))
+    for cluster, same, label, weight in items.select("cluster", "same", "label", "weight").iter_rows():
+        sums[number[cluster], (0 if same else 1) if label else (2 if same else 3)] += weight
+    return sums
+
+
+def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
+    sums = cells(items, sorted(set(items["cluster"])))
+    both, missed, added, neither = sums.T
+    return {
+        "clusters": len(sums),
+        "kappa": figure(kappa, sums, seed),
+        "agreement": figure(agreement, sums, seed),
+        "sensitivity": rate(both, both + missed, seed),
+        "specificity": rate(neither, neither + added, seed),
+        "confusion": dict(zip(CELLS, (float(cell) for cell in sums.sum(axis=0)), strict=True)),
+    }
+
+
+def _corrected_hits(folder: Path, judge: str, items: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
+    """hit@k of every candidate as judged, and corrected for the judge's errors."""
+    marks = pl.read_parquet(folder / "marks.parquet", columns=["candidate", "cluster", "outcome", "hits", "kind"])
+    lists = marks.filter(pl.col("kind") == "open")
+    clusters = sorted({*lists["cluster"], *items["cluster"]})
+    errors = cells(items, clusters)
+    told = []
+    for (candidate,), part in sorted(lists.group_by("candidate"), key=lambda group: str(group[0][0])):
+        for k in HITS:
+            sums = np.concatenate([errors, listed(part, k, clusters)], axis=1)
+            found = corrected(sums.sum(axis=0))
+            drawn = corrected(resampled(sums, seed)) if len(clusters) >= 8 else np.full(1, np.nan)
+            low, high = (None, None) if np.isnan(drawn).all() else np.nanquantile(drawn, [0.025, 0.975])
+            hits, n = sums[:, 4].sum(), sums[:, 5].sum()
+            told.append(
+                {
+                    "candidate": candidate,
+                    "k": k,
+                    "n": int(n),
+                    "raw": float(hits / n) if n else None,
+                    "corrected": finite(float(found)),
+                    "low": None if low is None else float(low),
+                    "high": None if high is None else float(high),
+                }
+            )
+    return told
+
+
+def listed(lists: pl.DataFrame, k: int, clusters: Sequence[str]) -> Floats:
+    """Per cluster: hits, lists that could be scored, and of those how many had 1, 2, ... k diagnoses judged."""
+    number = {cluster: place for place, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 2 + RANKS))
+    for cluster, outcome, hits in lists.select("cluster", "outcome", "hits").iter_rows():
+        first = (hits or [])[:k]
+        if True not in first and (None in first or (not first and outcome == "unscored")):
+            continue
+        row = sums[number[cluster]]
+        row[0] += True in first
+        row[1] += 1
+        if first:
+            row[1 + len(first)] += 1
+    return sums
+
+
+def corrected(sums: Floats) -> Floats:
+    """hit@k corrected for the judge's sensitivity and specificity (Rogan and Gladen), within [0, 1].
+
+    `sums` are the four cells, then what `listed` gives. A list of m diagnoses without the right one is taken for a
+    hit with probability 1 - sp^m; one that holds it, once, with 1 - (1 - se) sp^(m-1), errors being independent. For
+    k = 1 that is (raw + sp - 1) / (se + sp - 1). Undefined where se + sp <= 1. A list without any diagnosis is no hit.
+    """
+    se, sp = sensitivity(sums[..., :4]), specificity(sums[..., :4])
+    hits, n, lengths = sums[..., 4], sums[..., 5], sums[..., 6:]
+    m = np.arange(1, RANKS + 1)
+    spared = sp[..., None] ** (m - 1)
+    share = ratio(lengths, np.broadcast_to(lengths.sum(axis=-1, keepdims=True), lengths.shape))
+    false_hits = (share * (1 - sp[..., None] * spared)).sum(axis=-1)
+    true_hits = (share * (1 - (1 - se[..., None]) * spared)).sum(axis=-1)
+    among = np.clip(ratio(ratio(hits, lengths.sum(axis=-1)) - false_hits, true_hits - false_hits), 0.0, 1.0)
+    found: Floats = np.where(se + sp > 1, among * ratio(lengths.sum(axis=-1), n), np.nan)
+    return found
+
+
+def _judge_of(folder: Path) -> str:
+    judge = _manifest(folder).get("judge")
+    if not judge:
+        raise BadInput(folder, "its open answers were marked without a judge")
+    name: str = judge["name"]
+    return name
+
+
+def _two(folder: Path, other: Path | None, judges: Sequence[str]) -> tuple[tuple[Path, str], tuple[Path, str]]:
+    if other is not None:
+        return (folder, _judge_of(folder)), (other, _judge_of(other))
+    known = list(dict.fromkeys(read_verdicts(folder)["judge"]))
+    chosen = list(judges) or known
+    if unknown := [name for name in chosen if name not in known]:
+        raise BadInput(folder, f"no judge {unknown[0]!r} has judged it; there are {', '.join(known)}")
+    if len(chosen) != 2:
+        there = ", ".join(known) or "none"
+        raise BadInput(folder, f"two judges are compared, and these have judged it: {there}; name two, or another run")
+    return (folder, chosen[0]), (folder, chosen[1])
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / "manifest.json"
+    if not file.exists():
+        raise BadInput(folder, "is not a run folder: there is no manifest.json in it")
+    told: dict[str, Any] = orjson.loads(file.read_bytes())
+    return told

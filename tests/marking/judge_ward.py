@@ -1,0 +1,71 @@
+"""A small ward for tests of judges: open questions, a server that lists diagnoses, and one that judges them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from exam_server import ExamServer, text_of
+from exam_study import write_cases, write_study
+
+from wardround.examination import Ended, run_study
+
+DISEASES = ("Pneumonia", "Gout", "Sarcoidosis", "Acute appendicitis")
+
+
+def open_case(number: int, **fields: Any) -> dict[str, Any]:
+    """A case with one open question; golds go round."""
+    question = {"id": "open", "kind": "open", "prompt": f"What does patient {number} have?"}
+    gold = DISEASES[number % len(DISEASES)]
+    return {"id": f"case-{number}", "history": f"Patient {number}.", "questions": [question | {"gold": gold, **fields}]}
+
+
+def patient(body: dict[str, Any]) -> int:
+    found = re.search(r"patient (\d+)", text_of(body))
+    assert found
+    return int(found[1])
+
+
+def lists(body: dict[str, Any], index: int) -> str:
+    """Right first for even patients, right third for odd ones; two names that all answers share."""
+    gold = DISEASES[patient(body) % len(DISEASES)]
+    names = [gold, "Lupus", "Tetanus"] if patient(body) % 2 == 0 else ["Lupus", "Tetanus", gold.upper()]
+    return "\n".join(f"{place}. {name}" for place, name in enumerate(names, 1))
+
+
+def pair_in(body: dict[str, Any]) -> tuple[str, str]:
+    """The pair that a judge is asked about."""
+    text = text_of(body)
+    gold, proposed = (re.search(rf"^{name} diagnosis: (.*)$", text, re.M) for name in ("Reference", "Proposed"))
+    assert gold
+    assert proposed
+    return gold[1], proposed[1]
+
+
+def judges(body: dict[str, Any], index: int) -> str:
+    """A judge who looks at letters only."""
+    gold, proposed = pair_in(body)
+    return "A" if gold.lower() == proposed.lower() else "B"
+
+
+def ward(folder: Path, server: str, judge: dict[str, Any] | None, cases: int = 8, **more: Any) -> Path:
+    """The study of these cases, with this judge."""
+    write_cases(folder / "cases", (open_case(number) for number in range(cases)))
+    tables = {"judge": {"provider": "openai", "model": "judge", "timeout": 20, **judge}} if judge is not None else {}
+    return write_study(folder, server, **tables, **more)
+
+
+def run(study: Path, **more: Any) -> Ended:
+    heard: list[str] = more.pop("notes", [])
+    return run_study(study, runs=study.parent / "runs", quiet=True, note=heard.append, **more)
+
+
+def marks_of(ended: Ended) -> pl.DataFrame:
+    return pl.read_parquet(ended.folder / "marks.parquet").sort("case", "trial")
+
+
+def serving(answering: Callable[[dict[str, Any], int], Any], **more: Any) -> ExamServer:
+    return ExamServer(answering, **more)

@@ -1,0 +1,274 @@
+"""A judge in a run: one call per distinct pair, stored and replayed; what fails is unscored and counted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import polars as pl
+import pytest
+from aiohttp import web
+from exam_server import ExamServer, text_of
+from exam_study import case, wardround, write_cases, write_study
+from judge_ward import DISEASES, judges, lists, marks_of, pair_in, run, ward
+
+from wardround.core.errors import WardroundError
+from wardround.examination import mark_run
+
+
+@pytest.fixture
+def servers():
+    with ExamServer(lists) as candidate, ExamServer(judges) as judge:
+        yield candidate, judge
+
+
+def quiet_mark(folder, **more):
+    return mark_run(folder, note=lambda line: None, **more)
+
+
+def test_one_call_per_distinct_pair_whoever_gave_it(tmp_path, servers):
+    candidate, judge = servers
+    notes: list[str] = []
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}, top={"trials": 3}), notes=notes)
+    expected = {(DISEASES[n % 4].lower(), name) for n in range(8) for name in ("lupus", "tetanus")}
+    expected |= {(DISEASES[n].lower(), DISEASES[n].lower()) for n in (0, 2)}
+    expected |= {("gout", "GOUT"), ("acute appendicitis", "ACUTE APPENDICITIS")}
+    assert sorted(pair_in(body) for body in judge.bodies) == sorted(expected)
+    assert judge.calls == len(expected)
+    assert f"judge: stored 0 of {len(expected)} verdicts; {len(expected)} new" in notes
+    told = ended.manifest["judge"]
+    assert (told["pairs"], told["new"], told["calls"], told["failed"]) == (len(expected), len(expected), judge.calls, 0)
+    assert told["tokens_in"] == 100 * judge.calls
+    assert ended.exit_code == 0
+
+
+def test_marks_say_who_judged_and_what_each_rank_is(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url, "revision": "r2"}))
+    marks = marks_of(ended)
+    even, odd = marks[::2], marks[1::2]
+    assert set(even["outcome"]) == {"right"}
+    assert set(odd["outcome"]) == {"wrong"}
+    assert even["hits"].to_list() == [[True, False, False]] * 4
+    assert odd["hits"].to_list() == [[False, False, True]] * 4
+    (name,) = set(marks["judge"])
+    assert name.startswith("openai/judge@r2#")
+    assert name == ended.manifest["judge"]["name"]
+    figures = {row["measure"]: row for row in pl.read_csv(ended.folder / "measures.csv").iter_rows(named=True)}
+    assert (figures["hit@1"]["value"], figures["hit@3"]["value"]) == (0.5, 1.0)
+
+
+def test_the_judge_is_asked_coldly_and_shortly_unless_it_has_settings_of_its_own(tmp_path, servers):
+    candidate, judge = servers
+    run(ward(tmp_path, candidate.url, {"base_url": judge.url}, sampling={"temperature": 0.9, "max_tokens": 300}))
+    assert {(body["temperature"], body["max_tokens"]) for body in judge.bodies} == {(0.0, 64)}
+    assert {body["temperature"] for body in candidate.bodies} == {0.9}
+    judge.bodies.clear()
+    study = tmp_path / "warm"
+    run(ward(study, candidate.url, {"base_url": judge.url, "temperature": 1.0, "max_tokens": 2000}))
+    assert {(body["temperature"], body["max_tokens"]) for body in judge.bodies} == {(1.0, 2000)}
+
+
+def test_a_stored_judge_is_replayed_without_its_server_or_its_key(tmp_path, servers, monkeypatch):
+    candidate, judge = servers
+    monkeypatch.setenv("JUDGE_KEY", "s3cret-of-the-judge")
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url, "api_key_env": "JUDGE_KEY"}))
+    before = marks_of(ended)
+    calls = judge.calls, candidate.calls
+    judge.stop()
+    candidate.stop()
+    monkeypatch.delenv("JUDGE_KEY")
+    again = quiet_mark(ended.folder)
+    assert again.exit_code == 0
+    assert marks_of(again).equals(before)
+    assert (judge.calls, candidate.calls) == calls
+    assert again.manifest["judge"]["new"] == 0
+    assert again.manifest["judge"]["calls"] == judge.calls  # what it took stays told
+    assert "s3cret" not in (ended.folder / "manifest.json").read_text()
+
+
+def test_another_judge_makes_its_own_calls_only_once(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    asked, first = candidate.calls, judge.calls
+    with ExamServer(lambda body, index: "B") as stern:
+        file = tmp_path / "stern.toml"
+        file.write_text(f'[judge]\nprovider = "openai"\nmodel = "stern"\nbase_url = "{stern.url}"\n')
+        again = quiet_mark(ended.folder, judge=file)
+        assert stern.calls == again.manifest["judge"]["pairs"] == first
+        assert set(marks_of(again)["outcome"]) == {"wrong"}
+        quiet_mark(ended.folder, judge=file)
+        assert stern.calls == first
+    assert (candidate.calls, judge.calls) == (asked, first)
+    back = quiet_mark(ended.folder)
+    assert marks_of(back)["outcome"].value_counts().sort("outcome")["count"].to_list() == [4, 4]
+    assert (candidate.calls, judge.calls) == (asked, first)
+
+
+def test_marking_again_from_the_command_line(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    calls = judge.calls
+    told = wardround("mark", ended.folder, "--json", cwd=tmp_path)
+    assert (told.returncode, json.loads(told.stdout)["status"], judge.calls) == (0, "complete", calls)
+    unknown = wardround("mark", ended.folder, "--parser", "guess", cwd=tmp_path)
+    assert unknown.returncode == 1
+    assert "guess" in unknown.stderr
+    assert "Traceback" not in unknown.stderr
+
+
+def test_without_a_judge_open_answers_are_unscored_and_nobody_else_is_asked(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, None))
+    marks = marks_of(ended)
+    assert set(marks["outcome"]) == {"unscored"}
+    assert set(marks["rule"]) == {"no judge"}
+    assert ended.manifest["judge"] is None
+    assert judge.calls == 0
+    assert not any("Proposed diagnosis" in text_of(body) for body in candidate.bodies)
+
+
+def test_a_judge_that_fails_leaves_marks_unscored_and_the_run_incomplete(tmp_path, servers):
+    candidate, judge = servers
+    judge.replying = lambda body, number: web.Response(status=500) if pair_in(body)[1] == "lupus" else None
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "attempts": 2})
+    ended = run(study)
+    assert ended.exit_code == 3
+    told = ended.manifest["judge"]
+    assert told["failed"] == 4
+    assert "no answer after 2 attempts" in ended.manifest["why"]
+    marks = marks_of(ended)
+    assert marks[1::2]["outcome"].to_list() == ["unscored"] * 4
+    assert marks[1::2]["hits"].to_list() == [[None, False, True]] * 4
+    assert marks[::2]["hits"].to_list() == [[True, None, False]] * 4
+    figures = {row["measure"]: row for row in pl.read_csv(ended.folder / "measures.csv").iter_rows(named=True)}
+    assert figures["unscored"]["value"] == 0.5
+    assert (figures["hit@1"]["n"], figures["hit@3"]["n"]) == (4, 8)
+    assert not any("Proposed diagnosis" in text_of(body) for body in candidate.bodies)  # no fallback
+
+    judge.replying = None
+    calls = judge.calls
+    again = run(study)
+    assert (again.exit_code, again.manifest["status"], again.manifest["why"]) == (0, "complete", None)
+    assert judge.calls == calls + 4
+    assert "unscored" not in set(marks_of(again)["outcome"])
+
+
+def test_a_judge_that_cannot_be_reached_is_given_up_and_the_run_is_still_marked(tmp_path, servers, monkeypatch):
+    candidate, judge = servers
+    monkeypatch.setattr("wardround.running.caller.NEVER_REACHED_SECONDS", 0.5)
+    judge.stop()
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    assert ended.exit_code == 3
+    assert "the judge: given up" in ended.manifest["why"]
+    assert set(marks_of(ended)["outcome"]) == {"unscored"}
+    judge.start()
+    again = quiet_mark(ended.folder)
+    assert (again.exit_code, again.manifest["status"]) == (0, "complete")
+
+
+def test_verdicts_that_cannot_be_read_are_answers_and_stay_unscored(tmp_path, servers):
+    candidate, judge = servers
+    judge.answering = lambda body, index: {
+        "message": {"role": "assistant", "content": "Let me think about both"},
+        "finish_reason": "length",
+    }
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    told, calls = ended.manifest["judge"], judge.calls
+    assert ended.exit_code == 0
+    assert told["unreadable"] == told["cut"] == told["pairs"] == calls
+    assert any("larger max_tokens" in line for line in ended.manifest["warnings"])
+    assert set(marks_of(ended)["rule"]) == {"no verdict"}
+    quiet_mark(ended.folder)
+    assert judge.calls == calls
+
+
+def test_a_judge_that_is_an_examined_candidate_is_warned_of_once(tmp_path, servers):
+    candidate, _ = servers
+    candidate.answering = lambda body, index: (judges if "Proposed" in text_of(body) else lists)(body, index)
+    ended = run(ward(tmp_path, candidate.url, {"base_url": candidate.url, "model": "exam"}))
+    expected = ["the judge is the examined candidate 'server' itself"]
+    assert ended.manifest["warnings"] == expected
+    assert quiet_mark(ended.folder).manifest["warnings"] == expected
+
+
+def test_the_budget_holds_for_the_judge_too(tmp_path, servers):
+    candidate, judge = servers
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1}, budget={"requests": 12})
+    ended = run(study)
+    sentinels = ended.manifest["sentinel"]["server"]["asked_again"]
+    assert judge.calls == 12 - 8 - sentinels
+    assert ended.exit_code == 3
+    assert ended.manifest["why"] == "the judge: the budget of 12 requests is spent"
+
+
+def test_an_offline_study_refuses_a_judge_elsewhere_before_anything_is_asked(tmp_path, servers):
+    candidate, _ = servers
+    study = ward(tmp_path, candidate.url, {"base_url": "http://judge.example/v1"}, top={"offline": True})
+    with pytest.raises(WardroundError, match=r"offline.*judge\.example"):
+        run(study)
+    assert candidate.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("judge", "complaint"),
+    [
+        ({"provider": "oracle"}, "unknown provider 'oracle'"),
+        ({"provider": "lexical", "extra_body": {"synonyms": "none.csv"}}, "there is no such table"),
+        ({"provider": "lexical", "extra_body": {"fuzzy": True}}, "extra_body.fuzzy: unknown key"),
+    ],
+)
+def test_a_judge_that_cannot_be_is_refused_before_anything_is_asked(tmp_path, servers, judge, complaint):
+    candidate, _ = servers
+    with pytest.raises(WardroundError, match=complaint):
+        run(ward(tmp_path, candidate.url, judge))
+    assert candidate.calls == 0
+
+
+def test_the_rule_judges_without_a_call_and_says_so(tmp_path, servers):
+    candidate, judge = servers
+    (tmp_path / "names.csv").write_text("name,same_as\nLupus,gout\n")
+    table = {"provider": "lexical", "extra_body": {"synonyms": "names.csv"}}
+    ended = run(ward(tmp_path, candidate.url, table))
+    marks = marks_of(ended)
+    assert judge.calls == 0
+    (name,) = set(marks["judge"])
+    assert name.startswith("lexical-2:")
+    gouty = marks.filter(pl.col("case").is_in(["case-1", "case-5"]))  # lupus is gout by the table
+    assert gouty["hits"].to_list() == [[True, False, True]] * 2
+    assert marks.filter(pl.col("case") == "case-3")["hits"].to_list() == [[False, False, True]]
+
+
+def test_what_the_judge_said_is_packed_with_the_run(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}), pack=True)
+    before = marks_of(ended)
+    (tmp_path / "answers.sqlite").unlink()
+    judge.stop()
+    assert marks_of(quiet_mark(ended.folder)).equals(before)
+
+
+def test_calls_of_a_judge_are_not_counted_as_those_of_a_candidate_named_judge(tmp_path, servers):
+    candidate, judge = servers
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url}, candidate={"name": "judge"})
+    told = run(study).manifest
+    assert told["candidates"][0]["calls"] == 8
+    assert told["judge"]["calls"] == judge.calls
+
+
+def test_a_study_of_choices_alone_never_meets_its_judge(tmp_path, servers):
+    _, judge = servers
+    write_cases(tmp_path / "cases", [case(number) for number in range(3)])
+    with ExamServer() as candidate:
+        study = write_study(tmp_path, candidate.url, judge={"provider": "openai", "base_url": judge.url})
+        ended = run(study)
+    assert (ended.exit_code, judge.calls, ended.manifest["judge"]["pairs"]) == (0, 0, 0)
+
+
+def test_verdicts_are_rows_of_the_one_store(tmp_path, servers):
+    candidate, judge = servers
+    run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    connection = sqlite3.connect(tmp_path / "answers.sqlite")
+    runs = dict(connection.execute("select run, count(*) from calls group by run").fetchall())
+    connection.close()
+    assert runs == {"exam": 8, "exam: judge": judge.calls}
