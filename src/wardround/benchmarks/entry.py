@@ -27,6 +27,7 @@ class Column(FromToml):
     by: str | None = None
     unit: Unit = "percent"
     decimals: int = 1
+    version: str = ""
     published: str | None = None
 
     def wanted(self, headings: dict[str, dict[str, str]]) -> Wanted:

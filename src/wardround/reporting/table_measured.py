@@ -21,7 +21,8 @@ class Wanted:
 
     `by` makes one column of each value that a slice key has in the run, `headings` (value -> heading) first and in
     their order. A measure that ends in @k makes one of each k that was measured. `{}` in the heading is the value's
-    heading, or the k; in `published`, the paper's name of the column, it is the same.
+    heading, or the k; in `published`, the paper's name of the column, it is the same. Of several versions of a measure
+    the first that begins with `version` is taken.
     """
 
     heading: str
@@ -33,6 +34,7 @@ class Wanted:
     headings: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = "percent"
     decimals: int = 1
+    version: str = ""
     published: str | None = None
 
     @property
@@ -47,12 +49,12 @@ def measured_table(
 
     The unparsed rate stands beside every score, so it is the last column of every table.
     """
-    shown = [*expanded(run, wanted), Wanted("Unparsed", "unparsed")]
+    shown, lines = [*expanded(run, wanted), Wanted("Unparsed", "unparsed")], Lines(run)
     drawn: list[Row] = []
     for labels in product(*(_values(run, key) for key in rows)):
         named = dict(zip(rows, labels, strict=True))
         candidate = named.pop("candidate")
-        drawn.append(Row(labels, [figure(run, each, candidate, named) for each in shown]))
+        drawn.append(Row(labels, [figure(lines, each, candidate, named) for each in shown]))
     labels = tuple(key.capitalize() for key in rows)
     return Table(title, labels, [each.column for each in shown], drawn, _notes(run, shown, drawn)), shown
 
@@ -113,23 +115,41 @@ def _named(wanted: Wanted, name: str) -> Wanted:
     return replace(wanted, **told)
 
 
-def figure(run: RunFolder, wanted: Wanted, candidate: str, named: Mapping[str, str]) -> Cell:
+class Lines:
+    """The lines of measures.csv by what they are about, all versions of a measure together."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run = run
+        self.measured = {line.measure for line in run.lines}
+        self._places: dict[tuple[str, str, frozenset[tuple[str, str]]], list[Measure]] = {}
+        for line in run.lines:
+            self._places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
+
+    def find(self, wanted: Wanted, candidate: str, slice: Mapping[str, str]) -> Measure | None:
+        kept = _kept(self.run, slice)
+        if kept is None:
+            return None
+        found = self._places.get((wanted.measure, candidate, frozenset(kept.items())), [])
+        return next((line for line in found if (line.version or "").startswith(wanted.version)), None)
+
+    def why_not(self, measure: str) -> str:
+        return NOT_ASKED if measure in self.measured else NOT_MEASURED
+
+
+def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str]) -> Cell:
     """One cell: a figure of a candidate, or its change."""
-    line = _line(run, wanted.measure, candidate, {**named, **wanted.slice})
+    line = lines.find(wanted, candidate, {**named, **wanted.slice})
     if not wanted.minus:
-        return _cell(run, wanted.measure, line)
-    before = _line(run, wanted.measure, candidate, {**named, **wanted.minus})
+        if line is None or line.value is None:
+            return Cell(said=lines.why_not(wanted.measure), n=line.n if line else None)
+        return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
+    before = lines.find(wanted, candidate, {**named, **wanted.minus})
     if line is None or before is None or line.value is None or before.value is None:
-        return Cell(said=_why(run, wanted.measure))
-    paired = None if named else _paired(run, wanted, candidate)
+        return Cell(said=lines.why_not(wanted.measure))
+    paired = None if named else _paired(lines.run, wanted, candidate)
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
     return Cell(line.value - before.value)
-
-
-def _line(run: RunFolder, measure: str, candidate: str, slice: Mapping[str, str]) -> Measure | None:
-    kept = _kept(run, slice)
-    return None if kept is None else run.line(measure, candidate, kept)
 
 
 def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
@@ -142,16 +162,6 @@ def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
         else:
             kept[key] = value
     return kept
-
-
-def _cell(run: RunFolder, measure: str, line: Measure | None) -> Cell:
-    if line is None or line.value is None:
-        return Cell(said=_why(run, measure), n=line.n if line else None)
-    return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
-
-
-def _why(run: RunFolder, measure: str) -> str:
-    return NOT_ASKED if any(line.measure == measure for line in run.lines) else NOT_MEASURED
 
 
 def _paired(run: RunFolder, wanted: Wanted, candidate: str) -> Comparison | None:
