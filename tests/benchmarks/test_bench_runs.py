@@ -14,10 +14,13 @@ from bench_cases import STAGES, STRONG, WEAK, clinbench_cases, cure_cases, xpcr_
 from PIL import Image
 
 from wardround.benchmarks.bench import Benched, bench
+from wardround.benchmarks.beside import why_not
 from wardround.benchmarks.candidate_text import candidate_from
+from wardround.benchmarks.entry import find
 from wardround.core.errors import WardroundError
 from wardround.examination import run_study
 from wardround.reporting import figures
+from wardround.reporting.table_measured import Wanted
 from wardround.reporting.table_text import as_text
 
 
@@ -138,12 +141,26 @@ def test_the_run_is_a_run_like_any_other(table2: Benched) -> None:
     assert (table2.folder / "measures.csv").read_bytes() == before
 
 
-def test_another_judge_or_number_of_trials_decides_what_stands_beside(tmp_path: Path) -> None:
+def test_another_number_of_trials_leaves_the_published_rows_out(tmp_path: Path) -> None:
     cases = cure_cases(tmp_path / "cases", 12)
     found = run("cure/base", cases, tmp_path, trials=2, published=True)
     (table,) = found.tables
     assert not any(row.published for row in table.rows)
     assert "the paper asked 1 times, this run 2" in table.notes[-1]
+
+
+def test_why_published_figures_are_left_out() -> None:
+    _, base = find("cure/base")
+    _, sensitivity = find("clinbench/table10")
+    _, xpcr = find("xpcr/table2")
+    hit = Wanted("Hit@1", "hit@1", published="base_hit1")
+    lexical, model = ({"judge": {"provider": provider}} for provider in ("lexical", "openai"))
+    assert why_not(hit, base, lexical) == "the paper's answers were marked by a model, these by the offline judge"
+    assert why_not(hit, base, model) is None
+    assert why_not(Wanted("MCQ", "accuracy", published="base_mcq"), base, lexical) is None
+    found = why_not(Wanted("Sensitivity", "sensitivity", published="sensitivity"), sensitivity, {"trials": 3})
+    assert found == "the paper's figures cannot come from the formula it states"
+    assert why_not(Wanted("UAS", "uas", published="UAS"), xpcr, {}) == "weights and threshold were not published"
 
 
 def test_xpcr_stages_are_asked_as_chains_and_drawn(tmp_path: Path) -> None:

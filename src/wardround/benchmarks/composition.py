@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from wardround.benchmarks.entry import Block, Entry
@@ -17,54 +18,65 @@ CLEAN = "L0"
 NATURAL = {"grade": ["R", "A", "S"]}
 
 
-def composed(cases: Sequence[Case] | Any, name: str, entry: Entry, *, published: bool = False) -> list[Table]:
+@dataclass(frozen=True)
+class Counted:
+    """How many there are of each value, the larger group of each, and how many of each value of another key."""
+
+    by_value: Counter[str]
+    groups: dict[str, str]
+    split: Counter[tuple[str, str]]
+
+    @property
+    def by_group(self) -> Counter[str]:
+        totals: Counter[str] = Counter()
+        for value, many in self.by_value.items():
+            totals[self.groups.get(value, "")] += many
+        return totals
+
+
+def composed(cases: Iterable[Case], name: str, entry: Entry, *, published: bool = False) -> list[Table]:
     """The facts of the case set, then a table for each way in which the paper counts it."""
-    held = list(cases)
+    held, benchmark = list(cases), name.partition("/")[0]
     told = [pair for fact in entry.facts for pair in FACTS[fact](held)]
-    facts = Table(
-        f"{name}: {entry.title}",
-        ("",),
-        [Column("", unit="text")],
-        [Row((key,), [Cell(said=text)]) for key, text in told],
-    )
-    return [facts, *(_block(held, name.partition("/")[0], block, published) for block in entry.blocks)]
+    rows = [Row((fact,), [Cell(said=text)]) for fact, text in told]
+    tables = [Table(f"{name}: {entry.title}", ("Fact",), [Column("Figure", unit="text")], rows)]
+    for block in entry.blocks:
+        paper = load(f"{benchmark}/{block.published}") if block.published else None
+        tables.append(_table(_counted(held, block, paper), block, paper, published))
+    return tables
 
 
-def _block(held: Sequence[Case], benchmark: str, block: Block, published: bool) -> Table:
-    paper = load(f"{benchmark}/{block.published}") if block.published else None
-    counted: Counter[str] = Counter()
-    groups: dict[str, str] = {}
-    split: Counter[tuple[str, str]] = Counter()
+def _counted(held: Sequence[Case], block: Block, paper: Published | None) -> Counted:
+    counted = Counted(Counter(), {}, Counter())
     for told in _things(held, block.count):
         for value in _values(told, block.by):
-            counted[value] += 1
+            counted.by_value[value] += 1
             if block.within:
-                groups.setdefault(value, next(iter(_values(told, block.within)), "") or _grouped(paper, value))
+                own = next(iter(_values(told, block.within)), "")
+                counted.groups.setdefault(value, own or _grouped(paper, value))
             if block.split:
-                split.update((value, part) for part in _values(told, block.split))
-    ordered = _in_order(counted, paper, published)
-    totals: Counter[str] = Counter()
-    for value in counted:
-        totals[groups.get(value, "")] += counted[value]
-    parts = _parts(block, split)
+                counted.split.update((value, part) for part in _values(told, block.split))
+    return counted
+
+
+def _table(counted: Counted, block: Block, paper: Published | None, published: bool) -> Table:
+    beside = paper if published else None
+    parts, totals, whole = _parts(block, counted.split), counted.by_group, counted.by_value.total()
     columns = [Column("Count", unit="count")]
     columns += [Column(f"Share of its {block.within}")] if block.within else []
-    columns += [Column("Share of all"), *(Column(f"{part}") for part in parts)]
-    columns += [Column("Published count", unit="count"), Column("Published share")] if published and paper else []
+    columns += [Column("Share of all"), *(Column(part) for part in parts)]
+    columns += [Column("Published count", unit="count"), Column("Published share")] if beside else []
     rows = []
-    for value in ordered:
-        many, whole = counted[value], counted.total()
+    for value in _in_order(counted.by_value, paper, published):
+        many, group = counted.by_value[value], counted.groups.get(value) or _grouped(paper, value)
         cells = [Cell(many)]
-        if block.within:
-            cells.append(_share(many, totals[groups.get(value, "")]))
-        cells += [_share(many, whole), *(_share(split[value, part], many) for part in parts)]
-        if published and paper:
-            cells += _published(paper, block, value)
-        labels = (value, groups.get(value) or _grouped(paper, value)) if block.within else (value,)
-        rows.append(Row(labels, cells))
-    labels = (block.by.capitalize(), block.within.capitalize()) if block.within else (block.by.capitalize(),)
-    notes = [] if counted else [f"No {block.count} of this set tell their {block.by}."]
-    notes += [f"Published: {paper.source}, {paper.about.title}."] if published and paper else []
+        cells += [_share(many, totals[counted.groups.get(value, "")])] if block.within else []
+        cells += [_share(many, whole), *(_share(counted.split[value, part], many) for part in parts)]
+        cells += _published(beside, block, value) if beside else []
+        rows.append(Row((value, group) if block.within else (value,), cells))
+    labels = tuple(key.capitalize() for key in (block.by, block.within) if key)
+    notes = [] if rows else [f"No {block.count} of this set tell their {block.by}."]
+    notes += [f"Published: {beside.source}, {beside.about.title}."] if beside else []
     return Table(block.title, labels, columns, rows, notes)
 
 
@@ -83,8 +95,9 @@ def _things(held: Sequence[Case], count: str) -> Iterator[dict[str, Any]]:
 def _of_question(case: Case, question: Question) -> dict[str, Any]:
     types = [each.partition("@")[0] for each in question.degradations]
     levels = [each.partition("@")[2] for each in question.degradations] or [CLEAN]
+    told = {**(question.model_extra or {}), **slice_values(case, question)}
     degraded = {"type": types, "severity": sorted(set(levels))}
-    return {**(question.model_extra or {}), **degraded, **slice_values(case, question)}
+    return {**told, **{key: values for key, values in degraded.items() if not told.get(key)}}
 
 
 def _values(told: dict[str, Any], key: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import altair as alt
 
 from wardround.core.errors import WardroundError
-from wardround.reporting.table import Table
+from wardround.reporting.table import Row, Table
 
 Mark = Literal["line", "stacked", "dots", "heatmap"]
 NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
@@ -78,7 +78,7 @@ def _told(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
             }
             told.append(
                 {
-                    "row": ", ".join(filter(None, row.shown_labels)),
+                    "row": _series(table, row),
                     "column": f"{column.over} {column.heading}".strip(),
                     "place": place,
                     "value": scale * cell.value,
@@ -88,6 +88,13 @@ def _told(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
                 }
             )
     return told
+
+
+def _series(table: Table, row: Row) -> str:
+    """A row's name; what its other labels are is told with them: `model, reasoning on`."""
+    first, *others = row.shown_labels
+    named = [f"{key.lower()} {label}" for key, label in zip(table.labels[1:], others, strict=True) if label]
+    return ", ".join([first, *named])
 
 
 def write_figure(chart: alt.Chart, folder: Path, stem: str = "figure") -> list[Path]:

@@ -67,7 +67,7 @@ class Table:
     @property
     def noted(self) -> set[int]:
         """The numbers of the notes that a heading or a cell refers to: only these are numbered in print."""
-        noting = [*self.columns, *(cell for row in self.rows for cell in row.cells)]
+        noting: list[Column | Cell] = [*self.columns, *(cell for row in self.rows for cell in row.cells)]
         return {note for each in noting for note in each.notes}
 
     def numbered_notes(self) -> Iterator[tuple[str, str]]:
