@@ -57,8 +57,13 @@ class Pair(NamedTuple):
 def shown(name: str) -> str:
     """A name as a judge sees it: one line, and no capitals but those of abbreviations, so that pairs are few."""
     words = unicodedata.normalize("NFKC", name[: 4 * LONGEST_NAME]).split()
-    lowered = (word.lower() if word[1:] == word[1:].lower() else word for word in words)
-    return " ".join(lowered)[:LONGEST_NAME].strip(_AROUND)
+    return " ".join(map(_without_capital, words)).strip(_AROUND)[:LONGEST_NAME].strip(_AROUND)
+
+
+def _without_capital(word: str) -> str:
+    """A word that has no capital but its first letter, in small letters."""
+    letters = word.lstrip("([{" + _AROUND)
+    return word.lower() if letters[1:] == letters[1:].lower() else word
 
 
 def judged_diagnoses(text: str) -> list[str]:
