@@ -1,0 +1,56 @@
+"""How sure a reply says it is."""
+
+from __future__ import annotations
+
+import re
+
+_CONFIDENCE = r"confidence|certainty|probability|konfidenz|sicherheit|confiance|certitude|confianza|certeza|置信度|信心"
+_STATED = re.compile(
+    rf"(?:{_CONFIDENCE})[^0-9\n]{{0,40}}?(\d{{1,3}}(?:\.\d+)?|\.\d+)(?:\s*(%)|\s*(?:/|out of)\s*(10|100|5)(?![\d.]))?"
+    r"|(?<!\d)(\d{1,3}(?:\.\d{1,9})?)\s?%\s?(?:sure|certain|confident|confidence|certainty|likely|probability)"
+    r"|\(\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?\)",
+    re.I,
+)
+_LINE = re.compile(rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$", re.I | re.M)
+_ASIDE = re.compile(
+    r"\(\s*\d+(?:\.\d+)?\s*%\s*\)"
+    rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.]+ ?%?",
+    re.I,
+)
+_TELLTALES = (
+    "%",
+    "confid",
+    "certai",
+    "probability",
+    "konfiden",
+    "sicherheit",
+    "confian",
+    "certi",
+    "certez",
+    "置信",
+    "信心",
+)
+
+
+def stated_confidence(said: str) -> float | None:
+    """The last confidence that a reply states, as a fraction."""
+    share = None
+    for percent_or_number, percent, of, sure, aside in _STATED.findall(said):
+        number = float(percent_or_number or sure or aside)
+        if of:
+            number /= float(of)
+        elif percent or sure or aside or number > 1:
+            number /= 100
+        share = number if 0 <= number <= 1 else None
+    return share
+
+
+def tells_confidence(said: str) -> bool:
+    """Whether there may be a confidence to read."""
+    small = said.lower()
+    return any(telltale in small for telltale in _TELLTALES)
+
+
+def without_confidence(said: str) -> str:
+    """The reply without the lines and brackets that state a confidence."""
+    return _ASIDE.sub(" ", _LINE.sub("", said)).strip()
