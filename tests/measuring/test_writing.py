@@ -49,7 +49,8 @@ def test_both_tables_are_written(tmp_path):
     names = set(pl.read_csv(tmp_path / "measures.csv")["measure"])
     assert names == {
         *("accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "unscored", "hit@1", "hit@3"),
-        *("confidence", "confidence_missing", "vote_share", "calibration_shift"),
+        *("confidence", "confidence_missing", "vote_share", "calibration_shift", "sensitivity", "specificity"),
+        *("ece", "brier", "auroc", "accuracy@80", "worst@1", "worst@2", "worst@4", "worst@8", "worst@16"),
     }
 
 

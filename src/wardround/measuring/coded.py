@@ -1,89 +1,170 @@
-"""Marks with their texts replaced by whole numbers, so that every sum is a group-by over integers."""
+"""Marks with their texts replaced by whole numbers, so that every sum is taken over integers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
-from wardround.marking.slices import SLICE_SCHEMA
+from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA
+from wardround.measuring.columns import OPTIONAL, STRATA
 
 REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "option", "outcome", "confidence", "hits")
-OPTIONAL = {"gold": pl.Int16(), "k": pl.Int16(), "shares": pl.List(pl.Float64), "judge": pl.String, "parser": pl.String}
 ITEM = ("candidate", "cluster", "subject", "condition")
+OUTCOMES = ("right", "wrong", "unparsed", "unscored")
+STRATUM = tuple(column.name for column in STRATA)
+CLEAN = "L0"
 
 
 @dataclass(frozen=True)
 class Coded:
     """Marks as numbers, and the texts that the numbers stand for (each list in the order of its numbers)."""
 
-    marks: pl.DataFrame  # the columns of ITEM as numbers, trial, and what was judged
+    source: pl.LazyFrame
+    rows: int
     candidates: list[str]
     clusters: list[str]
     conditions: list[dict[str, str]]
     subjects: pl.DataFrame  # one row per question of a case (`subject` is its number), with its slice values
+    strata: dict[str, list[str]]  # values of type, severity and category
+    extras: tuple[str, ...]  # the optional columns that hold anything
     parsers: str
     judges: str
+    _texts: dict[str, list[str]]
 
     @property
     def size(self) -> int:
         return len(self.clusters)
 
+    def of(self, first: int, last: int) -> pl.DataFrame:
+        """The marks of some candidates, from the first to the last: ITEM as numbers, trial, and what was judged."""
+        chosen = self.candidates[first : last + 1]
+        told = self.source if len(chosen) == len(self.candidates) else self.source.filter(_one_of("candidate", chosen))
+        found = told.select(
+            _number("candidate", self.candidates),
+            *(_number(name, self._texts[name]) for name in ("cluster", "condition")),
+            _key(self._texts).alias("subject"),
+            "trial",
+            "option",
+            _number("outcome", OUTCOMES).cast(pl.UInt8),
+            *(name for name in ("confidence", "hits") if name in self.extras),
+            *(name for name in self.extras if name not in ("confidence", "hits", "judge", "parser")),
+            *(_number(name, values) for name, values in self.strata.items()),
+            open=_is_open(),
+        ).collect()
+        keys = self.subjects["key"].to_numpy()
+        subject = pl.Series("subject", np.searchsorted(keys, found["subject"].to_numpy()), dtype=pl.UInt32)
+        return found.with_columns(subject, *self._strata_of_conditions(), verbal=self._is_verbal())
 
-def coded(marks: pl.DataFrame, study: Study) -> Coded:
-    """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
-    marks = _with_all_columns(marks)
-    told = [candidate.name for candidate in study.candidates]
-    present = set(marks["candidate"].unique())
-    candidates = [name for name in told if name in present] + sorted(present - set(told))
-    clusters, conditions = _sorted(marks["cluster"]), _sorted(marks["condition"])
-    subjects = (
-        marks.select("case", "question", *SLICE_SCHEMA)
-        .unique(subset=("case", "question"), keep="any")
-        .sort("case", "question")
-        .with_row_index("subject")
-    )
-    axes = [{**DEFAULTS, **json.loads(condition)} for condition in conditions]
-    verbal = [number for number, values in enumerate(axes) if values["confidence"] == "verbal"]
-    numbered = (
-        marks.join(subjects.select("subject", "case", "question"), on=("case", "question"), how="left")
-        .with_columns(
-            _number("candidate", candidates),
-            _number("cluster", clusters),
-            _number("condition", conditions),
-            open=pl.col("kind").eq_missing("open") | (pl.col("kind").is_null() & pl.col("hits").is_not_null()),
+    def _is_verbal(self) -> pl.Expr:
+        return pl.col("condition").is_in(
+            [n for n, axes in enumerate(self.conditions) if axes["confidence"] == "verbal"]
         )
-        .select(*ITEM, "trial", "option", "outcome", "confidence", "hits", "gold", "k", "shares", "open")
-        .with_columns(verbal=pl.col("condition").is_in(verbal))
-    )
+
+    def _strata_of_conditions(self) -> list[pl.Expr]:
+        """Type and severity: the mark's own, else what its condition says."""
+        found = []
+        for name, values in self.strata.items():
+            told = [degradation_of(axes["degradation"]).get(name) for axes in self.conditions]
+            codes = [None if value is None else values.index(value) for value in told]
+            by_condition = pl.col("condition").replace_strict(
+                list(range(len(codes))), codes, return_dtype=pl.UInt32, default=None
+            )
+            found.append(pl.col(name).fill_null(by_condition))
+        return found
+
+
+def degradation_of(value: str) -> dict[str, str]:
+    """What a value of the axis says: `sparse_view@L1` has a type and a severity, `none` is clean."""
+    if value == "none":
+        return {"severity": CLEAN}
+    kind, at, severity = value.partition("@")
+    return {"type": kind, "severity": severity} if at else {}
+
+
+def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
+    """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
+    source = _with_all_columns(marks.lazy())
+    texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
+    told = [column.name for column in OPTIONAL] + ["confidence", "hits"]
+    facts = source.select(
+        *(pl.col(name).drop_nulls().unique().cast(pl.String).sort().implode() for name in texts),
+        *(pl.col(name).is_not_null().any().alias(f"has {name}") for name in told),
+        rows=pl.len(),
+    ).collect()
+    found: dict[str, list[str]] = {name: facts[name][0].to_list() for name in texts}
+    named = [candidate.name for candidate in study.candidates]
+    candidates = [name for name in named if name in found["candidate"]]
+    axes = [{**DEFAULTS, **json.loads(condition)} for condition in found["condition"]]
     return Coded(
-        numbered,
-        candidates,
-        clusters,
+        source,
+        facts["rows"][0],
+        candidates + [name for name in found["candidate"] if name not in candidates],
+        found["cluster"],
         axes,
-        subjects.drop("case", "question"),
-        "+".join(_sorted(marks["parser"])),
-        "+".join(_sorted(marks["judge"])),
+        _subjects(source, found),
+        _strata(found, axes),
+        tuple(name for name in told if facts[f"has {name}"][0]),
+        "+".join(found["parser"]),
+        "+".join(found["judge"]),
+        found,
     )
 
 
-def _with_all_columns(marks: pl.DataFrame) -> pl.DataFrame:
-    if missing := [name for name in REQUIRED if name not in marks.columns]:
+def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
+    there = marks.collect_schema().names()
+    if missing := [name for name in REQUIRED if name not in there]:
         raise WardroundError(f"marks lack the column {missing[0]!r}")
-    absent = {name: kind for name, kind in {**OPTIONAL, **SLICE_SCHEMA}.items() if name not in marks.columns}
-    return marks.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in absent.items()).with_columns(
-        pl.col("hits").cast(pl.List(pl.Boolean)), pl.col("confidence").cast(pl.Float64)
+    known = {column.name: column.dtype for column in (*OPTIONAL, *STRATA)} | SLICE_SCHEMA | CARRIED_SCHEMA
+    absent = {name: dtype for name, dtype in known.items() if name not in there}
+    return marks.with_columns(
+        *(pl.lit(None, dtype=dtype).alias(name) for name, dtype in absent.items()),
+        pl.col("hits").cast(pl.List(pl.Boolean)),
+        pl.col("confidence").cast(pl.Float64),
     )
 
 
-def _sorted(column: pl.Series) -> list[str]:
-    return sorted(column.drop_nulls().unique())
+def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]]) -> pl.DataFrame:
+    """Each question of each case once. The first candidate's marks mostly tell all of them."""
+    about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
+    keys = about.select(pl.col("key").unique().sort()).collect()["key"]
+    found = about.filter(_one_of("candidate", texts["candidate"][:1])).unique("key", keep="any").collect()
+    if len(found) < len(keys):
+        others = about.filter(~pl.col("key").is_in(found["key"].implode())).unique("key", keep="any").collect()
+        found = pl.concat([found, others])
+    return found.drop("candidate").sort("key").with_row_index("subject")
 
 
-def _number(name: str, values: Iterable[str]) -> pl.Expr:
-    return pl.col(name).cast(pl.Enum(list(values))).to_physical().cast(pl.UInt32)
+def _strata(texts: dict[str, list[str]], axes: Sequence[dict[str, str]]) -> dict[str, list[str]]:
+    """The values of type, severity and category that occur; none where nothing was degraded."""
+    told = [degradation_of(values["degradation"]) for values in axes]
+    if not any(texts[name] for name in STRATUM) and not any("type" in each for each in told):
+        return {}
+    return {name: sorted({*texts[name], *(each[name] for each in told if name in each)}) for name in STRATUM}
+
+
+def _key(texts: dict[str, list[str]]) -> pl.Expr:
+    """Case and question as one number, in the order of their names."""
+    case, question = (_number(name, texts[name]).cast(pl.Int64) for name in ("case", "question"))
+    return case * len(texts["question"]) + question
+
+
+def _is_open() -> pl.Expr:
+    kind = pl.col("kind")
+    return kind.eq_missing("open") | (kind.is_null() & pl.col("hits").is_not_null())
+
+
+def _one_of(name: str, values: Sequence[str]) -> pl.Expr:
+    return pl.col(name).cast(pl.String).is_in(list(values))
+
+
+def _number(name: str, values: Sequence[str]) -> pl.Expr:
+    if not values:
+        return pl.lit(None, dtype=pl.UInt32).alias(name)
+    return pl.col(name).cast(pl.Enum(list(values))).to_physical().cast(pl.UInt32).alias(name)

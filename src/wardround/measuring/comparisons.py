@@ -13,11 +13,12 @@ from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
 from wardround.measuring.bootstrap import Part, percentile_interval, resampled_sums
 from wardround.measuring.coded import ITEM, Coded, coded
-from wardround.measuring.definitions import Measure, definitions
 from wardround.measuring.exact import Floats
-from wardround.measuring.families import MOST_PAIRED, compared_values, families, pairs
+from wardround.measuring.families import MOST_PAIRED, compared_values, families, is_paired, pairs
 from wardround.measuring.intervals import BOOTSTRAP, FEWEST, TOO_FEW
 from wardround.measuring.items import items
+from wardround.measuring.kinds import Measure
+from wardround.measuring.measures import defined_for
 from wardround.measuring.pairing import Paired, Side, difference, pair, side
 from wardround.measuring.signflip import FLIPS, Tested, sign_flip
 from wardround.measuring.tables import COMPARISONS
@@ -35,11 +36,11 @@ class Comparison:
 
 def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
-    defined = definitions(study.trials, "", "")
     declared = families(study)
     if marks.is_empty():
         return pl.DataFrame(schema=COMPARISONS)
     numbers = coded(marks, study)
+    defined = [measure for measure in defined_for(numbers, study) if is_paired(measure)]
     wanted = {family.measure for family in declared.values()}
     by_candidate = _items(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
     rows: list[dict[str, Any]] = []
@@ -56,16 +57,16 @@ def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
 
 def _items(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
     """Marks and items by candidate; of the items only what is to be compared."""
-    names = sorted({name for m in measures for name in (*m.sums, m.n, m.about)} | {"shared"})
+    names = sorted({name for m in measures for name in (*m.sums, m.n, m.needed)} | {"shared"})
     found = {}
     for number, name in enumerate(numbers.candidates):
-        own = numbers.marks.filter(pl.col("candidate") == number)
-        found[name] = (own, items(own, trials).select(*ITEM, "whole", *names))
+        own = numbers.of(number, number)
+        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, "whole", *names))
     return found
 
 
 def _applies(measure: Measure, by_candidate: dict[str, tuple[pl.DataFrame, pl.DataFrame]]) -> bool:
-    return any((each[measure.about] > 0).any() for _, each in by_candidate.values())
+    return any((each[measure.needed] > 0).any() for _, each in by_candidate.values())
 
 
 def _comparisons(
@@ -100,7 +101,7 @@ def _compared(
 ) -> list[dict[str, Any]]:
     """One family: paired, resampled and tested together."""
     met = [
-        pair(a, b, measure, study.trials) if a is not None and b is not None else None
+        pair(a, b, measure, study.trials, numbers) if a is not None and b is not None else None
         for a, b in (each.sides for each in comparisons)
     ]
     there = [paired for paired in met if paired is not None and len(paired.cluster)]
@@ -112,7 +113,7 @@ def _compared(
     for each, paired in zip(comparisons, met, strict=True):
         row = _row(family, measure, each)
         if paired is not None and len(paired.cluster):
-            row |= _figures(measure, paired, drawn[place], tested, place)
+            row |= _figures(measure, paired, drawn[place].astype(np.float64), tested, place)
             place += 1
         rows.append(row)
     return rows
@@ -134,7 +135,7 @@ def _row(family: str, measure: Measure, each: Comparison) -> dict[str, Any]:
 def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, place: int) -> dict[str, Any]:
     flips = "all flips" if tested.exact[place] else f"{FLIPS} flips"
     enough = len(paired.cluster) >= FEWEST
-    low, high = percentile_interval(difference(measure, drawn)) if enough else (None, None)
+    low, high = percentile_interval(difference(measure, drawn.T)) if enough else (None, None)
     return {
         "value": float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
         "low": low,

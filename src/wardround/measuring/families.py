@@ -8,6 +8,8 @@ from itertools import combinations
 from wardround.core.errors import WardroundError
 from wardround.core.study import Family, Study
 from wardround.measuring.definitions import definitions
+from wardround.measuring.kinds import Measure
+from wardround.measuring.ranking import RANKED
 
 NOT_DECLARED = "default (not declared)"
 MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
@@ -15,12 +17,17 @@ MOST_PAIRED = 10  # candidates that are all compared with each other where nothi
 
 def families(study: Study) -> dict[str, Family]:
     """The study's families, each checked against what the study has; without any, accuracy between candidates."""
-    known = list(dict.fromkeys(measure.name for measure in definitions(study.trials, "", "")))
+    known = list(dict.fromkeys(measure.name for measure in definitions(study.trials) if is_paired(measure)))
     for name, family in study.comparisons.items():
         _check(name, family, study, known)
     if study.comparisons:
         return study.comparisons
     return {NOT_DECLARED: Family(measure="accuracy", between="candidate")}
+
+
+def is_paired(measure: Measure) -> bool:
+    """Whether two sides can be compared by it: a mean over items, which the clusters share out."""
+    return measure.kind.is_mean and not measure.beside and not measure.where and not measure.sums[0].startswith(RANKED)
 
 
 def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:

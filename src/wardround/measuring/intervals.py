@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.definitions import Kind, Measure, ratio
 from wardround.measuring.exact import Floats
+from wardround.measuring.formulas import ratio
+from wardround.measuring.kinds import Kind, Measure
 from wardround.measuring.sums import ClusterSums, Whole
 from wardround.measuring.wilson import effective_n, student, wilson
 
 FEW, FEWEST = 30, 8  # clusters
 EXTREME = 10  # a rate with fewer than this, or all but fewer than this
 BOOTSTRAP, WILSON, STUDENT, TOO_FEW = "bootstrap", "wilson", "student", "too few cases"
+HOLDS = "share of resamples"
+NO_INTERVAL = "no interval"
 
 
 @dataclass
@@ -33,21 +36,44 @@ class Figures:
 
 def figures(measure: Measure, sums: ClusterSums) -> Figures:
     """Values, and all intervals but those by resampling, which `Resampling` fills in."""
-    value = measure.value(*(sums.total(sums.row(name)) for name in measure.sums))
-    part, whole = (sums.row(name) for name in measure.sums[:2])
-    n, clusters = sums.total(sums.row(measure.n)), sums.total((whole > 0).astype(np.float64))
-    unparsed, scored = (sums.total(sums.row(f"{name}_{measure.about}")) for name in ("unparsed", "scored"))
+    n, clusters = sums.cell_total(measure.n), sums.clusters[sums.place[measure.counted]]
+    value = np.where(clusters > 0, measure.value(*(sums.cell_total(name) for name in measure.sums)), np.nan)
+    unparsed, scored = (sums.cell_total(f"{name}_{measure.about}") for name in ("unparsed", "scored"))
     method = _methods(measure.kind, value, n, clusters)
     low, high = np.full((2, sums.cells), np.nan)
-    residual = part - sums.spread(np.nan_to_num(value)) * whole
     at = np.isin(method, [WILSON, STUDENT])
-    variance = clusters[at] / (clusters[at] - 1) * sums.total(residual**2)[at] / sums.total(whole)[at] ** 2
-    if measure.kind is Kind.SIGNED:
-        low[at], high[at] = student(value[at], clusters[at], variance)
-    else:
-        low[at], high[at] = wilson(value[at], effective_n(value[at], n[at], clusters[at], variance))
+    if at.any():
+        low[at], high[at] = _from_variance(measure, sums, value, n, clusters, at)
     answers, many = (np.rint(count).astype(np.int64) for count in (n, clusters))
     return Figures(measure, value, answers, many, ratio(unparsed, scored), low, high, method)
+
+
+def _from_variance(
+    measure: Measure, sums: ClusterSums, value: Floats, n: Floats, clusters: Floats, at: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Wilson or Student in the cells `at`, from the variance between clusters."""
+    if measure.kind is Kind.COMPOSITE:
+        return student(value[at], clusters[at], jackknife(measure, sums, clusters)[at], measure.range)
+    part, whole = (sums.row(name) for name in measure.sums[:2])
+    residual = part - sums.spread(np.nan_to_num(value)) * whole
+    variance = (
+        clusters[at] / (clusters[at] - 1) * sums.total(residual**2)[at] / sums.cell_total(measure.sums[1])[at] ** 2
+    )
+    if measure.kind is Kind.SIGNED:
+        return student(value[at], clusters[at], variance, (-1.0, 1.0))
+    return wilson(value[at], effective_n(value[at], n[at], clusters[at], variance))
+
+
+def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
+    """Variance of any function of sums: how it changes when each cluster is left out in turn."""
+    rows = [sums.row(name) for name in measure.sums]
+    totals = (sums.spread(sums.cell_total(name)) for name in measure.sums)
+    without = measure.value(*(total - row for total, row in zip(totals, rows, strict=True)))
+    there = (sums.row(measure.counted) > 0) & ~np.isnan(without)
+    left = np.where(there, without, 0.0)
+    many = sums.total(there.astype(np.float64))
+    residual = np.where(there, left - sums.spread(np.nan_to_num(ratio(sums.total(left), many))), 0.0)
+    return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(residual**2), many))
 
 
 def _methods(kind: Kind, value: Floats, n: Floats, clusters: Floats) -> NDArray[np.object_]:
@@ -55,7 +81,11 @@ def _methods(kind: Kind, value: Floats, n: Floats, clusters: Floats) -> NDArray[
     extreme = (kind is Kind.RATE) & ((count < EXTREME) | (count > n - EXTREME))
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
     chosen[extreme] = WILSON
-    chosen[clusters < FEW] = STUDENT if kind is Kind.SIGNED else WILSON
+    chosen[clusters < FEW] = STUDENT if kind in (Kind.SIGNED, Kind.COMPOSITE) else WILSON
+    if kind is Kind.CONDITION:
+        chosen[:] = HOLDS
     chosen[clusters < FEWEST] = TOO_FEW
+    if kind is Kind.REFERENCE:
+        chosen[:] = NO_INTERVAL
     chosen[np.isnan(value)] = None
     return chosen

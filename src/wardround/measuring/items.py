@@ -1,169 +1,195 @@
 """Items: what each question adds to the sums of which measures are made.
 
 An item is one question under one condition, answered by one candidate in all its trials. `items` gives it a
-column for each thing that a measure adds up (SUMS) and for each group of items that a measure is about (GROUPS).
-All are multiples of 2**-30, so that adding them up is exact.
+column for each thing that a measure adds up and for each group of items that a measure is about. All are
+multiples of 2**-30 (surprises of texts: of 2**-20), so that adding them up is exact.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 
-from wardround.measuring.coded import ITEM
-from wardround.measuring.exact import Floats, exact, exact_expr
-from wardround.measuring.expected import Expected, enough, expected_votes, limiting_votes, top_right
+from wardround.measuring.agreement import agreement_sums
+from wardround.measuring.ballots import WORST, ballots, of_gold, option_sums, vote_sums, worst_sums
+from wardround.measuring.chains import chain_sums
+from wardround.measuring.claims import GRADES, Claims, claim_sums, uas_sums
+from wardround.measuring.coded import Coded
+from wardround.measuring.evidence import evidence_sums
+from wardround.measuring.exact import Floats, exact
+from wardround.measuring.expected import Expected, expected_votes, limiting_votes, top_right
+from wardround.measuring.leakage import leakage_sums
+from wardround.measuring.marked import Marked, marked
+from wardround.measuring.outcomes import hit_sums, outcome_sums
+from wardround.measuring.retrieval import retrieval_sums
+from wardround.measuring.twins import twin_sums
 
-HITS = (1, 3)
-GROUPS = ("asked", "judged", "choice", "open", "elected", "voted", "shared", "verbal")
-SUMS = (
-    *("marks", "unscored"),
-    *("answers", "scored", "right", "unparsed", "parsed", "parsed_answers"),
-    *(f"hit@{k}{of}" for k in HITS for of in ("", "_of")),
-    *("majority", "majority_inf", "agreement", "agreement_of", "agreement_inf"),
-    *("certain", "certainty", "shift", "missing", "counted"),
-    *("certain_inf", "certainty_inf", "shift_inf", "missing_inf"),
-    *("stated", "stated_of", "stated_shift", "unstated", "statable"),
-)
 OF_CHOICES = ("answers", "scored", "right", "parsed", "parsed_answers")
-FINE = 2.0**40  # n log n is added up in whole units of 2**-40
+SOURCES = ("verbal", "votes", "inf")  # of confidence
+Sums = dict[str, Floats]
 
 
-def items(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
-    """One row per item, sorted: ITEM, `whole` (all trials are there), GROUPS, SUMS, and those of choices alone."""
-    drawn = marks.filter(pl.col("shares").is_null())
-    spread = marks.filter(pl.col("shares").is_not_null())
-    every = pl.concat([_completed(_counted(drawn, trials)), _completed(_expected(spread, trials))]).sort(ITEM)
-    return every.with_columns((pl.col(name) * pl.col("choice")).alias(f"{name}_choice") for name in OF_CHOICES)
+class Items(NamedTuple):
+    """One row per item: ITEM, strata and `whole` (all trials are there); its sums by name; the claims made."""
+
+    rows: pl.DataFrame
+    sums: Sums
+    claims: dict[str, Claims]
+
+    def frame(self, names: list[str]) -> pl.DataFrame:
+        """The items as a table, with some of the sums; what the marks do not tell is zero."""
+        nothing = np.zeros(len(self.rows))
+        return self.rows.with_columns(pl.Series(name, self.sums.get(name, nothing)) for name in names)
 
 
-def _completed(part: pl.DataFrame) -> pl.DataFrame:
-    """All columns, as floats; what a kind of item cannot add is zero."""
-    absent = [pl.lit(0.0).alias(name) for name in (*GROUPS, *SUMS) if name not in part.columns]
-    figures = pl.col(*GROUPS, *SUMS).cast(pl.Float64).fill_null(0.0)
-    return part.with_columns(absent).select(*ITEM, "whole", figures)
+def items(marks: pl.DataFrame, trials: int, numbers: Coded) -> Items:
+    """Every item of these marks. Those with known probabilities stand after those whose answers were drawn."""
+    by_shares = pl.col("shares").is_not_null() if "shares" in marks.columns else pl.lit(False)
+    drawn = _counted(marked(marks.filter(~by_shares), numbers), trials)
+    spread = _expected(marked(marks.filter(by_shares), numbers), trials) if "shares" in marks.columns else None
+    index, sums, claims = drawn if spread is None else _joined(drawn, spread)
+    for name in OF_CHOICES:
+        sums[f"{name}_choice"] = sums[name] * sums["choice"]
+    for source, claimed in claims.items():
+        sums |= claim_sums(claimed, len(index), source)
+    sums |= _uas(index, sums, claims, numbers)
+    sums |= chain_sums(marks, numbers, index, trials)
+    sums |= twin_sums(index, sums, numbers)
+    return Items(index, {name: values for name, values in sums.items() if values.any()}, claims)
 
 
-def _counted(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
+def _joined(drawn: Items, spread: Items) -> Items:
+    many, more = len(drawn.rows), len(spread.rows)
+    sums = {
+        name: np.concatenate([drawn.sums.get(name, np.zeros(many)), spread.sums.get(name, np.zeros(more))])
+        for name in dict.fromkeys([*drawn.sums, *spread.sums])
+    }
+    moved = {name: Claims(each.item + many, each.confidence, each.right) for name, each in spread.claims.items()}
+    return Items(pl.concat([drawn.rows, spread.rows]), sums, drawn.claims | moved)
+
+
+def _counted(marks: Marked, trials: int) -> Items:
     """Items whose answers were drawn: T marks each."""
-    scored = pl.col("outcome") != "unscored"
-    right = pl.col("outcome") == "right"
-    stated = pl.col("confidence").is_not_null() & scored & pl.col("verbal")
-    tallied = (
-        marks.group_by(ITEM)
-        .agg(
-            pl.len().alias("marks"),
-            scored.sum().alias("answers"),
-            right.sum().alias("right"),
-            (pl.col("outcome") == "unparsed").sum().alias("unparsed"),
-            pl.col("open").any(),
-            pl.col("verbal").any().alias("told"),
-            pl.col("k").max(),
-            *(expr for k in HITS for expr in _hits(k)),
-            exact_expr(pl.col("confidence")).filter(stated).sum().alias("stated"),
-            stated.sum().alias("stated_of"),
-            (right & stated).sum().alias("stated_right"),
-        )
-        .join(_ballots(marks), on=ITEM, how="left", maintain_order="left")
-        .with_columns(pl.col("valid", "top", "ties", "nlogn").fill_null(0), pl.col("gold_on_top").fill_null(False))
-    )
-    voted = ~pl.col("open") & ~pl.col("told") & pl.col("k").is_not_null() & (trials > 1)
-    elected = ~pl.col("open") & (trials > 1)
-    settled = elected & (pl.col("valid") >= enough(trials))
-    certain = voted & settled
-    votes = pl.col("valid").cast(pl.Float64)
-    entropy = votes.log() - pl.col("nlogn") / FINE / votes
-    certainty = exact_expr((1.0 - entropy / pl.col("k").cast(pl.Float64).log()).clip(0.0, 1.0))
-    accuracy = exact_expr(pl.col("right") / pl.col("answers"))
-    return tallied.with_columns(
-        whole=pl.col("marks") == trials,
-        asked=pl.lit(1.0),
-        choice=~pl.col("open"),
-        judged=pl.col("open") | (pl.col("answers") < pl.col("marks")),
-        elected=elected,
-        voted=voted,
-        verbal=pl.col("told"),
-        unscored=pl.col("marks") - pl.col("answers"),
-        scored=pl.col("answers"),
-        parsed=pl.col("answers") - pl.col("unparsed"),
-        parsed_answers=pl.col("answers") - pl.col("unparsed"),
-        majority=pl.when(elected & pl.col("gold_on_top")).then(exact_expr(1.0 / pl.col("ties"))).otherwise(0.0),
-        agreement=pl.when(settled).then(exact_expr(pl.col("top") / pl.col("answers"))).otherwise(0.0),
-        agreement_of=settled,
-        certain=certain,
-        counted=certain,
-        certainty=pl.when(certain).then(certainty).otherwise(0.0),
-        shift=pl.when(certain).then(certainty - accuracy).otherwise(0.0),
-        missing=voted & ~certain,
-        stated_shift=pl.col("stated") - pl.col("stated_right"),
-        statable=pl.when("told").then("answers").otherwise(0),
-        unstated=pl.when("told").then(pl.col("answers") - pl.col("stated_of")).otherwise(0),
-    )
+    sums = outcome_sums(marks)
+    is_open = marks.total(marks.flags("open")) > 0
+    told = marks.total(marks.flags("verbal")) > 0
+    sums |= {"asked": np.ones(marks.size), "choice": (~is_open).astype(float), "open": is_open.astype(float)}
+    sums |= {"verbal": told.astype(float), "judged": (is_open | (sums["unscored"] > 0)).astype(float)}
+    stated, claims = _stated(marks, sums)
+    sums |= stated | hit_sums(marks) | evidence_sums(marks) | retrieval_sums(marks)
+    sums |= leakage_sums(marks) | agreement_sums(marks)
+    votes = ballots(marks)
+    sums |= vote_sums(marks, votes, sums, trials) | worst_sums(sums, trials)
+    choice = sums["choice"]
+    gold, right = np.where(choice > 0, marks.once("gold"), np.nan), sums["right"] * choice
+    sums |= option_sums(votes, gold, marks.once("k"), right, sums["answers"] * choice)
+    found = {"verbal": claims} if told.any() else {}
+    if trials > 1:
+        at = np.flatnonzero((sums["agreement_of"] > 0) & ~told)
+        found["votes"] = Claims(at, sums["agreement"][at], sums["majority"][at])
+    whole = pl.Series("whole", sums["marks"] == trials)
+    return Items(marks.index().with_columns(whole), sums, found)
 
 
-def _hits(k: int) -> list[pl.Expr]:
-    """hit@k: any of the first k judged the same is 1; else any of them unscored is unscored; else 0."""
-    first = pl.col("hits").list.head(k)
-    same = first.list.any().fill_null(False)
-    in_doubt = (
-        pl.when(pl.col("hits").is_null())
-        .then(pl.col("outcome") == "unscored")
-        .otherwise(first.list.drop_nulls().list.len() < first.list.len())
-    )
-    hit = pl.col("open") & same
-    return [hit.sum().alias(f"hit@{k}"), (hit | (pl.col("open") & ~in_doubt)).sum().alias(f"hit@{k}_of")]
+def _stated(marks: Marked, told: Sums) -> tuple[Sums, Claims]:
+    """Numbers that candidates state, and the claims that these are."""
+    number = marks.floats("confidence")
+    at = ~np.isnan(number) & ~marks.outcome("unscored") & marks.flags("verbal")
+    number = np.where(at, number, 0.0)
+    stated, right = marks.total(exact(number)), marks.total(at & marks.outcome("right"))
+    statable = told["verbal"] * told["answers"]
+    sums = {
+        "stated": stated,
+        "stated_of": marks.total(at),
+        "stated_shift": stated - right,
+        "statable": statable,
+        "unstated": statable - marks.total(at),
+        "unstated_right": marks.total(marks.outcome("right") & marks.flags("verbal") & ~at),
+    }
+    return sums, Claims(marks.item[at], number[at], marks.outcome("right")[at].astype(float))
 
 
-def _ballots(marks: pl.DataFrame) -> pl.DataFrame:
-    """The votes of each choice: how many are valid, and who has the most."""
-    count = pl.col("count")
-    on_top = count == count.max()
-    return (
-        marks.filter(pl.col("option").is_not_null() & ~pl.col("open"))
-        .group_by(*ITEM, "option")
-        .agg(pl.len().alias("count"), pl.col("gold").max())
-        .group_by(ITEM)
-        .agg(
-            count.sum().alias("valid"),
-            count.max().alias("top"),
-            on_top.sum().alias("ties"),
-            (on_top & (pl.col("option") == pl.col("gold"))).any().alias("gold_on_top"),
-            (count * count.cast(pl.Float64).log() * FINE).round().cast(pl.Int64).sum().alias("nlogn"),
-        )
-    )
+def _uas(index: pl.DataFrame, sums: Sums, claims: dict[str, Claims], numbers: Coded) -> Sums:
+    """Weights: grade times importance, which is scaled to mean 1 over all questions that have one.
+
+    A question with neither has no clinical weight and no part in it. A missing confidence counts as 1: no
+    doubt was declared.
+    """
+    about = numbers.subjects.select("importance", grade=pl.col("grade").replace_strict(GRADES, default=None))
+    known = (about["importance"].is_not_null() | about["grade"].is_not_null()).to_numpy()
+    if not known.any():
+        return {}
+    importance = (about["importance"] / (importance_scale(numbers) or 1.0)).fill_null(1.0).to_numpy()
+    subject = index["subject"].to_numpy()
+    weight = np.where(known, importance * about["grade"].fill_null(1.0).to_numpy(), 0.0)[subject]
+    found: Sums = {}
+    for source, claimed in claims.items():
+        found |= uas_sums(_with_unstated(source, claimed, sums), weight * sums["choice"], importance[subject], source)
+    return found
 
 
-def _expected(marks: pl.DataFrame, trials: int) -> pl.DataFrame:
+def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:
+    """The claims, and those answers without a confidence as claims of certainty."""
+    nothing = np.zeros(len(sums["asked"]))
+    missing = {
+        "verbal": sums["unstated"],
+        "votes": sums.get("missing", nothing) * (1 - sums.get("shared", nothing)),
+        "inf": sums.get("missing_inf", nothing),
+    }
+    many = missing[source].astype(np.int64)
+    right = sums["unstated_right"].astype(np.int64) if source == "verbal" else np.zeros_like(many)
+    item = np.concatenate([claimed.item, np.repeat(np.arange(len(many)), many)])
+    is_right = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many) < np.repeat(right, many)
+    certain = np.ones(int(many.sum()))
+    return Claims(item, np.concatenate([claimed.confidence, certain]), np.concatenate([claimed.right, is_right]))
+
+
+def importance_scale(numbers: Coded) -> float | None:
+    """The mean importance of all questions that have one; None where none has."""
+    mean = numbers.subjects["importance"].mean()
+    return float(mean) if isinstance(mean, float) and mean > 0 else None
+
+
+def _expected(marks: Marked, trials: int) -> Items:
     """Items whose option probabilities are known: one mark each, which stands for T expected votes."""
-    shares = _matrix(marks["shares"])
-    gold = shares[np.arange(len(shares)), marks["gold"].fill_null(0).to_numpy()] if len(marks) else np.zeros(0)
-    options = marks["k"].cast(pl.Float64).to_numpy()
+    shares = _matrix(marks.frame["shares"])
+    gold_at, options = marks.once("gold"), marks.once("k")
+    gold = np.maximum(of_gold(shares, gold_at), 0.0) if len(shares) else np.zeros(0)
     valid = np.minimum(shares.sum(axis=1), 1.0)
     top = shares.max(axis=1, initial=0.0)
     limit = limiting_votes(shares, gold, options)
-    votes = expected_votes(shares, gold, options, trials) if trials > 1 else None
+    majority = top_right(shares, gold)
+    ones = np.ones(len(shares))
     figures = {
-        "scored": np.full(len(marks), float(trials)),
+        "scored": trials * ones,
         "right": trials * gold,
+        "wrong": trials * (valid - gold),
         "unparsed": trials * (1.0 - valid),
         "parsed": trials * valid,
-        "parsed_answers": (valid > 0).astype(np.float64),
-        "majority_inf": top_right(shares, gold),
+        "parsed_answers": (valid > 0).astype(float),
+        "majority_inf": majority,
         "agreement_inf": limit.certain * top,
+        "claims_certain_inf": limit.certain,
+        "share_shift_inf": limit.certain * (exact(top) - exact(majority)),
+        "calibrated_shift_inf": limit.certain * (exact(limit.certainty) - exact(top)),
         **_confidence(limit, "_inf"),
+        **{f"worst@{k}{version}": gold**k for k in WORST for version in ("_inf", *([""] if k <= trials else []))},
+        **{f"worst@{k}_of": ones for k in WORST if k <= trials},
+        **option_sums(trials * shares, gold_at, options, trials * gold, trials * ones),
     }
-    if votes is not None:
-        figures |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(np.float64)}
-    ones = {name: pl.lit(1.0) for name in ("marks", "answers", "asked", "choice", "shared")}
-    return marks.select(ITEM).with_columns(
-        *(pl.Series(name, exact(values)) for name, values in figures.items()),
-        whole=pl.lit(True),
-        voted=pl.lit(float(trials > 1)),
-        **ones,
-    )
+    if trials > 1:
+        votes = expected_votes(shares, gold, options, trials)
+        figures |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(float), "voted": ones}
+    figures |= dict.fromkeys(("marks", "answers", "asked", "choice", "shared"), ones)
+    at = np.flatnonzero(limit.certain > 0)
+    claims = Claims(at, top[at], majority[at])
+    whole = pl.Series("whole", np.ones(len(shares), bool))
+    return Items(marks.index().with_columns(whole), {n: exact(v) for n, v in figures.items()}, {"inf": claims})
 
 
-def _confidence(expected: Expected, version: str) -> dict[str, Floats]:
+def _confidence(expected: Expected, version: str) -> Sums:
     certain = exact(expected.certain)
     certainty = np.clip(exact(expected.certainty), 0.0, certain)
     return {

@@ -2,95 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.coded import ITEM, Coded, coded
-from wardround.measuring.definitions import Measure, definitions
-from wardround.measuring.intervals import Figures, figures
-from wardround.measuring.items import items
+from wardround.measuring.coded import Coded, coded
+from wardround.measuring.definitions import definitions
+from wardround.measuring.exact import Floats
+from wardround.measuring.intervals import TOO_FEW, Figures, figures
+from wardround.measuring.items import Items, importance_scale, items
+from wardround.measuring.joined import Joining, join
+from wardround.measuring.kinds import Kind, Measure
+from wardround.measuring.lines import FIGURES, Lines
+from wardround.measuring.ranking import RANKED, by_confidence, ranked_sums
 from wardround.measuring.resampling import Resampling
 from wardround.measuring.slices import Slicing, slicings
-from wardround.measuring.sums import Whole, cluster_sums
+from wardround.measuring.sums import Whole, cluster_sums, placed
 from wardround.measuring.tables import MEASURES
 
-CHUNK = 1_500_000  # marks looked at together
+CHUNK = 1_000_000  # marks looked at together
 
 
-class Taken(NamedTuple):
-    """All measures over one slicing."""
+@dataclass(frozen=True)
+class Sitting:
+    """What is measured: the marks as numbers, the measures, the ways of slicing, and what joins figures."""
 
-    slicing: Slicing
-    slice: Whole  # of each cell
-    candidate: Whole  # of each cell
-    figures: list[Figures]
+    numbers: Coded
+    study: Study
+    defined: list[Measure]
+    joining: Joining
+
+    @property
+    def slicings(self) -> list[Slicing]:
+        return self.joining.slicings
 
 
-def measure(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The table of measures.csv: by measure, then slice, then candidate in the study's order."""
-    if marks.is_empty():
+    if marks.lazy().head(1).collect().is_empty():
         return pl.DataFrame(schema=MEASURES)
     numbers = coded(marks, study)
-    defined = definitions(study.trials, numbers.parsers, numbers.judges)
-    taken_apart = slicings(numbers, study)
-    tables = [_measured(chunk, numbers, taken_apart, defined, study) for chunk in _by_candidates(numbers)]
-    return pl.concat(tables).sort("place", "slicing", "slice_number", "candidate_number").select(*MEASURES)
+    defined = defined_for(numbers, study)
+    joining = Joining.of_table(slicings(numbers, study), defined, numbers, study.seed)
+    lines = measured(Sitting(numbers, study, defined, joining))
+    join(joining, defined, len(numbers.candidates), lines)
+    return lines.table(defined, joining.slicings, numbers.candidates)
 
 
-def _by_candidates(numbers: Coded) -> Iterator[pl.DataFrame]:
-    """The marks, some candidates at a time, so that memory does not grow with their number."""
-    many = max(1, CHUNK * len(numbers.candidates) // max(CHUNK, len(numbers.marks)))
+def defined_for(numbers: Coded, study: Study) -> list[Measure]:
+    """The measures with the versions that these marks give them."""
+    letters = numbers.source.select(pl.col("k").max()).collect().item() if "k" in numbers.extras else 0
+    return definitions(study.trials, numbers.parsers, numbers.judges, letters, importance_scale(numbers))
+
+
+def measured(sitting: Sitting) -> Lines:
+    """All figures but the joined ones, some candidates at a time, so that memory does not grow with their number."""
+    numbers, lines = sitting.numbers, Lines()
+    many = max(1, CHUNK * len(numbers.candidates) // max(CHUNK, numbers.rows))
     for first in range(0, len(numbers.candidates), many):
-        yield numbers.marks.filter(pl.col("candidate").is_between(first, first + many - 1))
+        marks = numbers.of(first, min(first + many, len(numbers.candidates)) - 1)
+        _measure(items(marks, sitting.study.trials, numbers), sitting, lines)
+    return lines
 
 
-def _measured(
-    marks: pl.DataFrame, numbers: Coded, taken_apart: list[Slicing], defined: list[Measure], study: Study
-) -> pl.DataFrame:
-    each = items(marks, study.trials)
-    applying = each.group_by("candidate").agg((pl.col(sorted({m.needed for m in defined})) > 0).any())
-    applied = [m for m in defined if applying[m.needed].any()]
-    each = each.with_columns(
-        (pl.col(name) * (pl.col(group) > 0)).alias(f"{name}_{group}")
-        for group in sorted({m.about for m in applied})
-        for name in ("unparsed", "scored")
-    )
-    needed = ((*m.sums, m.n, f"unparsed_{m.about}", f"scored_{m.about}") for m in applied)
-    names = sorted({name for names in needed for name in names})
-    each = each.select(*ITEM, *names)
-    resampling = Resampling(numbers.size, study.seed)
+def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
+    numbers, joining = sitting.numbers, sitting.joining
+    applied = [m for m in sitting.defined if m.needed in each.sums]
+    matrix, names = item_matrix(each, applied)
+    claims = {source: by_confidence(claimed) for source, claimed in each.claims.items()}
+    resampling = Resampling(numbers.size, sitting.study.seed, joining)
     taken = []
-    for slicing in taken_apart:
-        sums = cluster_sums(slicing.of(each), names)
-        taken.append(Taken(slicing, sums.slice, sums.candidate, [figures(m, sums) for m in applied]))
-        resampling.add(taken[-1].figures, sums)
+    for number, slicing in enumerate(sitting.slicings):
+        at = placed(each.rows, *slicing.of(each.rows))
+        ranked: dict[str, Floats] = {}
+        for source, claimed in claims.items():
+            ranked |= ranked_sums(claimed, at, len(each.rows), source) if not slicing.only else {}
+        sums = cluster_sums(at, matrix, names, ranked)
+        found = [figures(m, sums) for m in applied if slicing.holds(m)]
+        joining.note(number, sums, found)
+        resampling.add(found, sums, number)
+        taken.append((sums.slice, sums.candidate, found))
     resampling.finish()
-    return pl.concat(
-        _rows(found, whole, applying, numbers).with_columns(
-            place=pl.lit(defined.index(found.measure)), slicing=pl.lit(number)
-        )
-        for number, whole in enumerate(taken)
-        for found in whole.figures
-    )
+    whom = _applying(each, applied)
+    for number, (slice, candidate, found) in enumerate(taken):
+        for figure in found:
+            _write(figure, (slice, candidate), whom, number, sitting, lines)
 
 
-def _rows(found: Figures, taken: Taken, applying: pl.DataFrame, numbers: Coded) -> pl.DataFrame:
+def item_matrix(each: Items, applied: list[Measure]) -> tuple[Floats, list[str]]:
+    """The sums that some measures need, as columns; what no mark tells is zero."""
+    groups = sorted({m.about for m in applied})
+    needed = {name for m in applied for name in (*m.sums, m.n, m.counted)}
+    names = sorted(name for name in needed if name.partition(":")[0] not in RANKED)
+    nothing = np.zeros(len(each.rows))
+    columns = [each.sums.get(name, nothing) for name in names]
+    for group in groups:
+        inside = each.sums.get(group, nothing) > 0
+        columns += [each.sums.get(name, nothing) * inside for name in ("unparsed", "scored")]
+        names += [f"{name}_{group}" for name in ("unparsed", "scored")]
+    return np.column_stack(columns), names
+
+
+def _applying(each: Items, applied: list[Measure]) -> dict[str, Whole]:
+    """For each thing that a measure needs the candidates that have it."""
+    candidate = each.rows["candidate"].cast(pl.Int64).to_numpy()
+    return {needed: np.unique(candidate[each.sums[needed] > 0]) for needed in {m.needed for m in applied}}
+
+
+def _write(
+    found: Figures,
+    cells: tuple[Whole, Whole],
+    applying: dict[str, Whole],
+    number: int,
+    sitting: Sitting,
+    lines: Lines,
+) -> None:
     """One measure over one slicing, for every candidate that it applies to; an empty slice has n = 0."""
-    cell = ("slice_number", "candidate_number")
-    whom = applying.filter(pl.col(found.measure.needed)).select(candidate_number=pl.col("candidate").cast(pl.Int64))
-    grid = whom.join(pl.DataFrame({"slice_number": range(len(taken.slicing.slices))}), how="cross")
-    columns = {name: getattr(found, name) for name in ("value", "low", "high", "n", "clusters", "unparsed")}
-    method = pl.Series("method", found.method.tolist(), dtype=pl.String)
-    places = dict(zip(cell, (taken.slice, taken.candidate), strict=True))
-    table = grid.join(pl.DataFrame({**places, **columns, "method": method}), on=cell, how="left")
-    return table.with_columns(
-        pl.col("value", "low", "high", "unparsed").fill_nan(None),
-        pl.col("n", "clusters").fill_null(0),
-        pl.lit(found.measure.name).alias("measure"),
-        pl.lit(found.measure.version or None, dtype=pl.String).alias("version"),
-        pl.Series("slice", taken.slicing.slices)[table["slice_number"]],
-        pl.Series("candidate", numbers.candidates)[table["candidate_number"]],
-    )
+    slices, size = len(sitting.slicings[number].slices), len(sitting.numbers.candidates)
+    whom = applying[found.measure.needed]
+    slice, candidate = np.repeat(np.arange(slices), len(whom)), np.tile(whom, slices)
+    cell = np.full(slices * size, -1)
+    cell[cells[0] * size + cells[1]] = np.arange(len(cells[0]))
+    at = cell[slice * size + candidate]  # -1 is what stands last: nothing
+    if found.measure.kind is Kind.CONDITION:  # a yes or no of too few cases is not told
+        found.value[found.method == TOO_FEW] = np.nan
+    told = {name: np.append(getattr(found, name), np.nan)[at] for name in FIGURES}
+    counts = {name: np.append(getattr(found, name), 0)[at] for name in ("n", "clusters")}
+    method = np.append(found.method, np.array([None], dtype=object))[at]
+    lines.add(sitting.defined.index(found.measure), number, slice, candidate, **told, **counts, method=method)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wardround.measuring.definitions import Measure
+from wardround.measuring.coded import Coded
 from wardround.measuring.exact import Floats, exact
 from wardround.measuring.items import items
+from wardround.measuring.kinds import Measure
 from wardround.measuring.sums import Whole
 
 SLOT = ("subject", "matched")
@@ -57,7 +58,7 @@ def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int])
     return Side(*(table.join(conditions, on="condition", how="inner") for table in (marks, each)))
 
 
-def pair(a: Side, b: Side, measure: Measure, trials: int) -> Paired:
+def pair(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> Paired:
     """The same questions, under the same other conditions, in the same trials.
 
     A side whose option probabilities are known stands for all trials. Where a trial is missing on one side,
@@ -70,7 +71,7 @@ def pair(a: Side, b: Side, measure: Measure, trials: int) -> Paired:
     shared = [met.filter(level).select(columns)]
     uneven = met.filter(~level).select(SLOT)
     if len(uneven):
-        shared.append(_level(a, b, uneven, trials).select(columns))
+        shared.append(_level(a, b, uneven, trials, numbers, columns).select(columns))
     of = measure.sums[1]
     both = pl.concat(shared).filter((pl.col(of) > 0) & (pl.col(f"{of}_b") > 0))
     added = both.group_by("cluster").agg(pl.col(sums).sum()).sort("cluster")
@@ -81,12 +82,14 @@ def pair(a: Side, b: Side, measure: Measure, trials: int) -> Paired:
     )
 
 
-def _level(a: Side, b: Side, uneven: pl.DataFrame, trials: int) -> pl.DataFrame:
+def _level(a: Side, b: Side, uneven: pl.DataFrame, trials: int, numbers: Coded, columns: list[str]) -> pl.DataFrame:
     """Items over the trials that both sides have."""
     first, second = (each.marks.join(uneven, on=SLOT, how="semi") for each in (a, b))
+    names = sorted({name.removesuffix("_b") for name in columns} - {"cluster"})
     found = []
     for own, other in ((first, second), (second, first)):
         kept = own.join(other, on=(*SLOT, "trial"), how="semi")
         matched = kept.select("subject", "condition", "matched").unique()
-        found.append(items(kept, trials).join(matched, on=("subject", "condition"), how="inner"))
+        each = items(kept.drop("matched"), trials, numbers).frame(names)
+        found.append(each.join(matched, on=("subject", "condition"), how="inner"))
     return found[0].join(found[1], on=SLOT, how="inner", suffix="_b")

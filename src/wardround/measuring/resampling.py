@@ -2,72 +2,105 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wardround.measuring.bootstrap import RESAMPLES, Part, percentile_interval, resampled_sums
-from wardround.measuring.intervals import BOOTSTRAP, Figures
-from wardround.measuring.sums import ClusterSums
+from wardround.measuring.bootstrap import RESAMPLES, Part, percentile_intervals, resampled_sums
+from wardround.measuring.exact import Floats
+from wardround.measuring.halves import halved
+from wardround.measuring.intervals import BOOTSTRAP, HOLDS, Figures
+from wardround.measuring.kinds import Measure
+from wardround.measuring.sums import ClusterSums, Whole
 
-MEMORY = 64_000_000  # bytes of sums that may wait
+MEMORY = 96_000_000  # bytes of sums that may wait
+
+
+class Keeping(Protocol):
+    """Who wants the resampled values of some measures, to make others of them."""
+
+    def wants(self, measure: Measure, slicing: int) -> bool: ...
+
+    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, halves: Floats) -> None: ...
 
 
 class Waiting(NamedTuple):
-    """A figure of one cell, and the columns of its part in which its sums are."""
+    """A measure in some cells of a part, and for each of its sums the columns of the part in which they are."""
 
     figures: Figures
-    cell: int
-    columns: list[int]
+    cells: Whole
+    columns: list[Whole]
+    slicing: int
 
 
 class Resampling:
-    """Figures that wait for their intervals. Drawing the resamples costs most, so it is done for many together."""
+    """Figures that wait for their intervals. Drawing the resamples costs, so it is done for many together."""
 
-    def __init__(self, clusters: int, seed: int) -> None:
-        self._clusters, self._seed = clusters, seed
+    def __init__(self, clusters: int, seed: int, keeping: Keeping) -> None:
+        self._clusters, self._seed, self._keeping = clusters, seed, keeping
         self._parts: list[Part] = []
         self._waiting: list[list[Waiting]] = []  # of each part
         self._held = 0
 
-    def add(self, found: list[Figures], sums: ClusterSums) -> None:
+    def add(self, found: list[Figures], sums: ClusterSums, slicing: int) -> None:
         """Takes the cells that need it; the candidates of a slice are added up in one product."""
-        wanted: dict[int, list[Figures]] = defaultdict(list)
-        for each in found:
-            for cell in np.flatnonzero(each.method == BOOTSTRAP).tolist():
-                wanted[cell].append(each)
-        by_slice: dict[int, list[int]] = defaultdict(list)
-        for cell in sorted(wanted):
-            by_slice[int(sums.slice[cell])].append(cell)
-        for cells in by_slice.values():
-            self._add_slice(cells, wanted, sums)
+        needing = [(each, _needs(each, self._keeping.wants(each.measure, slicing))) for each in found]
+        bounds = np.append(np.flatnonzero(np.diff(sums.slice, prepend=-1)), sums.cells)
+        for first, last in pairwise(bounds.tolist()):
+            wanted = [(each, first + np.flatnonzero(need[first:last])) for each, need in needing]
+            wanted = [(each, cells) for each, cells in wanted if len(cells)]
+            if wanted:
+                self._add_slice(wanted, first, last, sums, slicing)
             if self._held > MEMORY:
                 self.finish()
 
-    def _add_slice(self, cells: list[int], wanted: dict[int, list[Figures]], sums: ClusterSums) -> None:
-        ends = np.append(sums.starts, len(sums.rows))
-        spans = [slice(ends[cell], ends[cell + 1]) for cell in cells]
-        cluster = np.unique(np.concatenate([sums.cluster[span] for span in spans]))
-        blocks, waiting, width = [], [], 0
-        for cell, span in zip(cells, spans, strict=True):
-            names = list(dict.fromkeys(name for each in wanted[cell] for name in each.measure.sums))
-            block = np.zeros((len(cluster), len(names)))
+    def _add_slice(
+        self, wanted: list[tuple[Figures, Whole]], first: int, last: int, sums: ClusterSums, slicing: int
+    ) -> None:
+        """The sums of cells first to last side by side, all of them with the same columns."""
+        names = list(dict.fromkeys(name for each, _ in wanted for name in each.measure.sums))
+        columns = [sums.place[name] for name in names]
+        ends, width = sums.ends, len(names)
+        cluster = np.unique(sums.cluster[ends[first] : ends[last]])
+        block = np.zeros((len(cluster), (last - first) * width))
+        for cell in range(first, last):
+            span = slice(ends[cell], ends[cell + 1])
             at = np.searchsorted(cluster, sums.cluster[span])
-            block[at] = sums.rows[span][:, [sums.names.index(name) for name in names]]
-            blocks.append(block)
-            for each in wanted[cell]:
-                waiting.append(Waiting(each, cell, [width + names.index(name) for name in each.measure.sums]))
-            width += len(names)
-        self._parts.append(Part(cluster, np.concatenate(blocks, axis=1)))
-        self._waiting.append(waiting)
-        self._held += 8 * width * (len(cluster) + RESAMPLES)
+            block[at, (cell - first) * width : (cell - first + 1) * width] = sums.rows[span][:, columns]
+        self._parts.append(Part(cluster, block))
+        self._waiting.append(
+            [
+                Waiting(
+                    each,
+                    cells,
+                    [(cells - first) * width + names.index(name) for name in each.measure.sums],
+                    slicing,
+                )
+                for each, cells in wanted
+            ]
+        )
+        self._held += 8 * block.shape[1] * (len(cluster) + RESAMPLES)
 
     def finish(self) -> None:
         """Draws the resamples and fills in every interval that waits."""
         totals = resampled_sums(self._parts, self._clusters, self._seed)
-        for drawn, waiting in zip(totals, self._waiting, strict=True):
-            for each, cell, columns in waiting:
-                values = each.measure.value(*drawn[:, columns].T)
-                each.low[cell], each.high[cell] = percentile_interval(values)
+        for part, drawn, waiting in zip(self._parts, totals, self._waiting, strict=True):
+            for each, cells, columns, slicing in waiting:
+                values = each.measure.value(*(drawn[place].astype(np.float64) for place in columns))
+                holds, between = each.method[cells] == HOLDS, each.method[cells] == BOOTSTRAP
+                each.value[cells[holds]] = np.nanmean(values[holds], axis=1) if holds.any() else []
+                if between.any():
+                    at = cells[between]
+                    each.low[at], each.high[at] = percentile_intervals(values if between.all() else values[between])
+                if self._keeping.wants(each.measure, slicing):
+                    halves = [halved(part.cluster, part.sums[:, at], self._clusters, self._seed) for at in columns[:2]]
+                    self._keeping.take(each, slicing, cells, values, np.stack(halves))
         self._parts, self._waiting, self._held = [], [], 0
+
+
+def _needs(each: Figures, kept: bool) -> NDArray[np.bool_]:
+    """The cells of which resamples are wanted."""
+    found: NDArray[np.bool_] = (each.method == BOOTSTRAP) | (each.method == HOLDS) | (kept & ~np.isnan(each.value))
+    return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,39 +14,77 @@ from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.marking.slices import AGE_BANDS
 from wardround.measuring.coded import Coded
+from wardround.measuring.kinds import Measure
+from wardround.measuring.sums import Whole
 
 SUBJECT_KEYS = (
     *("specialty", "modality", "tag", "split", "sex", "age_band"),
     *("stage", "skill", "capability", "grade", "kind", "task", "chain"),
 )
-NATURAL_ORDER = {"age_band": [name for _, name in AGE_BANDS], "grade": ["R", "A", "S"]}
+NATURAL_ORDER = {
+    "age_band": [name for _, name in AGE_BANDS],
+    "grade": ["R", "A", "S"],
+    "stage": ["IQA", "AL", "LC", "DD", "SG", "CD"],
+}
+MEANS = {"stage": "swa", "grade": "esa"}  # the keys whose unweighted mean is a measure
+
+
+class Members(NamedTuple):
+    """Who belongs to which slice: a column of items and, for its values, the number of the slice."""
+
+    on: str
+    frame: pl.DataFrame  # that column and `slice`
+    slices: int
 
 
 @dataclass(frozen=True)
 class Slicing:
     """One way of taking the whole apart: its slices as JSON, in order, and who belongs to which.
 
-    `members` names, for each question (`subject`) or condition, the number of its slice; a question with
-    several values is in several slices.
+    A question with several values, such as modalities, is in several slices.
     """
 
+    keys: tuple[str, ...]
     slices: list[str]
-    members: pl.DataFrame
-    on: str
+    members: tuple[Members, ...]
+    only: str = ""  # crossed for one measure alone
 
-    def of(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The items, each with the number of its `slice`, once for every slice that it is in."""
-        return items.join(self.members, on=self.on, how="inner")
+    def of(self, index: pl.DataFrame) -> tuple[Whole, Whole]:
+        """Which items are in which slice: their rows, never falling, and the numbers of the slices."""
+        found = index.select({each.on for each in self.members}).with_row_index("row").with_columns(number=pl.lit(0))
+        for on, frame, slices in self.members:
+            found = found.join(frame, on=on, how="inner", maintain_order="left")
+            found = found.with_columns(number=pl.col("number") * slices + pl.col("slice").cast(pl.Int64)).drop("slice")
+        found = found.sort("row", maintain_order=True)
+        return tuple(found[name].cast(pl.Int64).to_numpy() for name in ("row", "number"))  # type: ignore[return-value]
+
+    def holds(self, measure: Measure) -> bool:
+        """Whether a measure is written by these keys."""
+        if self.only and measure.name != self.only:
+            return False
+        return (not measure.where or measure.where in self.keys) and not measure.not_by & set(self.keys)
 
 
 def slicings(coded: Coded, study: Study) -> list[Slicing]:
-    """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values."""
+    """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values.
+
+    Stages and grades are crossed with the axes for the measures whose mean is taken over them.
+    """
     axes = study.varied_axes
-    found = [_by_axes(coded, study, ()), *(_by_axes(coded, study, (axis,)) for axis in axes)]
-    found += [_by_axes(coded, study, pair) for pair in combinations(axes, 2)]
+    crossed = [_by_axes(coded, study, ()), *(_by_axes(coded, study, (axis,)) for axis in axes)]
+    crossed += [_by_axes(coded, study, pair) for pair in combinations(axes, 2)]
     if len(axes) > 2:
-        found.append(_by_axes(coded, study, tuple(axes)))
-    return found + [slicing for key in SUBJECT_KEYS if (slicing := _by_key(coded, key)) is not None]
+        crossed.append(_by_axes(coded, study, tuple(axes)))
+    by_key = {key: slicing for key in SUBJECT_KEYS if (slicing := _by_key(coded, key)) is not None}
+    strata = [slicing for key, values in coded.strata.items() if (slicing := _by_stratum(key, values)) is not None]
+    means = [
+        _product(slicing, by_key[key], only)
+        for key, only in MEANS.items()
+        if key in by_key
+        for slicing in crossed
+        if slicing.keys
+    ]
+    return [*crossed, *by_key.values(), *strata, *means]
 
 
 def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
@@ -56,10 +96,7 @@ def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
     slices = [canonical_json(values) for values in named + [values for values in asked if values not in named]]
     slices = list(dict.fromkeys(slices))
     numbers = [slices.index(canonical_json(values)) for values in asked]
-    members = pl.DataFrame(
-        {"condition": range(len(asked)), "slice": numbers}, schema={"condition": pl.UInt32, "slice": pl.UInt32}
-    )
-    return Slicing(slices, members, "condition")
+    return Slicing(axes, slices, (Members("condition", _frame("condition", range(len(asked)), numbers), len(slices)),))
 
 
 def _by_key(coded: Coded, key: str) -> Slicing | None:
@@ -67,12 +104,31 @@ def _by_key(coded: Coded, key: str) -> Slicing | None:
     members = coded.subjects.select("subject", value=key)
     if isinstance(members.schema["value"], pl.List):
         members = members.explode("value").unique()
-    members = members.drop_nulls()
+    members = members.drop_nulls().sort("subject", "value")
     values = _in_order(key, members["value"].unique())
     if len(values) < 2:
         return None
     number = pl.col("value").cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias("slice")
-    return Slicing([canonical_json({key: value}) for value in values], members.select("subject", number), "subject")
+    slices = [canonical_json({key: value}) for value in values]
+    return Slicing((key,), slices, (Members("subject", members.select("subject", number), len(slices)),))
+
+
+def _by_stratum(key: str, values: list[str]) -> Slicing | None:
+    """Slices of what was degraded and how far, if there are two or more."""
+    if len(values) < 2:
+        return None
+    every = range(len(values))
+    slices = [canonical_json({key: value}) for value in values]
+    return Slicing((key,), slices, (Members(key, _frame(key, every, every), len(values)),))
+
+
+def _product(first: Slicing, second: Slicing, only: str) -> Slicing:
+    both = [canonical_json(json.loads(a) | json.loads(b)) for a, b in product(first.slices, second.slices)]
+    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only)
+
+
+def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFrame:
+    return pl.DataFrame({on: list(numbers), "slice": list(slices)}, schema={on: pl.UInt32, "slice": pl.UInt32})
 
 
 def _in_order(key: str, values: Iterable[str]) -> list[str]:

@@ -34,7 +34,7 @@ def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def student(value: Floats, clusters: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Value plus and minus t standard errors, within [-1, 1]: for signed means, where Wilson has no meaning."""
+def student(value: Floats, clusters: Floats, variance: Floats, within: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Value plus and minus t standard errors, within its range: for figures of which Wilson knows nothing."""
     reach = t.ppf((1 + LEVEL) / 2, clusters - 1) * np.sqrt(variance)
-    return np.maximum(value - reach, -1.0), np.minimum(value + reach, 1.0)
+    return np.maximum(value - reach, within[0]), np.minimum(value + reach, within[1])

@@ -1,0 +1,88 @@
+"""Inter-model DKE (MedQ-Deg): do weaker candidates overrate themselves more?
+
+The shift contains minus the accuracy, so pure noise already says yes. What stands beside the paper's figure
+says how much of it that explains.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from wardround.measuring.exact import Floats
+from wardround.measuring.formulas import ratio
+from wardround.measuring.seeds import stream
+
+PERMUTATIONS = 1_000
+INTER = ("", "Spearman(accuracy, shift)", "Spearman(accuracy, C)", "cross-fitted share", "share by permutation")
+
+
+class Rivals(NamedTuple):
+    """Accuracy, calibration shift and C of some candidates; resampled (resamples x candidates); in halves."""
+
+    accuracy: Floats
+    shift: Floats
+    certainty: Floats
+    accuracy_drawn: Floats
+    shift_drawn: Floats
+    certainty_drawn: Floats
+    accuracy_halves: Floats  # candidates x splits x half x (part, whole)
+    shift_halves: Floats
+
+
+def share_of_pairs(accuracy: Floats, shift: Floats) -> Floats:
+    """Pairs of which the less accurate one has the larger shift / pairs that differ in accuracy.
+
+    Over the last axis. nan where no pair differs.
+    """
+    one, other = np.triu_indices(accuracy.shape[-1], 1)
+    better = accuracy[..., one] - accuracy[..., other]
+    surer = shift[..., one] - shift[..., other]
+    return ratio((better * surer < 0).sum(axis=-1).astype(float), (better != 0).sum(axis=-1).astype(float))
+
+
+def spearman(a: Floats, b: Floats) -> Floats:
+    """Correlation of ranks over the last axis; ties share their mean rank, nan where one side is all ties."""
+    x, y = (rankdata(each, axis=-1) - (each.shape[-1] + 1) / 2 for each in (a, b))
+    size = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
+    found: Floats = np.divide((x * y).sum(axis=-1), size, out=np.full(np.shape(size), np.nan), where=size > 0)
+    return found
+
+
+def cross_fitted(rivals: Rivals) -> float:
+    """The share with accuracy from one half of the clusters and shift from the other, both ways, over all splits."""
+    accuracy, shift = (ratio(h[..., 0], h[..., 1]) for h in (rivals.accuracy_halves, rivals.shift_halves))
+    ways = [share_of_pairs(accuracy[:, :, half].T, shift[:, :, 1 - half].T) for half in (0, 1)]
+    found = np.concatenate(ways)
+    return float(np.nanmean(found)) if (~np.isnan(found)).any() else float("nan")
+
+
+def by_permutation(rivals: Rivals, seed: int) -> float:
+    """The mean share when the candidates' C are dealt out at random: what coupling alone gives."""
+    random = stream(seed, "permutations of confidence")
+    judged = rivals.certainty - rivals.shift  # accuracy on the questions that have a C
+    order = np.argsort(random.random((PERMUTATIONS, len(judged))), axis=1)
+    return float(
+        np.nanmean(share_of_pairs(np.tile(rivals.accuracy, (PERMUTATIONS, 1)), rivals.certainty[order] - judged))
+    )
+
+
+def inter_figures(rivals: Rivals, seed: int) -> dict[str, tuple[float, Floats | None]]:
+    """Each figure of INTER with its resampled values, where it has any."""
+    a, s, c = rivals.accuracy, rivals.shift, rivals.certainty
+    drawn_a, drawn_s, drawn_c = rivals.accuracy_drawn, rivals.shift_drawn, rivals.certainty_drawn
+    return dict(
+        zip(
+            INTER,
+            (
+                (float(share_of_pairs(a, s)), share_of_pairs(drawn_a, drawn_s)),
+                (float(spearman(a, s)), spearman(drawn_a, drawn_s)),
+                (float(spearman(a, c)), spearman(drawn_a, drawn_c)),
+                (cross_fitted(rivals), None),
+                (by_permutation(rivals, seed), None),
+            ),
+            strict=True,
+        )
+    )

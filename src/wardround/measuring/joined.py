@@ -1,0 +1,212 @@
+"""Figures made of other figures: means over stages and grades, and intra- and inter-model DKE.
+
+Each is recomputed in every resample from the resampled values of what it is made of.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wardround.core.canonical import canonical_json
+from wardround.measuring.bootstrap import RESAMPLES, percentile_interval
+from wardround.measuring.coded import CLEAN, Coded
+from wardround.measuring.dke import Rivals, inter_figures
+from wardround.measuring.exact import Floats
+from wardround.measuring.intervals import BOOTSTRAP, FEW, FEWEST, HOLDS, NO_INTERVAL, TOO_FEW, WILSON, Figures
+from wardround.measuring.kinds import Kind, Measure
+from wardround.measuring.lines import Lines
+from wardround.measuring.slices import MEANS, Slicing
+from wardround.measuring.sums import ClusterSums, Whole
+from wardround.measuring.twins import WORN
+from wardround.measuring.wilson import effective_n, wilson
+
+RIVALS = 3  # candidates that make pairs worth counting
+PARTS = ("accuracy", "calibration_shift", "confidence")
+
+
+@dataclass
+class Piece:
+    """One figure of one candidate in one slice, with what others need of it."""
+
+    value: float
+    n: int
+    unparsed: float
+    clusters: Whole
+    drawn: Floats = field(default_factory=lambda: np.full(RESAMPLES, np.nan))
+    halves: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))  # splits x half x (part, whole)
+
+
+Slot = tuple[int, int, int]  # slicing, slice, candidate
+
+
+class Joining:
+    """Collects the pieces while candidates are measured, some at a time."""
+
+    def __init__(
+        self, slicings: list[Slicing], wanted: dict[int, set[tuple[str, str]]], clusters: int, seed: int
+    ) -> None:
+        self.slicings, self.wanted, self.clusters, self.seed = slicings, wanted, clusters, seed
+        self.pieces: dict[tuple[str, str], dict[Slot, Piece]] = {}
+        self._cells: dict[int, tuple[Whole, Whole]] = {}
+
+    @classmethod
+    def of_table(cls, slicings: list[Slicing], defined: list[Measure], numbers: Coded, seed: int) -> Joining:
+        """What measures.csv needs."""
+        rivals = len(numbers.candidates) >= RIVALS
+        versions = {m.version for m in defined if m.name == "dke_inter"}
+        parts = {(m.name, m.version) for m in defined if m.name == "accuracy"}
+        ways = {(m.name, m.version) for m in defined if m.name in PARTS and m.version in versions}
+        wanted: dict[int, set[tuple[str, str]]] = {}
+        for number, slicing in enumerate(slicings):
+            chosen = {(m.name, m.version) for m in defined if m.where and m.where in slicing.keys and m.where in MEANS}
+            if not slicing.only and (rivals or slicing.keys == ("severity",)):
+                chosen |= parts | ways
+            wanted[number] = chosen
+        return cls(slicings, wanted, numbers.size, seed)
+
+    def wants(self, measure: Measure, slicing: int) -> bool:
+        return (measure.name, measure.version) in self.wanted.get(slicing, ())
+
+    def note(self, slicing: int, sums: ClusterSums, found: list[Figures]) -> None:
+        """Takes the figures of a slicing, before they are resampled."""
+        self._cells[slicing] = sums.slice, sums.candidate
+        for each in found:
+            if not self.wants(each.measure, slicing):
+                continue
+            pieces = self.pieces.setdefault((each.measure.name, each.measure.version), {})
+            counted = sums.row(each.measure.counted) > 0
+            for cell in np.flatnonzero(~np.isnan(each.value)).tolist():
+                span = slice(sums.ends[cell], sums.ends[cell + 1])
+                there = sums.cluster[span]
+                slot = slicing, int(sums.slice[cell]), int(sums.candidate[cell])
+                told = float(each.value[cell]), int(each.n[cell]), float(each.unparsed[cell])
+                pieces[slot] = Piece(*told, there[counted[span]].astype(np.int32))
+
+    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, halves: Floats) -> None:
+        """Takes resampled values, and the sums of halves of the clusters (sum x split x half x cell)."""
+        slices, candidates = self._cells[slicing]
+        pieces = self.pieces[figures.measure.name, figures.measure.version]
+        for place, cell in enumerate(cells.tolist()):
+            piece = pieces[slicing, int(slices[cell]), int(candidates[cell])]
+            piece.drawn, piece.halves = drawn[place].astype(np.float32), np.moveaxis(halves[..., place], 0, -1)
+
+
+def join(joining: Joining, defined: list[Measure], candidates: int, lines: Lines) -> None:
+    """Adds all joined figures to the lines."""
+    for place, measure in enumerate(defined):
+        if measure.where in MEANS:
+            _means(joining, measure, place, lines)
+        elif measure.kind is Kind.JOINED and measure.name == "dke_intra":
+            _dke_intra(joining, defined, measure, place, lines)
+    ways = dict.fromkeys(m.version.rpartition(", ")[2] for m in defined if m.name == "dke_inter")
+    for way in ways:
+        _dke_inter(joining, defined, way, candidates, lines)
+
+
+def _means(joining: Joining, measure: Measure, place: int, lines: Lines) -> None:
+    """swa and esa: the unweighted mean over stages or grades (X-PCR); no value where one of them is missing."""
+    key = measure.where
+    pieces = joining.pieces.get((measure.name, measure.version), {})
+    candidates = sorted({whom for _, _, whom in pieces})
+    for number, slicing in enumerate(joining.slicings):
+        if key not in slicing.keys or not any(slot[0] == number for slot in pieces):
+            continue
+        groups: dict[str, list[int]] = {}
+        for at, name in enumerate(slicing.slices):
+            groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(at)
+        for extra, (name, parts) in enumerate(groups.items()):
+            beyond = len(slicing.slices) + extra
+            lines.label(number, beyond, name)
+            for whom in candidates:
+                found = [pieces.get((number, at, whom)) for at in parts]
+                there = [piece for piece in found if piece is not None]
+                told = _mean_of(there) if len(there) == len(parts) else _line(float("nan"), 0, 0, None)
+                lines.add(place, number, np.array([beyond]), np.array([whom]), **told)
+
+
+def _mean_of(pieces: list[Piece]) -> dict[str, np.ndarray]:
+    value, n = float(np.mean([piece.value for piece in pieces])), sum(piece.n for piece in pieces)
+    clusters = len(np.unique(np.concatenate([piece.clusters for piece in pieces])))
+    drawn = np.mean([piece.drawn for piece in pieces], axis=0)
+    unparsed = sum(piece.unparsed * piece.n for piece in pieces) / n
+    method = TOO_FEW if clusters < FEWEST else WILSON if clusters < FEW else BOOTSTRAP
+    low = high = float("nan")
+    if method == BOOTSTRAP:
+        low, high = percentile_interval(drawn)
+    elif method == WILSON:
+        variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
+        share, many, of = (np.array([float(each)]) for each in (value, n, clusters))
+        low, high = (float(end[0]) for end in wilson(share, effective_n(share, many, of, variance)))
+    return _line(value, n, clusters, method, low, high, unparsed)
+
+
+def _dke_intra(joining: Joining, defined: list[Measure], measure: Measure, place: int, lines: Lines) -> None:
+    """Acc(L0) > Acc(L2) and shift(L0) <= shift(L2) over all records of each level, as the paper has it."""
+    way = measure.version.rpartition(", ")[2]
+    number = next((n for n, slicing in enumerate(joining.slicings) if slicing.keys == ("severity",)), None)
+    accuracy = next(((m.name, m.version) for m in defined if m.name == "accuracy"), ("accuracy", ""))
+    parts = [joining.pieces.get(key, {}) for key in (accuracy, ("calibration_shift", way))]
+    if number is None:
+        return
+    names = joining.slicings[number].slices
+    levels = [canonical_json({"severity": level}) for level in (CLEAN, WORN)]
+    if not all(level in names for level in levels):
+        return
+    for whom in sorted({slot[2] for slot in parts[1]}):
+        found = [part.get((number, names.index(level), whom)) for part in parts for level in levels]
+        pieces = [piece for piece in found if piece is not None]
+        if len(pieces) < len(found):
+            continue
+        clean, worn, clean_shift, worn_shift = (piece.drawn for piece in pieces)
+        clusters = min(len(piece.clusters) for piece in pieces)
+        holds = float(np.nanmean((clean > worn) & (clean_shift <= worn_shift)))
+        enough = clusters >= FEWEST
+        told = _line(
+            holds if enough else float("nan"), sum(p.n for p in pieces[2:]), clusters, HOLDS if enough else TOO_FEW
+        )
+        lines.add(place, 0, np.array([0]), np.array([whom]), **told)
+
+
+def _dke_inter(joining: Joining, defined: list[Measure], way: str, candidates: int, lines: Lines) -> None:
+    """Over all pairs of candidates, in every slice in which at least three have the figures."""
+    accuracy = next(((m.name, m.version) for m in defined if m.name == "accuracy"), ("accuracy", ""))
+    parts = [joining.pieces.get(key, {}) for key in (accuracy, ("calibration_shift", way), ("confidence", way))]
+    places = {m.version: place for place, m in enumerate(defined) if m.name == "dke_inter"}
+    for number, at in sorted({slot[:2] for slot in parts[1]}):
+        whom = [c for c in range(candidates) if all((number, at, c) in part for part in parts)]
+        if len(whom) < RIVALS:
+            continue
+        chosen = [[part[number, at, c] for c in whom] for part in parts]
+        clusters = min(len(piece.clusters) for piece in chosen[1])
+        for name, (value, drawn) in inter_figures(_rivals(chosen), joining.seed).items():
+            low, high, method = float("nan"), float("nan"), NO_INTERVAL
+            if clusters < FEWEST:
+                method = TOO_FEW
+            elif drawn is not None:
+                (low, high), method = percentile_interval(drawn), BOOTSTRAP
+            told = _line(value, len(whom) * (len(whom) - 1) // 2, clusters, method, low, high)
+            version = f"{name}, {way}" if name else way
+            lines.add(places[version], number, np.array([at]), np.array([candidates]), **told)
+
+
+def _rivals(chosen: list[list[Piece]]) -> Rivals:
+    values = [np.array([piece.value for piece in pieces]) for pieces in chosen]
+    drawn = [np.array([piece.drawn for piece in pieces]).T for pieces in chosen]
+    halves = [np.stack([piece.halves for piece in pieces]) for pieces in chosen[:2]]
+    return Rivals(*values, *drawn, *halves)
+
+
+def _line(
+    value: float,
+    n: int,
+    clusters: int,
+    method: str | None,
+    low: float = float("nan"),
+    high: float = float("nan"),
+    unparsed: float = float("nan"),
+) -> dict[str, np.ndarray]:
+    told = {"value": value, "low": low, "high": high, "n": n, "clusters": clusters, "unparsed": unparsed}
+    return {name: np.array([each]) for name, each in told.items()} | {"method": np.array([method], dtype=object)}
