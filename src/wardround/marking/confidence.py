@@ -13,7 +13,7 @@ _STATED = re.compile(
 )
 _LINE = re.compile(rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$", re.I | re.M)
 _ASIDE = re.compile(
-    r"\(\s*\d+(?:\.\d+)?\s*%\s*\)"
+    r" ?\(\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?\)"
     rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.]+ ?%?",
     re.I,
 )
@@ -53,4 +53,4 @@ def tells_confidence(said: str) -> bool:
 
 def without_confidence(said: str) -> str:
     """The reply without the lines and brackets that state a confidence."""
-    return _ASIDE.sub(" ", _LINE.sub("", said)).strip()
+    return _ASIDE.sub("", _LINE.sub("", said)).strip()

@@ -268,16 +268,20 @@ def _predicated(said: str, mention: Mention) -> bool:
 
 
 def _continues_list(said: str, mention: Mention, found: list[Mention]) -> bool:
-    """Whether the next line begins with another option."""
-    rest = said[mention.end :].split("\n", 1)
-    if len(rest) < 2:
+    """Whether the next line begins with another option, or a later line is nothing but another option."""
+    rest = said.find("\n", mention.end) + 1
+    if not rest:
         return False
-    next_line = mention.end + len(rest[0]) + 1
-    lead = _LINE_START.match(said, next_line)
-    start = lead.end() if lead else next_line
-    return any(
-        other.start == start and other.option != mention.option and not _predicated(said, other) for other in found
-    )
+    lead = _LINE_START.match(said, rest)
+    for other in found:
+        if other.start < rest or other.option == mention.option or _predicated(said, other):
+            continue
+        if lead and other.start == lead.end():
+            return True
+        alone = _LINE_START.fullmatch(said, said.rfind("\n", 0, other.start) + 1, other.start)
+        if alone and other.how in (BOTH, DIFFER) and phrases.LINE_ENDED.match(said, other.end):
+            return True
+    return False
 
 
 # whether claims agree
