@@ -19,10 +19,16 @@ from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 from wardround.marking.choice import parse_choice
 from wardround.marking.distribution import distribution
-from wardround.marking.open import lexical_hits
+from wardround.marking.lexical import Lexical
+from wardround.marking.open import ranked_diagnoses
 
 MANY = range(600)
 FIRST_LETTER = Sampling(temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, logprobs=20)
+
+
+def lexical_hits(answer: Answer, case: Case) -> list[bool | None]:
+    """For each diagnosis of an answer, whether it is the case's."""
+    return [Lexical().same(case.questions[0], diagnosis) for diagnosis in ranked_diagnoses(answer.text)]
 
 
 def plausible(count: int, n: int, share: float) -> bool:
@@ -233,14 +239,14 @@ def test_phrasings() -> None:
 @pytest.mark.parametrize("mode", ["favourite", "independent"])
 def test_the_gold_of_open_questions_is_ranked_as_planted(mode: str) -> None:
     to = candidate("simulated", {"hit1": 0.4, "hit3": 0.7, "mode": mode})
-    hits = [lexical_hits(put(to, open_case(n))[0].text, open_case(n).questions[0]) for n in MANY]
+    hits = [lexical_hits(put(to, open_case(n))[0], open_case(n)) for n in MANY]
     assert all(len(item) == 5 for item in hits)
     assert plausible(sum(item[0] for item in hits), len(MANY), 0.4)
     assert plausible(sum(any(item[:3]) for item in hits), len(MANY), 0.7)
     assert plausible(sum(item[1] for item in hits), len(MANY), 0.15)
     assert not any(any(item[3:]) for item in hits)
     trials = put(to, open_case(0), range(40))
-    ranks = {tuple(lexical_hits(answer.text, open_case(0).questions[0])) for answer in trials}
+    ranks = {tuple(lexical_hits(answer, open_case(0))) for answer in trials}
     assert (len(ranks) == 1) == (mode == "favourite")
 
 

@@ -1,0 +1,59 @@
+"""Ranked lists of diagnoses in the shapes that models give them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wardround.marking.open import ranked_diagnoses
+
+LABELLED = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "golden" / "open_replies.jsonl").read_text(encoding="utf-8").splitlines()
+]
+NAMES = ["Pulmonary embolism", "Aortic dissection", "B-cell lymphoma", "Crohn's disease", "E. coli sepsis"]
+SHAPES = [
+    "{n}. {name}",
+    "{n}) {name}",
+    "- {name}",
+    "{name}",
+    "{n}. **{name}**",
+    "{n}. {name} (20%)",
+    "{n}. {name}: it fits",
+]
+
+
+def test_every_labelled_list_is_read() -> None:
+    assert len(LABELLED) >= 60
+    misread = [
+        (entry["reply"], read) for entry in LABELLED if (read := ranked_diagnoses(entry["reply"])) != entry["diagnoses"]
+    ]
+    assert misread == []
+
+
+@given(st.lists(st.sampled_from(NAMES), min_size=1, unique=True), st.sampled_from(SHAPES), st.booleans())
+@settings(deadline=None)
+def test_a_list_in_any_shape_gives_its_names_in_order(names: list[str], shape: str, reasoned: bool) -> None:
+    reply = "\n".join(shape.format(n=n, name=name) for n, name in enumerate(names, start=1))
+    if reasoned:
+        reply = f"<think>1. Gout\n2. Lupus</think>\nThe most likely diagnoses are:\n{reply}"
+    assert ranked_diagnoses(reply) == names
+
+
+@given(st.text(max_size=300))
+@settings(deadline=None)
+def test_any_text_gives_clean_names(reply: str) -> None:
+    for name in ranked_diagnoses(reply):
+        assert name == name.strip()
+        assert "\n" not in name
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "{", '["a",', "1. ", "- ", "is ", "(", "a, ", "|", "诊断", "The ", "0.1 ", ": ", '{"a":']
+)
+def test_a_hostile_reply_of_100_kb_is_read(piece: str) -> None:
+    assert isinstance(ranked_diagnoses(piece * (100_000 // len(piece))), list)
