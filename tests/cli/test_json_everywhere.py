@@ -25,8 +25,10 @@ CALLS: dict[str, list[str]] = {
     "report": ["runs/exam"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge compare": ["runs/open", "runs/open"],
+    "bench": ["list"],
+    "published": ["cure/table1"],
 }
-SLOW = {"demo": ["--out", "demo"]}  # runs a real model: tested with the demo
+SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -71,10 +73,10 @@ def judged_study(folder: Path) -> Path:
     return write_study(folder / "open", top={"name": "open"}, candidate=respondent, judge={"provider": "lexical"})
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [*CALLS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_one_json_document_on_stdout(ward, name, monkeypatch, capfd):
     monkeypatch.chdir(ward)
-    monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *CALLS[name], "--json"])
+    monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *(CALLS | SLOW)[name], "--json"])
     with pytest.raises(SystemExit) as ended:
         main()
     said = capfd.readouterr()

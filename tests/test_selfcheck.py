@@ -1,0 +1,45 @@
+"""Every planted truth is found by the real path, and what must not fire does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from wardround.selfchecking import Plant, Row, expected_c, majority_right, selfcheck
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return selfcheck(note=lambda line: None)
+
+
+def test_all_is_as_planted(rows: list[Row]) -> None:
+    assert [row.told() for row in rows if not row.found] == []
+
+
+def test_no_more_truths_lie_outside_than_intervals_of_95_percent_allow(rows: list[Row]) -> None:
+    stochastic = [row for row in rows if row.high is not None and row.low is not None and row.high - row.low > 1e-3]
+    outside = sum(not row.covered for row in stochastic)
+    assert len(stochastic) > 30
+    assert outside <= 6  # a binomial of 0.05 exceeds this once in a thousand
+
+
+def test_plants_have_counter_plants(rows: list[Row]) -> None:
+    kinds = Counter(row.plant.counter for row in rows)
+    assert kinds[True] >= 10
+    assert kinds[False] >= 40
+
+
+@pytest.mark.parametrize(("value", "low", "high"), [(None, None, None), (0.3, 0.25, 0.35), (0.6, 0.55, 0.65)])
+def test_a_measure_that_misses_is_seen(value: float | None, low: float | None, high: float | None) -> None:
+    assert not Row(Plant("accuracy", "m", 0.45), value, low, high).found
+
+
+def test_closed_forms_are_those_of_the_specification() -> None:
+    """C is .200 at T = 10 and .487 at T = 3 for p = (.4, .3, .2, .1)."""
+    shares = [0.4, 0.3, 0.2, 0.1]
+    assert expected_c(shares, 10) == pytest.approx(0.200, abs=5e-4)
+    assert expected_c(shares, 3) == pytest.approx(0.487, abs=5e-4)
+    assert majority_right([0.5, 0.5], 1) == pytest.approx(0.5)
+    assert majority_right([0.6, 0.4], 3) == pytest.approx(0.6**3 + 3 * 0.6**2 * 0.4)
