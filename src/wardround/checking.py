@@ -11,18 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy.stats import chi2
 
+from wardround.asking.applicable import chosen_questions
+from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import progressive_chain
 from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected
 from wardround.core.ask import Answer
-from wardround.core.study import load_study
+from wardround.core.study import JudgeSettings, load_study
+from wardround.judging import Hearing, open_judge
 from wardround.marking.distribution import distribution
+from wardround.marking.judges import Pair
 from wardround.marking.reader import AnswerReader
-from wardround.running.budget import price
+from wardround.running.budget import Purse, price
 from wardround.running.caller import GaveUp, Stopping
 from wardround.running.run import Examination, Places, Seated
 from wardround.running.schedule import Seat, seats
+from wardround.running.store import Store
 
 VOTES, ITEMS, SUSPICIOUS = 20, 5, 0.01
 
@@ -46,6 +52,8 @@ def check_study(
 ) -> Checked:
     """Checks data, keys and candidates. The asks it makes are part of the study, so their answers are kept."""
     study = load_study(study_file)
+    if study.judge is not None:
+        open_judge(study.judge, study, study_file.parent)
     examination = Examination(study, Places.given(study_file, runs, answers), AnswerReader(), strict=strict, note=note)
 
     async def go() -> list[dict[str, Any]]:
@@ -63,10 +71,38 @@ def check_study(
         "announced": examination.announce(),
         "candidates": candidates,
     }
+    if study.judge is not None:
+        told["judge"] = _judge(examination, study.judge)
     if freeze:
         examination.folder.freeze(examination.decided)
         told["frozen"] = examination.decided
-    return Checked(told, all(candidate["answers"] for candidate in candidates))
+    asked = [*candidates, told["judge"]] if study.judge is not None else candidates
+    return Checked(told, all(each["answers"] for each in asked))
+
+
+def _judge(examination: Examination, settings: JudgeSettings) -> dict[str, Any]:
+    """One real verdict, on a gold diagnosis that is proposed as itself."""
+    study, places = examination.study, examination.places
+    chosen = (question for case in examination.cases for question in chosen_questions(case, study))
+    question = next((question for question in chosen if question.kind == "open"), None)
+    if question is None:
+        return {"answers": True, "why": None, "warnings": ["there is no open question for it to judge"]}
+    store, prompts = Store(places.answers), Prompts(places.study.parent)
+    try:
+        hearing = Hearing(
+            *(settings, study, examination.cases, store, prompts, Purse(study.budget)),
+            beside=places.study.parent,
+            note=lambda line: None,
+        )
+        pair = Pair.of(question, str(question.gold))
+        judge = hearing.judge(pl.DataFrame([pair._asdict()], schema_overrides={"accept": pl.List(pl.String)}))
+        verdict, warnings = judge.same(question, pair.diagnosis), hearing.manifest()["warnings"]
+    finally:
+        store.close()
+    if hearing.why is None and not verdict:
+        said = "no readable verdict" if verdict is None else "that it is not the same"
+        warnings = [*warnings, f"asked whether {pair.gold!r} is the same as itself, it says {said}"]
+    return {"name": judge.name, "answers": hearing.why is None, "why": hearing.why, "warnings": warnings}
 
 
 async def _candidate(examination: Examination, seated: Seated) -> dict[str, Any]:

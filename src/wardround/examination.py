@@ -18,6 +18,7 @@ from wardround.judging import Hearing, open_judge
 from wardround.marking.judges import predictions, verdict_table, write_verdicts
 from wardround.marking.marks import mark, with_error_classes, write_marks
 from wardround.marking.reader import AnswerReader
+from wardround.marking.validation import validate, with_labels
 from wardround.measuring import write_measures
 from wardround.reporting.compare import compare
 from wardround.reporting.page import report
@@ -137,6 +138,7 @@ def _judged_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, 
     judged_by = hearing.judge(predicted)
     write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
     marks = mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by)
+    marks = with_labels(marks, folder)
     return with_error_classes(marks, hearing.error_classes(marks, used)) if errors else marks
 
 
@@ -150,6 +152,16 @@ def _told(before: dict[str, Any], hearing: Hearing | None) -> dict[str, Any]:
         why, warnings = why or judge.get("why"), warnings + judge["warnings"]
     status = "incomplete" if why else "complete"
     return before | {"status": status, "why": why, "warnings": warnings, "judge": judge}
+
+
+def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
+    """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
+    validated = validate(folder, labels)
+    marks = with_labels(pl.read_parquet(folder / "marks.parquet"), folder)
+    write_marks(folder, marks)
+    write_measures(folder, marks, load_study(folder / "study.toml"))
+    report(folder)
+    return validated
 
 
 def chance(marks: pl.DataFrame) -> float | None:

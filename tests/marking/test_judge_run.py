@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import time
 
 import polars as pl
 import pytest
 from aiohttp import web
 from exam_server import ExamServer, text_of
-from exam_study import case, wardround, write_cases, write_study
+from exam_study import case, start, wardround, write_cases, write_study
 from judge_ward import DISEASES, judges, lists, marks_of, pair_in, run, ward
 
+from wardround.checking import check_study
 from wardround.core.errors import WardroundError
 from wardround.examination import mark_run
+from wardround.marking.choice import MODES
 
 
 @pytest.fixture
@@ -272,3 +276,61 @@ def test_verdicts_are_rows_of_the_one_store(tmp_path, servers):
     runs = dict(connection.execute("select run, count(*) from calls group by run").fetchall())
     connection.close()
     assert runs == {"exam": 8, "exam: judge": judge.calls}
+
+
+def test_check_asks_the_judge_for_one_verdict(tmp_path, servers):
+    candidate, judge = servers
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
+    told = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
+    assert told.ready
+    assert told.told["judge"]["warnings"] == []
+    assert [pair_in(body) for body in judge.bodies] == [("pneumonia", "pneumonia")]
+    judge.answering = lambda body, index: "Who knows?"
+    study = ward(tmp_path / "unreadable", candidate.url, {"base_url": judge.url})
+    told = check_study(study, runs=tmp_path / "unreadable" / "runs", note=lambda line: None)
+    assert "it says no readable verdict" in told.told["judge"]["warnings"][0]
+
+
+def test_a_check_is_not_passed_where_the_judge_does_not_answer(tmp_path, servers):
+    candidate, judge = servers
+    judge.replying = lambda body, number: web.json_response({"error": "no such model"}, status=404)
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
+    told = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
+    assert not told.ready
+    assert "no such model" in told.told["judge"]["why"]
+
+
+def test_ctrl_c_while_the_judge_is_heard_keeps_its_verdicts(tmp_path, servers):
+    candidate, judge = servers
+    judge.service_seconds = 0.3
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1})
+    process = start("run", study, "--runs", tmp_path / "runs", cwd=tmp_path)
+    while judge.succeeded < 2 and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (out, err)
+    calls = judge.calls
+    assert calls < 14
+    manifest = json.loads((tmp_path / "runs" / "exam" / "manifest.json").read_text())
+    assert manifest["why"] == "the judge: it was interrupted"
+    assert manifest["judge"]["new"] == judge.succeeded == calls
+    judge.service_seconds = 0.0
+    again = run(study)
+    assert (again.exit_code, judge.calls) == (0, again.manifest["judge"]["pairs"])
+
+
+def test_other_parser_modes_read_the_same_answers_again_without_a_call(tmp_path):
+    write_cases(tmp_path / "cases", [case(number) for number in range(3)])
+    with ExamServer(lambda body, index: "The answer is B") as candidate:
+        ended = run(write_study(tmp_path, candidate.url))
+        calls = candidate.calls
+        strict = marks_of(ended)
+        assert strict["option"].to_list() == [1, 1, 1]
+        for mode in MODES:
+            again = quiet_mark(ended.folder, parser=mode)
+            assert again.manifest["parser"] == mode
+            if mode == "medq-deg-paper":  # the first capital letter is T
+                assert set(marks_of(again)["outcome"]) != set(strict["outcome"])
+        assert marks_of(quiet_mark(ended.folder)).equals(strict)
+    assert candidate.calls == calls

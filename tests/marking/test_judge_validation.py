@@ -14,11 +14,12 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, recall_score
 
 from wardround.core.errors import BadInput
-from wardround.examination import mark_run
+from wardround.examination import mark_run, validate_judge
 from wardround.marking import validation_intervals
 from wardround.marking.judges import VERDICTS, read_verdicts, write_verdicts
-from wardround.marking.validation import cells, compare, corrected, judge_note, listed, match, validate
-from wardround.marking.validation_intervals import kappa, rate, sensitivity, specificity, wilson
+from wardround.marking.validation import compare, judge_note, match, validate
+from wardround.marking.validation_hits import corrected, listed
+from wardround.marking.validation_intervals import cells, kappa, rate, sensitivity, specificity, wilson
 from wardround.marking.validation_labels import read_labels
 
 SENSITIVITY, SPECIFICITY = 0.9, 0.8
@@ -170,6 +171,23 @@ def test_a_planted_judge_is_recovered_through_the_whole_path(judged):
     assert kept == told
     assert f"kappa {told['kappa']['value']:.2f} (" in judge_note(ended.folder)
     assert validate(ended.folder, labels) == told
+
+
+def test_marks_carry_the_labels_and_keep_them(judged):
+    ended, labels = judged
+    told = validate_judge(ended.folder, labels)
+    marks = pl.read_parquet(ended.folder / "marks.parquet")
+    carried = marks.filter(pl.col("labels").is_not_null())
+    assert sorted(set(carried["case"])) == sorted(f"case-{n}" for n in range(200))
+    assert set(carried["labels"].list.len()) == {3}
+    flat = carried.explode("hits", "labels")
+    both = flat.select((pl.col("hits") & pl.col("labels")).sum()).item()
+    assert both == told["confusion"]["both"]
+    measured = pl.read_csv(ended.folder / "measures.csv").filter(pl.col("measure") == "kappa", pl.col("slice") == "{}")
+    assert measured["value"].item() == pytest.approx(told["kappa"]["value"], abs=1e-8)
+    assert measured["n"].item() == told["items"]
+    mark_run(ended.folder, note=lambda line: None)
+    assert pl.read_parquet(ended.folder / "marks.parquet").equals(marks)
 
 
 def test_another_judge_is_not_validated_by_the_first_ones_labels(judged):

@@ -35,5 +35,8 @@ def check(
         )
         lines += [f"  inapplicable: {count:,} ({why})" for why, count in candidate["inapplicable"].items()]
         lines += [f"  warning: {warning}" for warning in candidate["warnings"]]
+    if judge := told.get("judge"):
+        lines.append(f"judge: {'answers' if judge['answers'] else 'does not answer: ' + judge['why']}")
+        lines += [f"  warning: {warning}" for warning in judge["warnings"]]
     finish(told, as_json, "\n".join(lines))
     raise typer.Exit(0 if checked.ready else 3)

@@ -22,9 +22,9 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Compare the judge of a run with labels by people: kappa, sensitivity, specificity, corrected hit@k."""
-    from wardround.marking.validation import validate as validated
+    from wardround.examination import validate_judge
 
-    told = validated(run, labels)
+    told = validate_judge(run, labels)
     finish(told, as_json, _validation(told))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -21,6 +20,7 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.marking.judges import Pair
 from wardround.marking.lexical import same_disease
+from wardround.marking.spoken import spoken
 
 PROMPT = "judge"
 VERDICT_TOKENS = 64
@@ -36,8 +36,6 @@ def _label(words: str) -> re.Pattern[str]:
 VERDICT = _label("verdict|answer|judge?ment")
 CATEGORY = _label(r"error\s+category|category")
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.S | re.I)
-_THOUGHT_BEFORE = re.compile(r"\A.*</(think|thinking|reasoning)>", re.S | re.I)
 _SENTENCE_END = re.compile(r"[.;(\n]|\s[-–—]+\s")
 
 
@@ -89,7 +87,7 @@ def read_same(answer: Answer | None) -> bool | None:
 
 def stated(reply: str, meanings: Mapping[str, T], label: re.Pattern[str] = VERDICT) -> T | None:
     """What a reply states, if it states exactly one of the meanings, and nothing that contradicts it."""
-    said = unicodedata.normalize("NFKC", spoken(reply)).strip()
+    said = spoken(reply)
     labelled = [_meaning(value, meanings) for value in _labelled(said, label)]
     if labelled:
         first = labelled[0]
@@ -103,11 +101,6 @@ def stated(reply: str, meanings: Mapping[str, T], label: re.Pattern[str] = VERDI
         return meanings.get(opening) if len(opening) > 1 else None  # "A. fib ..." begins with no verdict
     ends = {meanings.get(_folded(lines[0])), meanings.get(_folded(lines[-1]))} - {None}
     return ends.pop() if len(ends) == 1 else None
-
-
-def spoken(reply: str) -> str:
-    """A reply without the reasoning that it marks as such."""
-    return _THOUGHT_BEFORE.sub("", _THOUGHT.sub(" ", reply))
 
 
 def within(text: str) -> str:

@@ -13,12 +13,13 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.core.errors import WardroundError
 from wardround.core.study import Study
-from wardround.marking.choice import MODES, PARSER, parse_choice, stated_confidence
+from wardround.marking.choice import parse_choice, parser_version
+from wardround.marking.confidence import stated_confidence
 from wardround.marking.distribution import distribution
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, slice_values
+from wardround.marking.spoken import spoken
 from wardround.running.store import Store
 
 CHUNK = 20_000
@@ -45,6 +46,9 @@ SCHEMA: dict[str, Any] = {
     "shares": pl.List(pl.Float64),
     **SLICE_SCHEMA,
     **CARRIED_SCHEMA,
+    "place": pl.Int16,  # of the chosen option as shown
+    "gold_place": pl.Int16,
+    "labels": pl.List(pl.Boolean),  # what people say of the diagnoses that `hits` judges
 }
 
 
@@ -61,8 +65,7 @@ def mark(
 
     Without a judge, open answers are unscored.
     """
-    if parser not in MODES:
-        raise WardroundError(f"unknown parser mode {parser!r}; there are {', '.join(MODES)}")
+    parser_version(parser)  # an unknown mode is refused also where there is no choice to read
     frames = []
     rows: list[dict[str, Any]] = []
     for row in _marks(used, cases, store, study, parser, judged_by):
@@ -103,7 +106,8 @@ def judge(
 ) -> dict[str, Any] | None:
     """What an answer is worth. None for log-probabilities that settle nothing: the votes are marked instead."""
     if question.kind == "open":
-        return _open(answer, question, judged_by)
+        stated = stated_confidence(spoken(answer.text)) if condition.confidence == "verbal" else None
+        return _open(answer, question, judged_by) | {"confidence": stated, "parser": parser_version()}
     if condition.confidence == "logprobs" and answer.first_token is not None:
         return _by_logprobs(answer, question, order)
     shown = [question.choices[index] for index in order]
@@ -115,9 +119,11 @@ def judge(
         "outcome": outcome,
         "rule": reading.rule,
         "confidence": reading.confidence if condition.confidence == "verbal" else None,
-        "parser": PARSER,
+        "parser": parser_version(parser),
         "gold": question.gold,
         "k": len(order),
+        "place": reading.option,
+        "gold_place": order.index(int(question.gold)),
     }
 
 
@@ -136,25 +142,26 @@ def _by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> 
         "outcome": outcome,
         "rule": "log-probabilities",
         "confidence": shares[top] if parsed else None,
-        "parser": PARSER,
+        "parser": parser_version(),
         "gold": question.gold,
         "k": len(order),
         "shares": shares,
+        "place": order.index(top) if parsed else None,
+        "gold_place": order.index(int(question.gold)),
     }
 
 
 def _open(answer: Answer, question: Question, judged_by: Judge | None) -> dict[str, Any]:
     """By the verdict on the first diagnosis: right, wrong, or unscored where there is none."""
-    told = {"confidence": stated_confidence(answer.text), "parser": PARSER}
     diagnoses = judged_diagnoses(answer.text)
     if not diagnoses:
-        return {"outcome": "unparsed", "rule": "no diagnosis", **told}
+        return {"outcome": "unparsed", "rule": "no diagnosis"}
     if judged_by is None:
-        return {"outcome": "unscored", "rule": "no judge", **told}
+        return {"outcome": "unscored", "rule": "no judge"}
     hits = [judged_by.same(question, diagnosis) for diagnosis in diagnoses]
     outcome = {True: "right", False: "wrong", None: "unscored"}[hits[0]]
     rule = "no verdict" if hits[0] is None else "judged"
-    return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judged_by.name, **told}
+    return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judged_by.name}
 
 
 def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], str]) -> pl.DataFrame:

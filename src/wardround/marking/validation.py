@@ -6,35 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
-from wardround.marking.judges import RANKS, read_verdicts
-from wardround.marking.validation_intervals import (
-    Floats,
-    agreement,
-    figure,
-    finite,
-    kappa,
-    rate,
-    ratio,
-    resampled,
-    sensitivity,
-    specificity,
-)
-from wardround.marking.validation_labels import Label, read_labels
+from wardround.marking.judges import read_verdicts
+from wardround.marking.validation_hits import corrected_hits
+from wardround.marking.validation_intervals import CELLS, agreement, cells, figure, kappa, rate
+from wardround.marking.validation_labels import Label, read_labels, write_labels
 
-FILE = "judge.json"
-HITS = (1, RANKS)
+FILE, LABELS = "judge.json", "labels.jsonl"
 ITEM = ["case", "question", "diagnosis"]
-CELLS = ("both", "reference_only", "judge_only", "neither")
+ANSWER = ["candidate", "case", "question", "condition", "trial"]
 
 
 def validate(folder: Path, labels: Path) -> dict[str, Any]:
-    """Compares the judge of a run's marks with labels by people, and keeps the outcome in `judge.json`."""
+    """Compares the judge of a run's marks with labels by people, and keeps both with the run."""
     judge = _judge_of(folder)
     verdicts = read_verdicts(folder).filter(pl.col("judge") == judge)
     told = read_labels(labels)
@@ -50,10 +38,28 @@ def validate(folder: Path, labels: Path) -> dict[str, Any]:
         "unscored": len(items) - len(judged),
         "unmatched": [str(label) for label in unmatched],
         **_agreement(judged, seed),
-        "hits": _corrected_hits(folder, judge, judged, seed),
+        "hits": corrected_hits(_lists(folder), judged, seed),
     }
     (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
+    write_labels(folder / LABELS, told)
     return validated
+
+
+def with_labels(marks: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    """The marks of a run with what people said of their diagnoses, where that is kept with the run."""
+    file, judge = folder / LABELS, marks["judge"].drop_nulls().unique()
+    if not file.exists() or len(judge) != 1:
+        return marks
+    verdicts = read_verdicts(folder).filter(pl.col("judge") == judge[0])
+    items, _ = match(read_labels(file), verdicts)
+    lists = (
+        verdicts.join(items.select(*ITEM, "label"), on=ITEM, how="left", maintain_order="left")
+        .sort(*ANSWER, "rank")
+        .group_by(ANSWER, maintain_order=True)
+        .agg(pl.col("label").alias("labels"))
+        .filter(pl.col("labels").list.drop_nulls().list.len() > 0)
+    )
+    return marks.drop("labels").join(lists, on=ANSWER, how="left", maintain_order="left").select(marks.columns)
 
 
 def match(labels: Sequence[Label], verdicts: pl.DataFrame) -> tuple[pl.DataFrame, list[Label]]:
@@ -137,15 +143,6 @@ def judge_note(folder: Path) -> str:
     return f"judge {judge['name']}: kappa {value}{interval}, {told['items']} labels of {found['clusters']} cases"
 
 
-def cells(items: pl.DataFrame, clusters: Sequence[str]) -> Floats:
-    """The four cells of the table in each of these clusters, by weight (clusters x 4)."""
-    number = {cluster: place for place, cluster in enumerate(clusters)}
-    sums = np.zeros((len(clusters), 4))
-    for cluster, same, label, weight in items.select("cluster", "same", "label", "weight").iter_rows():
-        sums[number[cluster], (0 if same else 1) if label else (2 if same else 3)] += weight
-    return sums
-
-
 def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
     sums = cells(items, sorted(set(items["cluster"])))
     both, missed, added, neither = sums.T
@@ -159,67 +156,10 @@ def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
     }
 
 
-def _corrected_hits(folder: Path, judge: str, items: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
-    """hit@k of every candidate as judged, and corrected for the judge's errors."""
+def _lists(folder: Path) -> pl.DataFrame:
+    """The marks of open answers."""
     marks = pl.read_parquet(folder / "marks.parquet", columns=["candidate", "cluster", "outcome", "hits", "kind"])
-    lists = marks.filter(pl.col("kind") == "open")
-    clusters = sorted({*lists["cluster"], *items["cluster"]})
-    errors = cells(items, clusters)
-    told = []
-    for (candidate,), part in sorted(lists.group_by("candidate"), key=lambda group: str(group[0][0])):
-        for k in HITS:
-            sums = np.concatenate([errors, listed(part, k, clusters)], axis=1)
-            found = corrected(sums.sum(axis=0))
-            drawn = corrected(resampled(sums, seed)) if len(clusters) >= 8 else np.full(1, np.nan)
-            low, high = (None, None) if np.isnan(drawn).all() else np.nanquantile(drawn, [0.025, 0.975])
-            hits, n = sums[:, 4].sum(), sums[:, 5].sum()
-            told.append(
-                {
-                    "candidate": candidate,
-                    "k": k,
-                    "n": int(n),
-                    "raw": float(hits / n) if n else None,
-                    "corrected": finite(float(found)),
-                    "low": None if low is None else float(low),
-                    "high": None if high is None else float(high),
-                }
-            )
-    return told
-
-
-def listed(lists: pl.DataFrame, k: int, clusters: Sequence[str]) -> Floats:
-    """Per cluster: hits, lists that could be scored, and of those how many had 1, 2, ... k diagnoses judged."""
-    number = {cluster: place for place, cluster in enumerate(clusters)}
-    sums = np.zeros((len(clusters), 2 + RANKS))
-    for cluster, outcome, hits in lists.select("cluster", "outcome", "hits").iter_rows():
-        first = (hits or [])[:k]
-        if True not in first and (None in first or (not first and outcome == "unscored")):
-            continue
-        row = sums[number[cluster]]
-        row[0] += True in first
-        row[1] += 1
-        if first:
-            row[1 + len(first)] += 1
-    return sums
-
-
-def corrected(sums: Floats) -> Floats:
-    """hit@k corrected for the judge's sensitivity and specificity (Rogan and Gladen), within [0, 1].
-
-    `sums` are the four cells, then what `listed` gives. A list of m diagnoses without the right one is taken for a
-    hit with probability 1 - sp^m; one that holds it, once, with 1 - (1 - se) sp^(m-1), errors being independent. For
-    k = 1 that is (raw + sp - 1) / (se + sp - 1). Undefined where se + sp <= 1. A list without any diagnosis is no hit.
-    """
-    se, sp = sensitivity(sums[..., :4]), specificity(sums[..., :4])
-    hits, n, lengths = sums[..., 4], sums[..., 5], sums[..., 6:]
-    m = np.arange(1, RANKS + 1)
-    spared = sp[..., None] ** (m - 1)
-    share = ratio(lengths, np.broadcast_to(lengths.sum(axis=-1, keepdims=True), lengths.shape))
-    false_hits = (share * (1 - sp[..., None] * spared)).sum(axis=-1)
-    true_hits = (share * (1 - (1 - se[..., None]) * spared)).sum(axis=-1)
-    among = np.clip(ratio(ratio(hits, lengths.sum(axis=-1)) - false_hits, true_hits - false_hits), 0.0, 1.0)
-    found: Floats = np.where(se + sp > 1, among * ratio(lengths.sum(axis=-1), n), np.nan)
-    return found
+    return marks.filter(pl.col("kind") == "open")
 
 
 def _judge_of(folder: Path) -> str:

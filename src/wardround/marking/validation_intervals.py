@@ -5,18 +5,29 @@ Sums are of the four cells of the table: both say same, only the reference does,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]  # (..., columns) -> (...)
 
+CELLS = ("both", "reference_only", "judge_only", "neither")
 RESAMPLES = 2_000
 FEW, FEWEST, EXTREME = 30, 8, 10  # clusters, clusters, a count (specs/statistics.md, Intervals)
 Z = 1.959963984540054
+
+
+def cells(items: pl.DataFrame, clusters: Sequence[str]) -> Floats:
+    """The four cells of the table in each of these clusters, by weight (clusters x 4)."""
+    number = {cluster: place for place, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 4))
+    for cluster, same, label, weight in items.select("cluster", "same", "label", "weight").iter_rows():
+        sums[number[cluster], (0 if same else 1) if label else (2 if same else 3)] += weight
+    return sums
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +47,12 @@ def read_labels(file: Path) -> list[Label]:
     if not kept:
         raise BadInput(file, "there are no labels in it")
     return list(kept.values())
+
+
+def write_labels(file: Path, labels: Sequence[Label]) -> None:
+    """Keeps labels with a run, so that its marks can carry them."""
+    told = [{key: value for key, value in label._asdict().items() if key != "line"} for label in labels]
+    file.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in told))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
