@@ -51,7 +51,8 @@ def _covered() -> tuple[dict[str, Any], list[str], bool]:
         bar = "as it is" if truth.kind == "biased" else f"{low:.2f} to {high:.2f}: {'met' if row.met else 'MISSED'}"
         where = " ".join(filter(None, ("" if truth.slice == "{}" else truth.slice, truth.version)))
         lines.append(
-            f"{truth.kind:<9} {truth.measure:<18} {where:<20} truth {truth.value:7.4f}  covered {row.coverage:.4f} ({bar})"
+            f"{truth.kind:<9} {truth.measure:<18} {where:<20} truth {truth.value:7.4f}  "
+            f"covered {row.coverage:.4f} ({bar})"
         )
         told.append({**truth.__dict__, "coverage": row.coverage, "repeats": row.repeats, "met": row.met})
     met = all(row.met for row in rows)
