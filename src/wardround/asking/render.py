@@ -40,7 +40,6 @@ class Renderer:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
         self._samplings: dict[tuple[str, Condition], Sampling] = {}
         # one image is asked about many times: everything about it is found out once
-        self.path = lru_cache(RECENT)(cases.image_path)
         self._part = lru_cache(RECENT)(self._new_part)
         self._another = lru_cache(RECENT)(self._find_another)
 
@@ -54,12 +53,12 @@ class Renderer:
         trial: int,
         given: Mapping[str, str] | None = None,
     ) -> Rendered:
-        order = self.order(case, question, condition, trial)
         images = self.images(case, condition) if candidate.sees else []
-        text = self._text(case, question, condition, order, images, given)
-        sampling = self._sampling(candidate, condition)
         blank = condition.images == "blank"
         parts = [self._part(image, blank) for _, image in images] if condition.looks else []
+        order = self.order(case, question, condition, trial)
+        text = self._text(case, question, condition, order, images, given)
+        sampling = self._sampling(candidate, condition)
         parts, cut = _fitting(parts, text, sampling, candidate.context)
         message = Message("user", (*parts, text))
         return Rendered(Ask(identity, sampling, (message,), cut=cut), order)
@@ -103,7 +102,7 @@ class Renderer:
         return None
 
     def _new_part(self, image: Image, blank: bool) -> ImagePart:
-        path = self.path(image)
+        path = self._cases.image_path(image)
         return ImagePart(str(path), self._fingerprint(path), recipe_for(image, blank=blank), image.frame)
 
     def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:

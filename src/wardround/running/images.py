@@ -23,6 +23,13 @@ WRITTEN_TOGETHER = 256
 KEPT_BYTES = 96 * 2**20
 
 
+class Unlearnt(Exception):
+    """The hash of this file is not known yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
 class Fingerprints:
     """SHA-256 of image files. A file whose size and time of change are as before is not read again."""
 
@@ -34,8 +41,6 @@ class Fingerprints:
     async def learn(self, path: Path) -> None:
         """Makes the hash of one file known."""
         name = str(path)
-        if name in self._known:
-            return
         try:
             status = os.stat(path)
             known = self._store.known_file(name)
@@ -56,7 +61,10 @@ class Fingerprints:
         self._new = []
 
     def __call__(self, path: Path) -> str:
-        return self._known[str(path)]
+        known = self._known.get(str(path))
+        if known is None:
+            raise Unlearnt(path)
+        return known
 
 
 class Imagery:

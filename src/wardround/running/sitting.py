@@ -21,7 +21,7 @@ from wardround.core.condition import Condition
 from wardround.core.hall import Hall
 from wardround.core.study import Study
 from wardround.running.caller import Caller
-from wardround.running.images import Fingerprints
+from wardround.running.images import Fingerprints, Unlearnt
 from wardround.running.store import Row, Store
 from wardround.running.used import Used
 
@@ -324,18 +324,12 @@ class Sitting:
     async def rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
         together = self._together
         room, case, settings = together.room, together.case, together.room.caller.settings
-        if settings.sees and condition.looks:
-            for _, image in room.renderer.images(case, condition):
-                await room.fingerprints.learn(room.renderer.path(image))
-        return room.renderer.render(
-            case,
-            question,
-            condition,
-            settings,
-            room.caller.candidate.identity,
-            self.trial,
-            self._read(given or {}),
-        )
+        identity, read = room.caller.candidate.identity, self._read(given or {})
+        while True:
+            try:
+                return room.renderer.render(case, question, condition, settings, identity, self.trial, read)
+            except Unlearnt as unlearnt:  # once per image: files are not hashed on the event loop
+                await room.fingerprints.learn(unlearnt.path)
 
     def _read(self, given: Mapping[str, Answer]) -> dict[str, str]:
         """What the answers to earlier questions said, as text."""
