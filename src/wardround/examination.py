@@ -13,7 +13,7 @@ import polars as pl
 from wardround.asking.prompts import Prompts
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.study import Budget, JudgeSettings, Study, load_judge, load_study
+from wardround.core.study import JudgeSettings, Study, load_judge, load_study
 from wardround.judging import Hearing, open_judge
 from wardround.marking.judges import predictions, verdict_table, write_verdicts
 from wardround.marking.marks import mark, with_error_classes, write_marks
@@ -72,9 +72,9 @@ def run_study(
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
     folder, stopped = examination.folder.path, examination.interrupted
-    # a run that was interrupted is marked by what is stored: its judge is not asked any more
-    purse = Purse(Budget(requests=0)) if stopped else examination.purse
-    ended = mark_run(folder, answers=places.answers, purse=purse, note=note, quiet=quiet)
+    ended = mark_run(
+        folder, answers=places.answers, purse=examination.purse, ask_judge=not stopped, note=note, quiet=quiet
+    )
     if pack:
         note(f"{_pack(ended, places.answers):,} answers packed into {folder}")
     if stopped:
@@ -101,19 +101,21 @@ def mark_run(
     judge: Path | None = None,
     errors: bool = False,
     purse: Purse | None = None,
+    ask_judge: bool = True,
     note: Callable[[str], None] = print,
     quiet: bool = True,
 ) -> Ended:
     """Marks, measures and reports again from stored answers; only a judge is called, for verdicts it never gave.
 
     `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
-    the kind of error behind each wrong answer.
+    the kind of error behind each wrong answer. Without `ask_judge` only what it has said already counts.
     """
     ran = Ran.open(folder, answers)
     try:
         settings = load_judge(judge) if judge is not None else ran.study.judge
         beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
-        hearing = settings and ran.hearing(settings, beside, purse or Purse(ran.study.budget), note, quiet)
+        purse = purse or Purse(ran.study.budget)
+        hearing = settings and ran.hearing(settings, beside, purse, ask_judge, note, quiet)
         if errors and hearing is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
         marks = _judged_marks(folder, ran, hearing, parser, errors)
@@ -213,8 +215,8 @@ class Ran:
         return cls(study, manifest, cases, store, Prompts(Path(manifest["study"]["folder"])))
 
     def hearing(
-        self, settings: JudgeSettings, beside: Path, purse: Purse, note: Callable[[str], None], quiet: bool
+        self, settings: JudgeSettings, beside: Path, purse: Purse, asks: bool, note: Callable[[str], None], quiet: bool
     ) -> Hearing:
         """A judge over the answers of this run."""
         prompts = Prompts(Path(self.manifest["study"]["folder"]))
-        return Hearing(settings, self.study, self.cases, self.store, prompts, purse, beside, note, quiet)
+        return Hearing(settings, self.study, self.cases, self.store, prompts, purse, beside, note, asks, quiet)

@@ -58,6 +58,7 @@ class Hearing:
     purse: Purse
     beside: Path  # the folder that the judge's files are relative to
     note: Callable[[str], None]
+    asks: bool = True  # or only what is stored counts
     quiet: bool = True
     heard: list[Heard] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)  # the answers of the judge that were used
@@ -114,7 +115,9 @@ class Hearing:
     def _hear(self, asking: Asking, what: str) -> tuple[list[Request], Heard]:
         requests = asking(self._identity or self.settings.identity)
         heard = stored_answers(requests, self.store)
-        if len(heard.answers) < heard.asked:
+        if len(heard.answers) < heard.asked and not self.asks:
+            heard.why = "it is not asked after an interruption"
+        elif len(heard.answers) < heard.asked:
             try:
                 requests, heard = asyncio.run(self._ask(asking, what))
             except asyncio.CancelledError:  # Ctrl-C for the second time

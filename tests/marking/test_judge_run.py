@@ -109,6 +109,18 @@ def test_another_judge_makes_its_own_calls_only_once(tmp_path, servers):
     assert (candidate.calls, judge.calls) == (asked, first)
 
 
+def test_a_judge_that_is_not_to_be_asked_counts_by_what_is_stored(tmp_path, servers):
+    candidate, judge = servers
+    ended = run(ward(tmp_path, candidate.url, None))
+    file = tmp_path / "judge.toml"
+    file.write_text(f'[judge]\nprovider = "openai"\nmodel = "judge"\nbase_url = "{judge.url}"\n')
+    marked = quiet_mark(ended.folder, judge=file, ask_judge=False)
+    assert (judge.calls, marked.exit_code) == (0, 3)
+    assert marked.manifest["why"] == "the judge: it is not asked after an interruption"
+    assert set(marks_of(marked)["rule"]) == {"no verdict"}
+    assert quiet_mark(ended.folder, judge=file).manifest["status"] == "complete"
+
+
 def test_marking_again_from_the_command_line(tmp_path, servers):
     candidate, judge = servers
     ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
