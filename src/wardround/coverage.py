@@ -23,6 +23,7 @@ from wardround.measuring import measure
 from wardround.selfchecking import expected_c, majority_right
 
 REPEATS, CLUSTERS, TRIALS, OPTIONS = 2000, 200, 10, 4
+TOGETHER = 100  # repeats measured at once
 SKILL = (7.0, 3.0)  # how likely the right option is varies between questions by this Beta distribution
 STATED = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
 TOO_SURE = 0.1  # stated confidence is above the truth by this
@@ -69,28 +70,30 @@ def coverage(repeats: int = REPEATS, seed: int = 0, note: Callable[[str], None] 
         "rare outcomes": (_rare, 1, _truths_of_rare()),
     }.items():
         note(f"{name}: {repeats:,} repeats")
-        marks = draw(random, repeats)
-        found = measure(marks, _study(repeats, trials))
-        rows += [_covered(truth, found) for truth in truths]
+        held = [0] * len(truths)
+        for first in range(0, repeats, TOGETHER):
+            many = min(TOGETHER, repeats - first)
+            found = measure(draw(random, many), _study(many, trials, seed=first))
+            held = [before + _held(truth, found) for before, truth in zip(held, truths, strict=True)]
+        rows += [Covered(truth, repeats, count / repeats) for truth, count in zip(truths, held, strict=True)]
     return rows
 
 
-def _covered(truth: Truth, found: pl.DataFrame) -> Covered:
+def _held(truth: Truth, found: pl.DataFrame) -> int:
+    """In how many repeats the interval holds the truth."""
     lines = found.filter(
         pl.col("measure") == truth.measure,
         pl.col("slice") == truth.slice,
         pl.col("version").fill_null("").str.starts_with(truth.version),
     ).unique("candidate", keep="first", maintain_order=True)
-    # a figure that is the same in all repeats has an interval of no width, exact but for rounding
-    holds = (lines["low"] - 1e-5 <= truth.value) & (truth.value <= lines["high"] + 1e-5)
-    return Covered(truth, len(lines), float(holds.fill_null(False).mean() or 0.0))  # type: ignore[arg-type]
+    return int(((lines["low"] <= truth.value) & (truth.value <= lines["high"])).fill_null(False).sum())
 
 
-def _study(repeats: int, trials: int) -> Study:
+def _study(repeats: int, trials: int, seed: int) -> Study:
     candidates = [{"name": str(n), "provider": "simulated", "revision": str(n)} for n in range(repeats)]
     none = {"none": {"measure": "accuracy", "between": "prompt"}}
-    told = {"name": "coverage", "cases": "none", "trials": trials, "candidates": candidates, "comparisons": none}
-    return Study.model_validate(told)
+    told = {"name": "coverage", "cases": "none", "trials": trials, "seed": seed, "comparisons": none}
+    return Study.model_validate(told | {"candidates": candidates})
 
 
 def _marks(
