@@ -56,6 +56,29 @@ def test_a_confidence_in_words_or_beyond_100_percent_is_none() -> None:
         assert parse_choice(reply, CHEST).confidence is None
 
 
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Many students choose A.", None),
+        ("A common mistake is to choose C. The right answer is D.", 3),
+        ("The first diagnosis to consider is pneumonia.", None),
+        ("If there were fever, the answer would be A.", None),
+        ("The answer would be A if there were fever; here it is B.", 1),
+        ("A is the best answer? I think not.", None),
+        ("I was told the answer is A. This is wrong.", None),
+        ("B. However, some might argue that the answer is C.", 1),
+        ("The answer is B, or possibly C.", None),
+        ("My answer is A. However, B is also possible.", 0),
+        ("Asthma is less likely than pneumonia.", None),
+        ("The probability of B is 70%, of C 30%.", None),
+        ("The correct answer is not listed.", None),
+        ("I rule out A and B.", None),
+    ],
+)
+def test_what_is_said_of_an_option_is_not_always_a_choice(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, CHEST).option == option
+
+
 NOISE = st.tuples(
     st.sampled_from(["", " ", "\n\n", "\t", " \n "]),
     st.sampled_from(

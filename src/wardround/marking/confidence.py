@@ -6,27 +6,27 @@ import re
 
 _CONFIDENCE = r"confidence|certainty|probability|konfidenz|sicherheit|confiance|certitude|confianza|certeza|置信度|信心"
 _STATED = re.compile(
-    rf"(?:{_CONFIDENCE})[^0-9\n]{{0,40}}?(\d{{1,3}}(?:\.\d+)?|\.\d+)(?:\s*(%)|\s*(?:/|out of)\s*(10|100|5)(?![\d.]))?"
+    rf"(?:{_CONFIDENCE})[^0-9\n]{{0,40}}?(\d{{1,3}}(?:\.\d{{1,9}})?|\.\d{{1,9}})(?!\d)"
+    r"(?:\s*(%)|\s*(?:/|out of)\s*(10|100|5)(?![\d.]))?"
     r"|(?<!\d)(\d{1,3}(?:\.\d{1,9})?)\s?%\s?(?:sure|certain|confident|confidence|certainty|likely|probability)"
-    r"|\(\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?\)",
-    re.I,
+    r"|\(\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?\)"
 )
-_LINE = re.compile(rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$", re.I | re.M)
-_ASIDE = re.compile(
-    r" ?\(\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?\)"
+_TOLD = re.compile(
+    rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$"
+    r"| ?\(\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?\)"
     rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.]+ ?%?",
-    re.I,
+    re.M,
 )
 _TELLTALES = (
     "%",
     "confid",
     "certai",
+    "certi",
+    "certez",
     "probability",
     "konfiden",
     "sicherheit",
     "confian",
-    "certi",
-    "certez",
     "置信",
     "信心",
 )
@@ -35,7 +35,7 @@ _TELLTALES = (
 def stated_confidence(said: str) -> float | None:
     """The last confidence that a reply states, as a fraction."""
     share = None
-    for percent_or_number, percent, of, sure, aside in _STATED.findall(said):
+    for percent_or_number, percent, of, sure, aside in _STATED.findall(said.lower()):
         number = float(percent_or_number or sure or aside)
         if of:
             number /= float(of)
@@ -53,4 +53,8 @@ def tells_confidence(said: str) -> bool:
 
 def without_confidence(said: str) -> str:
     """The reply without the lines and brackets that state a confidence."""
-    return _ASIDE.sub("", _LINE.sub("", said)).strip()
+    kept, done = [], 0
+    for told in _TOLD.finditer(said.lower()):
+        kept.append(said[done : told.start()])
+        done = told.end()
+    return "".join([*kept, said[done:]]).strip()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from wardround.asking.options import LETTERS
 from wardround.marking.named import FIRST, Forms
-from wardround.marking.phrases import ATOM, CANDIDATE, JOINED, KIND, NOT, OF, OTHERWISE, OWN
+from wardround.marking.phrases import ALONE, ATOM, JOINED, KIND, MARKED, NOT, OF, OTHERWISE, OWN
 
 MOST = 120  # mentions; of more than these only the first and the last are looked at
 LETTER, TEXT, BOTH, DIFFER, SEVERAL, NO_SUCH = "letter", "text", "both", "differ", "several", "no such option"
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """Where an option is named, and how. The option is None where that is not one option of the question."""
 
     start: int
@@ -38,17 +37,21 @@ def letter_option(letter: str, options: Sequence[str], forms: Forms) -> tuple[in
 def mentions(said: str, options: Sequence[str], forms: Forms) -> list[Mention]:
     """All options named in a reply whose options' texts are marked, in order."""
     found: list[Mention] = []
-    for candidate in CANDIDATE.finditer(said):
-        atom = ATOM.match(said, candidate.start())
+    small = said.lower()
+    places = [alone.end() - 2 for alone in ALONE.finditer(f" {said}")]
+    if not said.isascii():
+        places = sorted(places + [text.start() for text in MARKED.finditer(said)])
+    for place in places:
+        atom = ATOM.match(said, place)
         if atom is None:
             continue
         if atom[0].isascii():
             option, how = letter_option(atom[0], options, forms)
             mention = Mention(*atom.span(), option, how)
         else:
-            kind = KIND.match(said, atom.end())
+            kind = KIND.match(small, atom.end())
             mention = Mention(atom.start(), kind.end() if kind else atom.end(), ord(atom[0]) - FIRST, TEXT)
-        together = _together(found[-1], mention, said) if found else None
+        together = _together(found[-1], mention, small) if found else None
         if together is None:
             found.append(mention)
         else:

@@ -37,9 +37,15 @@ def folded(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=1 << 16)
+def _folded_together(written: str) -> str:
+    """The folded words of what is written without a space."""
+    return " ".join(map(folded, _WORD.findall(written)))
+
+
 def words(text: str) -> tuple[str, ...]:
     """The folded words of a text."""
-    return tuple(map(folded, _WORD.findall(text)))
+    return tuple(" ".join(map(_folded_together, text.split())).split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ _LATEX_TEXT = re.compile(r"\\(?:text|textbf|textrm|textit|mathrm|mathbf|mathit|m
 _LATEX_MATHS = re.compile(r"\\[()\[\]]|\$")
 _SPACES = re.compile(r"[ \t\r]{2,}|[\t\r]")
 _PRIVATE = re.compile(r"[\ue000-\uf8ff]")  # named.py writes options' texts as these
-_PLAIN = str.maketrans({"*": None, "`": None, "’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "。": ". "})
+_PLAIN = {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "。": ". ", "İ": "I"}  # İ has no one small letter
 
 
 def spoken(reply: str) -> str:
@@ -30,9 +30,11 @@ def spoken(reply: str) -> str:
         reply = _without_reasoning(reply)
     if not reply.isascii():
         reply = unicodedata.normalize("NFKC", _PRIVATE.sub(" ", reply))
+        for fancy, plain in _PLAIN.items():
+            reply = reply.replace(fancy, plain)
     if "~~" in reply:
         reply = _STRUCK.sub(" ", reply)
-    said = reply.translate(_PLAIN).replace("__", "")
+    said = reply.replace("*", "").replace("`", "").replace("__", "")
     if "\\" in said or "$" in said:
         said = _LATEX_MATHS.sub(" ", _LATEX_TEXT.sub(r"\1", said))
     if "  " in said or "\t" in said or "\r" in said:
