@@ -37,10 +37,14 @@ def share_of_pairs(accuracy: Floats, shift: Floats) -> Floats:
 
     Over the last axis. nan where no pair differs.
     """
-    one, other = np.triu_indices(accuracy.shape[-1], 1)
-    better = accuracy[..., one] - accuracy[..., other]
-    surer = shift[..., one] - shift[..., other]
-    return ratio((better * surer < 0).sum(axis=-1).astype(float), (better != 0).sum(axis=-1).astype(float))
+    met = np.zeros(accuracy.shape[:-1])
+    differing = np.zeros(accuracy.shape[:-1])
+    for place in range(1, accuracy.shape[-1]):  # each with those before it: memory does not grow with the pairs
+        better = accuracy[..., :place] - accuracy[..., place, None]
+        surer = shift[..., :place] - shift[..., place, None]
+        met += (better * surer < 0).sum(axis=-1)
+        differing += (better != 0).sum(axis=-1)
+    return ratio(met, differing)
 
 
 def spearman(a: Floats, b: Floats) -> Floats:

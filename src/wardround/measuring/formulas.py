@@ -6,9 +6,10 @@ Formulas are those of specs/statistics.md unless a paper is named.
 
 from __future__ import annotations
 
-from math import log
+from math import log, pi, sqrt
 
 import numpy as np
+from scipy.special import ndtr
 
 from wardround.measuring.exact import Floats
 
@@ -86,16 +87,25 @@ def ece(claims: Floats, *gaps: Floats) -> Floats:
 
 
 def ece_debiased(claims: Floats, *sums: Floats) -> Floats:
-    """ECE whose every bin has its sampling variance taken off: sum_b sqrt(max(0, G_b^2 - V_b)) / N.
+    """ECE less the bias that its own noise gives it: sum_b (2 |G_b| - E|N(G_b, V_b)|) / N, at least 0.
 
-    G_b is the sum of (confidence - right), V_b its variance estimated from the bin's own spread. A bin with
-    one claim says nothing of either and adds nothing. Sums: counts, gaps, squares, bin by bin.
+    G_b is the sum of (confidence - right), V_b its variance estimated from the bin's own spread. What noise
+    adds to |G_b| is told by what the same noise would add once more (Kumar et al. 2019, in closed form). A bin
+    with one claim says nothing of its noise and adds nothing. Sums: counts, gaps, squares, bin by bin.
     """
     bins = len(sums) // 3
     n, gap, square = (np.stack(sums[part * bins : (part + 1) * bins]) for part in range(3))
-    spread = np.maximum(square - ratio_or_zero(gap**2, n), 0.0) * ratio_or_zero(n, n - 1)
-    left = np.where(n > 1, np.maximum(gap**2 - spread, 0.0), 0.0)
-    return ratio(np.sqrt(left).sum(axis=0), claims)
+    variance = np.maximum(square - ratio_or_zero(gap**2, n), 0.0) * ratio_or_zero(n, n - 1)
+    left = np.where(n > 1, 2 * np.abs(gap) - folded_mean(np.abs(gap), variance), 0.0)
+    return ratio(np.maximum(left.sum(axis=0), 0.0), claims)
+
+
+def folded_mean(mean: Floats, variance: Floats) -> Floats:
+    """E|X| of a normal X."""
+    spread = np.sqrt(variance)
+    z = np.divide(mean, spread, out=np.full(np.shape(mean), np.inf), where=spread > 0)
+    found: Floats = spread * sqrt(2 / pi) * np.exp(-z * z / 2) + mean * (1 - 2 * ndtr(-z))
+    return found
 
 
 def ece_null(claims: Floats, *noise: Floats) -> Floats:

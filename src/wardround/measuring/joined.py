@@ -23,7 +23,7 @@ from wardround.measuring.sums import ClusterSums, Whole
 from wardround.measuring.twins import WORN
 from wardround.measuring.wilson import effective_n, wilson
 
-RIVALS = 3  # candidates that make pairs worth counting
+RIVALS = range(3, 201)  # candidates whose pairs are worth counting; of more it would take longer than all else
 PARTS = ("accuracy", "calibration_shift", "confidence")
 
 
@@ -45,17 +45,15 @@ Slot = tuple[int, int, int]  # slicing, slice, candidate
 class Joining:
     """Collects the pieces while candidates are measured, some at a time."""
 
-    def __init__(
-        self, slicings: list[Slicing], wanted: dict[int, set[tuple[str, str]]], clusters: int, seed: int
-    ) -> None:
-        self.slicings, self.wanted, self.clusters, self.seed = slicings, wanted, clusters, seed
+    def __init__(self, slicings: list[Slicing], wanted: dict[int, set[tuple[str, str]]], seed: int) -> None:
+        self.slicings, self.wanted, self.seed = slicings, wanted, seed
         self.pieces: dict[tuple[str, str], dict[Slot, Piece]] = {}
         self._cells: dict[int, tuple[Whole, Whole]] = {}
 
     @classmethod
     def of_table(cls, slicings: list[Slicing], defined: list[Measure], numbers: Coded, seed: int) -> Joining:
         """What measures.csv needs."""
-        rivals = len(numbers.candidates) >= RIVALS
+        rivals = len(numbers.candidates) in RIVALS
         versions = {m.version for m in defined if m.name == "dke_inter"}
         parts = {(m.name, m.version) for m in defined if m.name == "accuracy"}
         ways = {(m.name, m.version) for m in defined if m.name in PARTS and m.version in versions}
@@ -65,7 +63,7 @@ class Joining:
             if not slicing.only and (rivals or slicing.keys == ("severity",)):
                 chosen |= parts | ways
             wanted[number] = chosen
-        return cls(slicings, wanted, numbers.size, seed)
+        return cls(slicings, wanted, seed)
 
     def wants(self, measure: Measure, slicing: int) -> bool:
         return (measure.name, measure.version) in self.wanted.get(slicing, ())
@@ -177,7 +175,7 @@ def _dke_inter(joining: Joining, defined: list[Measure], way: str, candidates: i
     places = {m.version: place for place, m in enumerate(defined) if m.name == "dke_inter"}
     for number, at in sorted({slot[:2] for slot in parts[1]}):
         whom = [c for c in range(candidates) if all((number, at, c) in part for part in parts)]
-        if len(whom) < RIVALS:
+        if len(whom) not in RIVALS:
             continue
         chosen = [[part[number, at, c] for c in whom] for part in parts]
         clusters = min(len(piece.clusters) for piece in chosen[1])

@@ -47,8 +47,9 @@ class Resampling:
     def add(self, found: list[Figures], sums: ClusterSums, slicing: int) -> None:
         """Takes the cells that need it; the candidates of a slice are added up in one product."""
         needing = [(each, _needs(each, self._keeping.wants(each.measure, slicing))) for each in found]
-        bounds = np.append(np.flatnonzero(np.diff(sums.slice, prepend=-1)), sums.cells)
-        for first, last in pairwise(bounds.tolist()):
+        columns = max(1, len({name for each in found for name in each.measure.sums}))
+        many = max(1, MEMORY // (8 * columns * RESAMPLES))
+        for first, last in pairwise(_bounds(sums.slice, many)):
             wanted = [(each, first + np.flatnonzero(need[first:last])) for each, need in needing]
             wanted = [(each, cells) for each, cells in wanted if len(cells)]
             if wanted:
@@ -98,6 +99,13 @@ class Resampling:
                     halves = [halved(part.cluster, part.sums[:, at], self._clusters, self._seed) for at in columns[:2]]
                     self._keeping.take(each, slicing, cells, values, np.stack(halves))
         self._parts, self._waiting, self._held = [], [], 0
+
+
+def _bounds(slices: Whole, many: int) -> list[int]:
+    """Where to cut the cells: by slice, and after so many of one slice."""
+    starts = np.flatnonzero(np.diff(slices, prepend=-1))
+    ends = np.append(starts[1:], len(slices))
+    return [*(cut for start, end in zip(starts, ends, strict=True) for cut in range(start, end, many)), len(slices)]
 
 
 def _needs(each: Figures, kept: bool) -> NDArray[np.bool_]:

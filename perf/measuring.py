@@ -1,0 +1,90 @@
+"""CPU of all MedQ-Deg measures with intervals, against scipy.stats.bootstrap for the same figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import polars as pl
+from scipy.stats import bootstrap
+
+from perf.bars import bar, versions
+from perf.measured import measure
+from perf.peers.measuring import CANDIDATES, write_marks
+from wardround.measuring.definitions import definitions
+
+TRIALS = 10
+MEASURED = 3  # intervals that scipy really draws for each group of slices and measures
+RESAMPLES = 2_000
+
+
+def main(arguments: list[str]) -> bool:
+    parser = argparse.ArgumentParser("perf measuring")
+    parser.add_argument("--candidates", type=int, default=CANDIDATES)
+    options = parser.parse_args(arguments)
+    print(f"  {versions('wardround', 'numpy', 'polars', 'scipy')}")
+    many, few = options.candidates, max(1, options.candidates // 4)
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        marks = write_marks(Path(folder) / "marks", many)
+        print(f"  {marks:,} marks of {many} candidates made in {time.perf_counter() - started:.0f} s")
+        part = measure("perf.peers.measuring", Path(folder) / "marks", few, Path(folder) / "part.csv")
+        told = measure("perf.peers.measuring", Path(folder) / "marks", many, Path(folder) / "measures.csv")
+        table = pl.read_csv(Path(folder) / "measures.csv")
+    ours, seconds = told["own"], told["seconds"]
+    intervals = table.filter(pl.col("method") == "bootstrap")
+    print(f"  {len(intervals):,} bootstrap intervals from marks in {seconds:.1f} s, {ours:.1f} s of CPU")
+    scipys = _scipy(intervals)
+    print(f"  scipy.stats.bootstrap (percentile) from ready cluster sums: {scipys:,.0f} s of CPU, scaled")
+    growth = (told["own"] / part["own"]) / (many / few)
+    return all(
+        [
+            bar("times less CPU than scipy", scipys / ours, at_least=200),
+            bar(f"CPU per candidate, {many} against {few}", growth, at_most=1.2),
+            bar("peak memory in MB", told["peak_mb"], at_most=1500),
+        ]
+    )
+
+
+def _scipy(intervals: pl.DataFrame) -> float:
+    """CPU that scipy needs for these intervals: some are drawn, the others scaled by clusters and sums."""
+    sums = {(m.name, m.version): m for m in definitions(TRIALS, "strict-1", letters=4)}
+    random = np.random.default_rng(0)
+    total = 0.0
+    groups = intervals.filter(pl.col("candidate") != "*").group_by("measure", "version").agg("clusters")
+    costs: dict[tuple[int, int], float] = {}
+    for name, version, clusters in groups.iter_rows():
+        defined = sums[name, version]
+        columns = len(set(defined.sums))
+        sizes = sorted(clusters)
+        for third in np.array_split(np.array(sizes), 3):
+            if not len(third):
+                continue
+            size = int(np.median(third))
+            key = (columns, round(np.log2(size) * 2))
+            if key not in costs:
+                drawn = [_one(random.random((columns, size)) + 1.0, random) for _ in range(MEASURED)]
+                costs[key] = mean(drawn) / size
+            total += costs[key] * float(third.sum())
+    return total
+
+
+def _one(sums: np.ndarray, random: np.random.Generator) -> float:
+    """CPU of one interval of a figure made of these sums (columns x clusters)."""
+
+    def figure(*columns: np.ndarray, axis: int) -> np.ndarray:
+        totals = [column.sum(axis=axis) for column in columns]
+        return sum(totals[:-1]) / totals[-1]
+
+    started = time.process_time()
+    bootstrap(tuple(sums), figure, paired=True, vectorized=True, n_resamples=RESAMPLES, method="percentile", rng=random)
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    sys.exit(not main(sys.argv[1:]))

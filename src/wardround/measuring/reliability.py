@@ -1,0 +1,95 @@
+"""Reliability diagrams and risk-coverage curves: what confidence is worth, as pictures show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wardround.core.study import Study
+from wardround.measuring import formulas as of
+from wardround.measuring.claims import BINS, Claims, bin_of
+from wardround.measuring.coded import Coded, coded
+from wardround.measuring.exact import Floats, exact
+from wardround.measuring.figuring import figured
+from wardround.measuring.items import items
+from wardround.measuring.kinds import Kind, Measure
+from wardround.measuring.sums import added, cluster_sums, placed
+
+RELIABILITY: dict[str, Any] = {
+    "candidate": pl.String,
+    "version": pl.String,
+    "bin_low": pl.Float64,
+    "bin_high": pl.Float64,
+    "n": pl.Int64,
+    "confidence": pl.Float64,
+    "accuracy": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "method": pl.String,
+}
+RISK: dict[str, Any] = {
+    "candidate": pl.String,
+    "version": pl.String,
+    "threshold": pl.Float64,
+    "coverage": pl.Float64,
+    "accuracy": pl.Float64,
+    "risk": pl.Float64,
+    "n": pl.Int64,
+}
+_ACCURACY = Measure(name="accuracy", value=of.accuracy, sums=("right", "claims"), kind=Kind.RATE, n="claims")
+
+
+def reliability(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+    """Per candidate, way of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
+    rows: list[dict[str, Any]] = []
+    for name, version, claims, about, numbers in _claims(marks, study):
+        at = placed(about, np.arange(len(about)), bin_of(claims.confidence))
+        ones, right = np.ones(len(about)), exact(claims.right)
+        matrix = np.column_stack([ones, right, exact(claims.confidence), 0 * ones, ones])
+        names = ("claims", "right", "confidence", "unparsed_asked", "scored_asked")
+        sums = cluster_sums(at, matrix, names, {})
+        (found,) = figured([_ACCURACY], sums, numbers.size, study.seed)
+        stated = sums.cell_total("confidence") / sums.cell_total("claims")
+        for cell, b in enumerate(sums.slice.tolist()):
+            told = {"candidate": name, "version": version, "bin_low": b / BINS, "bin_high": (b + 1) / BINS}
+            told |= {"n": int(found.n[cell]), "confidence": float(stated[cell]), "accuracy": float(found.value[cell])}
+            told |= {"low": float(found.low[cell]), "high": float(found.high[cell]), "method": found.method[cell]}
+            rows.append(told)
+    return pl.DataFrame(rows, schema=RELIABILITY).with_columns(pl.col("low", "high").fill_nan(None))
+
+
+def risk_coverage(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+    """For each confidence at which a candidate may start to answer: how much it answers, and how well.
+
+    A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
+    """
+    rows: list[dict[str, Any]] = []
+    for name, version, claims, _, _ in _claims(marks, study):
+        for threshold, kept, right in _curve(claims):
+            share = right / kept
+            told = {"candidate": name, "version": version, "threshold": threshold, "coverage": kept / len(claims.item)}
+            rows.append(told | {"accuracy": share, "risk": 1 - share, "n": int(kept)})
+    return pl.DataFrame(rows, schema=RISK)
+
+
+def _curve(claims: Claims) -> Iterator[tuple[float, float, float]]:
+    levels, level = np.unique(-exact(claims.confidence), return_inverse=True)
+    many: Floats = np.cumsum(np.bincount(level, minlength=len(levels)).astype(float))
+    right: Floats = np.cumsum(added(level, claims.right, len(levels)))
+    yield from zip((-levels).tolist(), many.tolist(), right.tolist(), strict=True)
+
+
+def _claims(marks: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.DataFrame, Coded]]:
+    """The claims of each candidate and way of confidence, with the candidate and cluster of each claim."""
+    if marks.is_empty():
+        return
+    numbers = coded(marks, study)
+    versions = {"verbal": "verbal", "votes": f"T={study.trials}", "inf": "inf"}
+    for number, name in enumerate(numbers.candidates):
+        each = items(numbers.of(number, number), study.trials, numbers)
+        for source, claims in each.claims.items():
+            if len(claims.item):
+                yield name, versions[source], claims, each.rows[claims.item].select("candidate", "cluster"), numbers

@@ -1,0 +1,489 @@
+"""Every measure of the design, in one run, against oracles that know nothing of the code."""
+
+import json
+import re
+
+import measure_oracle as oracle
+import numpy as np
+import polars as pl
+import pytest
+from all_kinds import STAGES, at, ballot, chained, degraded, evidenced, frame
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_marks import made_study, mark, row, votes
+
+from wardround.measuring import measure
+
+DESIGN = """accuracy, accuracy_parsed, majority_accuracy, unparsed, unscored, hit@k, coverage, grounded,
+evidence_based_correct, evidence_misled, knowledge_based_correct, hallucination, recall@k, precision@k, mrr, ndcg@k,
+map, swa, ccr, esa, uas, ece, brier, auroc, mcs, confidence, confidence_missing, vote_share, calibration_shift,
+dke_intra, dke_inter, worst@k, sensitivity, specificity, ppl, bits_per_byte, rouge_l, eds, kappa"""
+NAMES = ("a", "b", "c", "d")
+
+
+def taken(rows: list[dict[str, object]], trials: int = 1, *names: str) -> pl.DataFrame:
+    study = made_study(*(names or ("one",)), trials=trials)
+    return measure(frame(rows), study)
+
+
+@pytest.fixture(scope="module")
+def whole() -> tuple[pl.DataFrame, pl.DataFrame]:
+    random = np.random.default_rng(12)
+    rows = []
+    for place, name in enumerate(NAMES):
+        rows += degraded(random, name, 0.5 + 0.08 * place, 45)
+        rows += chained(random, name, 45)
+        rows += evidenced(random, name, 45)
+    marks = frame(rows)
+    study = made_study(*NAMES, trials=10).model_copy(update={"conditions": {"without": ["none", "OCT"]}})
+    return marks, measure(marks, study)
+
+
+def test_every_name_of_the_design_is_written(whole):
+    found = {re.sub(r"@\d+", "@k", name) for name in whole[1]["measure"]}
+    named = set(re.split(r",\s+", DESIGN.replace("\n", " ")))
+    assert named - found == set()
+    assert found - named == {"accuracy@k"}
+    told = whole[1].filter(pl.col("slice") == "{}", pl.col("value").is_not_null())
+    lines = told.select("measure", "candidate", "version").rows()
+    assert len(lines) == len(set(lines)), "a version tells lines apart"
+
+
+def test_values_stay_in_their_range(whole):
+    told = whole[1].filter(pl.col("value").is_not_null(), ~pl.col("measure").is_in(["ppl", "bits_per_byte"]))
+    signed = pl.col("measure").is_in(["uas", "mcs", "calibration_shift", "kappa", "dke_intra", "dke_inter"])
+    assert told.filter(~signed)["value"].is_between(0, 1).all()
+    assert told["value"].is_between(-1, 1).all()
+    inside = told.filter(pl.col("low").is_not_null(), pl.col("method") != "bootstrap")
+    assert ((inside["low"] <= inside["value"] + 1e-9) & (inside["value"] <= inside["high"] + 1e-9)).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=4, max_size=60))
+def test_stated_confidence(told):
+    claims = [(number / 20, right) for number, right in told]
+    rows = [
+        mark(case, "right" if right else "wrong", confidence=stated, condition=at(confidence="verbal"))
+        for case, (stated, right) in enumerate(claims)
+    ]
+    table = taken(rows)
+    assert row(table, "ece", version="plug-in, 10 bins, verbal")["value"] == pytest.approx(oracle.ece(claims), abs=1e-8)
+    assert row(table, "brier")["value"] == pytest.approx(oracle.brier(claims), abs=1e-8)
+    kept = oracle.kept_accuracy(claims, 0.8)
+    assert row(table, "accuracy@80")["value"] == pytest.approx(kept, abs=1e-8)
+    if len({right for _, right in claims}) == 2:
+        assert row(table, "auroc")["value"] == pytest.approx(oracle.auroc(claims), abs=1e-7)
+    else:
+        assert row(table, "auroc")["value"] is None
+
+
+def test_confidence_of_votes_is_their_share_and_ties_count_by_their_part():
+    words = ["0000", "0001", "0011", "1122", "1110", "00--"]
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    # a tie of two that holds the right one is right by half
+    claims = [(1.0, 1.0), (0.75, 1.0), (0.5, 0.5), (0.5, 0.0), (0.75, 0.0), (0.5, 1.0)]
+    squared = [r * (1 - c) ** 2 + (1 - r) * c**2 for c, r in claims]
+    assert row(table, "brier")["value"] == pytest.approx(sum(squared) / 6)
+    gaps = [0.0, (0.75 + 0.75) - 1, 1.5 - 1.5]
+    assert row(table, "ece", version="plug-in, 10 bins, T=4")["value"] == pytest.approx(sum(map(abs, gaps)) / 6)
+    double = [(c, True) for c, r in claims for _ in range(int(2 * r))]
+    double += [(c, False) for c, r in claims for _ in range(2 - int(2 * r))]
+    assert row(table, "auroc")["value"] == pytest.approx(oracle.auroc(double), abs=1e-8)
+
+
+def test_the_null_of_ece_is_what_calibrated_candidates_show():
+    random = np.random.default_rng(3)
+    confidences = random.uniform(0.3, 1, 300).round(4)
+    rows = [
+        mark(
+            case, "right" if random.random() < stated else "wrong", confidence=stated, condition=at(confidence="verbal")
+        )
+        for case, stated in enumerate(confidences.tolist())
+    ]
+    told = row(taken(rows), "ece", version="plug-in if calibrated, 10 bins, verbal")
+    simulated = oracle.expected_plug_in(confidences, 4000, 1)
+    assert told["value"] == pytest.approx(simulated, abs=0.002)
+    assert round(simulated, 3) == pytest.approx(0.051, abs=0.002)  # the figure of the specification
+    assert (told["low"], told["method"]) == (None, "no interval")
+
+
+@pytest.mark.parametrize(("off", "most"), [(0.0, 0.036), (0.15, 0.155)])
+def test_the_debiased_ece_is_nearer_to_the_truth(off, most):
+    """Calibrated, and over-confident by .15: mean of 60 candidates with 300 answers each."""
+    random = np.random.default_rng(5)
+    stated = random.uniform(0.3, 0.99, 300).round(4)
+    rows = [
+        mark(case, "right" if random.random() < stated[case] - off else "wrong", candidate=f"m{number}",
+             confidence=float(stated[case]), condition=at(confidence="verbal"))
+        for number in range(60)
+        for case in range(300)
+    ]  # fmt: skip
+    table = taken(rows)
+    plug_in, debiased = (
+        table.filter(measure="ece", version=f"{how}, 10 bins, verbal")["value"].mean()
+        for how in ("plug-in", "debiased")
+    )
+    assert debiased < plug_in
+    assert off - 0.005 < debiased < most
+    assert plug_in > (off or 0.045)
+
+
+def test_uas(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "b", pl.col("stage").is_not_null())
+    scale = sum(range(1, 7)) / 6
+    told = [
+        (line["confidence"], line["outcome"] == "right", line["grade"], line["importance"] / scale)
+        for line in own.iter_rows(named=True)
+    ]
+    found = row(table, "uas", candidate="b")
+    assert found["version"] == "xpcr-uas/local-1, importance / 3.5, verbal"
+    assert found["value"] == pytest.approx(oracle.uas(told), abs=1e-7)
+    assert found["n"] == len(told)
+
+
+def test_honest_reports_pay_best():
+    """At any importance, saying confident where p >= tau and unsure below is the best of all rules."""
+    from wardround.measuring.claims import uas_score
+
+    for importance in (0.3, 1.0, 2.5, 9.0):
+        for chance in np.linspace(0.05, 0.95, 19):
+            both = np.array([1.0, 0.0])
+            pay = {stated: uas_score(np.full(2, stated), both, np.full(2, importance)) for stated in (0.0, chance, 1.0)}
+            mean = {stated: chance * pay[stated][0] + (1 - chance) * pay[stated][1] for stated in pay}
+            assert mean[chance] == pytest.approx(max(mean.values()))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.text("0123-", min_size=8, max_size=8), min_size=1, max_size=12))
+def test_worst_of_k(words):
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 8)
+    for k in (1, 2, 4, 8):
+        expected = oracle.worst([[vote == "0" for vote in word] for word in words], k)
+        assert row(table, f"worst@{k}")["value"] == pytest.approx(expected, abs=1e-8)
+    assert row(table, "worst@1")["value"] == pytest.approx(row(table, "accuracy")["value"], abs=1e-8)
+    assert "worst@16" not in table["measure"]
+
+
+def test_worst_of_k_from_probabilities():
+    shares = [[0.5, 0.5, 0.0, 0.0], [0.9, 0.05, 0.05, 0.0]]
+    rows = [mark(case, shares=each, condition=at(confidence="logprobs")) for case, each in enumerate(shares)]
+    table = taken(rows, 4)
+    for k, version in ((4, "T=4"), (4, "inf"), (16, "inf")):
+        told = row(table, f"worst@{k}", version=version)["value"]
+        assert told == pytest.approx((0.5**k + 0.9**k) / 2, abs=1e-8)
+
+
+def test_options_as_tests():
+    random = np.random.default_rng(8)
+    answers = []
+    rows = []
+    for case in range(80):
+        options = int(random.integers(3, 7))
+        gold = int(random.integers(0, options))
+        chosen = None if random.random() < 0.1 else int(random.integers(0, options)) if random.random() < 0.5 else gold
+        outcome = "unparsed" if chosen is None else "right" if chosen == gold else "wrong"
+        answers.append((chosen, gold, options))
+        rows.append(mark(case, outcome, option=chosen, gold=gold, k=options))
+    table, expected = taken(rows), oracle.options_as_tests(answers)
+    for name, version in (("sensitivity", "micro over options"), ("specificity", "micro over options")):
+        assert row(table, name, version=version)["value"] == pytest.approx(expected[name])
+        assert row(table, name, version="macro by letter")["value"] == pytest.approx(expected[f"{name} macro"])
+    told = row(table, "specificity", version="macro precision by letter")["value"]
+    assert told == pytest.approx(expected["precision macro"])
+    assert row(table, "sensitivity", version="micro over options")["value"] == row(table, "accuracy")["value"]
+
+
+def test_evidence(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "c", pl.col("kind") == "open")
+    right, grounded = (own["outcome"] == "right").to_list(), own["grounded"].to_list()
+    cells = {
+        "evidence_based_correct": (True, True),
+        "knowledge_based_correct": (True, False),
+        "evidence_misled": (False, True),
+        "hallucination": (False, False),
+    }
+    both = list(zip(right, grounded, strict=True))
+    for name, cell in cells.items():
+        assert row(table, name, candidate="c")["value"] == pytest.approx(both.count(cell) / 45)
+    assert sum(row(table, name, candidate="c")["value"] for name in cells) == pytest.approx(1)
+    assert row(table, "grounded", candidate="c")["value"] == pytest.approx(grounded.count(True) / 45)
+    assert row(table, "coverage", candidate="c")["value"] == pytest.approx(own["covered"].mean())
+
+
+def test_an_unscored_answer_has_no_evidence_outcome():
+    told = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "j", "grounded": True}
+    rows = [mark(0, "unscored", **told), mark(1, "right", hits=[True], **told), mark(2, "wrong", hits=[False], **told)]
+    table = taken([*rows, mark(3, "unparsed", hits=[], **(told | {"grounded": None}))])
+    assert (row(table, "grounded")["value"], row(table, "grounded")["n"]) == (1.0, 2)
+    assert row(table, "evidence_based_correct")["value"] == 0.5
+
+
+def test_retrieval(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "a", pl.col("relevant") > 0)
+    for k in (1, 5, 10):
+        each = [oracle.retrieval(line["relevant_ranks"], line["relevant"], k) for line in own.iter_rows(named=True)]
+        for name in ("recall", "precision", "ndcg", "mrr", "map"):
+            told = row(table, name if name in ("mrr", "map") else f"{name}@{k}", candidate="a")
+            assert told["value"] == pytest.approx(np.mean([figures[name] for figures in each]), abs=1e-8), name
+            assert told["n"] == len(own)
+
+
+def test_a_search_without_anything_to_find_has_no_value():
+    table = taken([mark(0, relevant=0, relevant_ranks=[]), mark(1, relevant=2, relevant_ranks=[]), mark(2)])
+    assert (row(table, "recall@5")["value"], row(table, "recall@5")["n"]) == (0.0, 1)
+
+
+def test_stages_grades_and_chains(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "d", pl.col("stage").is_not_null())
+    right = own.with_columns(right=pl.col("outcome") == "right")
+    for measure_name, key in (("swa", "stage"), ("esa", "grade")):
+        by = dict(right.group_by(key).agg(pl.col("right").mean()).rows())
+        for value, mean in by.items():
+            told = row(table, measure_name, json.dumps({key: value}, separators=(",", ":")), candidate="d")
+            assert told["value"] == pytest.approx(mean)
+        told = row(table, measure_name, f'{{"{key}":"mean"}}', candidate="d")
+        assert told["value"] == pytest.approx(np.mean(list(by.values())))
+        assert (told["n"], told["clusters"], told["method"]) == (len(own), 45, "bootstrap")
+        assert told["low"] < told["value"] < told["high"]
+    chains = right.group_by("case", "condition").agg(pl.col("right").all())["right"]
+    told = row(table, "ccr", candidate="d")
+    assert (told["value"], told["n"]) == (pytest.approx(chains.mean()), 90)
+    assert not table.filter(pl.col("measure") == "ccr", pl.col("slice").str.contains("stage|grade")).height
+
+
+def test_means_over_stages_under_each_carry():
+    rows = [
+        mark(case, "right" if (case + place) % (3 if carry == "own" else 4) else "wrong",
+             stage=stage, question=stage, chain="c", condition=at(carry=carry))
+        for case in range(12)
+        for place, stage in enumerate(STAGES)
+        for carry in ("own", "gold")
+    ]  # fmt: skip
+    study = made_study().model_copy(update={"conditions": {"carry": ["own", "gold"]}})
+    table = measure(frame(rows), study)
+    for carry, every in (("own", 3), ("gold", 4)):
+        by_stage = [np.mean([bool((case + place) % every) for case in range(12)]) for place in range(6)]
+        told = row(table, "swa", f'{{"carry":"{carry}","stage":"mean"}}')
+        assert told["value"] == pytest.approx(np.mean(by_stage))
+        assert told["method"] == "wilson"
+        assert row(table, "swa", f'{{"carry":"{carry}","stage":"DD"}}')["value"] == pytest.approx(by_stage[3])
+
+
+def test_a_chain_that_is_not_whole_is_no_chain():
+    """Of four chains one lacks an answer that another candidate has, one is unscored at its end, one has an error."""
+    rows = [
+        mark(case, "right", stage=s, question=s, chain="c", candidate=c)
+        for c in "ab"
+        for case in range(4)
+        for s in STAGES
+    ]
+    changed = {("case-1", "CD"): "unscored", ("case-3", "IQA"): "unparsed"}
+    own = [line | {"outcome": changed.get((line["case"], line["stage"]), "right")} for line in rows[:24]]
+    own = [line for line in own if (line["case"], line["stage"]) != ("case-0", "SG")]
+    table = taken([*own, *rows[24:]], 1, "a", "b")
+    assert [row(table, "ccr", candidate=name)["n"] for name in "ab"] == [2, 4]
+    assert [row(table, "ccr", candidate=name)["value"] for name in "ab"] == [0.5, 1.0]
+
+
+def test_chains_of_known_probabilities_are_right_by_their_product():
+    rows = [
+        mark(case, stage=s, question=s, chain="c", shares=[p, 1 - p], k=2, condition=at(confidence="logprobs"))
+        for case in range(3)
+        for s, p in (("AL", 0.5), ("DD", 0.75))
+    ]
+    assert row(taken(rows), "ccr")["value"] == pytest.approx(0.375)
+
+
+def test_mcs_is_paired_and_leaves_cases_with_one_modality_out():
+    rows = []
+    for case in range(20):
+        several = {"modality": ["CT", "MRI"] if case < 15 else ["CT"]}
+        rows.append(mark(case, "right" if case % 3 else "wrong", condition=at(), **several))
+        if case != 4:
+            rows.append(mark(case, "right" if case % 2 else "wrong", condition=at(without="MRI"), **several))
+    study = made_study().model_copy(update={"conditions": {"without": ["none", "MRI"]}})
+    table = measure(frame(rows), study)
+    there = [case for case in range(15) if case != 4]
+    expected = np.mean([bool(case % 3) - bool(case % 2) for case in there])
+    told = row(table, "mcs", '{"without":"MRI"}')
+    assert (told["value"], told["n"]) == (pytest.approx(expected), 14)
+    assert row(table, "mcs", '{"without":"none"}')["n"] == 0
+    assert "{}" not in table.filter(measure="mcs")["slice"].to_list()
+
+
+def test_leakage(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "a", pl.col("logprob").is_not_null())
+    texts = own.select("logprob", "tokens").rows()
+    assert row(table, "ppl", candidate="a")["value"] == pytest.approx(oracle.perplexity(texts), rel=1e-6)
+    told = row(table, "bits_per_byte", candidate="a")["value"]
+    assert told == pytest.approx(oracle.bits_per_byte(own.select("logprob", "bytes").rows()), rel=1e-6)
+    for name in ("rouge_l", "eds"):
+        assert row(table, name, candidate="a")["value"] == pytest.approx(own[name].mean(), abs=1e-8)
+
+
+def test_kappa(whole):
+    marks, table = whole
+    own = marks.filter(pl.col("candidate") == "b", pl.col("labels").is_not_null())
+    judge, reader = (own[name].explode().to_list() for name in ("hits", "labels"))
+    told = row(table, "kappa", candidate="b")
+    assert (told["value"], told["n"]) == (pytest.approx(oracle.kappa(judge, reader)), len(judge))
+    assert told["low"] < told["value"] < told["high"]
+
+
+def test_kappa_counts_only_what_both_judged():
+    told = {"kind": "open", "gold": None, "k": None, "option": None}
+    rows = [
+        mark(0, hits=[True, None, False], labels=[True, True], **told),
+        mark(1, hits=[False], labels=[False], **told),
+    ]
+    found = row(taken(rows), "kappa")
+    assert (found["value"], found["n"]) == (1.0, 2)
+    same = taken([mark(0, hits=[True], labels=[True], **told)])
+    assert row(same, "kappa")["value"] is None
+
+
+def test_the_shift_and_what_stands_beside_it():
+    words = ["0001", "0111", "222-", "1---", "0000"]
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    by_version = {line["version"]: line for line in table.filter(measure="calibration_shift", slice="{}").to_dicts()}
+    assert set(by_version) == {
+        "T=4", "vote share - majority accuracy, T=4", "of a calibrated respondent, T=4",
+        "invalid votes as an outcome, T=4",
+    }  # fmt: skip
+    share = [0.75, 0.75, 0.75, 1.0]
+    told = by_version["vote share - majority accuracy, T=4"]
+    assert (told["value"], told["n"]) == (pytest.approx(np.mean(share) - 2 / 4), 4)
+    certainty = row(table, "confidence", version="T=4")["value"]
+    told = by_version["of a calibrated respondent, T=4"]["value"]
+    assert told == pytest.approx(certainty - np.mean(share), abs=1e-8)
+
+
+def test_a_calibrated_respondent_has_a_shift():
+    """The specification's example: p = (.7, .1, .1, .1) has C = .32 in the limit against accuracy .70."""
+    rows = [mark(case, shares=[0.7, 0.1, 0.1, 0.1], condition=at(confidence="logprobs")) for case in range(9)]
+    table = taken(rows)
+    assert row(table, "confidence", version="inf")["value"] == pytest.approx(0.32, abs=0.005)
+    told = row(table, "calibration_shift", version="of a calibrated respondent, inf")["value"]
+    assert told == pytest.approx(0.32 - 0.70, abs=0.005)
+
+
+def test_invalid_votes_as_an_outcome_make_refusals_certain():
+    words = ["----", "00--", "0000"]
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    told = row(table, "confidence", version="invalid votes as an outcome, T=4")
+    assert told["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
+    assert row(table, "confidence", version="T=4")["n"] == 2
+
+
+def test_dke_within_a_candidate(whole):
+    marks, table = whole
+    told = {line["version"]: line for line in table.filter(measure="dke_intra", slice="{}", candidate="a").to_dicts()}
+    own = marks.filter(pl.col("candidate") == "a", pl.col("severity").is_not_null())
+    accuracy = dict(own.group_by("severity").agg((pl.col("outcome") == "right").mean()).rows())
+    fall = told["accuracy L0 - L2, matched originals, T=10"]
+    assert fall["value"] == pytest.approx(accuracy["L0"] - accuracy["L2"])
+    assert (fall["n"], fall["method"]) == (45, "bootstrap")
+    assert 0 <= told["both hold, matched originals, T=10"]["value"] <= 1
+    assert told["both hold, all originals, T=10"]["method"] == "share of resamples"
+    noise = row(
+        table, "dke_intra", '{"type":"noise"}', candidate="a", version="accuracy L0 - L2, matched originals, T=10"
+    )
+    assert noise["n"] == 22
+
+
+def test_dke_holds_where_it_was_planted_and_only_there():
+    def sitting(name: str, shaken: str) -> list[dict[str, object]]:
+        rows = []
+        for case in range(40):
+            clean = "0000000000" if case % 4 else "0000011111"
+            for level, word in (("L0", clean), ("L2", shaken)):
+                told = {"severity": level, "question": level, "of": None if level == "L0" else "L0"}
+                rows += votes(case, word, candidate=name, condition=at(confidence="votes"), **told)
+        return rows
+
+    table = taken([*sitting("sure", "1111111111"), *sitting("doubts", "0000011123")], 10, "sure", "doubts")
+    for version in ("both hold, matched originals, T=10", "both hold, all originals, T=10"):
+        assert row(table, "dke_intra", candidate="sure", version=version)["value"] == 1.0
+        assert row(table, "dke_intra", candidate="doubts", version=version)["value"] == 0.0
+    shift = row(table, "dke_intra", candidate="doubts", version="shift L2 - L0, matched originals, T=10")
+    assert shift["high"] < 0
+
+
+def test_dke_of_too_few_cases_is_not_told():
+    rows = [
+        line
+        for case in range(5)
+        for level in ("L0", "L2")
+        for line in votes(case, "0000" if level == "L0" else "1111", severity=level, question=level,
+                          of=None if level == "L0" else "L0")
+    ]  # fmt: skip
+    told = row(taken(rows, 4), "dke_intra", version="both hold, matched originals, T=4")
+    assert (told["value"], told["method"]) == (None, "too few cases")
+
+
+def test_dke_between_candidates(whole):
+    table = whole[1]
+    figures = {
+        name: [row(table, measure_name, candidate=who, **version)["value"] for who in NAMES]
+        for name, measure_name, version in (
+            ("accuracy", "accuracy", {}),
+            ("shift", "calibration_shift", {"version": "T=10"}),
+            ("certainty", "confidence", {"version": "T=10"}),
+        )
+    }
+    told = row(table, "dke_inter", version="T=10")
+    assert (told["candidate"], told["n"]) == ("*", 6)
+    assert told["value"] == pytest.approx(oracle.dke_share(figures["accuracy"], figures["shift"]))
+    for version, other in (("shift", "shift"), ("C", "certainty")):
+        found = row(table, "dke_inter", version=f"Spearman(accuracy, {version}), T=10")["value"]
+        assert found == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
+
+
+@pytest.mark.slow
+def test_pure_noise_between_19_candidates():
+    """Nobody differs from anybody: the cross-fitted share is a half, and the permuted one says what coupling gives."""
+    random = np.random.default_rng(1)
+    names = [f"m{number:02}" for number in range(19)]
+    found: dict[str, list[float]] = {}
+    for _ in range(25):
+        rows = [
+            line
+            for name in names
+            for case in range(60)
+            for line in votes(case, ballot(random, 0.5), candidate=name, condition=at(confidence="votes"))
+        ]
+        table = taken(rows, 10, *names).filter(measure="dke_inter", slice="{}")
+        for line in table.to_dicts():
+            found.setdefault(line["version"].removesuffix("T=10").removesuffix(", "), []).append(line["value"])
+    mean = {version: float(np.mean(values)) for version, values in found.items()}
+    assert mean["share by permutation"] == pytest.approx(0.74, abs=0.03)
+    assert mean["cross-fitted share"] == pytest.approx(0.5, abs=0.03)
+
+
+def test_coupling_alone_gives_the_specifications_figures():
+    """Accuracy and C of 19 candidates drawn independently, the former with .94 of the latter's spread."""
+    from wardround.measuring.dke import share_of_pairs, spearman
+
+    random = np.random.default_rng(2)
+    accuracy, certainty = 0.94 * random.normal(size=(4000, 19)), random.normal(size=(4000, 19))
+    assert float(share_of_pairs(accuracy, certainty - accuracy).mean()) == pytest.approx(0.74, abs=0.01)
+    assert float(spearman(accuracy, certainty - accuracy).mean()) == pytest.approx(-0.64, abs=0.01)
+
+
+def test_degradations_of_the_axis_have_types_and_severities():
+    rows = [
+        line
+        for case in range(9)
+        for how, word in (("none", "0000"), ("noise@L1", "0001"), ("noise@L2", "0111"), ("blur@L2", "1111"))
+        for line in votes(case, word, condition=at(degradation=how))
+    ]
+    table = taken(rows, 4)
+    assert row(table, "accuracy", '{"severity":"L2"}')["value"] == pytest.approx(1 / 8)
+    assert row(table, "accuracy", '{"type":"noise"}')["value"] == pytest.approx(4 / 8)
+    told = row(table, "dke_intra", '{"type":"blur"}', version="accuracy L0 - L2, matched originals, T=4")
+    assert (told["value"], told["n"]) == (1.0, 9)
