@@ -432,3 +432,17 @@ def test_a_broken_slice_names_its_line(tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(",{},", ",{,", 1), encoding="utf-8")
     with pytest.raises(BadInput, match=r"measures\.csv:2: slice: expected a JSON object"):
         report(tmp_path)
+
+
+def test_a_judged_figure_says_whether_its_judge_was_validated(tmp_path):
+    folder = tmp_path / "run"
+    write_run(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"judge": {"name": "lexical-2"}}))
+    measures = (folder / "measures.csv").read_text().splitlines()
+    hit = [line.replace("accuracy,", "hit@1,", 1) for line in measures if line.startswith("accuracy,")]
+    (folder / "measures.csv").write_text("\n".join([*measures, *hit]) + "\n")
+    assert "judge lexical-2: not validated" in report(folder).read_text()
+    kappa = {"value": 0.86, "low": 0.7, "high": 0.95, "clusters": 40}
+    (folder / "judge.json").write_text(json.dumps({"judge": "lexical-2", "kappa": kappa, "items": 50}))
+    assert "kappa 0.86 (0.70 to 0.95)" in report(folder).read_text()

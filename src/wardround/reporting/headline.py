@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wardround.marking.validation import judge_note
 from wardround.reporting.forest import Forest, forest
 from wardround.reporting.reference import at_reference, chance, ranked, reference, scores
 from wardround.reporting.render import render
@@ -32,12 +33,16 @@ def _table(run: RunFolder, measure: str) -> Forest:
         return line.value if line is not None else None
 
     beside = measure == "accuracy" and any(parsed(name) is not None for name in run.candidates)
-    pooled = "Nobody was asked this under the condition above: these figures are over all conditions together."
+    notes = []
+    if slice != reference(run):
+        notes.append("Nobody was asked this under the condition above: these figures are over all conditions together.")
+    if measure.startswith("hit@"):
+        notes.append(f"Judged: {judge_note(run.folder)}.")
     return forest(
         run,
         measure,
         [(name, _kind(run, name), run.line(measure, name, slice)) for name in ranked(run)],
-        note="" if slice == reference(run) else pooled,
+        note=" ".join(notes),
         chance=chance(run, measure),
         beside=("when parsed", lambda line: parsed(line.candidate)) if beside else None,
     )

@@ -130,10 +130,13 @@ class RunFolder:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Measure]:
-        return {(line.measure, line.candidate, frozenset(line.slice.items())): line for line in self.lines}
+        places: dict[tuple[str, str, frozenset[tuple[str, str]]], Measure] = {}
+        for line in self.lines:
+            places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), line)
+        return places
 
     def line(self, measure: str, candidate: str, slice: Mapping[str, str]) -> Measure | None:
-        """The figure of a candidate in a slice (the last one, where there are several versions)."""
+        """The figure of a candidate in a slice (the first one, where there are several versions)."""
         return self._places.get((measure, candidate, frozenset(slice.items())))
 
     @cached_property
