@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flip_oracle import exact_p, step_down
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest
 
@@ -50,6 +50,7 @@ def test_what_was_seen_is_one_of_the_flips():
 
 
 @settings(max_examples=25, deadline=None)
+@example(350, 5)  # two comparisons with the same statistic, but for rounding
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_max_t_is_westfall_and_young(seed, comparisons):
     random = np.random.default_rng(seed)

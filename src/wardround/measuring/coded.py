@@ -93,24 +93,21 @@ def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
     source = _with_all_columns(marks.lazy())
     texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
     told = [column.name for column in OPTIONAL] + ["confidence", "hits"]
-    facts = source.select(
-        *(pl.col(name).drop_nulls().unique().cast(pl.String).sort().implode() for name in texts),
-        *(pl.col(name).is_not_null().any().alias(f"has {name}") for name in told),
-        rows=pl.len(),
-    ).collect()
-    found: dict[str, list[str]] = {name: facts[name][0].to_list() for name in texts}
+    # column by column: what is read of one need not be held while the next is
+    found = {name: sorted(source.select(_distinct(name)).collect()[name]) for name in texts}
+    there = [name for name in told if source.select(pl.col(name).is_not_null().any()).collect().item()]
     named = [candidate.name for candidate in study.candidates]
     candidates = [name for name in named if name in found["candidate"]]
     axes = [{**DEFAULTS, **json.loads(condition)} for condition in found["condition"]]
     return Coded(
         source,
-        facts["rows"][0],
+        source.select(pl.len()).collect().item(),
         candidates + [name for name in found["candidate"] if name not in candidates],
         found["cluster"],
         axes,
         _subjects(source, found),
         _strata(found, axes),
-        tuple(name for name in told if facts[f"has {name}"][0]),
+        tuple(there),
         "+".join(found["parser"]),
         "+".join(found["judge"]),
         found,
@@ -158,6 +155,10 @@ def _key(texts: dict[str, list[str]]) -> pl.Expr:
 def _is_open() -> pl.Expr:
     kind = pl.col("kind")
     return kind.eq_missing("open") | (kind.is_null() & pl.col("hits").is_not_null())
+
+
+def _distinct(name: str) -> pl.Expr:
+    return pl.col(name).unique().drop_nulls().cast(pl.String)
 
 
 def _one_of(name: str, values: Sequence[str]) -> pl.Expr:

@@ -10,7 +10,7 @@ from wardround.measuring.exact import Floats
 from wardround.measuring.seeds import stream
 from wardround.measuring.sums import Whole
 
-SPLITS = 100
+SPLITS = 40
 
 
 @lru_cache(maxsize=1)

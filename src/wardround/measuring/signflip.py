@@ -18,6 +18,7 @@ from wardround.measuring.seeds import stream
 FLIPS = 10_000
 EXACT_UNDER = 20  # non-zero clusters
 BLOCK = 4_000_000  # signs held at once: 32 MB
+ROUNDING = 1e-12
 
 
 class Tested(NamedTuple):
@@ -49,13 +50,14 @@ def _p_values(differences: Floats, signs: Iterator[Floats]) -> tuple[Floats, Flo
     scale[scale == 0] = 1.0  # nothing differs: the statistic stays 0 and p is 1
     seen = np.abs(differences.sum(axis=0)) / scale
     order = np.argsort(-seen, kind="stable")
+    reached = seen * (1 - ROUNDING)  # statistics of two comparisons may be equal but for their scales' last bits
     alone, stepped, flips = np.zeros(len(seen)), np.zeros(len(seen)), 0
     for block in signs:
         flipped = np.abs(block @ differences) / scale
-        alone += (flipped >= seen).sum(axis=0)
+        alone += (flipped >= reached).sum(axis=0)
         # the k-th largest statistic is held against the maximum over those not larger than it
         most = np.maximum.accumulate(flipped[:, order[::-1]], axis=1)[:, ::-1]
-        stepped += (most >= seen[order]).sum(axis=0)
+        stepped += (most >= reached[order]).sum(axis=0)
         flips += len(block)
     adjusted = np.empty(len(seen))
     adjusted[order] = np.maximum.accumulate(stepped / flips)
