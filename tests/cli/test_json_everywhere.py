@@ -27,6 +27,7 @@ CALLS: dict[str, list[str]] = {
     "judge compare": ["runs/open", "runs/open"],
     "bench": ["list"],
     "published": ["cure/table1"],
+    "power": ["--difference", "0.1"],
 }
 SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
 

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from wardround.cli import bench, cases, check, demo, judge, mark, published, report, run, selfcheck
+from wardround.cli import bench, cases, check, demo, judge, mark, power, published, report, run, selfcheck
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(judge.app, name="judge")
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(published.published)
+app.command()(power.power)
 app.command()(selfcheck.selfcheck)
 
 

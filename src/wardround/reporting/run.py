@@ -45,6 +45,9 @@ COMPARISON_COLUMNS = {
 }
 
 
+TOGETHER = "*"  # figures of all candidates together, as the share of pairs in which the weaker is surer
+
+
 @dataclass(frozen=True)
 class Measure:
     """One line of measures.csv."""
@@ -110,7 +113,8 @@ class RunFolder:
     @cached_property
     def candidates(self) -> list[str]:
         """In the study's order, then those that only the measures name."""
-        return list(dict.fromkeys([*self.about, *(line.candidate for line in self.lines)]))
+        named = [*self.about, *(line.candidate for line in self.lines if line.candidate != TOGETHER)]
+        return list(dict.fromkeys(named))
 
     @cached_property
     def lines(self) -> list[Measure]:
