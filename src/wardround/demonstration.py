@@ -46,14 +46,14 @@ sees = false
 STARTER_STUDY = f"""# 24 invented cases, asked of a real small model, of a candidate that looks, and of honest floors.
 name = "starter"
 cases = "starter-cases"
-trials = 5
+trials = 3
 seed = 1
 offline = true
 
 [sampling]
 temperature = 1.0
 top_p = 1.0
-max_tokens = 32
+max_tokens = 24
 {SMOLLM2}{FLOORS}{MORE_FLOORS}
 [conditions]
 confidence = ["votes", "logprobs"]
