@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from perf import calls, capacity, install_size, replay, scale
+from perf import calls, capacity, install_size, measuring, parser, replay, scale
 from perf.bars import bar
 
 
@@ -25,6 +25,8 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "capacity": (capacity.__doc__, _capacity),
     "replay": (replay.__doc__, replay.main),
     "scale": (scale.__doc__, scale.main),
+    "parser": (parser.__doc__, parser.main),
+    "measuring": (measuring.__doc__, measuring.main),
 }
 
 

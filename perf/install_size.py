@@ -24,8 +24,9 @@ def main(arguments: list[str]) -> bool:
         whole = megabytes(Path(folder))
         packages = next(Path(folder).glob("lib/python*/site-packages"))
         largest = sorted(((megabytes(each), each.name) for each in packages.iterdir()), reverse=True)[:8]
-    print(f"  empty environment {empty:.0f} MB; largest: {', '.join(f'{name} {size:.0f}' for size, name in largest)}")
-    return bar("environment with wardround in MB", whole, at_most=750)
+    print(f"  the environment: empty {empty:.0f} MB, with wardround {whole:.0f} MB")
+    print(f"  largest: {', '.join(f'{name} {size:.0f}' for size, name in largest)}")
+    return bar("what the install adds, in MB", whole - empty, at_most=750)
 
 
 def megabytes(path: Path) -> float:
