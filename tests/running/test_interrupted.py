@@ -79,7 +79,8 @@ def test_twice_stops_now(tmp_path):
     assert process.returncode == 130
     assert "Traceback" not in said + err
     assert err.splitlines()[-1] == "wardround: stopped"
-    assert len(stored(tmp_path / "answers.sqlite")) == server.succeeded
+    lost = server.succeeded - len(stored(tmp_path / "answers.sqlite"))
+    assert 0 <= lost <= 8, "stopping now may lose what is on its way, no more than one answer a slot"
 
 
 def test_a_killed_run_leaves_no_worker_processes_behind(tmp_path):
