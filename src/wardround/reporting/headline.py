@@ -37,7 +37,7 @@ def _table(run: RunFolder, measure: str) -> Forest:
     if slice != reference(run):
         notes.append("Nobody was asked this under the condition above: these figures are over all conditions together.")
     if measure.startswith("hit@"):
-        notes.append(f"Judged: {judge_note(run.folder)}.")
+        notes.append(f"By {judge_note(run.folder)}.")
     return forest(
         run,
         measure,
