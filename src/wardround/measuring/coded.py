@@ -131,11 +131,18 @@ def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]]) -> pl.DataFrame
     """Each question of each case once. The first candidate's marks mostly tell all of them."""
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
     keys = about.select(pl.col("key").unique().sort()).collect()["key"]
-    found = about.filter(_one_of("candidate", texts["candidate"][:1])).unique("key", keep="any").collect()
+    found = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
     if len(found) < len(keys):
-        others = about.filter(~pl.col("key").is_in(found["key"].implode())).unique("key", keep="any").collect()
-        found = pl.concat([found, others])
+        others = about.filter(~pl.col("key").is_in(found["key"].implode()))
+        found = pl.concat([found, _first_of_each(others)])
     return found.drop("candidate").sort("key").with_row_index("subject")
+
+
+def _first_of_each(about: pl.LazyFrame) -> pl.DataFrame:
+    """The first row of every key, taken column by column: `unique` over all columns takes many times the memory."""
+    rows = about.select("key").collect()["key"].arg_unique()
+    names = about.collect_schema().names()
+    return pl.DataFrame([about.select(name).collect().to_series().gather(rows) for name in names])
 
 
 def _strata(texts: dict[str, list[str]], axes: Sequence[dict[str, str]]) -> dict[str, list[str]]:
