@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wardround.reporting.run import COMPARISON_COLUMNS, MEASURE_COLUMNS, RunFolder, read_run
+from wardround.measuring import tables
+from wardround.reporting.run import RunFolder, read_run
 from wardround.reporting.table_measured import Wanted, measured_table
 
 STUDY = """name = "made"
@@ -57,7 +58,7 @@ def made(tmp_path: Path) -> RunFolder:
     (tmp_path / "study.toml").write_text(STUDY)
     manifest = {"status": "complete", "cases": {"cases": 20, "questions": 20}, "candidates": [{"name": "m"}]}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    for name, columns, rows in (("measures", MEASURE_COLUMNS, MEASURES), ("comparisons", COMPARISON_COLUMNS, [CHANGE])):
+    for name, columns, rows in (("measures", tables.MEASURES, MEASURES), ("comparisons", tables.COMPARISONS, [CHANGE])):
         with (tmp_path / f"{name}.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, list(columns))
             writer.writeheader()

@@ -17,8 +17,8 @@ import polars as pl
 from PIL import Image
 
 from wardround.core.condition import DEFAULTS
+from wardround.measuring.tables import MEASURES
 from wardround.reporting import AskView, CaseView, Part, TrialView
-from wardround.reporting.run import MEASURE_COLUMNS
 
 ACCURACY = {"sharp-eyed": 0.8, "small-model": 0.45, "longest option": 0.28, "random": 0.25}
 SIGHTED = ("sharp-eyed", "small-model")
@@ -212,7 +212,7 @@ def write_run(
     (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     pl.DataFrame(rows).drop("specialty").write_parquet(folder / "marks.parquet")
-    pl.DataFrame(figures, infer_schema_length=None).select(*MEASURE_COLUMNS).write_csv(folder / "measures.csv")
+    pl.DataFrame(figures, infer_schema_length=None).select(*MEASURES).write_csv(folder / "measures.csv")
     pl.DataFrame(comparisons(figures)).write_csv(folder / "comparisons.csv")
     return rows
 

@@ -20,7 +20,6 @@ MEASURES: dict[str, Any] = {
     "method": pl.String,
     "version": pl.String,
 }
-DIGITS = 9
 COMPARISONS: dict[str, Any] = {
     "measure": pl.String,
     "a": pl.String,
@@ -36,6 +35,7 @@ COMPARISONS: dict[str, Any] = {
     "clusters": pl.Int64,
     "method": pl.String,
 }
+DIGITS = 9
 
 
 def write_table(path: Path, table: pl.DataFrame) -> None:

@@ -14,36 +14,7 @@ from urllib.parse import urlencode
 import polars as pl
 
 from wardround.core.errors import BadInput
-
-MEASURE_COLUMNS = {
-    "measure": pl.String,
-    "candidate": pl.String,
-    "slice": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "clusters": pl.Int64,
-    "unparsed": pl.Float64,
-    "method": pl.String,
-    "version": pl.String,
-}
-COMPARISON_COLUMNS = {
-    "measure": pl.String,
-    "a": pl.String,
-    "b": pl.String,
-    "slice": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "family": pl.String,
-    "n": pl.Int64,
-    "clusters": pl.Int64,
-    "method": pl.String,
-}
-
+from wardround.measuring.tables import COMPARISONS, MEASURES
 
 TOGETHER = "*"  # figures of all candidates together, as the share of pairs in which the weaker is surer
 
@@ -183,8 +154,8 @@ def read_run(folder: Path) -> RunFolder:
         study=study,
         declared=declared,
         manifest=_manifest(folder / "manifest.json"),
-        measures=_table(folder / "measures.csv", MEASURE_COLUMNS),
-        comparisons=_table(folder / "comparisons.csv", COMPARISON_COLUMNS),
+        measures=_table(folder / "measures.csv", MEASURES),
+        comparisons=_table(folder / "comparisons.csv", COMPARISONS),
         marks=pl.scan_parquet(marks),
     )
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from wardround.candidates.candidate import Gone, Request
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 from wardround.running.caller import Caller, GaveUp, Stopping
+from wardround.running.interrupt import heard_by
 from wardround.running.progress import Lane, Progress
 from wardround.running.run import first_of
 from wardround.running.store import Row, Store
@@ -77,35 +76,21 @@ async def answers_to(requests: Sequence[Request], caller: Caller, store: Store, 
                 group.create_task(put(request))
 
     asking = asyncio.ensure_future(put_all())
-    with _on_interrupt(asking, caller, heard):
+
+    def interrupted() -> None:
+        """Once: calls under way are finished. Twice: stop now."""
+        if heard.interrupted:
+            asking.cancel()
+        heard.interrupted = True
+        caller.stop()
+
+    with heard_by(interrupted):
         try:
             await asking
         except* WardroundError as failures:  # answers cannot be written
             raise first_of(failures) from None
     heard.why = _why(heard, caller)
     return heard
-
-
-@contextmanager
-def _on_interrupt(asking: asyncio.Future[None], caller: Caller, heard: Heard) -> Iterator[None]:
-    """Ctrl-C once: calls under way are finished. Twice: stop now."""
-    loop = asyncio.get_running_loop()
-
-    def interrupted() -> None:
-        if heard.interrupted:
-            asking.cancel()
-        heard.interrupted = True
-        caller.stop()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-            loop.add_signal_handler(number, interrupted)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.remove_signal_handler(number)
 
 
 def _why(heard: Heard, caller: Caller) -> str | None:

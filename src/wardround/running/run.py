@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -31,6 +29,7 @@ from wardround.running.budget import Purse, price
 from wardround.running.caller import Caller
 from wardround.running.folder import RunFolder
 from wardround.running.images import Fingerprints, Imagery
+from wardround.running.interrupt import heard_by
 from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
@@ -181,8 +180,7 @@ class Examination:
         ]
         progress = Progress(lanes, quiet)
         asking = asyncio.ensure_future(self._examine_all())
-        self._on_interrupt(asking)
-        try:
+        with heard_by(partial(self._interrupt, asking)):
             while not asking.done():
                 await asyncio.wait([asking], timeout=0.2)
                 progress.read, progress.unread = self._read, self._unread
@@ -190,10 +188,6 @@ class Examination:
                     lane.done = self._used.counts[number] - lane.stored
                 progress.show(last=asking.done())
             await asking
-        finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                with suppress(NotImplementedError, RuntimeError, ValueError):
-                    asyncio.get_running_loop().remove_signal_handler(number)
 
     async def _examine_all(self) -> None:
         async def one(seated: Seated) -> None:
@@ -206,21 +200,15 @@ class Examination:
         except* WardroundError as failures:
             raise first_of(failures) from None
 
-    def _on_interrupt(self, asking: asyncio.Future[None]) -> None:
+    def _interrupt(self, asking: asyncio.Future[None]) -> None:
         """Once: finish what is in flight. Twice: stop now."""
-
-        def interrupted() -> None:
-            if self.interrupted:
-                asking.cancel()
-                return
-            self.interrupted = True
-            self.note("stopping: calls under way are finished; press Ctrl-C again to stop now")
-            for seated in self._seated:
-                seated.room.caller.stop()
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-                asyncio.get_running_loop().add_signal_handler(number, interrupted)
+        if self.interrupted:
+            asking.cancel()
+            return
+        self.interrupted = True
+        self.note("stopping: calls under way are finished; press Ctrl-C again to stop now")
+        for seated in self._seated:
+            seated.room.caller.stop()
 
     async def _ask_again(self) -> dict[str, Any]:
         """The sentinels, once per run, where a server answered anew and the run is whole."""
