@@ -63,6 +63,23 @@ def test_images_by_modality(written):
     assert cases.modalities == ["CT", "MR", None]
 
 
+def test_a_degraded_record_that_is_stored_shows_its_own_image(written):
+    good = {"path": "images/good.png"}
+    folder = written(
+        case(
+            images=[good, {**good, "degradations": ["sparse_view@L1"]}],
+            questions=[
+                choice(id="q", images=[0]),
+                choice(id="deg-1", of="q", images=[1], degradations=["sparse_view@L1"]),
+                choice(id="all"),
+            ],
+        )
+    )
+    stored = CaseSet.open(folder, strict=True).case(0)
+    assert [question.images for question in stored.questions] == [[0], [1], None]
+    assert [image.degradations for image in stored.images] == [[], ["sparse_view@L1"]]
+
+
 def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):
     folder = written(case(images=[{"path": "images/good.png"}]))
     monkeypatch.chdir(folder.parent)

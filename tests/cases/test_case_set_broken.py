@@ -57,6 +57,11 @@ BROKEN = {
     "age out of range": (case(patient={"age": 200}), "patient.age", "input should be less than or equal to 130"),
     "history of wrong type": (case(history=["a"]), "history", "input should be a valid string"),
     "telling's image": (case(tellings={"text": {"images": [0]}}), "", "telling 'text' names image 0; there are 0"),
+    "question's image": (
+        case(images=[{"path": GOOD}], questions=[choice(images=[1])]),
+        "",
+        "question 'mcq' names image 1; there are 1",
+    ),
     "missing image": (
         case(images=[{"path": GOOD}, {"path": "no.png"}]),
         "images[1].path",

@@ -25,6 +25,7 @@ class Image(Record):
     frame: int | None = Field(default=None, ge=0)
     axis: int | None = Field(default=None, ge=0, le=2)
     window: tuple[float, float] | None = None  # centre, width; instead of the header's
+    degradations: list[str] = Field(default_factory=list)  # what the stored file was degraded with
 
 
 class Patient(Record):
@@ -68,6 +69,7 @@ class Question(Record):
     given: list[str] = Field(default_factory=list)
     of: str | None = None
     degradations: list[str] = Field(default_factory=list)
+    images: list[int] | None = None  # the numbers of the case's images that it shows; None: all
 
     @model_validator(mode="after")
     def _gold_fits_kind(self) -> Question:
@@ -117,11 +119,16 @@ class Case(Record):
                 if other not in ids:
                     raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
         self._refuse_circles()
+        for question in self.questions:
+            self._refuse_lacking(f"question {question.id!r}", question.images)
         for name, telling in self.tellings.items():
-            for number in telling.images or []:
-                if not 0 <= number < len(self.images):
-                    raise ValueError(f"telling {name!r} names image {number}; there are {len(self.images)}")
+            self._refuse_lacking(f"telling {name!r}", telling.images)
         return self
+
+    def _refuse_lacking(self, who: str, numbers: list[int] | None) -> None:
+        for number in numbers or []:
+            if not 0 <= number < len(self.images):
+                raise ValueError(f"{who} names image {number}; there are {len(self.images)}")
 
     def _refuse_circles(self) -> None:
         waiting = {question.id: set(question.given) for question in self.questions}
