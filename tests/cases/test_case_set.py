@@ -77,7 +77,7 @@ def test_a_degraded_record_that_is_stored_shows_its_own_image(written):
     )
     stored = CaseSet.open(folder, strict=True).case(0)
     assert [question.images for question in stored.questions] == [[0], [1], None]
-    assert [image.degradations for image in stored.images] == [[], ["sparse_view@L1"]]
+    assert [image.degradations for image in stored.images] == [(), ("sparse_view@L1",)]
 
 
 def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):

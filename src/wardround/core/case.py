@@ -25,7 +25,7 @@ class Image(Record):
     frame: int | None = Field(default=None, ge=0)
     axis: int | None = Field(default=None, ge=0, le=2)
     window: tuple[float, float] | None = None  # centre, width; instead of the header's
-    degradations: list[str] = Field(default_factory=list)  # what the stored file was degraded with
+    degradations: tuple[str, ...] = ()  # what the stored file was degraded with
 
 
 class Patient(Record):
