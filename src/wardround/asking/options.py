@@ -23,7 +23,8 @@ def option_order(case: Case, question: Question, condition: Condition, trial: in
         return ()
     order = list(range(len(question.options)))
     if condition.options == "shuffled":
-        seeded("options", seed, case.id, question.id).shuffle(order)
+        # a degraded question is shown like its clean twin, so that nothing else differs
+        seeded("options", seed, case.id, question.of or question.id).shuffle(order)
     elif condition.options == "rotated":
         by = trial % len(order)
         order = order[by:] + order[:by]
