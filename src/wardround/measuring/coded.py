@@ -12,14 +12,13 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
-from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA
-from wardround.measuring.columns import OPTIONAL, STRATA
+from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
+from wardround.measuring.columns import OPTIONAL
 
 REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "option", "outcome", "confidence", "hits")
 ITEM = ("candidate", "cluster", "subject", "condition")
 OUTCOMES = ("right", "wrong", "unparsed", "unscored")
-STRATUM = tuple(column.name for column in STRATA)
-CLEAN = "L0"
+STRATUM = tuple(STRATA_SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -60,32 +59,12 @@ class Coded:
         ).collect()
         keys = self.subjects["key"].to_numpy()
         subject = pl.Series("subject", np.searchsorted(keys, found["subject"].to_numpy()), dtype=pl.UInt32)
-        return found.with_columns(subject, *self._strata_of_conditions(), verbal=self._is_verbal())
+        return found.with_columns(subject, verbal=self._is_verbal())
 
     def _is_verbal(self) -> pl.Expr:
         return pl.col("condition").is_in(
             [n for n, axes in enumerate(self.conditions) if axes["confidence"] == "verbal"]
         )
-
-    def _strata_of_conditions(self) -> list[pl.Expr]:
-        """Type and severity: the mark's own, else what its condition says."""
-        found = []
-        for name, values in self.strata.items():
-            told = [degradation_of(axes["degradation"]).get(name) for axes in self.conditions]
-            codes = [None if value is None else values.index(value) for value in told]
-            by_condition = pl.col("condition").replace_strict(
-                list(range(len(codes))), codes, return_dtype=pl.UInt32, default=None
-            )
-            found.append(pl.col(name).fill_null(by_condition))
-        return found
-
-
-def degradation_of(value: str) -> dict[str, str]:
-    """What a value of the axis says: `sparse_view@L1` has a type and a severity, `none` is clean."""
-    if value == "none":
-        return {"severity": CLEAN}
-    kind, at, severity = value.partition("@")
-    return {"type": kind, "severity": severity} if at else {}
 
 
 def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
@@ -106,7 +85,7 @@ def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
         found["cluster"],
         axes,
         _subjects(source, found),
-        _strata(found, axes),
+        {name: found[name] for name in STRATUM} if any(found[name] for name in STRATUM) else {},
         tuple(there),
         "+".join(found["parser"]),
         "+".join(found["judge"]),
@@ -118,7 +97,8 @@ def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
     there = marks.collect_schema().names()
     if missing := [name for name in REQUIRED if name not in there]:
         raise WardroundError(f"marks lack the column {missing[0]!r}")
-    known = {column.name: column.dtype for column in (*OPTIONAL, *STRATA)} | SLICE_SCHEMA | CARRIED_SCHEMA
+    known = {column.name: column.dtype for column in OPTIONAL}
+    known |= SLICE_SCHEMA | STRATA_SCHEMA | CARRIED_SCHEMA
     absent = {name: dtype for name, dtype in known.items() if name not in there}
     return marks.with_columns(
         *(pl.lit(None, dtype=dtype).alias(name) for name, dtype in absent.items()),
@@ -143,14 +123,6 @@ def _first_of_each(about: pl.LazyFrame) -> pl.DataFrame:
     rows = about.select("key").collect()["key"].arg_unique()
     names = about.collect_schema().names()
     return pl.DataFrame([about.select(name).collect().to_series().gather(rows) for name in names])
-
-
-def _strata(texts: dict[str, list[str]], axes: Sequence[dict[str, str]]) -> dict[str, list[str]]:
-    """The values of type, severity and category that occur; none where nothing was degraded."""
-    told = [degradation_of(values["degradation"]) for values in axes]
-    if not any(texts[name] for name in STRATUM) and not any("type" in each for each in told):
-        return {}
-    return {name: sorted({*texts[name], *(each[name] for each in told if name in each)}) for name in STRATUM}
 
 
 def _key(texts: dict[str, list[str]]) -> pl.Expr:

@@ -11,7 +11,7 @@ import polars as pl
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.measuring.bootstrap import percentile_interval
-from wardround.measuring.coded import Coded, coded
+from wardround.measuring.coded import Coded, coded, is_empty
 from wardround.measuring.intervals import FEWEST
 from wardround.measuring.joined import Joining, Piece
 from wardround.measuring.measures import Sitting, defined_for, measured
@@ -37,7 +37,7 @@ GAPS: dict[str, Any] = {
 
 
 def subgroup_gaps(
-    marks: pl.DataFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
+    marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
 ) -> pl.DataFrame:
     """Worst group, best group and the gap between them, by key and candidate.
 
@@ -48,13 +48,13 @@ def subgroup_gaps(
     return _gaps(marks, study, keys, measure)
 
 
-def prompt_sensitivity(marks: pl.DataFrame, study: Study, measure: str = "accuracy") -> pl.DataFrame:
+def prompt_sensitivity(marks: pl.DataFrame | pl.LazyFrame, study: Study, measure: str = "accuracy") -> pl.DataFrame:
     """The same over the prompts that a study asked by: how far a figure depends on the wording."""
     return _gaps(marks, study, ("prompt",), measure)
 
 
-def _gaps(marks: pl.DataFrame, study: Study, keys: Sequence[str], name: str) -> pl.DataFrame:
-    if marks.is_empty():
+def _gaps(marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str], name: str) -> pl.DataFrame:
+    if is_empty(marks):
         return pl.DataFrame(schema=GAPS)
     numbers = coded(marks, study)
     defined = [m for m in defined_for(numbers, study) if m.name == name and not m.beside]

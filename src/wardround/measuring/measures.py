@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.coded import Coded, coded
+from wardround.measuring.coded import Coded, coded, is_empty
 from wardround.measuring.definitions import definitions
 from wardround.measuring.exact import Floats
 from wardround.measuring.intervals import TOO_FEW, Figures, figures
@@ -41,7 +41,7 @@ class Sitting:
 
 def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The table of measures.csv: by measure, then slice, then candidate in the study's order."""
-    if marks.lazy().head(1).collect().is_empty():
+    if is_empty(marks):
         return pl.DataFrame(schema=MEASURES)
     numbers = coded(marks, study)
     defined = defined_for(numbers, study)

@@ -9,7 +9,7 @@ import polars as pl
 
 from wardround.core.study import Study
 from wardround.measuring import formulas as of
-from wardround.measuring.coded import coded
+from wardround.measuring.coded import coded, is_empty
 from wardround.measuring.figuring import figured
 from wardround.measuring.kinds import Kind, Measure
 from wardround.measuring.sums import cluster_sums, placed
@@ -28,12 +28,12 @@ POSITION: dict[str, Any] = {
 }
 
 
-def letter_bias(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+def letter_bias(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Per candidate and letter as shown: how often it was chosen, how often it was right, and the difference.
 
     Over parsed choices. Without the columns `place` and `gold_place` only answers to unshuffled options tell.
     """
-    if marks.is_empty():
+    if is_empty(marks):
         return pl.DataFrame(schema=POSITION)
     numbers = coded(marks, study)
     unshuffled = [number for number, axes in enumerate(numbers.conditions) if axes["options"] == "as-given"]

@@ -11,7 +11,7 @@ import polars as pl
 from wardround.core.study import Study
 from wardround.measuring import formulas as of
 from wardround.measuring.claims import BINS, Claims, bin_of
-from wardround.measuring.coded import Coded, coded
+from wardround.measuring.coded import Coded, coded, is_empty
 from wardround.measuring.exact import Floats, exact
 from wardround.measuring.figuring import figured
 from wardround.measuring.items import items
@@ -42,7 +42,7 @@ RISK: dict[str, Any] = {
 _ACCURACY = Measure(name="accuracy", value=of.accuracy, sums=("right", "claims"), kind=Kind.RATE, n="claims")
 
 
-def reliability(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Per candidate, way of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
     rows: list[dict[str, Any]] = []
     for name, version, claims, about, numbers in _claims(marks, study):
@@ -61,7 +61,7 @@ def reliability(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RELIABILITY).with_columns(pl.col("low", "high").fill_nan(None))
 
 
-def risk_coverage(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """For each confidence at which a candidate may start to answer: how much it answers, and how well.
 
     A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
@@ -82,9 +82,9 @@ def _curve(claims: Claims) -> Iterator[tuple[float, float, float]]:
     yield from zip((-levels).tolist(), many.tolist(), right.tolist(), strict=True)
 
 
-def _claims(marks: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.DataFrame, Coded]]:
+def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.DataFrame, Coded]]:
     """The claims of each candidate and way of confidence, with the candidate and cluster of each claim."""
-    if marks.is_empty():
+    if is_empty(marks):
         return
     numbers = coded(marks, study)
     versions = {"verbal": "verbal", "votes": f"T={study.trials}", "inf": "inf"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wardround.measuring.exact import Floats
+from wardround.measuring.exact import Floats, exact
 
 STRONG, AT_LEAST = 0.5, 3  # the better half of the candidates, and at least so many
 REVIEW: dict[str, Any] = {
@@ -24,7 +24,7 @@ REVIEW: dict[str, Any] = {
 MISSED, AGAINST = "all strong candidates miss it", "the better the candidate, the likelier it is wrong"
 
 
-def items_to_review(marks: pl.DataFrame) -> pl.DataFrame:
+def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """Questions that all strong candidates miss, or whose item-total correlation is negative.
 
     Strong are the better half of the candidates (at least three) on all other questions. The correlation is
@@ -32,15 +32,17 @@ def items_to_review(marks: pl.DataFrame) -> pl.DataFrame:
     that was chosen most.
     """
     right = pl.col("outcome") == "right"
-    scored = marks.filter(pl.col("outcome") != "unscored")
-    told = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share"))
+    scored = marks.lazy().filter(pl.col("outcome") != "unscored")
+    told = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share")).collect()
     if told.is_empty() or told["candidate"].n_unique() < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)
     table = told.pivot("candidate", index=["case", "question"], values="share", sort_columns=True).sort(
         "case", "question"
     )
-    shares: Floats = table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy()
-    figures = [_judged(shares, item) for item in range(len(shares))]
+    shares = exact(table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy())
+    asked = ~np.isnan(shares)
+    total, many = np.nansum(shares, axis=0), asked.sum(axis=0)
+    figures = [_judged(here, total - np.nan_to_num(here), many - asked[item]) for item, here in enumerate(shares)]
     found = table.select("case", "question").with_columns(
         pl.Series(name, [each[name] for each in figures], dtype=REVIEW[name]) for name in figures[0]
     )
@@ -48,14 +50,10 @@ def items_to_review(marks: pl.DataFrame) -> pl.DataFrame:
     return found.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
 
 
-def _judged(shares: Floats, item: int) -> dict[str, Any]:
-    here = shares[item]
-    asked = ~np.isnan(here)
-    others = np.delete(shares, item, axis=0)[:, asked]
-    many = (~np.isnan(others)).sum(axis=0)
-    rest = np.divide(np.nansum(others, axis=0), many, out=np.full(len(many), np.nan), where=many > 0)
-    known = ~np.isnan(rest)
-    own, rest = here[asked][known], rest[known]
+def _judged(here: Floats, others: Floats, many: Floats) -> dict[str, Any]:
+    """One question, from the share right of each candidate here, and the sum and number of its others."""
+    known = ~np.isnan(here) & (many > 0)
+    own, rest = here[known], others[known] / many[known]
     strong = max(AT_LEAST, int(np.ceil(STRONG * len(own))))
     best = np.argsort(-rest, kind="stable")[:strong]
     missed = len(own) >= AT_LEAST and float(own[best].max()) == 0.0
@@ -76,7 +74,7 @@ def _correlation(a: Floats, b: Floats) -> float | None:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def _favourites(scored: pl.DataFrame) -> pl.DataFrame:
+def _favourites(scored: pl.LazyFrame) -> pl.DataFrame:
     """The wrong option that was chosen most in each question, and by which share of the answers."""
     answers = scored.group_by("case", "question").agg(pl.len().alias("answers"))
     return (
@@ -87,4 +85,5 @@ def _favourites(scored: pl.DataFrame) -> pl.DataFrame:
         .unique(["case", "question"], keep="first", maintain_order=True)
         .join(answers, on=("case", "question"))
         .select("case", "question", favourite="option", favourite_share=pl.col("many") / pl.col("answers"))
+        .collect()
     )
