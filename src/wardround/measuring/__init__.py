@@ -9,6 +9,7 @@ from wardround.measuring.power import power_from_guesses, power_from_marks
 from wardround.measuring.ranks import rank_intervals
 from wardround.measuring.reliability import reliability, risk_coverage
 from wardround.measuring.review import items_to_review
+from wardround.measuring.upstream import upstream_errors
 from wardround.measuring.writing import write_measures
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "reliability",
     "risk_coverage",
     "subgroup_gaps",
+    "upstream_errors",
     "write_measures",
 ]

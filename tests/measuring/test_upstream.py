@@ -1,0 +1,63 @@
+"""Errors of earlier and later stages: what goes together, by hand and against plain counting."""
+
+import numpy as np
+import pytest
+from made_marks import made_marks, made_study, mark
+
+from wardround.measuring import upstream_errors
+
+STAGES = ("IQA", "AL", "LC")
+
+
+def chain(case, outcomes, **told):
+    """One chain of three stages, each given the one before."""
+    return [
+        mark(case, outcome, question=stage, stage=stage, chain="c", given=[STAGES[place - 1]] if place else [], **told)
+        for place, (stage, outcome) in enumerate(zip(STAGES, outcomes, strict=True))
+    ]
+
+
+def test_by_hand():
+    words = ["rrr", "rrw", "rww", "wwr", "wrr", "wuw", "wsr", "rrr", "rwr"]
+    names = {"r": "right", "w": "wrong", "u": "unparsed", "s": "unscored"}
+    rows = [line for case, word in enumerate(words) for line in chain(case, [names[letter] for letter in word])]
+    told = upstream_errors(made_marks(rows), made_study()).rows_by_key("stage", named=True, unique=True)
+    assert set(told) == {"", "AL", "LC"}  # the first stage has nothing before it
+    # after a wrong IQA: AL wrong in wwr, wuw of wwr, wrr, wuw (wsr has no AL); after a right one in rww, rwr of 5
+    assert (told["AL"]["after_wrong"], told["AL"]["after_right"]) == (pytest.approx(2 / 3), pytest.approx(2 / 5))
+    assert (told["AL"]["n"], told["AL"]["n_after_wrong"]) == (8, 3)
+    # after a wrong AL: LC wrong in rww, wuw of rww, wwr, wuw, rwr; after a right one in rrw of rrr, rrw, wrr, rrr
+    assert (told["LC"]["after_wrong"], told["LC"]["after_right"]) == (pytest.approx(2 / 4), pytest.approx(1 / 4))
+    assert told[""]["difference"] == pytest.approx(4 / 7 - 3 / 9)
+    assert told[""]["clusters"] == 8  # wsr tells nothing
+    assert told["LC"]["low"] < told["LC"]["difference"] < told["LC"]["high"]
+
+
+def test_what_goes_together_is_found_and_what_does_not_is_not():
+    random = np.random.default_rng(3)
+    rows = []
+    for case in range(200):
+        drawn = random.random(3)
+        rows += chain(case, ["right" if d < 0.7 else "wrong" for d in drawn], candidate="apart")
+        ill = drawn[0] >= 0.7
+        later = [("wrong" if random.random() < (0.8 if ill else 0.1) else "right") for _ in range(2)]
+        rows += chain(case, ["wrong" if ill else "right", *later], candidate="together")
+    found = upstream_errors(made_marks(rows), made_study("apart", "together")).filter(stage="")
+    told = found.rows_by_key("candidate", named=True, unique=True)
+    assert told["apart"]["low"] < 0 < told["apart"]["high"]
+    assert told["together"]["low"] > 0.3
+
+
+def test_only_own_answers_count_and_nothing_gives_nothing():
+    rows = [line for case in range(9) for line in chain(case, ["right", "wrong", "wrong"])]
+    study = made_study()
+    assert len(upstream_errors(made_marks(rows), study)) == 3
+    gold = [{**row, "condition": row["condition"].replace('"carry":"own"', '"carry":"gold"')} for row in rows]
+    assert upstream_errors(made_marks(gold), study).is_empty()
+    assert upstream_errors(made_marks([]), study).is_empty()
+    assert upstream_errors(made_marks([mark(1)]), study).is_empty()
+    # without anything wrong before there is no difference, and it is not zero
+    right = [line for case in range(9) for line in chain(case, ["right", "right", "wrong"])]
+    told = upstream_errors(made_marks(right), study).rows_by_key("stage", named=True, unique=True)
+    assert told["AL"]["difference"] is None
+    assert told["AL"]["n_after_wrong"] == 0
