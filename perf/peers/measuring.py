@@ -19,7 +19,6 @@ CANDIDATES, TRIALS = 40, 10
 CLEAN, DEGRADED = 4_306, 10_294  # records at L0, and at each of L1 and L2
 TYPES, CAPABILITIES = 18, 9
 MODALITIES = ("MRI", "CT", "X-ray", "ultrasound", "dermoscopy", "histopathology", "endoscopy")
-STRATA = ("type", "severity", "category")
 
 
 def write_marks(folder: Path, candidates: int) -> int:
@@ -75,7 +74,7 @@ def _answers(asked: pl.DataFrame, chance: np.ndarray, name: str, random: np.rand
     )
     marks = marks.with_columns(option=pl.when(pl.col("outcome") == "unparsed").then(None).otherwise("option"))
     empty = [pl.lit(None, dtype=dtype).alias(column) for column, dtype in SCHEMA.items() if column not in marks.columns]
-    return marks.with_columns(empty).select(*SCHEMA, *STRATA)
+    return marks.with_columns(empty).select(*SCHEMA)
 
 
 def main(folder: Path, candidates: int, out: Path) -> None:

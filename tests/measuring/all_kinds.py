@@ -11,9 +11,9 @@ from made_marks import mark, votes
 from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.marking.marks import SCHEMA
-from wardround.measuring.columns import OPTIONAL, STRATA
+from wardround.measuring.columns import OPTIONAL
 
-WHOLE_SCHEMA = SCHEMA | {column.name: column.dtype for column in (*OPTIONAL, *STRATA)}
+WHOLE_SCHEMA = SCHEMA | {column.name: column.dtype for column in OPTIONAL}
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 
 

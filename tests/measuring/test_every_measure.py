@@ -476,11 +476,19 @@ def test_coupling_alone_gives_the_specifications_figures():
 
 
 def test_degradations_of_the_axis_have_types_and_severities():
+    how = {"none": "0000", "noise@L1": "0001", "noise@L2": "0111", "blur@L2": "1111"}
     rows = [
         line
         for case in range(9)
-        for how, word in (("none", "0000"), ("noise@L1", "0001"), ("noise@L2", "0111"), ("blur@L2", "1111"))
-        for line in votes(case, word, condition=at(degradation=how))
+        for name, word in how.items()
+        for kind, _, level in [name.partition("@")]
+        for line in votes(
+            case,
+            word,
+            condition=at(degradation=name),
+            type=kind if level else None,
+            severity=level or "L0",
+        )
     ]
     table = taken(rows, 4)
     assert row(table, "accuracy", '{"severity":"L2"}')["value"] == pytest.approx(1 / 8)

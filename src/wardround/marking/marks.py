@@ -18,7 +18,7 @@ from wardround.marking.choice import parse_choice, parser_version
 from wardround.marking.confidence import stated_confidence
 from wardround.marking.distribution import distribution
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
-from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, slice_values
+from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
 from wardround.running.store import Store
 
@@ -45,6 +45,7 @@ SCHEMA: dict[str, Any] = {
     "k": pl.Int16,
     "shares": pl.List(pl.Float64),
     **SLICE_SCHEMA,
+    **STRATA_SCHEMA,
     **CARRIED_SCHEMA,
     "place": pl.Int16,  # of the chosen option as shown
     "gold_place": pl.Int16,
@@ -81,6 +82,7 @@ def _marks(
     used: pl.DataFrame, cases: CaseSet, store: Store, study: Study, parser: str, judged_by: Judge | None
 ) -> Iterator[dict[str, Any]]:
     conditions = {condition.json: condition for condition in study.all_conditions}
+    degrades = any(condition.degradation != "none" for condition in study.all_conditions)
     about: Case | None = None
     for row, case, question in answered(used, cases):
         if case is not about:
@@ -93,7 +95,8 @@ def _marks(
         judged = judge(answer, question, order, condition, parser, judged_by)
         if judged is not None:
             place = {name: row[name] for name in PLACE}
-            yield place | {"cluster": case.resampled_as} | judged | slices[question.id]
+            degraded = strata(case, question, condition) if degrades else {}
+            yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded
 
 
 def judge(

@@ -6,9 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from wardround.asking.applicable import told
 from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+from wardround.degrade import CATEGORIES
 
 AGE_BANDS = ((18, "under 18"), (40, "18 to 39"), (65, "40 to 64"), (131, "65 and over"))
+CLEAN = "L0"
 OF_QUESTION = ("stage", "skill", "capability", "grade", "kind", "task", "chain")
 SLICE_SCHEMA: dict[str, Any] = {
     "specialty": pl.String,
@@ -24,6 +28,7 @@ CARRIED_SCHEMA: dict[str, Any] = {  # what measures need to know of a question b
     "of": pl.String,
     "given": pl.List(pl.String),
 }
+STRATA_SCHEMA: dict[str, Any] = dict.fromkeys(("type", "severity", "category"), pl.String)
 
 
 def slice_values(case: Case, question: Question) -> dict[str, Any]:
@@ -44,6 +49,36 @@ def slice_values(case: Case, question: Question) -> dict[str, Any]:
         "of": question.of,
         "given": question.given,
     }
+
+
+def strata(case: Case, question: Question, condition: Condition) -> dict[str, str | None]:
+    """What was degraded in the images that a question shows, how far, and of which category that is.
+
+    Several degradations are joined by `+`, and so are their levels and categories where these differ.
+    """
+    parts = [each.partition("@")[::2] for each in _degradations(case, question, condition)]
+    parts = [(kind, severity) for kind, severity in parts if severity != CLEAN]
+    if not parts:
+        return {"type": None, "severity": CLEAN, "category": None}
+    categories = [CATEGORIES.get(kind) for kind, _ in parts]
+    return {
+        "type": "+".join(kind for kind, _ in parts),
+        "severity": "+".join(sorted({severity for _, severity in parts})),
+        "category": None if None in categories else "+".join(dict.fromkeys(filter(None, categories))),
+    }
+
+
+def _degradations(case: Case, question: Question, condition: Condition) -> list[str]:
+    """As `TYPE@severity`: what the condition names, else what the question lists, else what its files hold."""
+    if condition.degradation == "none":
+        return []
+    if condition.degradation not in ("assigned", "stored"):
+        return [condition.degradation]
+    if question.degradations or condition.degradation == "assigned":
+        return question.degradations
+    _, numbers = told(case, condition)
+    shown = [case.images[n] for n in numbers if question.images is None or n in question.images]
+    return list(dict.fromkeys(each for image in shown for each in image.degradations))
 
 
 def age_band(age: float) -> str:

@@ -67,6 +67,11 @@ class Coded:
         )
 
 
+def is_empty(marks: pl.DataFrame | pl.LazyFrame) -> bool:
+    """Whether there is no mark."""
+    return marks.lazy().head(1).collect().is_empty()
+
+
 def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
     """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
     source = _with_all_columns(marks.lazy())

@@ -34,8 +34,3 @@ OPTIONAL = (
     Column("place", pl.Int16(), "place of the chosen option as shown; without it only unshuffled answers tell"),
     Column("gold_place", pl.Int16(), "place of the right option as shown"),
 )
-STRATA = (
-    Column("type", pl.String(), "type of the degradation"),
-    Column("severity", pl.String(), "L0, L1 or L2; without it, what the condition's degradation says"),
-    Column("category", pl.String(), "general or medical-specific degradation"),
-)

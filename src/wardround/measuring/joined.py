@@ -11,17 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wardround.core.canonical import canonical_json
+from wardround.marking.slices import CLEAN
 from wardround.measuring.bootstrap import RESAMPLES, percentile_interval
-from wardround.measuring.coded import CLEAN, Coded
+from wardround.measuring.coded import Coded
 from wardround.measuring.dke import Rivals, inter_figures
 from wardround.measuring.exact import Floats
-from wardround.measuring.intervals import BOOTSTRAP, FEW, FEWEST, HOLDS, NO_INTERVAL, TOO_FEW, WILSON, Figures
+from wardround.measuring.intervals import BOOTSTRAP, FEW, FEWEST, HOLDS, NO_INTERVAL, STUDENT, TOO_FEW, WILSON, Figures
 from wardround.measuring.kinds import Kind, Measure
 from wardround.measuring.lines import Lines
-from wardround.measuring.slices import MEANS, Slicing
+from wardround.measuring.slices import Slicing
 from wardround.measuring.sums import ClusterSums, Whole
 from wardround.measuring.twins import WORN
-from wardround.measuring.wilson import effective_n, wilson
+from wardround.measuring.wilson import effective_n, student, wilson
 
 RIVALS = range(3, 201)  # candidates whose pairs are worth counting; of more it would take longer than all else
 PARTS = ("accuracy", "calibration_shift", "confidence")
@@ -59,7 +60,7 @@ class Joining:
         ways = {(m.name, m.version) for m in defined if m.name in PARTS and m.version in versions}
         wanted: dict[int, set[tuple[str, str]]] = {}
         for number, slicing in enumerate(slicings):
-            chosen = {(m.name, m.version) for m in defined if m.where and m.where in slicing.keys and m.where in MEANS}
+            chosen = {(m.name, m.version) for m in defined if slicing.mean_over(m)}
             if not slicing.only and (rivals or slicing.keys == ("severity",)):
                 chosen |= parts | ways
             wanted[number] = chosen
@@ -95,9 +96,8 @@ class Joining:
 def join(joining: Joining, defined: list[Measure], candidates: int, lines: Lines) -> None:
     """Adds all joined figures to the lines."""
     for place, measure in enumerate(defined):
-        if measure.where in MEANS:
-            _means(joining, measure, place, lines)
-        elif measure.kind is Kind.JOINED and measure.name == "dke_intra":
+        _means(joining, measure, place, lines)
+        if measure.kind is Kind.JOINED and measure.name == "dke_intra":
             _dke_intra(joining, defined, measure, place, lines)
     ways = dict.fromkeys(m.version.rpartition(", ")[2] for m in defined if m.name == "dke_inter")
     for way in ways:
@@ -105,12 +105,15 @@ def join(joining: Joining, defined: list[Measure], candidates: int, lines: Lines
 
 
 def _means(joining: Joining, measure: Measure, place: int, lines: Lines) -> None:
-    """swa and esa: the unweighted mean over stages or grades (X-PCR); no value where one of them is missing."""
-    key = measure.where
+    """Unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories (MedQ-Deg).
+
+    There is none where one of the values is missing.
+    """
     pieces = joining.pieces.get((measure.name, measure.version), {})
     candidates = sorted({whom for _, _, whom in pieces})
     for number, slicing in enumerate(joining.slicings):
-        if key not in slicing.keys or not any(slot[0] == number for slot in pieces):
+        key = slicing.mean_over(measure)
+        if not key or not any(slot[0] == number for slot in pieces):
             continue
         groups: dict[str, list[int]] = {}
         for at, name in enumerate(slicing.slices):
@@ -121,23 +124,30 @@ def _means(joining: Joining, measure: Measure, place: int, lines: Lines) -> None
             for whom in candidates:
                 found = [pieces.get((number, at, whom)) for at in parts]
                 there = [piece for piece in found if piece is not None]
-                told = _mean_of(there) if len(there) == len(parts) else _line(float("nan"), 0, 0, None)
+                told = _mean_of(measure, there) if len(there) == len(parts) else _line(float("nan"), 0, 0, None)
                 lines.add(place, number, np.array([beyond]), np.array([whom]), **told)
 
 
-def _mean_of(pieces: list[Piece]) -> dict[str, np.ndarray]:
+def _mean_of(measure: Measure, pieces: list[Piece]) -> dict[str, np.ndarray]:
     value, n = float(np.mean([piece.value for piece in pieces])), sum(piece.n for piece in pieces)
     clusters = len(np.unique(np.concatenate([piece.clusters for piece in pieces])))
     drawn = np.mean([piece.drawn for piece in pieces], axis=0)
     unparsed = sum(piece.unparsed * piece.n for piece in pieces) / n
-    method = TOO_FEW if clusters < FEWEST else WILSON if clusters < FEW else BOOTSTRAP
     low = high = float("nan")
-    if method == BOOTSTRAP:
-        low, high = percentile_interval(drawn)
-    elif method == WILSON:
-        variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
+    if clusters < FEWEST:
+        method = TOO_FEW
+    elif clusters >= FEW:
+        method, (low, high) = BOOTSTRAP, percentile_interval(drawn)
+    else:
         share, many, of = (np.array([float(each)]) for each in (value, n, clusters))
-        low, high = (float(end[0]) for end in wilson(share, effective_n(share, many, of, variance)))
+        variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
+        signed = measure.kind is Kind.SIGNED
+        method = STUDENT if signed else WILSON
+        if signed:
+            ends = student(share, of, variance, (-1.0, 1.0))
+        else:
+            ends = wilson(share, effective_n(share, many, of, variance))
+        low, high = (float(end[0]) for end in ends)
     return _line(value, n, clusters, method, low, high, unparsed)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import inf
 from typing import NamedTuple
 
 import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.marking.slices import AGE_BANDS
+from wardround.marking.slices import AGE_BANDS, CLEAN
 from wardround.measuring.coded import Coded
 from wardround.measuring.kinds import Measure
 from wardround.measuring.sums import Whole
@@ -25,8 +27,17 @@ NATURAL_ORDER = {
     "age_band": [name for _, name in AGE_BANDS],
     "grade": ["R", "A", "S"],
     "stage": ["IQA", "AL", "LC", "DD", "SG", "CD"],
+    "severity": [CLEAN, "L1", "L2", "L1+L2"],
 }
 MEANS = {"stage": "swa", "grade": "esa"}  # the keys whose unweighted mean is a measure
+NUMBER = re.compile(r"\d+(\.\d+)?")
+POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables take together
+BY_SEVERITY = ("capability", "skill", "modality", "category", "type")
+MEANS_BY_SEVERITY = ("capability", "category")  # MedQ-Deg's averages are unweighted means over these
+DEGRADED = frozenset(  # what is measured by severity and another key
+    {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "brier"}
+    | {"confidence", "confidence_missing", "vote_share", "calibration_shift"}
+)
 
 
 class Members(NamedTuple):
@@ -47,7 +58,8 @@ class Slicing:
     keys: tuple[str, ...]
     slices: list[str]
     members: tuple[Members, ...]
-    only: str = ""  # crossed for one measure alone
+    only: frozenset[str] = frozenset()  # crossed for these measures alone
+    averaged: str = ""  # the key over which an unweighted mean is taken of all that it holds
 
     def of(self, index: pl.DataFrame) -> tuple[Whole, Whole]:
         """Which items are in which slice: their rows, never falling, and the numbers of the slices."""
@@ -60,15 +72,22 @@ class Slicing:
 
     def holds(self, measure: Measure) -> bool:
         """Whether a measure is written by these keys."""
-        if self.only and measure.name != self.only:
+        if self.only and measure.name not in self.only:
             return False
         return (not measure.where or measure.where in self.keys) and not measure.not_by & set(self.keys)
+
+    def mean_over(self, measure: Measure) -> str:
+        """The key over which the unweighted mean of a measure is taken here, or nothing."""
+        if not self.holds(measure):
+            return ""
+        return measure.where if measure.where in MEANS else self.averaged
 
 
 def slicings(coded: Coded, study: Study) -> list[Slicing]:
     """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values.
 
-    Stages and grades are crossed with the axes for the measures whose mean is taken over them.
+    Stages and grades are crossed with the axes for the measures whose mean is taken over them, severities with
+    what MedQ-Deg's tables show at each of them.
     """
     axes = study.varied_axes
     crossed = [_by_axes(coded, study, ()), *(_by_axes(coded, study, (axis,)) for axis in axes)]
@@ -76,15 +95,28 @@ def slicings(coded: Coded, study: Study) -> list[Slicing]:
     if len(axes) > 2:
         crossed.append(_by_axes(coded, study, tuple(axes)))
     by_key = {key: slicing for key in SUBJECT_KEYS if (slicing := _by_key(coded, key)) is not None}
-    strata = [slicing for key, values in coded.strata.items() if (slicing := _by_stratum(key, values)) is not None]
+    strata = {key: slicing for key in coded.strata if (slicing := _by_stratum(coded, key)) is not None}
     means = [
-        _product(slicing, by_key[key], only)
+        _product(slicing, by_key[key], frozenset({only}))
         for key, only in MEANS.items()
         if key in by_key
         for slicing in crossed
         if slicing.keys
     ]
-    return [*crossed, *by_key.values(), *strata, *means]
+    return [*crossed, *by_key.values(), *strata.values(), *means, *_at_each_severity(coded, by_key | strata)]
+
+
+def _at_each_severity(coded: Coded, by_key: dict[str, Slicing]) -> list[Slicing]:
+    """Severities crossed with other keys. What was not degraded has no type and no category."""
+    if "severity" not in by_key:
+        return []
+    found = []
+    for key in (key for key in BY_SEVERITY if key in by_key):
+        severities = _by_stratum(coded, "severity", leave_out=CLEAN) if key in coded.strata else by_key["severity"]
+        if severities is not None:
+            averaged = key if key in MEANS_BY_SEVERITY else ""
+            found.append(_product(severities, by_key[key], DEGRADED, averaged))
+    return found
 
 
 def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
@@ -113,18 +145,25 @@ def _by_key(coded: Coded, key: str) -> Slicing | None:
     return Slicing((key,), slices, (Members("subject", members.select("subject", number), len(slices)),))
 
 
-def _by_stratum(key: str, values: list[str]) -> Slicing | None:
-    """Slices of what was degraded and how far, if there are two or more."""
-    if len(values) < 2:
+def _by_stratum(coded: Coded, key: str, leave_out: str = "") -> Slicing | None:
+    """Slices of what was degraded and how far, if there are two or more; L1 and L2 also together."""
+    there = coded.strata[key]
+    if len(there) < 2:
         return None
-    every = range(len(values))
+    parts: dict[str, tuple[str, ...]] = {value: (value,) for value in there if value != leave_out}
+    if key == "severity":
+        parts |= {whole: (*of, whole) for whole, of in POOLED.items() if set(of) <= set(there)}
+    values = _in_order(key, parts)
+    members = [
+        (there.index(part), place) for place, value in enumerate(values) for part in parts[value] if part in there
+    ]
     slices = [canonical_json({key: value}) for value in values]
-    return Slicing((key,), slices, (Members(key, _frame(key, every, every), len(values)),))
+    return Slicing((key,), slices, (Members(key, _frame(key, *zip(*members, strict=True)), len(values)),))
 
 
-def _product(first: Slicing, second: Slicing, only: str) -> Slicing:
+def _product(first: Slicing, second: Slicing, only: frozenset[str], averaged: str = "") -> Slicing:
     both = [canonical_json(json.loads(a) | json.loads(b)) for a, b in product(first.slices, second.slices)]
-    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only)
+    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only, averaged)
 
 
 def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFrame:
@@ -132,5 +171,11 @@ def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFra
 
 
 def _in_order(key: str, values: Iterable[str]) -> list[str]:
+    """As they are usually told; numbers (severities) as numbers, anything else by name."""
     natural = NATURAL_ORDER.get(key, [])
-    return sorted(values, key=lambda value: (natural.index(value) if value in natural else len(natural), value))
+
+    def place(value: str) -> tuple[int, float, str]:
+        number = float(value) if key == "severity" and NUMBER.fullmatch(value) else inf
+        return natural.index(value) if value in natural else len(natural), number, value
+
+    return sorted(values, key=place)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from wardround.core.canonical import canonical_json
-from wardround.measuring.coded import CLEAN, Coded
+from wardround.marking.slices import CLEAN
+from wardround.measuring.coded import Coded
 from wardround.measuring.exact import Floats, exact
 from wardround.measuring.sums import Whole
 
@@ -35,22 +37,11 @@ def _modality_sums(index: pl.DataFrame, told: dict[str, Floats], numbers: Coded)
 
 def _degradation_sums(index: pl.DataFrame, told: dict[str, Floats], numbers: Coded) -> dict[str, Floats]:
     """At L2, against each record's own L0: how far accuracy falls and how far the calibration shift rises."""
-    if "severity" not in index.columns or WORN not in numbers.strata["severity"]:
+    if WORN not in numbers.strata.get("severity", ()):
         return {}
-    subject, condition = (index[name].to_numpy() for name in ("subject", "condition"))
-    worn = (index["severity"] == numbers.strata["severity"].index(WORN)).fill_null(False).to_numpy()
-    clean = _clean_questions(numbers)
-    own = clean[subject] == subject  # no clean question of its own: the same one, asked undegraded
-    twin = np.where(
-        own,
-        _twins(index, subject, _undone(numbers, "degradation")[condition]),
-        _twins(index, clean[subject], condition),
-    )
-    if CLEAN in numbers.strata["severity"]:
-        is_clean = (index["severity"] == numbers.strata["severity"].index(CLEAN)).fill_null(True).to_numpy()
-        twin = np.where(is_clean[twin], twin, -1)
+    twin = originals(index, numbers)
     scored = told["scored_choice"] > 0
-    fall = worn & (twin >= 0) & scored & scored[twin]
+    fall = _at(index, numbers, WORN) & (twin >= 0) & scored & scored[twin]
     accuracy = _share(told["right_choice"], told["scored_choice"])
     found = {"fall": fall * (accuracy[twin] - accuracy), "fall_of": fall.astype(float)}
     for version in ("", "_inf"):
@@ -58,6 +49,31 @@ def _degradation_sums(index: pl.DataFrame, told: dict[str, Floats], numbers: Cod
         shift = _share(told.get(f"shift{version}", certain), certain)
         rise = fall & (certain > 0) & (certain[twin] > 0)
         found |= {f"rise{version}": rise * (shift - shift[twin]), f"rise_of{version}": rise.astype(float)}
+    return found
+
+
+def originals(index: pl.DataFrame, numbers: Coded) -> Whole:
+    """For each degraded item the one of its own L0, by number; -1 where there is none, and for what is clean.
+
+    That is the question which it is `of`, under the same condition; else the same question undegraded; else the
+    question which it is `of`, undegraded.
+    """
+    subject, condition = (index[name].to_numpy() for name in ("subject", "condition"))
+    clean, undone = _clean_questions(numbers)[subject], _undone(numbers, "degradation")[condition]
+    is_clean = _at(index, numbers, CLEAN)
+    found = np.full(len(index), -1)
+    for question, how in ((clean, condition), (subject, undone), (clean, undone)):
+        twin = _twins(index, question, how)
+        found = np.where((found < 0) & (twin >= 0) & is_clean[twin], twin, found)
+    return np.where(is_clean | index["severity"].is_null().to_numpy(), -1, found)
+
+
+def _at(index: pl.DataFrame, numbers: Coded, severity: str) -> NDArray[np.bool_]:
+    """Which items are at this severity."""
+    there = numbers.strata["severity"]
+    if severity not in there:
+        return np.zeros(len(index), bool)
+    found: NDArray[np.bool_] = (index["severity"] == there.index(severity)).fill_null(False).to_numpy()
     return found
 
 
