@@ -66,20 +66,20 @@ def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFr
 
     A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
     """
-    rows: list[dict[str, Any]] = []
-    for name, version, claims, _, _ in _claims(marks, study):
-        for threshold, kept, right in _curve(claims):
-            share = right / kept
-            told = {"candidate": name, "version": version, "threshold": threshold, "coverage": kept / len(claims.item)}
-            rows.append(told | {"accuracy": share, "risk": 1 - share, "n": int(kept)})
-    return pl.DataFrame(rows, schema=RISK)
+    tables = [
+        _curve(claims).select(pl.lit(name).alias("candidate"), pl.lit(version).alias("version"), pl.all())
+        for name, version, claims, _, _ in _claims(marks, study)
+    ]
+    return pl.concat([pl.DataFrame(schema=RISK), *tables])
 
 
-def _curve(claims: Claims) -> Iterator[tuple[float, float, float]]:
+def _curve(claims: Claims) -> pl.DataFrame:
     levels, level = np.unique(-exact(claims.confidence), return_inverse=True)
-    many: Floats = np.cumsum(np.bincount(level, minlength=len(levels)).astype(float))
-    right: Floats = np.cumsum(added(level, claims.right, len(levels)))
-    yield from zip((-levels).tolist(), many.tolist(), right.tolist(), strict=True)
+    kept: Floats = np.cumsum(np.bincount(level, minlength=len(levels)).astype(float))
+    accuracy = np.cumsum(added(level, claims.right, len(levels))) / kept
+    coverage = kept / len(claims.item)
+    told = {"threshold": -levels, "coverage": coverage, "accuracy": accuracy, "risk": 1 - accuracy}
+    return pl.DataFrame({**told, "n": kept.astype(np.int64)})
 
 
 def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.DataFrame, Coded]]:
