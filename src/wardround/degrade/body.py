@@ -1,0 +1,60 @@
+"""The body in an image: where there is a patient and not the black around one.
+
+Otsu's threshold on the square root of the smoothed luma, which keeps dim tissue. Only what is dark and reaches the
+border is outside: air in the lungs, a dark lesion or a fluid-filled organ is inside. An image whose dark part is not
+near black has no outside: a photograph that fills the frame, a stained slide, a constant image.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from wardround.degrade.rendering import LUMA
+
+Mask = NDArray[np.bool_]
+
+GRID = 128  # samples along the shorter side, at least: enough for an outline
+NEAR_BLACK = 0.25  # of the mean of the bright part: above it, the dark part is no background
+LEAST_SHARE = 0.01  # of the pixels: a smaller body is a label or a speck
+BINS = 256
+
+
+def body_mask(image: NDArray[Any]) -> Mask:
+    """True inside the body, of shape (h, w); the image may be grey or colour, of whole numbers or not."""
+    height, width = image.shape[:2]
+    step = max(1, min(height, width) // GRID)
+    luma = ndimage.uniform_filter(_luma(image[::step, ::step]), 3)
+    dark = _dark(np.sqrt(np.maximum(luma - luma.min(), 0.0)))
+    if not dark.any() or luma[dark].mean() > NEAR_BLACK * luma[~dark].mean():
+        return np.ones((height, width), bool)
+    parts, _ = ndimage.label(dark)
+    border = np.concatenate([parts[0], parts[-1], parts[:, 0], parts[:, -1]])
+    body = ~(dark & np.isin(parts, border))
+    if body.mean() < LEAST_SHARE:
+        return np.ones((height, width), bool)
+    return body.repeat(step, axis=0)[:height].repeat(step, axis=1)[:, :width]
+
+
+def _luma(image: NDArray[Any]) -> NDArray[np.float32]:
+    channels = image.reshape(*image.shape[:2], -1)
+    if channels.shape[2] < 3:
+        return channels[..., 0].astype(np.float32)
+    return sum(channels[..., colour] * LUMA[colour] for colour in range(3)).astype(np.float32)
+
+
+def _dark(values: NDArray[np.float32]) -> Mask:
+    """Below Otsu's threshold, the cut with the greatest variance between its two sides; nothing if all are equal."""
+    low, high = float(values.min()), float(values.max())
+    if high - low <= 1e-6 * max(1.0, abs(high)):
+        return np.zeros(values.shape, bool)
+    counts, edges = np.histogram(values, BINS, (low, high))
+    centres = (edges[:-1] + edges[1:]) / 2
+    below = counts.cumsum()[:-1]
+    above = values.size - below
+    total = (counts * centres).cumsum()
+    between = below * above * (total[:-1] / np.maximum(below, 1) - (total[-1] - total[:-1]) / np.maximum(above, 1)) ** 2
+    return values < edges[1:-1][between.argmax()]
