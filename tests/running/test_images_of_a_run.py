@@ -39,7 +39,7 @@ def says_where(path: Path, *rest: object) -> Encoded:
 
 
 def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, monkeypatch):
-    monkeypatch.setattr("wardround.running.images.render", says_where)
+    monkeypatch.setattr("wardround.running.images.render_degraded", says_where)
     submitted = []
     submit = ProcessPoolExecutor.submit
     monkeypatch.setattr(ProcessPoolExecutor, "submit", lambda pool, *job: submitted.append(job) or submit(pool, *job))
@@ -68,7 +68,7 @@ def dies_on_second(path: Path, *rest: object) -> object:
 
 
 def test_a_decoder_that_dies_costs_its_own_image_only(tmp_path, monkeypatch):
-    monkeypatch.setattr("wardround.running.images.render", dies_on_second)
+    monkeypatch.setattr("wardround.running.images.render_degraded", dies_on_second)
     parts = [part_of(picture(tmp_path / name)) for name in ("1.png", "22.png", "333.png")]
 
     async def each() -> list[object]:

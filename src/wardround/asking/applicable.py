@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from wardround.asking.degradation import why_not_degraded
 from wardround.asking.options import LETTERS
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
@@ -18,7 +19,8 @@ def conditions_for(candidate: CandidateSettings, conditions: Sequence[Condition]
     kept: dict[Condition, Condition] = {}
     for condition in conditions:
         text = "+".join(part for part in ("history", "findings") if condition.shows(part))
-        kept.setdefault(replace(condition, inputs=text or "images", images="as-is"), condition)
+        unseen = {} if condition.degradation in ("assigned", "stored") else {"degradation": "none"}
+        kept.setdefault(replace(condition, inputs=text or "images", images="as-is", **unseen), condition)
     return list(kept.values())
 
 
@@ -69,7 +71,8 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
     """Why this question cannot be asked under this condition, or None if it can."""
     if condition.telling != "own" and condition.telling not in case.tellings:
         return f"the case has no telling {condition.telling!r}"
-    history, images = told(case, condition)
+    history, _ = told(case, condition)
+    images = shown_images(case, question, condition)
     if condition.inputs != "all":
         has = {"history": history, "images": images, "findings": case.findings}
         for part in condition.inputs.split("+"):
@@ -77,6 +80,8 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
                 return f"the case has no {part}"
     if condition.images != "as-is" and not (condition.shows("images") and condition.stem == "full" and images):
         return "no images are shown that could be changed"
+    if reason := why_not_degraded(question, condition, [case.images[number] for number in images]):
+        return reason
     if len(question.options or ()) > len(LETTERS):
         return f"there are more options than letters: {len(question.choices)}"
     if question.kind == "open":
@@ -91,6 +96,12 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
     if condition.confidence == "logprobs" and condition.options == "rotated":
         return "log-probabilities come from one request, which cannot rotate options by trial"
     return None
+
+
+def shown_images(case: Case, question: Question, condition: Condition) -> list[int]:
+    """The numbers of the images that belong to a question in the condition's telling of the case."""
+    _, images = told(case, condition)
+    return images if question.images is None else [number for number in question.images if number in images]
 
 
 def told(case: Case, condition: Condition) -> tuple[str | None, list[int]]:

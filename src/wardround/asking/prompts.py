@@ -21,6 +21,7 @@ class Prompts:
     """Finds prompts by name: first in a `prompts` folder beside the study, then among our own."""
 
     def __init__(self, beside: Path | None = None) -> None:
+        self.folder = beside or Path()
         self._beside = beside / "prompts" if beside else None
         self._loaded: dict[str, list[Paragraph]] = {}
         self.hashes: dict[str, str] = {}

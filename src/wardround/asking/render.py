@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from wardround.asking.applicable import told, why_not
+from wardround.asking.applicable import shown_images, told, why_not
+from wardround.asking.degradation import Degradations, parsed, to_be_done
 from wardround.asking.options import option_order, seeded, written
 from wardround.asking.prompts import Prompts, kind_of
 from wardround.cases.images.recipe import recipe_for
@@ -16,6 +17,8 @@ from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings, Study
+from wardround.degrade.sendable import with_degradations
+from wardround.degrade.severities import profile_named
 
 # alternatives of the first token: as many as common servers return; a model in this memory can give more
 LOGPROBS, LOCAL_LOGPROBS = 20, 1500
@@ -38,6 +41,12 @@ class Renderer:
 
     def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[Path], str]) -> None:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
+        self.profile = profile_named(study.severities, prompts.folder)
+        degradations = study.conditions.get("degradation", [])
+        for value in degradations:  # an unknown type is refused before anything is asked
+            if "@" in value:
+                parsed(value)
+        self._asks_undegraded = "none" in degradations
         self._samplings: dict[tuple[str, Condition], Sampling] = {}
         # one image is asked about many times: everything about it is found out once
         self._part = lru_cache(RECENT)(self._new_part)
@@ -53,9 +62,11 @@ class Renderer:
         trial: int,
         given: Mapping[str, str] | None = None,
     ) -> Rendered:
-        images = self.images(case, condition) if candidate.sees else []
-        blank = condition.images == "blank"
-        parts = [self._part(image, blank) for _, image in images] if condition.looks else []
+        images = self.images(case, question, condition) if candidate.sees else []
+        parts: list[ImagePart] = []
+        if condition.looks:
+            blank, degradations = condition.images == "blank", to_be_done(question, condition)
+            parts = [self._part(image, blank, degradations) for _, image in images]
         order = self.order(case, question, condition, trial)
         text = self._text(case, question, condition, order, images, given)
         sampling = self._sampling(candidate, condition)
@@ -66,21 +77,25 @@ class Renderer:
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""
         reason = why_not(case, question, condition)
-        if reason is None and condition.images == "swapped":
-            _, numbers = told(case, condition)
+        if reason is not None:
+            return reason
+        if condition.images == "swapped":
+            numbers = shown_images(case, question, condition)
             if any(self.swapped(case, number) is None for number in numbers):
                 return "no other case has an image of that modality"
-        return reason
+        if condition.degradation == "assigned" and not question.degradations and self._asks_undegraded:
+            return "no degradation is assigned to it"  # as it is, it is asked under degradation = none
+        return None
 
     def order(self, case: Case, question: Question, condition: Condition, trial: int) -> tuple[int, ...]:
         """The order in which the options are shown."""
         return option_order(case, question, condition, trial, self._study.seed)
 
-    def images(self, case: Case, condition: Condition) -> list[tuple[Case, Image]]:
-        """The images that the condition shows, each with the case that it belongs to."""
+    def images(self, case: Case, question: Question, condition: Condition) -> list[tuple[Case, Image]]:
+        """The images that the condition shows with a question, each with the case that it belongs to."""
         if not (condition.shows("images") and condition.stem == "full"):
             return []
-        _, numbers = told(case, condition)
+        numbers = shown_images(case, question, condition)
         if condition.images != "swapped":
             return [(case, case.images[number]) for number in numbers]
         swapped = [self.swapped(case, number) for number in numbers]
@@ -101,9 +116,12 @@ class Renderer:
                 return other, image
         return None
 
-    def _new_part(self, image: Image, blank: bool) -> ImagePart:
+    def _new_part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
         path = self._cases.image_path(image)
-        return ImagePart(str(path), self._fingerprint(path), recipe_for(image, blank=blank), image.frame)
+        recipe = recipe_for(image, blank=blank)
+        if degradations:
+            recipe = with_degradations(recipe, image, degradations, self.profile)
+        return ImagePart(str(path), self._fingerprint(path), recipe, image.frame)
 
     def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
         known = self._samplings.get((candidate.name, condition))

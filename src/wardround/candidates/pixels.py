@@ -119,6 +119,8 @@ def training(cases: CaseSet) -> Iterator[tuple[Encoded, list[str]]]:
     for case in cases:
         texts = right_texts(case) if case.split == "train" else []
         for image in case.images if texts else []:
+            if image.degradations:
+                continue  # it learns from clean images
             try:
                 yield render(cases.image_path(image), image.frame, recipe_for(image)), texts
             except BadInput:

@@ -34,7 +34,7 @@ AXES: Mapping[str, Axis] = {
     "inputs": Axis(("all", *_input_lists())),
     "telling": Axis(("own", "text", "multimodal")),
     "evidence": Axis(("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"), open_yet=False),
-    "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)"), open_yet=False),
+    "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)")),
     "without": Axis(("none",), re.compile(r".+"), open_yet=False),
     "carry": Axis(("own", "gold", "wrong", "none"), open_yet=False),
     "confidence": Axis(("none", "verbal", "votes", "logprobs")),

@@ -103,6 +103,7 @@ class Study(Table):
     trials: int = Field(default=1, ge=1)
     seed: int = 0
     offline: bool = False
+    severities: str = Field(default="clinical-1", min_length=1)  # a profile of the severity table, or FILE.toml:NAME
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
     conditions: dict[str, list[str]] = {}

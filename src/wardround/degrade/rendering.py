@@ -116,7 +116,7 @@ def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored
     if colours == 1 or _is_grey(channels):
         done = draw(seen[..., 0])[..., None]
     elif TAXONOMY[type].modality in GREY_BY_NATURE:
-        grey = seen @ LUMA
+        grey: Image = (seen @ LUMA).astype(np.float32, copy=False)
         done = seen + (draw(grey) - grey)[..., None]  # coloured marks on a grey image stay
     else:
         done = draw(seen)
@@ -130,7 +130,8 @@ def _white(values: Stored) -> int:
     if values.dtype == np.uint8:
         return 255
     most = int(values.max())
-    return next(2**depth - 1 for depth in DEPTHS if most < 2**depth)
+    depth = next(depth for depth in DEPTHS if most < 2**depth)
+    return int(2**depth) - 1
 
 
 def _is_grey(channels: Stored) -> bool:

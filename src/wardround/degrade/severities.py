@@ -68,12 +68,12 @@ def severity_number(text: str | float) -> float:
 
 
 @lru_cache(16)
-def profile_named(text: str = CLINICAL) -> Profile:
-    """A profile of the shipped table (NAME), or of a table of one's own (FILE.toml, or FILE.toml:NAME)."""
+def profile_named(text: str = CLINICAL, folder: Path = Path()) -> Profile:
+    """A profile of the shipped table (NAME), or of a table of one's own in the folder (FILE.toml or FILE.toml:NAME)."""
     file, name = SHIPPED, text
     if ".toml" in text:
         head, _, tail = text.rpartition(".toml")
-        file, name = Path(f"{head}.toml"), tail.removeprefix(":")
+        file, name = folder / f"{head}.toml", tail.removeprefix(":")
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -11,13 +11,13 @@ import polars as pl
 
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
-from wardround.cases.images.render import render
 from wardround.cases.set import CaseSet
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import canonical_json
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.core.study import CandidateSettings, Study
+from wardround.degrade.sendable import render_degraded
 from wardround.marking.slices import SLICE_SCHEMA
 from wardround.reporting.cases import AskView, CaseView, Part, TrialView
 from wardround.reporting.numbers import percent
@@ -123,7 +123,7 @@ class Images:
     def _rendered(self, image: ImagePart) -> Part:
         name = Path(image.path).name
         try:
-            encoded = render(image.path, image.frame, image.recipe)
+            encoded = render_degraded(image.path, image.frame, image.recipe)
         except BadInput as bad:
             return Part(f"{name}: {bad.problem.message}")
         return Part(name, f"data:{encoded.media_type};base64,{encoded.base64.decode()}")

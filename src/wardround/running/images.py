@@ -13,10 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from wardround.cases.encoded import Encoded
-from wardround.cases.images.render import render
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
+from wardround.degrade.sendable import render_degraded
 from wardround.running.store import Store
 
 WRITTEN_TOGETHER = 256
@@ -108,7 +108,7 @@ class Imagery:
         """Workers are started here, and never hear of Ctrl-C: the run says when they end."""
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return pool.submit(render, Path(part.path), part.frame, part.recipe)
+            return pool.submit(render_degraded, Path(part.path), part.frame, part.recipe)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 

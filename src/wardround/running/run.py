@@ -25,6 +25,7 @@ from wardround.core.ask import Answer
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Study
+from wardround.degrade.severities import profile_named
 from wardround.running.budget import Purse, price
 from wardround.running.caller import Caller
 from wardround.running.folder import RunFolder
@@ -260,6 +261,7 @@ class Examination:
             },
             "exploratory": self.folder.changed_since_frozen(self.decided),
             "prompts": dict(sorted(self.prompts.hashes.items())),
+            "severities": self._severities(),
             "candidates": [
                 self._told(seated) | {"cut": self._used.cuts[number]} for number, seated in enumerate(self._seated)
             ],
@@ -292,6 +294,13 @@ class Examination:
             if outcome.failures:
                 return f"candidate {name!r}: {seated.room.caller.tally.failed} answers failed: {outcome.failures[0]}"
         return None
+
+    def _severities(self) -> dict[str, Any] | None:
+        """The severity table that images were degraded by; None where none were."""
+        if set(self.study.conditions.get("degradation", ["none"])) <= {"none", "stored"}:
+            return None
+        profile = profile_named(self.study.severities, self.prompts.folder)
+        return {"profile": profile.name, "version": profile.version, "hash": profile.hash}
 
     def _told(self, seated: Seated) -> dict[str, Any]:
         caller, found = seated.room.caller, seated.plan.found

@@ -8,6 +8,7 @@ Padding is black. MONOCHROME1 is inverted. Nothing of the header comes out, only
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from wardround.core.errors import BadInput
 PIXEL_ELEMENTS = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
 
 
-def dicom_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixels:
-    """One frame of a DICOM file, (h, w) or (h, w, 3)."""
+def dicom_pixels(
+    path: Path, frame: int | None, window: dict[str, Any], hounsfield: Callable[[Values], Values] | None = None
+) -> Pixels:
+    """One frame of a DICOM file, (h, w) or (h, w, 3). `hounsfield` alters the values of a CT before its window."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -44,7 +47,7 @@ def dicom_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixel
         if dataset.PhotometricInterpretation == "PALETTE COLOR":
             depth = int(dataset.RedPaletteColorLookupTableDescriptor[2])
             return _of_depth(apply_color_lut(stored, dataset)[..., :3], depth)
-        return _grey(stored, dataset, window)
+        return _grey(stored, dataset, window, hounsfield)
 
 
 def _opened(path: Path) -> Dataset:
@@ -77,17 +80,28 @@ def _bring_up_functional_groups(dataset: Dataset, index: int) -> None:
                 dataset.update(item)
 
 
-def _grey(stored: Values, dataset: Dataset, window: dict[str, Any]) -> Pixels:
+def _grey(
+    stored: Values, dataset: Dataset, window: dict[str, Any], hounsfield: Callable[[Values], Values] | None
+) -> Pixels:
     padding = _padding(stored, dataset)
-    shown = _shown(stored, dataset, window, ~padding)
+    shown = _shown(stored, dataset, window, ~padding, hounsfield)
     if dataset.PhotometricInterpretation == "MONOCHROME1":
         shown = 255 - shown
     shown[padding] = 0
     return shown
 
 
-def _shown(stored: Values, dataset: Dataset, window: dict[str, Any], counted: NDArray[np.bool_]) -> Pixels:
+def _shown(
+    stored: Values,
+    dataset: Dataset,
+    window: dict[str, Any],
+    counted: NDArray[np.bool_],
+    hounsfield: Callable[[Values], Values] | None,
+) -> Pixels:
     values, rescaled = _modality_values(stored, dataset)
+    is_hounsfield = rescaled and (window.get("modality") or dataset.get("Modality")) == "CT"
+    if hounsfield is not None and is_hounsfield:
+        values = hounsfield(values)
     if "center" in window:
         return windowed(values, window["center"], window["width"], "LINEAR")
     if luts := dataset.get("VOILUTSequence"):
@@ -96,7 +110,7 @@ def _shown(stored: Values, dataset: Dataset, window: dict[str, Any], counted: ND
     function = str(dataset.get("VOILUTFunction") or "LINEAR").upper()
     if center is not None and width is not None and (width >= 1 or (width > 0 and function != "LINEAR")):
         return windowed(values, center, width, function)
-    if (window["modality"] or dataset.get("Modality")) == "CT" and rescaled:
+    if is_hounsfield:
         return windowed(values, *CT_WINDOW, "LINEAR")
     depth = int(dataset.get("BitsStored") or 64)
     if depth <= 8 and not rescaled and stored.dtype.kind == "u":

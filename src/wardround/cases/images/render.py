@@ -7,7 +7,7 @@ import hashlib
 import io
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
@@ -15,14 +15,22 @@ from PIL import Image
 from wardround.cases.encoded import Encoded
 from wardround.cases.images.raster import raster_pixels
 from wardround.cases.images.recipe import MID_GREY, VERSIONS, kind_of
-from wardround.cases.images.window import Pixels
+from wardround.cases.images.window import Pixels, Values
 from wardround.core.ask import Step
 from wardround.core.errors import BadInput, WardroundError
 
 
-def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> Encoded:
+class Altered(Protocol):
+    """What is done to an image between reading and sending it: to Hounsfield units, and to what is shown of it."""
+
+    def hounsfield(self, values: Values) -> Values: ...
+
+    def shown(self, pixels: Pixels) -> Pixels: ...
+
+
+def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Encoded:
     """The image as it is sent. Nothing of the file but its pixels is in it."""
-    shown = pixels(path, frame, recipe)
+    shown = pixels(path, frame, recipe, altered)
     encoding = _parameters(recipe)["encode"]
     held = io.BytesIO()
     if encoding["format"] == "jpeg":
@@ -39,12 +47,12 @@ def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> Enc
     )
 
 
-def pixels(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> Pixels:
+def pixels(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Pixels:
     """The image before it is encoded: (h, w) grey or (h, w, 3) RGB. A file that cannot be shown: BadInput."""
     path = Path(path)
     steps = _parameters(recipe)
     try:
-        shown = _read(path, frame, steps)
+        shown = _read(path, frame, steps, altered)
     except WardroundError:
         raise
     except FileNotFoundError:
@@ -52,12 +60,14 @@ def pixels(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> Pix
     except Exception as error:  # decoders raise whatever they like about a broken file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise BadInput(path, f"cannot be decoded: {reason}"[:300]) from None
+    if altered is not None:
+        shown = altered.shown(shown)
     if "blank" in steps:
         shown = np.full_like(shown, MID_GREY)
     return _fitted(shown, steps["fit"]["pixels"]) if "fit" in steps else shown
 
 
-def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]]) -> Pixels:
+def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]], altered: Altered | None) -> Pixels:
     kind = kind_of(path.name)
     if kind == "raster":
         return raster_pixels(path, frame, steps["window"])
@@ -68,7 +78,7 @@ def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]]) -> Pi
         return nifti_pixels(path, frame, steps["slice"]["axis"], steps["window"])
     from wardround.cases.images.dicom import dicom_pixels
 
-    return dicom_pixels(path, frame, steps["window"])
+    return dicom_pixels(path, frame, steps["window"], altered.hounsfield if altered else None)
 
 
 def _parameters(recipe: tuple[Step, ...]) -> dict[str, dict[str, Any]]:
