@@ -37,5 +37,5 @@ def _with_images(cases: Source, folder: Path) -> Iterator[Case]:
             there = folder / image.path
             if not there.exists():  # several cases may show one image
                 there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(cases.image_path(image), there)
+                cases.copy_image(image, there)
         yield case

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -150,6 +151,10 @@ class CaseSet:
         if leaves_folder(image.path):
             raise BadInput(self.file, f"{image.path!r} leads out of the case set's folder", field="images.path")
         return Path(os.path.abspath(self.folder / image.path))
+
+    def copy_image(self, image: Image, there: Path) -> None:
+        """Writes the file of an image to another place."""
+        shutil.copyfile(self.image_path(image), there)
 
     def images_of_modality(self, modality: str | None) -> NDArray[np.int32]:
         """Every image of a modality as rows (case index, image index), in file order."""

@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
+from wardround.cases.readers.medq_deg import read_medq_deg
+from wardround.cases.readers.medq_deg_site import read_medq_deg_site
+from wardround.cases.readers.medxpertqa import read_medxpertqa
+from wardround.cases.readers.omnimedvqa import read_omnimedvqa
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image
 from wardround.core.errors import Problem, WardroundError
@@ -18,14 +23,21 @@ class Source(Protocol):
 
     def __iter__(self) -> Iterator[Case]: ...
 
-    def image_path(self, image: Image) -> Path:
-        """Where the file of an image is in the layout; `image.path` is where the case set will have it."""
+    def copy_image(self, image: Image, there: Path) -> None:
+        """Writes the file of an image; `image.path` is where the case set will have it, not where the layout has it."""
         ...
 
 
 Reader = Callable[[Path], Source]
 
-READERS: dict[str, Reader] = {"wardround": CaseSet.open}
+READERS: dict[str, Reader] = {
+    "wardround": CaseSet.open,
+    "medq-deg": read_medq_deg,
+    "medq-deg-site": read_medq_deg_site,
+    "omnimedvqa": read_omnimedvqa,
+    "gmai-mmbench": read_gmai_mmbench,
+    "medxpertqa": read_medxpertqa,
+}
 
 
 def reader_for(layout: str) -> Reader:
