@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -180,7 +180,7 @@ def test_a_reader_of_another_layout(tmp_path, written, monkeypatch, wardround):
     assert (tmp_path / "out/images/good.png").read_bytes() == (tmp_path / "scan.png").read_bytes()
     code, _, err = wardround("cases", "convert", tmp_path, "--out", tmp_path / "x", "--from", "cure")
     assert code == 1
-    assert err == "wardround: unknown layout 'cure'; the layouts are elsewhere, wardround\n"
+    assert err == f"wardround: unknown layout 'cure'; the layouts are {', '.join(sorted(READERS))}\n"
 
 
 def test_show_prints_the_whole_case(written, wardround):
