@@ -37,6 +37,10 @@ options = ["as-given", "shuffled"]
 [comparisons]
 candidates = { measure = "accuracy", between = "candidate", reference = "random" }
 looking = { measure = "accuracy", between = "images", reference = "as-is" }
+
+[[candidates]]
+name = "sharp-eyed"
+provider = "simulated"
 """
 
 

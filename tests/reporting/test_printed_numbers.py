@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 import pytest
 
 from wardround.reporting import svg
-from wardround.reporting.numbers import listed, number, p_value, percent, shown, span
+from wardround.reporting.numbers import listed, number, p_value, percent, short_count, shown, span
 from wardround.reporting.run import Comparison
 from wardround.reporting.sentences import sentence
-from wardround.reporting.words import measure_meaning, measure_title, version_words
+from wardround.reporting.versions import variant_words, version_parts, way_words
+from wardround.reporting.words import measure_meaning, measure_title
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,14 @@ def test_numbers() -> None:
     assert shown("ppl", 12.345) == "12.35"
     assert number(-1234.5) == "−1,234.5"
     assert (p_value(0.0009), p_value(0.001), p_value(1.0), p_value(None)) == ("< 0.001", "0.001", "1.000", "–")
+    assert [short_count(many) for many in (7, 999, 1234, 9949, 9950, 25_400)] == [
+        "7",
+        "999",
+        "1.2k",
+        "9.9k",
+        "10k",
+        "25k",
+    ]
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
 
@@ -37,13 +46,26 @@ def test_titles() -> None:
     assert measure_meaning("hit@1") == "Share of open answers that name the right diagnosis first."
     assert measure_title("worst@8") == "Right every time (k = 8)"
     assert measure_meaning("worst@8") == "Share of questions answered right in all of 8 trials."
-    assert measure_title("evidence_misled") == "evidence misled"
+    assert measure_title("evidence_misled") == "Misled by evidence"
+    assert measure_title("accuracy@80") == "Accuracy at 80% coverage"
+    assert measure_title("not_known") == "not known"
 
 
-def test_numbers_of_votes() -> None:
-    assert version_words("T=5", "votes") == "5 votes"
-    assert version_words("inf", "logprobs") == "as endlessly many votes would give it"
-    assert (version_words("2", "verbal"), version_words(None, "verbal")) == ("version 2", "")
+def test_ways_of_confidence() -> None:
+    assert way_words("votes", "T=5") == way_words("", "T=5") == way_words("verbal", "T=5") == "By 5 votes"
+    assert way_words("logprobs", "T=5") == "By log-probabilities, as 5 votes would give it"
+    assert way_words("logprobs", "inf") == "By log-probabilities, as endlessly many votes would give it"
+    assert way_words("verbal", "verbal") == "As the candidate states it"
+    assert (way_words("verbal", "2"), way_words("", "")) == ("As the candidate states it, version 2", "")
+
+
+def test_versions_come_apart() -> None:
+    assert version_parts("debiased, 10 bins, T=3") == ("debiased, 10 bins", "T=3")
+    assert version_parts("T=3") == ("", "T=3")
+    assert version_parts("strict-2") == ("", "strict-2")
+    assert version_parts(None) == ("", "")
+    assert variant_words("debiased, 10 bins") == ("debiased", "The same, less what the noise in each bin adds.")
+    assert variant_words("of another kind") is None
 
 
 def told(value: float, low: float | None, high: float | None, p: float, **other: object) -> Comparison:

@@ -2,48 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from wardround.reporting.calibration import Calibration, calibrations
 from wardround.reporting.grid import Grid, grid
+from wardround.reporting.judged import judged_note
+from wardround.reporting.option_tests import OPTION_TESTS
 from wardround.reporting.reference import at_reference, ranked, reference, scores
 from wardround.reporting.render import render
-from wardround.reporting.run import Measure, RunFolder
+from wardround.reporting.run import TOGETHER, Measure, RunFolder
 from wardround.reporting.section import Section
-from wardround.reporting.words import CONFIDENCE, measure_meaning, measure_title, method_words, version_words
+from wardround.reporting.versions import variant_words, version_parts, way_words
+from wardround.reporting.words import CONFIDENCE, measure_meaning, measure_title
 
 AXIS = "confidence"
+MANY = 6  # more candidates than this are folded
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of obtaining confidence: its diagrams, its figures, and those of all candidates together."""
+
+    title: str
+    shown: list[Calibration]
+    folded: list[Calibration]
+    grid: Grid
+    together: Grid
 
 
 def confidence(run: RunFolder) -> Section | None:
-    """One grid per way of obtaining confidence and version (number of votes): these are never mixed."""
+    """Each way of obtaining confidence and each number of votes apart: these are never mixed."""
     methods = run.varied_axes.get(AXIS)
-    ways: dict[tuple[str, str | None], list[Measure]] = {}
+    ways = []
     for method in methods or [str((run.declared.get("conditions") or {}).get(AXIS, ""))]:
-        for line in _at_reference(run, CONFIDENCE, {AXIS: method} if methods else {}):
-            ways.setdefault((method, line.version), []).append(line)
-    grids = [
-        _grid(run, ", ".join(filter(None, [method_words(method), version_words(version, method)])), lines)
-        for (method, version), lines in ways.items()
-    ]
-    grids = [found for found in grids if found.rows]
-    if not grids:
+        changed = {AXIS: method} if methods else {}
+        ways += _ways(run, method, changed)
+    if not ways:
         return None
     held = {axis: value for axis, value in reference(run).items() if axis != AXIS}
-    return Section("confidence", "Confidence", render("confidence.html", grids=grids, held=held))
+    told = {"ways": ways, "held": held, "drawn": any(way.shown for way in ways)}
+    return Section("confidence", "Confidence", render("confidence.html", **told))
+
+
+def _ways(run: RunFolder, method: str, changed: Mapping[str, str]) -> list[Way]:
+    by_way: dict[str, list[Measure]] = {}
+    for line in _at_reference(run, CONFIDENCE, changed):
+        by_way.setdefault(version_parts(line.version)[1], []).append(line)
+    drawn = calibrations(run, changed)
+    ways = []
+    for way, lines in by_way.items():
+        own = _grid(run, ranked(run), [line for line in lines if line.candidate != TOGETHER])
+        together = _grid(run, [TOGETHER], [line for line in lines if line.candidate == TOGETHER])
+        if own.rows or together.rows:
+            diagrams = drawn.get(way, [])
+            ways.append(Way(way_words(method, way), diagrams[:MANY], diagrams[MANY:], own, together))
+    return ways
 
 
 def other_measures(run: RunFolder) -> Section | None:
     """What else was measured in the reference condition."""
-    elsewhere = {*scores(run), *CONFIDENCE, "accuracy_parsed", "unparsed"}
+    elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, "accuracy_parsed", "unparsed"}
     names = [name for name in dict.fromkeys(line.measure for line in run.lines) if name not in elsewhere]
     lines = _at_reference(run, names, {})
     if not lines:
         return None
-    told = {"grid": _grid(run, "", lines), "held": reference(run)}
+    told = {"grid": _grid(run, ranked(run), lines), "held": reference(run), "judged": judged_note(run, names)}
     return Section("measures", "Other measures", render("measures.html", **told))
 
 
-def _at_reference(run: RunFolder, measures: Iterable[str], changed: dict[str, str]) -> list[Measure]:
+def _at_reference(run: RunFolder, measures: Iterable[str], changed: Mapping[str, str]) -> list[Measure]:
     """All versions of some measures in the reference condition, in the order of `measures`."""
     return [
         line
@@ -54,16 +82,17 @@ def _at_reference(run: RunFolder, measures: Iterable[str], changed: dict[str, st
     ]
 
 
-def _grid(run: RunFolder, title: str, lines: list[Measure]) -> Grid:
+def _grid(run: RunFolder, columns: list[str], lines: list[Measure]) -> Grid:
     """Measures down, candidates across; two versions of a measure have a row each, and nothing has none."""
     groups: dict[tuple[str, str | None], dict[str, Measure]] = {}
     known = {(line.measure, line.version) for line in lines if line.value is not None}
     for line in (line for line in lines if (line.measure, line.version) in known):
         groups.setdefault((line.measure, line.version), {})[line.candidate] = line
     names = [measure for measure, _ in groups]
-    columns = ranked(run)
     rows = []
     for (measure, version), found in groups.items():
-        label = measure_title(measure) + (f" ({version})" if names.count(measure) > 1 and version else "")
-        rows.append((label, measure_meaning(measure), [found.get(name) for name in columns]))
-    return grid(run, title, columns, rows)
+        several = names.count(measure) > 1 and measure not in CONFIDENCE
+        added, instead = variant_words(version_parts(version)[0]) or (version if several else "", "")
+        label = f"{measure_title(measure)}, {added}" if added else measure_title(measure)
+        rows.append((label, instead or measure_meaning(measure), [found.get(name) for name in columns]))
+    return grid(run, "", columns, rows)

@@ -16,9 +16,9 @@ def number(value: float, decimals: int = 1) -> str:
     return text
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, decimals: int = 1) -> str:
     """A fraction as a percentage: 0.625 is 62.5. What is not known is a dash."""
-    return "–" if value is None else number(100 * value)
+    return "–" if value is None else number(100 * value, decimals)
 
 
 def shown(measure: str, value: float | None) -> str:
@@ -35,6 +35,13 @@ def span(measure: str, low: float | None, high: float | None) -> str | None:
 
 def count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
+
+
+def short_count(value: int) -> str:
+    """A count where there is little room: 812, 1.2k, 25k."""
+    if value < 1000:
+        return str(value)
+    return f"{number(value / 1000, 1 if value < 9950 else 0)}k"
 
 
 def p_value(p: float | None) -> str:

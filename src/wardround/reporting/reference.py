@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import polars as pl
+
 from wardround.reporting.run import RunFolder
 
 
@@ -19,6 +21,18 @@ def at_reference(run: RunFolder, measure: str, changed: Mapping[str, str] | None
     pooled = dict(changed or {})
     slice = reference(run) | pooled
     return pooled if run.has_values(measure, pooled) and not run.has_values(measure, slice) else slice
+
+
+def marks_at_reference(run: RunFolder, changed: Mapping[str, str] | None = None) -> pl.LazyFrame:
+    """The marks of the reference condition, with some axes changed; they stay in their file until they are used.
+
+    Where there are none, those of the changed axes alone.
+    """
+    pooled = dict(changed or {})
+    for held in (reference(run) | pooled, pooled):
+        if chosen := [condition for condition, axes in run.conditions.items() if held.items() <= axes.items()]:
+            return run.marks.filter(pl.col("condition").is_in(chosen))
+    return run.marks.head(0)
 
 
 def scores(run: RunFolder) -> list[str]:

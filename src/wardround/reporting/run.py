@@ -13,7 +13,9 @@ from urllib.parse import urlencode
 
 import polars as pl
 
+from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
+from wardround.core.study import Study, study_from
 from wardround.measuring.tables import COMPARISONS, MEASURES
 
 TOGETHER = "*"  # figures of all candidates together, as the share of pairs in which the weaker is surer
@@ -80,6 +82,17 @@ class RunFolder:
     def about(self) -> dict[str, Mapping[str, Any]]:
         """What the manifest tells of each candidate, by name."""
         return {told.get("name", "?"): told for told in self.manifest.get("candidates", [])}
+
+    @cached_property
+    def as_study(self) -> Study:
+        """What was declared, as measures over its marks need it."""
+        return study_from(dict(self.declared), self.folder / "study.toml")
+
+    @cached_property
+    def conditions(self) -> dict[str, dict[str, str]]:
+        """Every condition that marks carry, with its value on each axis."""
+        told = self.marks.select(pl.col("condition").unique().sort()).collect()["condition"]
+        return {condition: {**DEFAULTS, **json.loads(condition)} for condition in told}
 
     @cached_property
     def candidates(self) -> list[str]:

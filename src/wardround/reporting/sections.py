@@ -12,6 +12,7 @@ from wardround.reporting.confidence import confidence, other_measures
 from wardround.reporting.differences import comparisons
 from wardround.reporting.headline import headline
 from wardround.reporting.numbers import number
+from wardround.reporting.option_tests import option_tests
 from wardround.reporting.reference import ranked
 from wardround.reporting.render import render
 from wardround.reporting.run import RunFolder
@@ -79,5 +80,13 @@ def manifest(run: RunFolder) -> Section:
     )
 
 
-FIRST: tuple[SectionMaker, ...] = (headline, by_condition, comparisons, by_slice, confidence, other_measures)
+FIRST: tuple[SectionMaker, ...] = (
+    headline,
+    by_condition,
+    comparisons,
+    by_slice,
+    confidence,
+    option_tests,
+    other_measures,
+)
 LAST: tuple[SectionMaker, ...] = (asked, reading, manifest)

@@ -22,7 +22,8 @@ class Wanted:
     `by` makes one column of each value that a slice key has in the run, `headings` (value -> heading) first and in
     their order. A measure that ends in @k makes one of each k that was measured. `{}` in the heading is the value's
     heading, or the k; in `published`, the paper's name of the column, it is the same. Of several versions of a measure
-    the first that begins with `version` is taken.
+    the first that begins with `version` is taken. A change is that of paired questions where the study declares it,
+    unless `paired` is false.
     """
 
     heading: str
@@ -35,6 +36,7 @@ class Wanted:
     unit: Unit = "percent"
     decimals: int = 1
     version: str = ""
+    paired: bool = True
     published: str | None = None
 
     @property
@@ -143,12 +145,12 @@ def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str
         if line is None or line.value is None:
             return Cell(said=lines.why_not(wanted.measure), n=line.n if line else None)
         return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
+    paired = None if named or not wanted.paired else _paired(lines.run, wanted, candidate)
+    if paired is not None and paired.value is not None:
+        return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
     before = lines.find(wanted, candidate, {**named, **wanted.minus})
     if line is None or before is None or line.value is None or before.value is None:
         return Cell(said=lines.why_not(wanted.measure))
-    paired = None if named else _paired(lines.run, wanted, candidate)
-    if paired is not None and paired.value is not None:
-        return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
     return Cell(line.value - before.value)
 
 
@@ -165,13 +167,15 @@ def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
 
 
 def _paired(run: RunFolder, wanted: Wanted, candidate: str) -> Comparison | None:
-    """The paired comparison that a change is, if the study declares it: same questions, one axis apart."""
+    """The paired comparison that a change is, if the study declares it: same questions, one key apart."""
     apart = [key for key in wanted.slice if wanted.slice[key] != wanted.minus.get(key)]
-    if len(apart) != 1 or set(wanted.slice) != set(wanted.minus) or len(wanted.slice) > 1:
+    if len(apart) != 1 or set(wanted.slice) != set(wanted.minus):
         return None
     ends = wanted.slice[apart[0]], wanted.minus[apart[0]]
+    where = {"candidate": candidate, **wanted.slice}
+    del where[apart[0]]
     for each in run.compared:
-        if each.measure == wanted.measure and dict(each.slice) == {"candidate": candidate}:
+        if each.measure == wanted.measure and {k: v for k, v in each.slice.items() if k != apart[0]} == where:
             if (each.a, each.b) == ends:
                 return each
             if (each.b, each.a) == ends:

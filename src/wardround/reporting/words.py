@@ -41,13 +41,33 @@ MEASURES: Mapping[str, tuple[str, str]] = {
         "AUROC of confidence",
         "How well confidence tells right from wrong; 50 is no better than a coin.",
     ),
+    "accuracy@80": (
+        "Accuracy at 80% coverage",
+        "Share right if the candidate may abstain from the fifth of which it is least sure.",
+    ),
     "dke_intra": ("Over-confidence under degradation", "Accuracy falls while confidence does not."),
     "dke_inter": ("Over-confidence across candidates", "The weaker the candidate, the more over-confident."),
     "swa": ("Stage-weighted accuracy", "Accuracy over the stages of a chain, weighted by stage."),
     "ccr": ("Complete chains", "Share of chains in which every stage is right."),
     "uas": ("Uncertainty-aware score", "Rewards honest uncertainty and punishes confident errors."),
-    "grounded": ("Grounded", "Share of answers that rest on the evidence they name."),
-    "kappa": ("Kappa", "Agreement beyond chance."),
+    "esa": ("Accuracy by grade", "Accuracy over the grades of difficulty, and their unweighted mean."),
+    "mcs": ("What a modality adds", "Accuracy with all images minus accuracy without one modality, same questions."),
+    "coverage": ("Evidence covers the truth", "Share of asks whose documents contain the true diagnosis."),
+    "grounded": ("Grounded", "Share of answers that the documents supplied support."),
+    "evidence_based_correct": ("Right by evidence", "Share right and supported by the documents."),
+    "knowledge_based_correct": ("Right by knowledge", "Share right without support in the documents."),
+    "evidence_misled": ("Misled by evidence", "Share wrong, and supported by the documents."),
+    "hallucination": ("Hallucinated", "Share wrong without support in the documents."),
+    "recall@k": ("recall@k", "Share of the cited documents among the first k found."),
+    "precision@k": ("precision@k", "Share of the first k found that the case cites."),
+    "ndcg@k": ("nDCG@k", "How far up the cited documents stand among the first k found."),
+    "mrr": ("MRR", "Mean of 1 over the rank of the first cited document."),
+    "map": ("MAP", "Mean over cited documents of the precision at their rank."),
+    "sensitivity": ("Sensitivity", "Each option as a yes/no test: share of right options that were chosen."),
+    "specificity": ("Specificity", "Each option as a yes/no test: share of wrong options that were not chosen."),
+    "rouge_l": ("ROUGE-L", "Likeness of the generated text to the reference: longest common subsequence."),
+    "eds": ("Edit similarity", "1 minus the edit distance to the reference, over the longer length."),
+    "kappa": ("Kappa", "Agreement of the judge with a reader beyond chance."),
     "ppl": ("Perplexity", "How surprised the candidate is by the text; not a percentage."),
     "bits_per_byte": ("Bits per byte", "Surprise per byte of text, comparable between candidates."),
 }
@@ -58,6 +78,7 @@ CONFIDENCE = (
     "ece",
     "brier",
     "auroc",
+    "accuracy@80",
     "confidence_missing",
     "dke_intra",
     "dke_inter",
@@ -99,43 +120,30 @@ VALUES: Mapping[tuple[str, str], str] = {
     ("confidence", "logprobs"): "the candidate's own probabilities",
     ("options", "rotated"): "another order in every trial",
 }
-METHODS: Mapping[str, str] = {
-    "verbal": "As the candidate states it",
-    "votes": "By votes",
-    "logprobs": "By log-probabilities",
-}
+
+
+def _words(measure: str) -> tuple[str, str] | None:
+    name, _, k = measure.partition("@")
+    return MEASURES.get(measure) or MEASURES.get(f"{name}@k" if k else name)
 
 
 def measure_title(measure: str) -> str:
     """accuracy is Accuracy; what has no title of its own is its name in words."""
-    name, _, k = measure.partition("@")
-    title = MEASURES.get(f"{name}@k" if k else name, (None,))[0]
-    if title is None:
+    known, k = _words(measure), measure.partition("@")[2]
+    if known is None:
         return measure.replace("_", " ")
-    if k:
+    title = known[0]
+    if k and measure not in MEASURES:
         return title.replace("@k", f"@{k}") if "@" in title else f"{title} (k = {k})"
     return title
 
 
 def measure_meaning(measure: str) -> str:
-    name, _, k = measure.partition("@")
-    meaning = MEASURES.get(f"{name}@k" if k else name, ("", ""))[1]
+    known, k = _words(measure), measure.partition("@")[2]
+    meaning = known[1] if known else ""
     return meaning.replace("among the first k", "first" if k == "1" else f"among the first {k}").replace(
         " k ", f" {k} "
     )
-
-
-def method_words(method: str) -> str:
-    """How confidence was obtained, as a title."""
-    return METHODS.get(method, method)
-
-
-def version_words(version: str | None, method: str) -> str:
-    """The number of votes that a figure is for; log-probabilities give what so many votes would."""
-    if not version or not (version == "inf" or version.startswith("T=")):
-        return f"version {version}" if version else ""
-    votes = "endlessly many votes" if version == "inf" else f"{version[2:]} votes"
-    return votes if method == "votes" else f"as {votes} would give it"
 
 
 def slice_title(key: str) -> str:
