@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from wardround.asking.applicable import told
+from wardround.asking.applicable import shown_images
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.degrade import CATEGORIES
@@ -76,8 +76,7 @@ def _degradations(case: Case, question: Question, condition: Condition) -> list[
         return [condition.degradation]
     if question.degradations or condition.degradation == "assigned":
         return question.degradations
-    _, numbers = told(case, condition)
-    shown = [case.images[n] for n in numbers if question.images is None or n in question.images]
+    shown = (case.images[number] for number in shown_images(case, question, condition))
     return list(dict.fromkeys(each for image in shown for each in image.degradations))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,12 @@ import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
+from wardround.marking.slices import CLEAN
 from wardround.measuring.bootstrap import Part, percentile_interval, resampled_sums
 from wardround.measuring.coded import ITEM, Coded, coded
+from wardround.measuring.deltas import deltas
 from wardround.measuring.exact import Floats
-from wardround.measuring.families import MOST_PAIRED, compared_values, families, is_paired, pairs
+from wardround.measuring.families import MOST_PAIRED, SEVERITY, compared_values, families, is_paired, pairs
 from wardround.measuring.intervals import BOOTSTRAP, FEWEST, TOO_FEW
 from wardround.measuring.items import items
 from wardround.measuring.kinds import Measure
@@ -23,15 +26,18 @@ from wardround.measuring.pairing import Paired, Side, difference, pair, side
 from wardround.measuring.signflip import FLIPS, Tested, sign_flip
 from wardround.measuring.tables import COMPARISONS
 
+Own = tuple[pl.DataFrame, pl.DataFrame]  # marks and items of one candidate
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides that are to be compared. A side without marks is None."""
+    """Two sides and what they share; None where one has no marks."""
 
     a: str
     b: str
     slice: str
-    sides: tuple[Side | None, Side | None]
+    paired: Paired | None
+    unmatched: int = 0  # degraded records whose L0 was not asked
 
 
 def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
@@ -45,9 +51,11 @@ def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
     by_candidate = _items(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
     rows: list[dict[str, Any]] = []
     for name, family in declared.items():
-        comparisons = _comparisons(family, numbers, by_candidate, study)
         versions = [m for m in defined if m.name == family.measure and _applies(m, by_candidate)]
-        for measure in versions:
+        compared = (_changes if family.between == SEVERITY else _contrasts)(
+            family, versions, numbers, by_candidate, study
+        )
+        for measure, comparisons in zip(versions, compared, strict=True):
             label = f"{name} ({measure.version})" if len(versions) > 1 else name
             rows += _compared(label, measure, comparisons, numbers, study)
     if not study.comparisons and len(numbers.candidates) > MOST_PAIRED:
@@ -55,35 +63,59 @@ def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=COMPARISONS)
 
 
-def _items(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
+def _items(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, Own]:
     """Marks and items by candidate; of the items only what is to be compared."""
     names = sorted({name for m in measures for name in (*m.sums, m.n, m.needed)} | {"shared"})
     found = {}
     for number, name in enumerate(numbers.candidates):
         own = numbers.of(number, number)
-        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, "whole", *names))
+        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, *numbers.strata, "whole", *names))
     return found
 
 
-def _applies(measure: Measure, by_candidate: dict[str, tuple[pl.DataFrame, pl.DataFrame]]) -> bool:
+def _applies(measure: Measure, by_candidate: dict[str, Own]) -> bool:
     return any((each[measure.needed] > 0).any() for _, each in by_candidate.values())
 
 
-def _comparisons(
-    family: Family, numbers: Coded, by_candidate: dict[str, tuple[pl.DataFrame, pl.DataFrame]], study: Study
-) -> list[Comparison]:
+def _contrasts(
+    family: Family, versions: list[Measure], numbers: Coded, by_candidate: dict[str, Own], study: Study
+) -> list[list[Comparison]]:
+    """Candidates with each other, or the values of an axis within each candidate; by measure."""
     values = compared_values(family, study)
+    sides: list[tuple[str, dict[str, Side]]] = []
     if family.between == "candidate":
         values = values + [name for name in numbers.candidates if name not in values]
         every = {number: number for number in range(len(numbers.conditions))}
-        sides = {name: side(*by_candidate[name], every) for name in values if name in by_candidate}
-        return [Comparison(a, b, "{}", (sides.get(a), sides.get(b))) for a, b in pairs(values, family.reference)]
-    matched = {value: _matched(numbers, family.between, value) for value in values}
-    found = []
+        sides.append(("{}", {name: side(*by_candidate[name], every) for name in values if name in by_candidate}))
+    else:
+        matched = {value: _matched(numbers, family.between, value) for value in values}
+        for name, own in by_candidate.items():
+            there = {value: side(*own, conditions) for value, conditions in matched.items()}
+            sides.append((canonical_json({"candidate": name}), there))
+
+    def paired(measure: Measure, a: Side | None, b: Side | None) -> Paired | None:
+        return None if a is None or b is None else pair(a, b, measure, study.trials, numbers)
+
+    return [
+        [
+            Comparison(a, b, slice, paired(measure, there.get(a), there.get(b)))
+            for slice, there in sides
+            for a, b in pairs(values, family.reference)
+        ]
+        for measure in versions
+    ]
+
+
+def _changes(
+    family: Family, versions: list[Measure], numbers: Coded, by_candidate: dict[str, Own], study: Study
+) -> list[list[Comparison]]:
+    """Degraded records with their own L0, within each candidate; by measure."""
+    found: list[list[Comparison]] = [[] for _ in versions]
     for name, own in by_candidate.items():
-        sides = {value: side(*own, conditions) for value, conditions in matched.items()}
-        slice = canonical_json({"candidate": name})
-        found += [Comparison(a, b, slice, (sides[a], sides[b])) for a, b in pairs(values, family.reference)]
+        for comparisons, told in zip(found, deltas(*own, versions, study.trials, numbers), strict=True):
+            for severity, slice, paired, unmatched in told:
+                where = canonical_json({**json.loads(slice), "candidate": name})
+                comparisons.append(Comparison(severity, CLEAN, where, paired, unmatched))
     return found
 
 
@@ -100,20 +132,17 @@ def _compared(
     family: str, measure: Measure, comparisons: list[Comparison], numbers: Coded, study: Study
 ) -> list[dict[str, Any]]:
     """One family: paired, resampled and tested together."""
-    met = [
-        pair(a, b, measure, study.trials, numbers) if a is not None and b is not None else None
-        for a, b in (each.sides for each in comparisons)
-    ]
-    there = [paired for paired in met if paired is not None and len(paired.cluster)]
+    there = [each.paired for each in comparisons if each.paired is not None and len(each.paired.cluster)]
     if not there:
         return [_row(family, measure, each) for each in comparisons]
     tested = sign_flip(_side_by_side(there, measure, numbers.size), study.seed)
     drawn = resampled_sums([Part(paired.cluster, paired.sums) for paired in there], numbers.size, study.seed)
     rows, place = [], 0
-    for each, paired in zip(comparisons, met, strict=True):
+    for each in comparisons:
         row = _row(family, measure, each)
-        if paired is not None and len(paired.cluster):
-            row |= _figures(measure, paired, drawn[place].astype(np.float64), tested, place)
+        if each.paired is not None and len(each.paired.cluster):
+            figures = _figures(measure, each.paired, drawn[place].astype(np.float64), tested, place)
+            row |= figures | {"method": "; ".join(filter(None, (figures["method"], row["method"])))}
             place += 1
         rows.append(row)
     return rows
@@ -129,7 +158,8 @@ def _side_by_side(there: list[Paired], measure: Measure, clusters: int) -> Float
 
 def _row(family: str, measure: Measure, each: Comparison) -> dict[str, Any]:
     told = {"measure": measure.name, "a": each.a, "b": each.b, "slice": each.slice, "family": family}
-    return dict.fromkeys(COMPARISONS) | told | {"n": 0, "clusters": 0}
+    unmatched = f"{each.unmatched} records without their {CLEAN}" if each.unmatched else None
+    return dict.fromkeys(COMPARISONS) | told | {"n": 0, "clusters": 0, "method": unmatched}
 
 
 def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, place: int) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from itertools import combinations
 
 from wardround.core.errors import WardroundError
 from wardround.core.study import Family, Study
+from wardround.marking.slices import CLEAN
 from wardround.measuring.definitions import definitions
 from wardround.measuring.kinds import Measure
 from wardround.measuring.ranking import RANKED
 
+SEVERITY = "severity"  # compared within each candidate, every degraded record with its own L0
 NOT_DECLARED = "default (not declared)"
 MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
 
@@ -33,8 +35,8 @@ def is_paired(measure: Measure) -> bool:
 def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:
     if family.measure not in known:
         raise WardroundError(f"comparisons.{name}: unknown measure {family.measure!r}; there are {', '.join(known)}")
-    if family.between != "candidate" and family.between not in study.conditions:
-        choices = ", ".join(["candidate", *study.conditions])
+    if family.between not in ("candidate", SEVERITY, *study.conditions):
+        choices = ", ".join(["candidate", SEVERITY, *study.conditions])
         raise WardroundError(f"comparisons.{name}: between = {family.between!r}: expected one of {choices}")
     values = compared_values(family, study)
     if family.reference is not None and family.reference not in values:
@@ -44,7 +46,9 @@ def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> Non
 
 
 def compared_values(family: Family, study: Study) -> list[str]:
-    """What a family compares: the study's candidates, or the values of an axis, in its order."""
+    """What a family compares: the study's candidates, or the values of an axis, in its order; severities with L0."""
+    if family.between == SEVERITY:
+        return [CLEAN]
     if family.between == "candidate":
         return [candidate.name for candidate in study.candidates]
     return study.conditions[family.between]

@@ -27,7 +27,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Paired:
-    """Sums over what both sides have, per cluster: those of a, then those of b."""
+    """Sums over what both sides have, per cluster: those of a, then those of b; of several groups one after another.
+
+    Of several groups the unweighted mean of their differences is meant.
+    """
 
     cluster: Whole
     sums: Floats
@@ -36,17 +39,28 @@ class Paired:
     def differences(self, measure: Measure) -> Floats:
         """Per cluster the difference of its means, weighted by its size, so that the differences add up.
 
-        The signs of these are flipped. Their sum over the clusters' sizes is the difference of the means.
+        The signs of these are flipped. Their sum over the clusters' sizes is the difference of the means. A group
+        weighs as much as any other, whatever its size.
         """
         many = len(measure.sums)
-        size = (self.sums[:, 1] + self.sums[:, many + 1]) / 2
-        return exact(difference(measure, self.sums) * size)
+        groups = np.split(self.sums, self.sums.shape[1] // (2 * many), axis=1)
+        sizes = [(group[:, 1] + group[:, many + 1]) / 2 for group in groups]
+        whole = sum(float(size.sum()) for size in sizes) / len(groups)
+        weighted = (
+            np.nan_to_num(difference(measure, group)) * size * (whole / size.sum())
+            for group, size in zip(groups, sizes, strict=True)
+        )
+        return exact(np.add.reduce(list(weighted)))
 
 
 def difference(measure: Measure, sums: Floats) -> Floats:
-    """The measure of a minus that of b, in every row of sums."""
+    """The measure of a minus that of b, in every row of sums; of several groups the mean over them."""
     many = len(measure.sums)
-    return measure.value(*sums[:, :many].T) - measure.value(*sums[:, many:].T)
+    found = [
+        measure.value(*group[:, :many].T) - measure.value(*group[:, many:].T)
+        for group in np.split(sums, sums.shape[1] // (2 * many), axis=1)
+    ]
+    return found[0] if len(found) == 1 else np.mean(found, axis=0)
 
 
 def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int]) -> Side:
@@ -59,21 +73,8 @@ def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int])
 
 
 def pair(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> Paired:
-    """The same questions, under the same other conditions, in the same trials.
-
-    A side whose option probabilities are known stands for all trials. Where a trial is missing on one side,
-    it is left out on the other.
-    """
-    met = a.items.join(b.items, on=SLOT, how="inner", suffix="_b")
-    level = (pl.col("whole") & pl.col("whole_b")) | (pl.col("shared") > 0) | (pl.col("shared_b") > 0)
-    sums = [*measure.sums, *(f"{name}_b" for name in measure.sums)]
-    columns = list(dict.fromkeys(["cluster", *sums, measure.n, f"{measure.n}_b"]))
-    shared = [met.filter(level).select(columns)]
-    uneven = met.filter(~level).select(SLOT)
-    if len(uneven):
-        shared.append(_level(a, b, uneven, trials, numbers, columns).select(columns))
-    of = measure.sums[1]
-    both = pl.concat(shared).filter((pl.col(of) > 0) & (pl.col(f"{of}_b") > 0))
+    """What both sides have, by cluster."""
+    both, sums = paired_items(a, b, measure, trials, numbers), [*measure.sums, *(f"{name}_b" for name in measure.sums)]
     added = both.group_by("cluster").agg(pl.col(sums).sum()).sort("cluster")
     return Paired(
         added["cluster"].cast(pl.Int64).to_numpy(),
@@ -82,10 +83,29 @@ def pair(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> Pai
     )
 
 
+def paired_items(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> pl.DataFrame:
+    """The same questions, under the same other conditions, in the same trials: SLOT, cluster, and sums of both.
+
+    A side whose option probabilities are known stands for all trials. Where a trial is missing on one side,
+    it is left out on the other.
+    """
+    met = a.items.join(b.items, on=SLOT, how="inner", suffix="_b")
+    level = (pl.col("whole") & pl.col("whole_b")) | (pl.col("shared") > 0) | (pl.col("shared_b") > 0)
+    columns = list(
+        dict.fromkeys([*SLOT, "cluster", *(f"{n}{b}" for b in ("", "_b") for n in (*measure.sums, measure.n))])
+    )
+    shared = [met.filter(level).select(columns)]
+    uneven = met.filter(~level).select(SLOT)
+    if len(uneven):
+        shared.append(_level(a, b, uneven, trials, numbers, columns).select(columns))
+    of = measure.sums[1]
+    return pl.concat(shared).filter((pl.col(of) > 0) & (pl.col(f"{of}_b") > 0))
+
+
 def _level(a: Side, b: Side, uneven: pl.DataFrame, trials: int, numbers: Coded, columns: list[str]) -> pl.DataFrame:
     """Items over the trials that both sides have."""
     first, second = (each.marks.join(uneven, on=SLOT, how="semi") for each in (a, b))
-    names = sorted({name.removesuffix("_b") for name in columns} - {"cluster"})
+    names = sorted({name.removesuffix("_b") for name in columns} - {"cluster", *SLOT})
     found = []
     for own, other in ((first, second), (second, first)):
         kept = own.join(other, on=(*SLOT, "trial"), how="semi")

@@ -33,6 +33,7 @@ MEANS = {"stage": "swa", "grade": "esa"}  # the keys whose unweighted mean is a 
 NUMBER = re.compile(r"\d+(\.\d+)?")
 POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables take together
 BY_SEVERITY = ("capability", "skill", "modality", "category", "type")
+CHANGED_BY = ("capability", "modality", "category", "type")
 MEANS_BY_SEVERITY = ("capability", "category")  # MedQ-Deg's averages are unweighted means over these
 DEGRADED = frozenset(  # what is measured by severity and another key
     {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "brier"}
@@ -119,6 +120,19 @@ def _at_each_severity(coded: Coded, by_key: dict[str, Slicing]) -> list[Slicing]
     return found
 
 
+def degraded_slicings(coded: Coded) -> list[Slicing]:
+    """Severities but L0, alone and crossed with what changes are told by."""
+    severities = _by_stratum(coded, "severity", fewest=1, leave_out=CLEAN) if coded.strata else None
+    if severities is None:
+        return []
+    found = [severities]
+    for key in CHANGED_BY:
+        by = _by_stratum(coded, key) if key in coded.strata else _by_key(coded, key)
+        if by is not None:
+            found.append(_product(severities, by, averaged=key if key in MEANS_BY_SEVERITY else ""))
+    return found
+
+
 def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
     """Slices of conditions. Every value that the study names has one, also when nothing was asked there."""
     named = [dict(zip(axes, values, strict=True)) for values in product(*(study.conditions[axis] for axis in axes))]
@@ -145,10 +159,10 @@ def _by_key(coded: Coded, key: str) -> Slicing | None:
     return Slicing((key,), slices, (Members("subject", members.select("subject", number), len(slices)),))
 
 
-def _by_stratum(coded: Coded, key: str, leave_out: str = "") -> Slicing | None:
+def _by_stratum(coded: Coded, key: str, fewest: int = 2, leave_out: str = "") -> Slicing | None:
     """Slices of what was degraded and how far, if there are two or more; L1 and L2 also together."""
     there = coded.strata[key]
-    if len(there) < 2:
+    if len(there) < fewest or there == [leave_out]:
         return None
     parts: dict[str, tuple[str, ...]] = {value: (value,) for value in there if value != leave_out}
     if key == "severity":
@@ -161,7 +175,7 @@ def _by_stratum(coded: Coded, key: str, leave_out: str = "") -> Slicing | None:
     return Slicing((key,), slices, (Members(key, _frame(key, *zip(*members, strict=True)), len(values)),))
 
 
-def _product(first: Slicing, second: Slicing, only: frozenset[str], averaged: str = "") -> Slicing:
+def _product(first: Slicing, second: Slicing, only: frozenset[str] = frozenset(), averaged: str = "") -> Slicing:
     both = [canonical_json(json.loads(a) | json.loads(b)) for a, b in product(first.slices, second.slices)]
     return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only, averaged)
 

@@ -1,0 +1,105 @@
+"""Degradation deltas: every degraded record against its own L0, by the same candidate in the same trials."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from wardround.core.canonical import canonical_json
+from wardround.measuring.coded import Coded
+from wardround.measuring.exact import Floats, exact
+from wardround.measuring.families import SEVERITY
+from wardround.measuring.kinds import Measure
+from wardround.measuring.pairing import SLOT, Paired, Side, paired_items
+from wardround.measuring.slices import Slicing, degraded_slicings
+from wardround.measuring.sums import Whole, cluster_sums, placed
+from wardround.measuring.twins import originals
+
+
+class Delta(NamedTuple):
+    """The records of one slice against their L0, or the mean over several slices (None: one of them is missing)."""
+
+    severity: str
+    slice: str
+    paired: Paired | None
+    unmatched: int  # degraded records whose L0 was not asked
+
+
+def deltas(
+    marks: pl.DataFrame, each: pl.DataFrame, measures: list[Measure], trials: int, numbers: Coded
+) -> list[list[Delta]]:
+    """Of one candidate, by measure: at every severity, whole and by what MedQ-Deg's tables take it apart by."""
+    if not (slicings := degraded_slicings(numbers)):
+        return [[] for _ in measures]
+    twin = originals(each, numbers)
+    degraded, clean = _sides(marks, each, twin)
+    lost = each.filter(pl.Series(twin < 0) & pl.col("severity").is_not_null())
+    found = []
+    for measure in measures:
+        both = paired_items(degraded, clean, measure, trials, numbers)
+        index = both.select(SLOT).join(degraded.items, on=SLOT, how="left", maintain_order="left")
+        matrix, unmatched = _scores(both, measure), lost.filter(pl.col(measure.needed) > 0)
+        told = (_by_slice(slicing, index, matrix, unmatched) for slicing in slicings)
+        found.append([delta for each in told for delta in each])
+    return found
+
+
+def _sides(marks: pl.DataFrame, each: pl.DataFrame, twin: Whole) -> tuple[Side, Side]:
+    """The degraded records that have an L0, and those L0, each named like the record that it is held against."""
+    at = np.flatnonzero(twin >= 0)
+    names = each.select("subject", "condition", matched="condition")[at]
+    own = each.select(clean_subject="subject", clean_condition="condition")[twin[at]]
+    clean = each.drop("subject", "condition")[twin[at]].with_columns(names)
+    answers = marks.rename({"subject": "clean_subject", "condition": "clean_condition"})
+    answers = answers.join(own.with_columns(names), on=own.columns, how="inner").drop(own.columns)
+    return Side(marks.join(names, on=("subject", "condition"), how="inner"), each[at].with_columns(names)), Side(
+        answers, clean
+    )
+
+
+def _scores(both: pl.DataFrame, measure: Measure) -> Floats:
+    """Of each record its score, 1, that of its L0, 1, and how many answers both stand for."""
+    columns = []
+    for end in ("", "_b"):
+        part, whole = (both[f"{name}{end}"].to_numpy() for name in measure.sums[:2])
+        columns += [exact(part / whole), np.ones(len(both))]
+    return np.column_stack([*columns, *(both[f"{measure.n}{end}"].to_numpy() for end in ("", "_b"))])
+
+
+def _by_slice(slicing: Slicing, index: pl.DataFrame, matrix: Floats, unmatched: pl.DataFrame) -> Iterator[Delta]:
+    at = placed(index, *slicing.of(index))
+    sums = cluster_sums(at, matrix, [str(place) for place in range(matrix.shape[1])], {})
+    cells = {int(number): cell for cell, number in enumerate(sums.slice)}
+    lost = np.bincount(slicing.of(unmatched)[1], minlength=len(slicing.slices)).tolist()
+    means: dict[tuple[str, str], list[Delta]] = {}
+    for number, name in enumerate(slicing.slices):
+        told = json.loads(name)
+        severity = told.pop(SEVERITY)
+        paired = None
+        if number in cells:
+            span = slice(sums.ends[cells[number]], sums.ends[cells[number] + 1])
+            rows = sums.rows[span]
+            paired = Paired(sums.cluster[span], rows[:, :4], int(rows[:, 4:].sum(axis=0).min()))
+        delta = Delta(severity, canonical_json(told), paired, lost[number])
+        yield delta
+        if slicing.averaged:
+            over = canonical_json(told | {slicing.averaged: "mean"})
+            means.setdefault((severity, over), []).append(delta)
+    for (severity, name), parts in means.items():
+        yield Delta(severity, name, _mean([part.paired for part in parts]), sum(part.unmatched for part in parts))
+
+
+def _mean(parts: list[Paired | None]) -> Paired | None:
+    """Groups side by side; none where one of them is missing."""
+    there = [part for part in parts if part is not None]
+    if len(there) < len(parts):
+        return None
+    cluster = np.unique(np.concatenate([part.cluster for part in there]))
+    sums = np.zeros((len(cluster), 4 * len(there)))
+    for place, part in enumerate(there):
+        sums[np.searchsorted(cluster, part.cluster), 4 * place : 4 * place + 4] = part.sums
+    return Paired(cluster, sums, sum(part.n for part in there))
