@@ -115,10 +115,11 @@ def test_every_note_is_about_something_that_is_there() -> None:
 def test_what_can_be_run_is_a_study(name: str, tmp_path: Path) -> None:
     put = ENTRIES[name].put
     assert put is not None
-    told = study_table(name, put, tmp_path, [{"name": "r", "provider": "random"}])
+    told = study_table(name, put, tmp_path, [{"name": "r", "provider": "random"}], type="ghosting")
     study = study_from(tomllib.loads(as_toml(told)), tmp_path / "bench.toml")
     assert study.trials == put.trials
-    assert study.conditions == put.conditions
+    doses = {"degradation": ["none", *(f"ghosting@{dose:g}" for dose in put.doses)]} if put.doses else {}
+    assert study.conditions == put.conditions | doses
     assert study.comparisons == put.comparisons
     assert study.sampling == put.sampling
     asked = {axis: values for axis, values in study.conditions.items() if len(values) > 1}
@@ -148,7 +149,7 @@ def test_what_cannot_be_run_follows_from_the_axes(monkeypatch: pytest.MonkeyPatc
         ),
         ({"comparable": False}, "comparable = false needs a reason"),
         ({"reason": "why not"}, "comparable = false needs a reason"),
-        ({"columns": []}, "either columns or blocks"),
+        ({"columns": []}, "an entry has columns, or blocks"),
         ({"put": None}, "columns need a study"),
         ({"rows": ["evidence"]}, "the first of rows is candidate"),
         ({"differs": {"Hit": "other"}}, "differs names no column: Hit"),

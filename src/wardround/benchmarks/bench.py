@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from wardround.benchmarks.study_file import as_toml, study_table
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 from wardround.core.study import study_from
+from wardround.degrade.types import type_named
 from wardround.examination import run_study
 from wardround.reporting.figures import figure, write_figure
 from wardround.reporting.latex import as_latex
@@ -60,28 +62,54 @@ def bench(
     runs: Path | None = None,
     answers: Path | None = None,
     trials: int | None = None,
+    type: str | None = None,
+    encoder: str | None = None,
     published: bool = False,
     note: Callable[[str], None] = print,
 ) -> Benched:
-    """Runs a named study or goes on with it, and writes its table (and figure) into the run folder."""
+    """Runs a named study or goes on with it, and writes its table (and figure) into the run folder.
+
+    `type` is the degradation of a dose-response curve, `encoder` what looks at the images of a feature map.
+    """
     name, entry = find(name)
     if entry.cannot:
         raise WardroundError(f"{name} {entry.cannot}")
     if entry.composition:
         return Benched(name, composed(CaseSet.open(cases), name, entry, published=published))
+    if entry.drawn_from == "cases":
+        folder = (runs or Path("runs")) / name.replace("/", "-")
+        tables, files = _drawer(name)(CaseSet.open(cases), folder, encoder, note)
+        return Benched(name, [replace(each, notes=[*each.notes, *entry.choices]) for each in tables], folder, files)
     assert entry.put is not None
     if not candidates:
         raise WardroundError(f"{name} needs a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
-    told = study_table(name, entry.put, cases, candidates, trials=trials, judge=judge)
+    if entry.put.doses:
+        if type is None:
+            raise WardroundError(f"{name} needs a type of degradation: --type gaussian_noise")
+        type = type_named(type)
+    stored = any(image.degradations for case in CaseSet.open(cases) for image in case.images)
+    told = study_table(name, entry.put, cases, candidates, trials=trials, judge=judge, type=type, stored=stored)
     folder = (runs or Path("runs")) / told["name"]
     study_from(told, folder / STUDY_FILE)  # what is wrong with it is said before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STUDY_FILE).write_text(f"# {name}: {entry.title}\n{as_toml(told)}", encoding="utf-8")
     ended = run_study(folder / STUDY_FILE, runs=runs, answers=answers, note=note)
-    table = drawn(name, entry, ended.folder, published=published)
-    files = written(table, entry, ended.folder, note)
+    tables = [drawn(name, entry, ended.folder, published=published)]
+    files = written(tables[0], entry, ended.folder, note)
+    if entry.drawn_from == "run":
+        more, drawings = _drawer(name)(read_run(ended.folder), ended.folder, note)
+        tables, files = [*tables, *more], [*files, *drawings]
     manifest = ended.manifest
-    return Benched(name, [table], ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
+    return Benched(name, tables, ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
+
+
+def _drawer(name: str) -> Callable[..., tuple[list[Table], list[Path]]]:
+    """The function of the study's name in its benchmark's sections.py."""
+    benchmark, _, study = name.replace("-", "_").partition("/")
+    drawer: Callable[..., tuple[list[Table], list[Path]]] = getattr(
+        import_module(f"wardround.benchmarks.{benchmark}.sections"), study
+    )
+    return drawer
 
 
 def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> Table:

@@ -28,6 +28,7 @@ class Column(FromToml):
     unit: Unit = "percent"
     decimals: int = 1
     version: str = ""
+    paired: bool = True
     published: str | None = None
 
     def wanted(self, headings: dict[str, dict[str, str]]) -> Wanted:
@@ -51,6 +52,8 @@ class Put(FromToml):
     trials: int = Field(default=1, ge=1)
     sampling: SamplingSettings = SamplingSettings()
     conditions: dict[str, list[str]] = Field(default_factory=dict)
+    severities: str | None = None
+    doses: list[float] = Field(default_factory=list)  # severities of the one type that the user names
     judge: JudgeSettings | None = None
     comparisons: dict[str, Family] = Field(default_factory=dict)
 
@@ -92,7 +95,9 @@ class Block(FromToml):
 class Entry(FromToml):
     """`comparable` says whether published rows may stand beside a run; if not, `reason` says why.
 
-    `differs` gives that reason for single columns, by their heading or the heading over them.
+    `differs` gives that reason for single columns, by their heading or the heading over them. `drawn_from` says that
+    the function of the study's name in the benchmark's sections.py draws what columns cannot: from the case set
+    alone, or from the run beside the table of its columns.
     """
 
     title: str
@@ -108,6 +113,7 @@ class Entry(FromToml):
     rows: list[str] = Field(default_factory=lambda: ["candidate"])
     columns: list[Column] = Field(default_factory=list)
     figure: Figure | None = None
+    drawn_from: Literal["cases", "run"] | None = None
     facts: list[Fact] = Field(default_factory=list)
     blocks: list[Block] = Field(default_factory=list)
 
@@ -119,8 +125,11 @@ class Entry(FromToml):
     def _hangs_together(self) -> Entry:
         if self.comparable == (self.reason is not None):
             raise ValueError("comparable = false needs a reason, and only that")
-        if self.lacks is None and self.composition == bool(self.columns):
-            raise ValueError("an entry has either columns or blocks, unless something is lacking")
+        ways = [self.composition, bool(self.columns), self.drawn_from == "cases"]
+        if self.lacks is None and sum(ways) != 1:
+            raise ValueError("an entry has columns, or blocks, or is drawn from cases, unless something is lacking")
+        if self.drawn_from == "run" and not self.columns:
+            raise ValueError("what is drawn from a run has columns beside it")
         if self.columns and self.put is None:
             raise ValueError("columns need a study: put")
         if self.columns and self.rows[:1] != ["candidate"]:

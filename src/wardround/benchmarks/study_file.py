@@ -18,16 +18,28 @@ def study_table(
     *,
     trials: int | None = None,
     judge: Mapping[str, Any] | None = None,
+    type: str | None = None,
+    stored: bool = False,
 ) -> dict[str, Any]:
-    """The whole study as tables: what the paper fixes, on these cases, of these candidates."""
+    """The whole study as tables: what the paper fixes, on these cases, of these candidates.
+
+    `type` is the degradation whose doses are asked, where the study has any; `stored` says that the images of the set
+    are degraded already.
+    """
     fixed = put.model_dump(exclude_none=True, exclude_unset=True)
+    conditions = dict(put.conditions)
+    if put.doses:
+        conditions["degradation"] = ["none", *(f"{type}@{dose:g}" for dose in put.doses)]
+    elif conditions.get("degradation") == ["assigned"] and stored:
+        conditions["degradation"] = ["stored"]
     told = {
-        "name": name.replace("/", "-"),
+        "name": "-".join([*name.split("/"), *([type] if put.doses and type else [])]),
         "cases": str(cases.absolute()),
         "questions": put.questions,
         "trials": trials or put.trials,
         "sampling": put.sampling.given,
-        "conditions": put.conditions,
+        "severities": put.severities,
+        "conditions": conditions,
         "judge": dict(judge) if judge is not None else fixed.get("judge"),
         "comparisons": fixed.get("comparisons"),
         "candidates": candidates,

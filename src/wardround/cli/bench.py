@@ -29,6 +29,15 @@ def bench(
     runs: Runs = None,
     answers: Answers = None,
     trials: Annotated[int | None, typer.Option("--trials", min=1, help="Instead of the paper's number.")] = None,
+    type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="The degradation of a dose-response curve.")
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder", metavar="NAME", help="What looks at the images of a feature map (a Hugging Face name)."
+        ),
+    ] = None,
     published: Annotated[
         bool, typer.Option("--published", help="Show the paper's figures beside, where the protocol is the same.")
     ] = False,
@@ -58,6 +67,8 @@ def bench(
         runs=runs,
         answers=answers,
         trials=trials,
+        type=type,
+        encoder=encoder,
         published=published,
         note=note,
     )

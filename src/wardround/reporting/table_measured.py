@@ -118,7 +118,7 @@ def _named(wanted: Wanted, name: str) -> Wanted:
 
 
 class Lines:
-    """The lines of measures.csv by what they are about, all versions of a measure together."""
+    """The lines of measures.csv and comparisons.csv by what they are about, all versions of a measure together."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
@@ -126,6 +126,9 @@ class Lines:
         self._places: dict[tuple[str, str, frozenset[tuple[str, str]]], list[Measure]] = {}
         for line in run.lines:
             self._places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
+        self._changes: dict[tuple[str, frozenset[tuple[str, str]]], list[Comparison]] = {}
+        for change in run.compared:
+            self._changes.setdefault((change.measure, frozenset(change.slice.items())), []).append(change)
 
     def find(self, wanted: Wanted, candidate: str, slice: Mapping[str, str]) -> Measure | None:
         kept = _kept(self.run, slice)
@@ -133,6 +136,21 @@ class Lines:
             return None
         found = self._places.get((wanted.measure, candidate, frozenset(kept.items())), [])
         return next((line for line in found if (line.version or "").startswith(wanted.version)), None)
+
+    def change(self, wanted: Wanted, candidate: str) -> Comparison | None:
+        """The paired comparison that a change is, if the study declares it: same questions, one key apart."""
+        apart = [key for key in wanted.slice if wanted.slice[key] != wanted.minus.get(key)]
+        if len(apart) != 1 or set(wanted.slice) != set(wanted.minus):
+            return None
+        ends = wanted.slice[apart[0]], wanted.minus[apart[0]]
+        where = {"candidate": candidate, **wanted.slice}
+        del where[apart[0]]
+        for each in self._changes.get((wanted.measure, frozenset(where.items())), []):
+            if (each.a, each.b) == ends:
+                return each
+            if (each.b, each.a) == ends:
+                return _turned(each)
+        return None
 
     def why_not(self, measure: str) -> str:
         return NOT_ASKED if measure in self.measured else NOT_MEASURED
@@ -145,7 +163,7 @@ def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str
         if line is None or line.value is None:
             return Cell(said=lines.why_not(wanted.measure), n=line.n if line else None)
         return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
-    paired = None if named or not wanted.paired else _paired(lines.run, wanted, candidate)
+    paired = lines.change(wanted, candidate) if wanted.paired and not named else None
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
     before = lines.find(wanted, candidate, {**named, **wanted.minus})
@@ -164,23 +182,6 @@ def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
         else:
             kept[key] = value
     return kept
-
-
-def _paired(run: RunFolder, wanted: Wanted, candidate: str) -> Comparison | None:
-    """The paired comparison that a change is, if the study declares it: same questions, one key apart."""
-    apart = [key for key in wanted.slice if wanted.slice[key] != wanted.minus.get(key)]
-    if len(apart) != 1 or set(wanted.slice) != set(wanted.minus):
-        return None
-    ends = wanted.slice[apart[0]], wanted.minus[apart[0]]
-    where = {"candidate": candidate, **wanted.slice}
-    del where[apart[0]]
-    for each in run.compared:
-        if each.measure == wanted.measure and {k: v for k, v in each.slice.items() if k != apart[0]} == where:
-            if (each.a, each.b) == ends:
-                return each
-            if (each.b, each.a) == ends:
-                return _turned(each)
-    return None
 
 
 def _turned(each: Comparison) -> Comparison:
