@@ -1,0 +1,199 @@
+"""The degradation axis: what is done to which images, when nothing can be, and that it is part of the Ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from exam_study import write_cases
+from PIL import Image
+from pydicom.data import get_testdata_file
+
+from wardround.asking.applicable import conditions_for, why_not
+from wardround.asking.prompts import Prompts
+from wardround.asking.render import Rendered, Renderer
+from wardround.cases.images import pixels
+from wardround.cases.set import CaseSet
+from wardround.core.ask import ImagePart
+from wardround.core.canonical import sha256_file
+from wardround.core.case import Case
+from wardround.core.condition import Condition, crossed
+from wardround.core.errors import WardroundError
+from wardround.core.study import CandidateSettings, Study
+from wardround.degrade import degrade
+from wardround.degrade.sendable import Drawing, render_degraded
+
+CT_FILE = get_testdata_file("CT_small.dcm", download=False)
+
+
+def choice(id: str, **fields: Any) -> dict[str, Any]:
+    return {"id": id, "kind": "choice", "prompt": "What is it?", "options": ["x", "y"], "gold": 0, **fields}
+
+
+TWINS = [choice("q"), choice("deg-1", of="q", degradations=["gaussian_blur@L2"])]
+
+
+def case(modality: str | None = "CT", questions: list[dict[str, Any]] = TWINS, **image: Any) -> dict[str, Any]:
+    return {"id": "c", "images": [{"path": "a.png", "modality": modality, **image}], "questions": questions}
+
+
+def reason(told: dict[str, Any], number: int = 0, **axes: str) -> str | None:
+    checked = Case.model_validate(told)
+    return why_not(checked, checked.questions[number], Condition(**axes))
+
+
+def test_a_type_that_fits_no_image_of_the_case_is_inapplicable():
+    assert reason(case(), degradation="sparse_view@L1") is None
+    assert reason(case("photograph"), degradation="sparse_view@L1") == "sparse_view does not fit photograph"
+    assert reason(case(None), degradation="ghosting@0.5") == "ghosting does not fit an unnamed modality"
+    assert reason(case(None), degradation="gaussian_noise@0.5") is None
+
+
+def test_what_shows_no_image_cannot_be_degraded():
+    assert reason(case(), degradation="gaussian_noise@L1", images="blank") == "a blank image cannot be degraded"
+    for axes in ({"images": "none"}, {"stem": "options-only"}, {"inputs": "history"}):
+        told = {**case(), "history": "h"}
+        assert reason(told, degradation="gaussian_noise@L1", **axes) == "no images are shown that could be degraded"
+
+
+def test_degraded_questions_are_not_degraded_again():
+    assert reason(case(), 1, degradation="assigned") is None
+    assert "degraded question itself" in str(reason(case(), 1, degradation="gaussian_noise@L1"))
+    stored = case(degradations=["gaussian_blur@L2"])
+    assert reason(stored, degradation="stored") is None
+    for value in ("none", "assigned", "gaussian_noise@L1"):
+        assert "degraded already" in str(reason(stored, degradation=value))
+
+
+def test_an_unknown_type_in_a_question_is_named():
+    told = case(questions=[choice("q", degradations=["rust@L1"])])
+    assert "there is no degradation 'rust'" in str(reason(told, degradation="assigned"))
+
+
+def test_who_cannot_see_is_not_given_degradations_that_it_cannot_notice():
+    blind = CandidateSettings(name="b", provider="random", sees=False)
+    varied = crossed({"degradation": ["none", "gaussian_noise@L1", "gaussian_noise@L2"]})
+    assert [each.degradation for each in conditions_for(blind, varied)] == ["none"]
+    assert [each.degradation for each in conditions_for(blind, crossed({"degradation": ["assigned"]}))] == ["assigned"]
+
+
+@pytest.fixture
+def renderer(tmp_path: Path):
+    """A renderer over one case, and the case."""
+
+    def make(told: dict[str, Any], conditions: dict[str, list[str]], **keys: Any) -> tuple[Renderer, Case]:
+        opened = CaseSet.open(write_cases(tmp_path, [told]))
+        candidate = {"name": "a", "provider": "random"}
+        study = Study.model_validate(
+            {"name": "s", "cases": ".", "conditions": conditions, "candidates": [candidate], **keys}
+        )
+        return Renderer(study, opened, Prompts(tmp_path), sha256_file), opened.case(0)
+
+    Image.fromarray(np.random.default_rng(3).integers(0, 255, (40, 60), dtype=np.uint8)).save(tmp_path / "a.png")
+    Image.new("L", (8, 8), 9).save(tmp_path / "b.png")
+    return make
+
+
+def asked(renderer: Renderer, case: Case, number: int, **axes: str) -> Rendered:
+    candidate = CandidateSettings(name="a", provider="random")
+    return renderer.render(case, case.questions[number], Condition(**axes), candidate, candidate.identity, 0)
+
+
+def image_of(rendered: Rendered) -> ImagePart:
+    (part,) = rendered.ask.images
+    return part
+
+
+def test_the_parameters_are_in_the_ask_and_the_pixels_are_those_of_degrade(renderer):
+    render, shown = renderer(case(), {"degradation": ["none", "gaussian_blur@1.5"]})
+    part = image_of(asked(render, shown, 0, degradation="gaussian_blur@1.5"))
+    _, parameters, version = next(step for step in part.recipe if step[0] == "degrade")
+    assert (parameters["type"], parameters["severity"], version) == ("gaussian_blur", 1.5, 1)
+    assert parameters["display"]["sigma"] > 0
+    sent = render_degraded(part.path, part.frame, part.recipe)
+    plain = image_of(asked(render, shown, 0, degradation="none"))
+    clean = pixels(plain.path, None, plain.recipe)
+    drawn = pixels(plain.path, None, plain.recipe, Drawing([parameters]))
+    np.testing.assert_array_equal(drawn, degrade(clean, "gaussian_blur", 1.5))
+    assert sent.sha256 != render_degraded(plain.path, None, plain.recipe).sha256
+
+
+def test_a_degraded_question_shown_clean_is_the_same_ask_as_its_clean_twin(renderer):
+    render, shown = renderer(case(), {"degradation": ["none", "assigned"]})
+    keys = [asked(render, shown, number, degradation="none").ask.key for number in (0, 1)]
+    assert keys[0] == keys[1]
+    assert asked(render, shown, 1, degradation="assigned").ask.key != keys[0]
+
+
+def test_beside_none_only_degraded_questions_are_asked_as_assigned(renderer):
+    both, shown = renderer(case(), {"degradation": ["none", "assigned"]})
+    assigned = Condition(degradation="assigned")
+    assert both.why_not(shown, shown.questions[0], assigned) == "no degradation is assigned to it"
+    assert both.why_not(shown, shown.questions[1], assigned) is None
+    alone, shown = renderer(case(), {"degradation": ["assigned"]})
+    assert alone.why_not(shown, shown.questions[0], assigned) is None
+
+
+def test_a_changed_severity_is_a_new_ask_and_a_renamed_profile_is_not(renderer, tmp_path):
+    from wardround.degrade.severities import SHIPPED
+
+    text = SHIPPED.read_text(encoding="utf-8")
+    (tmp_path / "same.toml").write_text(text.replace("clinical-1", "ward-7"), encoding="utf-8")
+    changed = text.replace("gaussian_blur = { sigma = [0, 0.00", "gaussian_blur = { sigma = [0, 0.01")
+    assert changed != text
+    (tmp_path / "changed.toml").write_text(changed, encoding="utf-8")
+    keys = []
+    for severities in ("clinical-1", "same.toml:ward-7", "changed.toml:clinical-1"):
+        render, shown = renderer(case(), {"degradation": ["gaussian_blur@L1"]}, severities=severities)
+        keys.append(asked(render, shown, 0, degradation="gaussian_blur@L1").ask.key)
+    assert keys[0] == keys[1]
+    assert keys[0] != keys[2]
+
+
+def test_an_unknown_type_or_profile_in_a_study_is_refused_before_anything_is_asked(renderer):
+    with pytest.raises(WardroundError, match="there is no degradation 'rust'"):
+        renderer(case(), {"degradation": ["none", "rust@L1"]})
+    with pytest.raises(WardroundError, match="from 0 to 2"):
+        renderer(case(), {"degradation": ["gaussian_blur@7"]})
+    with pytest.raises(WardroundError, match="there is no severity profile 'harsh'"):
+        renderer(case(), {}, severities="harsh")
+
+
+def test_a_question_shows_its_own_images_only(renderer):
+    told = case(
+        questions=[choice("q", images=[0]), choice("deg", of="q", images=[1], degradations=["gaussian_blur@L2"])]
+    )
+    told["images"].append({"path": "b.png", "modality": "CT", "degradations": ["gaussian_blur@L2"]})
+    render, shown = renderer(told, {"degradation": ["stored"]})
+    paths = [Path(image_of(asked(render, shown, number, degradation="stored")).path).name for number in (0, 1)]
+    assert paths == ["a.png", "b.png"]
+
+
+def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_path):
+    (tmp_path / "ct.dcm").write_bytes(Path(CT_FILE).read_bytes())
+    told = {
+        "id": "c",
+        "images": [{"path": "ct.dcm", "modality": "CT", "window": [40, 400]}],
+        "questions": [choice("q")],
+    }
+    render, shown = renderer(told, {"degradation": ["low_dose@L2", "gaussian_blur@L2"]})
+    part = image_of(asked(render, shown, 0, degradation="low_dose@L2"))
+    step = next(parameters for name, parameters, _ in part.recipe if name == "degrade")
+    assert step["hu"] != step["display"]
+    plain = tuple(each for each in part.recipe if each[0] != "degrade")
+    seen: list[np.ndarray] = []
+
+    class Spy(Drawing):
+        def hounsfield(self, values):
+            seen.append(values)
+            return super().hounsfield(values)
+
+    shown_pixels = pixels(part.path, None, plain, Spy([step]))
+    expected = np.clip((degrade(seen[0], "low_dose", "L2", space="hu") - 39.5) / 399 + 0.5, 0, 1) * 255  # PS3.3 C.11.2.1.2
+    assert np.abs(shown_pixels - expected).max() <= 0.51
+    general = next(
+        p for n, p, _ in image_of(asked(render, shown, 0, degradation="gaussian_blur@L2")).recipe if n == "degrade"
+    )
+    assert "hu" not in general
