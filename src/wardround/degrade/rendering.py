@@ -111,7 +111,7 @@ def _hounsfield(image: Stored, type: str, draw: Callable[[Image], Image]) -> Sto
 def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored:
     channels = image.reshape(*image.shape[:2], -1)
     colours = 3 if channels.shape[2] >= 3 else 1
-    white = _white(channels[..., :colours])
+    white = white_of(channels[..., :colours])
     seen = channels[..., :colours].astype(np.float32) / np.float32(white)
     if colours == 1 or _is_grey(channels):
         done = draw(seen[..., 0])[..., None]
@@ -125,7 +125,7 @@ def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored
     return out.reshape(image.shape)
 
 
-def _white(values: Stored) -> int:
+def white_of(values: Stored) -> int:
     """White by the depth in use: 12-bit values in 16 bits go to 4095."""
     if values.dtype == np.uint8:
         return 255
@@ -136,5 +136,5 @@ def _white(values: Stored) -> int:
 
 def _is_grey(channels: Stored) -> bool:
     rgb = channels[..., :3].astype(np.int32)
-    limit = GREY_WITHIN * (1 if channels.dtype == np.uint8 else _white(channels[..., :3]) / 255)
+    limit = GREY_WITHIN * (1 if channels.dtype == np.uint8 else white_of(channels[..., :3]) / 255)
     return bool((rgb.max(axis=2) - rgb.min(axis=2) < limit).all())
