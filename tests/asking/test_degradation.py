@@ -191,7 +191,8 @@ def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_pa
             return super().hounsfield(values)
 
     shown_pixels = pixels(part.path, None, plain, Spy([step]))
-    expected = np.clip((degrade(seen[0], "low_dose", "L2", space="hu") - 39.5) / 399 + 0.5, 0, 1) * 255  # PS3.3 C.11.2.1.2
+    # the window as PS3.3 C.11.2.1.2 has it
+    expected = np.clip((degrade(seen[0], "low_dose", "L2", space="hu") - 39.5) / 399 + 0.5, 0, 1) * 255
     assert np.abs(shown_pixels - expected).max() <= 0.51
     general = next(
         p for n, p, _ in image_of(asked(render, shown, 0, degradation="gaussian_blur@L2")).recipe if n == "degrade"
