@@ -1,0 +1,68 @@
+"""Bias field: an MRI image that is brighter on one side, because the coil receives better from there.
+
+The image is multiplied by the exponential of a random polynomial of third order, which is smooth and never negative.
+
+`ratio` is how many times brighter the brightest part of the body is made than the darkest (98th to 2nd percentile of
+the field inside the body), whatever was drawn: the field is spanned over the body, goes on outside as it is at the
+edge, and leaves the body's mean brightness alone. Terms of order n are divided by n!, or else the change would lie
+in a corner. `coefficient` is instead the most of each coefficient over the
+whole image, neither normalised nor centred (TorchIO's way).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from wardround.degrade.body import body_mask
+from wardround.degrade.rendering import Image
+from wardround.degrade.severities import Severity
+
+ORDER = 3
+TERMS = [(i, j) for i in range(ORDER + 1) for j in range(ORDER + 1 - i)]  # y to the i, x to the j
+SAMPLES = 128  # along the shorter side, to find percentiles
+
+
+def bias_field(image: Image, severity: Severity, rng: Generator) -> Image:
+    drawn = np.zeros((ORDER + 1, ORDER + 1), np.float32)
+    flatter = np.zeros_like(drawn)
+    for i, j in TERMS:
+        drawn[i, j] = rng.uniform(-1, 1)
+        flatter[i, j] = drawn[i, j] / math.factorial(i + j)
+    height, width = image.shape
+    if "coefficient" in severity:
+        y, x = (np.linspace(-1, 1, size, dtype=np.float32) for size in (height, width))
+        return image * np.exp(np.float32(severity["coefficient"]) * _polynomial(drawn, y, x))
+    body = body_mask(image)
+    y, x = _spanned(body.any(axis=1)), _spanned(body.any(axis=0))
+    exponent = _polynomial(flatter, y, x)
+    step = max(1, min(height, width) // SAMPLES)
+    inside = body[::step, ::step]
+    values, seen = exponent[::step, ::step][inside], image[::step, ::step][inside]
+    if values.size == 0 or np.ptp(values) < 1e-6:
+        return image
+    low, high = np.percentile(values, (2, 98))
+    exponent *= np.float32(math.log(severity["ratio"]) / max(high - low, 1e-6))
+    field = np.exp(exponent, out=exponent)
+    brighter = float((field[::step, ::step][inside] * seen).sum()) / max(float(seen.sum()), 1e-6)
+    return image * (field / np.float32(max(brighter, 1e-6)))
+
+
+def _polynomial(drawn: Image, y: Image, x: Image) -> Image:
+    by_row = np.stack([y**i for i in range(ORDER + 1)], axis=1) @ drawn
+    total = np.multiply.outer(by_row[:, ORDER], x)
+    for j in range(ORDER - 1, 0, -1):
+        total += by_row[:, j, None]
+        total *= x
+    total += by_row[:, 0, None]
+    return total
+
+
+def _spanned(occupied: NDArray[np.bool_]) -> Image:
+    """Coordinates from -1 to 1 over what is occupied, and no further."""
+    places = np.flatnonzero(occupied)
+    middle, half = (places[0] + places[-1]) / 2, max((places[-1] - places[0]) / 2, 0.5)
+    return np.clip((np.arange(len(occupied)) - middle) / half, -1, 1).astype(np.float32)

@@ -1,0 +1,34 @@
+"""Ghosting: copies of the body along the phase-encode axis of an MRI scan, from breathing or pulsating blood.
+
+Motion that comes back every few lines changes the strength and the phase of those lines of k-space periodically; a
+period of n lines gives ghosts at every n-th part of the field of view. The very centre of k-space is spared, so that
+the image keeps its brightness.
+
+The number of ghosts is drawn between `fewest` and `most`; `intensity` is how much of a line's strength is lost at the
+worst moment of the cycle, and the phase goes with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from wardround.degrade.kspace import line_numbers, with_lines
+from wardround.degrade.rendering import Image
+from wardround.degrade.severities import Severity
+
+SPARED = 0.02  # of the lines, around the centre
+PHASE = 1.0  # radians, at the worst moment of a cycle of intensity 1
+
+
+def ghosting(image: Image, severity: Severity, rng: Generator) -> Image:
+    axis = int(rng.integers(2))
+    drawn, start, sign = rng.random(), rng.random(), rng.choice([-1.0, 1.0])
+    ghosts = severity["fewest"] + int(drawn * (severity["most"] - severity["fewest"] + 1))
+    numbers = line_numbers(image.shape[axis])
+    cycle = 2 * np.pi * (numbers / ghosts + start)
+    factors = (1 - severity["intensity"] * (1 - np.cos(cycle)) / 2) * np.exp(
+        1j * sign * PHASE * severity["intensity"] * np.sin(cycle)
+    )
+    factors[np.abs(numbers) <= SPARED * len(numbers) / 2] = 1
+    return with_lines(image, axis, factors.astype(np.complex64))

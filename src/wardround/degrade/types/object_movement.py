@@ -1,0 +1,37 @@
+"""Movement: the patient lies off centre, and part of the body is cut off.
+
+The image is moved by whole pixels in a drawn direction, with black where there was nothing; the distance is drawn
+between `least` and `most`, as shares of the shorter side. That it is a move of the whole image is our choice, in both
+profiles: the published examples of the MedQ-Deg benchmark look like motion between the lines of k-space instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.random import Generator
+
+from wardround.degrade.rendering import Image
+from wardround.degrade.severities import Severity
+
+
+def object_movement(image: Image, severity: Severity, rng: Generator) -> Image:
+    angle, part = rng.uniform(0, 2 * math.pi), rng.random()
+    height, width = image.shape[:2]
+    share = severity["least"] + part * (severity["most"] - severity["least"])
+    distance = share * min(height, width)
+    return moved(image, round(distance * math.sin(angle)), round(distance * math.cos(angle)))
+
+
+def moved(image: Image, down: int, right: int) -> Image:
+    """The image moved on its canvas, with black where there was nothing."""
+    out = np.zeros_like(image)
+    to_y, from_y = _overlap(image.shape[0], down)
+    to_x, from_x = _overlap(image.shape[1], right)
+    out[to_y, to_x] = image[from_y, from_x]
+    return out
+
+
+def _overlap(size: int, shift: int) -> tuple[slice, slice]:
+    return slice(max(shift, 0), size + min(shift, 0)), slice(max(-shift, 0), size - max(shift, 0))

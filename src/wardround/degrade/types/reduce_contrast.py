@@ -1,0 +1,18 @@
+"""Reduced contrast: scattered radiation, a wide window, fog on a lens.
+
+Every value is drawn towards the mean luma of the image, colours too. `factor` is what is left of its distance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from wardround.degrade.rendering import LUMA, Image
+from wardround.degrade.severities import Severity
+
+
+def reduce_contrast(image: Image, severity: Severity, rng: Generator) -> Image:
+    means = image.mean(axis=(0, 1), dtype=np.float64)
+    mean = float(means @ LUMA) if image.ndim == 3 else float(means)
+    return image * np.float32(severity["factor"]) + np.float32(mean * (1 - severity["factor"]))

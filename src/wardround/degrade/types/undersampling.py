@@ -1,0 +1,54 @@
+"""Undersampling: an MRI scan shortened by leaving out lines of k-space.
+
+What is left out along the phase-encode axis folds over: equally spaced lines lay faint copies of edges over the image
+(`pattern` "equispaced"), randomly chosen ones an incoherent haze ("random"). The centre of k-space, which holds the
+contrast, is acquired in full; the missing lines are zero, and the magnitude is shown. The object has a smooth phase,
+as in a real scanner, so that the two halves of k-space are not mirror images.
+
+`kept` is the share of lines acquired, `centre` the share of them around the middle that is never left out. The lines
+are drawn in one order of which more or fewer are kept: those of a worse image are among those of a better one. In the
+equispaced order every fourth line comes before every second one (kept shares between have both spacings).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from wardround.degrade.kspace import Lines, line_numbers, smooth_phase, with_lines
+from wardround.degrade.rendering import Image
+from wardround.degrade.severities import Severity
+
+PHASE = 1.5  # radians: the most of each term
+
+
+def undersampling(image: Image, severity: Severity, rng: Generator) -> Image:
+    axis = int(rng.integers(2))
+    phase = smooth_phase(image.shape, rng, PHASE)
+    order = line_order(image.shape[axis], severity["pattern"], rng)
+    kept = kept_lines(order, severity["kept"], severity["centre"])
+    return with_lines(image, axis, kept.astype(np.complex64), phase)
+
+
+def line_order(count: int, pattern: str, rng: Generator) -> Lines:
+    """The rank of each line, in the order of `line_numbers`: the lower, the longer it is kept."""
+    first = int(rng.integers(4))
+    shuffled = rng.permutation(count)
+    if pattern == "random":
+        return shuffled
+    bits = max(1, (count - 1).bit_length())
+    reversed_bits = np.zeros(count, np.int64)
+    places = (line_numbers(count) + first) % 2**bits
+    for bit in range(bits):  # read backwards, the multiples of four come first, then the other even numbers
+        reversed_bits |= ((places >> bit) & 1) << (bits - 1 - bit)
+    return reversed_bits.argsort().argsort()
+
+
+def kept_lines(order: Lines, kept: float, centre: float) -> np.ndarray:
+    """Which lines are acquired, in the order of `line_numbers`: the centre, and the rest by rank."""
+    count = len(order)
+    whole = np.abs(line_numbers(count)) <= (max(1, round(centre * count)) - 1) / 2
+    rest = np.where(whole, count, order).argsort()[: max(0, round(kept * count) - int(whole.sum()))]
+    acquired = whole.copy()
+    acquired[rest] = True
+    return acquired
