@@ -11,11 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import nibabel
 import numpy as np
-from nibabel.orientations import io_orientation
 
 from wardround.cases.images.limit import check_size
+from wardround.cases.images.nifti_file import anatomical_axes, read_volume
 from wardround.cases.images.window import CT_WINDOW, Pixels, Values, by_percentiles, windowed
 from wardround.core.errors import BadInput
 
@@ -24,23 +23,20 @@ COLOURS = ("R", "G", "B")
 
 def nifti_pixels(path: Path, frame: int | None, axis: int, window: dict[str, Any]) -> Pixels:
     """One slice along an axis of the file's array; the middle one where no frame is given."""
-    volume: Any = nibabel.load(path)
+    volume = read_volume(path)
     shape = volume.shape
     if len(shape) < 2 or 0 in shape:
         raise BadInput(path, f"holds no slice: its shape is {shape}")
-    axis = min(axis, 2)
+    axis = min(axis, 2) if len(shape) > 2 else 2
     depth = shape[axis] if len(shape) > 2 else 1
     index = depth // 2 if frame is None else frame
     if index >= depth:
         raise BadInput(path, f"there is no slice {index} on axis {axis}; it has slices 0 to {depth - 1}")
-    across, down = (other for other in range(3) if other != axis) if len(shape) > 2 else (0, 1)
+    across, down = (other for other in range(3) if other != axis)
     check_size(path, shape[across], shape[down])
-    place: list[Any] = [slice(None)] * min(len(shape), 3) + [0] * (len(shape) - 3)
-    if len(shape) > 2:
-        place[axis] = index
-    values = _turned(np.asanyarray(volume.dataobj[tuple(place)]), volume.affine, across, down)
+    values = _turned(volume.plane(axis, index), volume.affine, across, down)
     if values.dtype.names:
-        return np.stack([values[name] for name in COLOURS], axis=-1).astype(np.uint8)
+        return np.stack([values[name] for name in COLOURS], axis=-1)
     if "center" in window:
         return windowed(values, window["center"], window["width"])
     if window["modality"] == "CT":
@@ -50,13 +46,11 @@ def nifti_pixels(path: Path, frame: int | None, axis: int, window: dict[str, Any
 
 def _turned(values: Values, affine: Values, across: int, down: int) -> Values:
     """Rows from the top, columns from the left, for array axes `across` and `down` in anatomical order."""
-    orientation = io_orientation(affine)  # type: ignore[no-untyped-call]  # per array axis: 0 right, 1 anterior, 2 superior; and its sign
-    if np.isnan(orientation).any():
-        orientation = np.array([[0, 1], [1, 1], [2, 1]])
-    anatomical = {int(orientation[axis, 0]): place for place, axis in enumerate((across, down))}
+    axes = anatomical_axes(affine)
+    anatomical = {axes[axis][0]: place for place, axis in enumerate((across, down))}
     horizontal, vertical = sorted(anatomical)  # right before anterior before superior
     grown = np.transpose(values, (anatomical[vertical], anatomical[horizontal]))
-    signs = [orientation[(across, down)[anatomical[name]], 1] for name in (vertical, horizontal)]
+    signs = [axes[(across, down)[anatomical[name]]][1] for name in (vertical, horizontal)]
     # first make both axes grow to right, anterior, superior; then all three are shown from their far end
     rows, columns = (slice(None) if sign > 0 else slice(None, None, -1) for sign in signs)
     return grown[rows, columns][::-1, ::-1]
