@@ -60,7 +60,7 @@ def test_omnimedvqa(tmp_path):
         assert (question.options, question.gold) == (["Normal", "glaucoma"], 1)
         assert question.model_extra == {"label": "Disease Diagnosis"}
         assert first.images[0].modality == "Fundus Photography"
-        assert last.images[0].modality == "MR (Magnetic Resonance)"
+        assert last.images[0].modality == "MR"
 
 
 OMNI_BAD = {

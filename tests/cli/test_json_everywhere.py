@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from exam_server import ExamServer
-from exam_study import write_cases, write_study
+from exam_study import case, write_cases, write_study
+from PIL import Image
 
 from wardround.cli.main import app, main
 
@@ -19,6 +21,7 @@ CALLS: dict[str, list[str]] = {
     "cases validate": ["cases"],
     "cases convert": ["cases", "--out", "copy"],
     "cases show": ["cases", "case-1"],
+    "build medq-deg": ["pool", "--out", "medq-deg"],
     "check": ["study.toml"],
     "run": ["study.toml"],
     "mark": ["runs/exam"],
@@ -29,6 +32,7 @@ CALLS: dict[str, list[str]] = {
     "published": ["cure/table1"],
     "power": ["--difference", "0.1"],
 }
+POOL = [case(0, images=[{"path": "scan.png", "modality": "CT"}])]
 SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
 
 
@@ -55,6 +59,7 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     """A folder in which the study has been run once."""
     folder = tmp_path_factory.mktemp("ward")
     write_cases(folder / "cases", 4)
+    Image.fromarray(np.eye(8, dtype=np.uint8) * 255).save(write_cases(folder / "pool", POOL) / "scan.png")
     with ExamServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for study in (write_study(folder, server.url), judged_study(folder)):

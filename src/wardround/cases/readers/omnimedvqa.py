@@ -49,7 +49,7 @@ def read_omnimedvqa(source: Path) -> Rows:
                     options=tuple(options),
                     gold=gold,
                     images=(image,),
-                    modality=_said(told, "modality_type") or _said(told, "modality") or None,
+                    modality=_modality(told),
                     source=_said(told, "dataset") or None,
                     more=more | ({"label": label} if (label := _said(told, "question_type")) else {}),
                     names=NAMES,
@@ -71,6 +71,12 @@ def _files(source: Path) -> list[Path]:
 def _said(told: Told, name: str) -> str:
     value = told.get(name)
     return "" if value is None else str(value).strip()
+
+
+def _modality(told: Told) -> str | None:
+    """`CT` for `CT(Computed Tomography)`."""
+    said = _said(told, "modality_type") or _said(told, "modality")
+    return said.partition("(")[0].strip() or None
 
 
 def _image(file: Path, path: str, rows: Rows) -> str:

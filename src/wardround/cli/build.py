@@ -1,0 +1,54 @@
+"""`wardround build`: makes case sets."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wardround.cli.output import Json, finish, note
+from wardround.cli.several import several
+
+app = typer.Typer(no_args_is_help=True, help="Make case sets: medq-deg.")
+
+
+@app.callback()
+def build() -> None:
+    """Keeps `medq-deg` a command of its own while it is the only one."""
+
+
+@app.command("medq-deg", cls=several("--levels"))
+def medq_deg(
+    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Pools of questions on clean images.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make. It must not hold anything yet.")],
+    layout: Annotated[
+        list[str] | None,
+        typer.Option("--from", metavar="LAYOUT", help="The layout of the sources: once, or once for each."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws the degradations.")] = 0,
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="LEVEL...", help="Severities (default: L1 L2).")
+    ] = None,
+    per_case: Annotated[int, typer.Option("--per-case", min=1, help="Degradations for each question.")] = 3,
+    as_json: Json = False,
+) -> None:
+    """Make a MedQ-Deg set: de-duplicate, assign fitting degradations, attach the hierarchy."""
+    from wardround.building.medq_deg import build_medq_deg
+    from wardround.reporting.table_text import as_text
+
+    built = build_medq_deg(
+        sources,
+        out,
+        layouts=layout or ["wardround"],
+        seed=seed,
+        levels=levels or ["L1", "L2"],
+        per_case=per_case,
+        note=note,
+    )
+    unplaced = [f"{many} x {label or 'no label'}" for label, many in built.unplaced.most_common()]
+    text = as_text(built.funnel, shutil.get_terminal_size((120, 40)).columns)
+    if unplaced:
+        text += f"\nWithout a place among the 30 skills and 6 capabilities: {', '.join(unplaced)}"
+    finish(built.told(), as_json, f"{text}\n{out}")
