@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import defaultdict
 
 import pytest
 
 from wardround.benchmarks.published import load
 from wardround.building.medq_deg.skills import hierarchy, placed
+from wardround.cases.set import CaseSet
+from wardround.cli.main import main
 from wardround.core.case import Question
 
 
@@ -59,3 +63,19 @@ def test_a_label_without_a_place_is_given_back():
 def test_what_stands_as_unplaced_has_no_place():
     assert hierarchy().unplaced
     assert not set(hierarchy().unplaced) & set(hierarchy().places)
+
+
+def test_a_set_that_is_converted_can_have_them_too(tmp_path, monkeypatch, capsys):
+    questions = [asked(id="a", label="Bone"), asked(id="b", label="Reading tea"), asked(id="c", skill="Counting")]
+    told = {"id": "x", "questions": [question.model_dump(exclude_unset=True) for question in questions]}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(told))
+    call = ["wardround", "cases", "convert", str(tmp_path), "--out", str(tmp_path / "out"), "--skills", "--json"]
+    monkeypatch.setattr(sys, "argv", call)
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr()
+    assert json.loads(said.out)["labels_without_place"] == {"Reading tea": 1}
+    assert said.err == "without a place among the 30 skills and 6 capabilities: 1 x Reading tea\n"
+    (case,) = CaseSet.open(tmp_path / "out", strict=True)
+    assert [question.skill for question in case.questions] == ["Skeletal System", None, "Counting"]
+    assert [question.task for question in case.questions] == ["Medical Perception", None, "Medical Perception"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from wardround.cases.readers import Source, reader_for
@@ -13,8 +13,18 @@ from wardround.core.case import Case
 from wardround.core.errors import BadInput, Problem
 
 
-def convert(source: Path, out: Path, *, layout: str = "wardround", strict: bool = False) -> tuple[int, list[Problem]]:
-    """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out."""
+def convert(
+    source: Path,
+    out: Path,
+    *,
+    layout: str = "wardround",
+    strict: bool = False,
+    changed: Callable[[Case], Case] | None = None,
+) -> tuple[int, list[Problem]]:
+    """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out.
+
+    `changed` makes of each case the one that is written.
+    """
     read = reader_for(layout)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(out, "is there already and not empty; a case set is never overwritten")
@@ -24,7 +34,8 @@ def convert(source: Path, out: Path, *, layout: str = "wardround", strict: bool 
     out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.parent / f".{out.name}.{os.getpid()}"
     try:
-        count = write_case_set(_with_images(cases, draft), draft)
+        taken = _with_images(cases, draft)
+        count = write_case_set(map(changed, taken) if changed else taken, draft)
         draft.replace(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

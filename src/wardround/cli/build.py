@@ -36,6 +36,7 @@ def medq_deg(
 ) -> None:
     """Make a MedQ-Deg set: de-duplicate, assign fitting degradations, attach the hierarchy."""
     from wardround.building.medq_deg import build_medq_deg
+    from wardround.building.medq_deg.skills import unplaced_in_words
     from wardround.reporting.table_text import as_text
 
     built = build_medq_deg(
@@ -47,8 +48,7 @@ def medq_deg(
         per_case=per_case,
         note=note,
     )
-    unplaced = [f"{many} x {label or 'no label'}" for label, many in built.unplaced.most_common()]
+    if unplaced := unplaced_in_words(built.unplaced):
+        note(unplaced)
     text = as_text(built.funnel, shutil.get_terminal_size((120, 40)).columns)
-    if unplaced:
-        text += f"\nWithout a place among the 30 skills and 6 capabilities: {', '.join(unplaced)}"
     finish(built.told(), as_json, f"{text}\n{out}")

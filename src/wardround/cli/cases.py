@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +15,7 @@ from wardround.cases.set import CaseSet
 from wardround.cases.show import shown
 from wardround.cases.validation import problems_of
 from wardround.cli.output import Json, finish, note
+from wardround.core.case import Case
 from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show.")
@@ -51,15 +54,26 @@ def convert_command(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What to read.")],
     out: Annotated[Path, typer.Option(help="The folder to make. It must not hold anything yet.")],
     layout: Annotated[str, typer.Option("--from", help="The layout of the source.")] = "wardround",
+    skills: Annotated[bool, typer.Option("--skills", help="Attach MedQ-Deg's skills by the sources' labels.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
     as_json: Json = False,
 ) -> None:
     """Writes the cases of a published layout, with their images, as a case set."""
-    count, problems = convert(source, out, layout=layout, strict=strict)
+    unplaced: Counter[str] = Counter()
+    count, problems = convert(source, out, layout=layout, strict=strict, changed=_placing(unplaced) if skills else None)
     for problem in problems:
         note(str(problem))
+    if unplaced:
+        from wardround.building.medq_deg.skills import unplaced_in_words
+
+        note(unplaced_in_words(unplaced))
     finish(
-        {"cases": count, "out": str(out), "problems": [_told(problem) for problem in problems]},
+        {
+            "cases": count,
+            "out": str(out),
+            "problems": [_told(problem) for problem in problems],
+            **({"labels_without_place": dict(unplaced)} if skills else {}),
+        },
         as_json,
         f"{count} cases written to {out}; {_many(problems)}",
     )
@@ -75,6 +89,12 @@ def show_command(
     cases = CaseSet.open(path)
     case = cases.case(cases.index_of(case_id))
     finish(case.as_written(), as_json, shown(case))
+
+
+def _placing(unplaced: Counter[str]) -> Callable[[Case], Case]:
+    from wardround.building.medq_deg.skills import attached
+
+    return lambda case: attached(case, unplaced)
 
 
 def _many(problems: list[Problem]) -> str:

@@ -27,7 +27,7 @@ from wardround.building.medq_deg.duplicates import (
     same_images,
 )
 from wardround.building.medq_deg.pool import Given, gathered
-from wardround.building.medq_deg.skills import placed
+from wardround.building.medq_deg.skills import attached
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image, Question
@@ -232,18 +232,13 @@ def _cases(
     """The cases by id, each with its clean questions and, behind each, the same question with each degradation."""
     for id in sorted(pool.ids):
         case = pool.case(pool.index_of(id))
-        questions = []
-        for question in case.questions:
-            if (id, question.id) not in types:
-                continue
-            fields, label = placed(question)
-            if label is not None:
-                unplaced[label] += 1
-            clean = question.model_dump(exclude_unset=True) | fields
-            questions.append(clean)
-            questions += _degraded(clean, types[id, question.id], levels)
-        if not questions:
+        kept = [question for question in case.questions if (id, question.id) in types]
+        if not kept:
             continue
+        questions = []
+        for question in attached(case.model_copy(update={"questions": kept}), unplaced).questions:
+            clean = question.model_dump(exclude_unset=True)
+            questions += [clean, *_degraded(clean, types[id, question.id], levels)]
         images = [_named(image) for image in case.images]
         told = case.as_written() | {"images": images, "questions": questions}
         if clusters[id] != case.id or case.cluster is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from wardround.core.case import Question
+from wardround.core.case import Case, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,23 @@ def placed(question: Question) -> tuple[dict[str, Any], str | None]:
         return {}, next((str(label) for label in labels if label), "")
     told = {"capability": found.capability, "task": found.ability}
     return told | ({"skill": found.skill} if found.skill else {}), None
+
+
+def attached(case: Case, unplaced: Counter[str]) -> Case:
+    """A case with its questions placed. Labels without a place are counted, and their questions stay as they are."""
+    questions = []
+    for question in case.questions:
+        fields, label = placed(question)
+        if label is not None:
+            unplaced[label] += 1
+        questions.append(question.model_copy(update=fields))
+    return case.model_copy(update={"questions": questions})
+
+
+def unplaced_in_words(unplaced: Counter[str]) -> str:
+    """One line that lists the labels without a place; empty if there are none."""
+    listed = ", ".join(f"{many} x {label or 'no label'}" for label, many in unplaced.most_common())
+    return f"without a place among the 30 skills and 6 capabilities: {listed}" if listed else ""
 
 
 def _plain(label: object) -> str:
