@@ -41,7 +41,7 @@ class Type(NamedTuple):
 
 
 TAXONOMY = {
-    "limited_angle": Type("Artifacts", "CT", ("degrees",)),
+    "limited_angle": Type("Artifacts", "CT", ("degrees", "level")),
     "sparse_view": Type("Artifacts", "CT", ("views",)),
     "low_dose": Type("Noise", "CT", ("noise|photons",)),
     "bias_field": Type("Artifacts", "MRI", ("ratio|coefficient",)),
