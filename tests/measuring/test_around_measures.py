@@ -70,6 +70,10 @@ def test_no_marks_have_no_diagrams():
         assert table.is_empty()
     assert subgroup_gaps(nothing, study).is_empty()
     assert items_to_review(nothing).is_empty()
+    only_open = frame([mark(1, kind="open", gold=None, option=None, hits=[True])])
+    assert letter_bias(only_open, study).is_empty()
+    sexes = frame([mark(case, sex="FM"[case % 2]) for case in range(20)])
+    assert subgroup_gaps(sexes, study, measure="hit@1").is_empty()
 
 
 def grouped(random: np.random.Generator, chances: dict[str, float], each: int) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from wardround.reporting import AskView, CaseView, Part, RunFolder, TrialView
 # how often right, and how far confidence lies above that
 CANDIDATES = {
     "sharp-eyed": (0.84, 0.0),
-    "steady": (0.74, 0.02),
+    "steady": (0.84, 0.05),
     "over-sure": (0.62, 0.25),
     "small-model": (0.45, 0.15),
     "coin": (0.25, 0.0),

@@ -5,15 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 import pytest
-from rich_run import Rich
+from rich_run import CASES, WRONG_KEYS, Rich
+from simulated_run import write_run
 from test_report import Page
 
 from wardround.core.study import load_study
-from wardround.measuring import reliability, risk_coverage
-from wardround.reporting import diagrams
+from wardround.measuring import (
+    items_to_review,
+    letter_bias,
+    prompt_sensitivity,
+    rank_intervals,
+    reliability,
+    risk_coverage,
+    subgroup_gaps,
+    upstream_errors,
+)
+from wardround.reporting import diagrams, report
 from wardround.reporting.diagrams import BOTTOM, LEFT, RIGHT, TOP
 
 
@@ -124,3 +135,141 @@ def test_a_diagram_puts_every_dot_in_its_place() -> None:
     assert "<b>" not in drawn
     curve = [(0.5, 0.1), (1.0, 0.4)]
     assert 'class="dot"' not in diagrams.risk_diagram(curve, None, 0.5, "one")
+
+
+def gap_texts(row: dict[str, object]) -> list[str]:
+    """The cells of a gap as a page prints them, from a row of the function."""
+    worst, best = (next(iter(json.loads(str(row[name])).values())) for name in ("worst", "best"))
+    told = {name: hundredfold(value) for name, value in row.items() if isinstance(value, float)}
+    return [
+        "",
+        f"{worst} {told['worst_value']} ({told['worst_low']} to {told['worst_high']})",
+        f"{best} {told['best_value']}",
+        f"{told['gap']} ({told['gap_low']} to {told['gap_high']})",
+        told["noise"],
+    ]
+
+
+def test_groups_are_those_of_the_function(rich: Rich) -> None:
+    study = load_study(rich.run.folder / "study.toml")
+    for measure, place in (("accuracy", 0), ("hit@1", 1)):
+        told = subgroup_gaps(reference(rich.marks), study, measure=measure)
+        for key in ("age_band", "sex", "modality"):
+            html = re.search(rf'id="groups-{key}">.*?(?=<div class="block"|</section>)', rich.page, re.DOTALL)
+            assert html is not None
+            table = re.findall(r'<table class="forest gaps".*?</table>', html[0], re.DOTALL)[place]
+            own = {row["candidate"]: gap_texts(row) for row in told.filter(key=key).iter_rows(named=True)}
+            assert dict(cells(table)) == own
+            assert len(own) == 5
+    rare = re.search(r'id="groups-tag-0">.*?</table>', rich.page, re.DOTALL)
+    assert rare is not None
+    tagged = subgroup_gaps(reference(rich.marks), study, ["tag"])
+    tagged = tagged.filter(pl.col("worst").str.contains("rare"))
+    assert dict(cells(rare[0])) == {row["candidate"]: gap_texts(row) for row in tagged.iter_rows(named=True)}
+
+
+def test_groups_that_are_too_small_are_named(rich: Rich) -> None:
+    assert "Too few cases, left out: under 18 (5)." in section(rich.page, "groups")
+    assert "trauma" not in section(rich.page, "groups")  # four cases: nothing can be said of them
+    assert "hit@1: judge lexical-2: not validated." in section(rich.page, "groups")
+
+
+def test_groups_of_which_none_is_large_enough_are_said_to_be_too_small(tmp_path: Path, rich: Rich) -> None:
+    few = rich.marks.filter(pl.col("case").is_in([f"case-{number:02}" for number in range(10)]))
+    for file in ("study.toml", "manifest.json", "measures.csv", "comparisons.csv"):
+        (tmp_path / file).write_bytes((rich.run.folder / file).read_bytes())
+    few.write_parquet(tmp_path / "marks.parquet")
+    html = section(report(tmp_path).read_text(encoding="utf-8"), "groups")
+    assert "Too few cases to compare: F (5) and M (5)." in html
+    assert "<table" not in html
+
+
+def test_prompts_are_those_of_the_function(rich: Rich) -> None:
+    told = prompt_sensitivity(rich.marks, load_study(rich.run.folder / "study.toml"))
+    table = re.findall(r"<table.*?</table>", section(rich.page, "prompts"), re.DOTALL)[0]
+    assert dict(cells(table)) == {row["candidate"]: gap_texts(row) for row in told.iter_rows(named=True)}
+
+
+def test_letters_are_those_of_the_function(rich: Rich) -> None:
+    told = letter_bias(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
+    printed = list(cells(section(rich.page, "letters")))
+    assert [head.split(" n ")[0] for head, _ in printed] == ["sharp-eyed", "steady", "over-sure", "small-model", "coin"]
+    for head, texts in printed:
+        name, n = head.rsplit(" n ", 1)
+        own = told.filter(candidate=name).rows(named=True)
+        assert int(n) == own[0]["n"]
+        assert texts == [
+            f"{hundredfold(row['difference'])} ({hundredfold(row['low'])} to {hundredfold(row['high'])}) "
+            f"chosen {hundredfold(row['chosen'])} right {hundredfold(row['right'])}"
+            for row in own
+        ]
+    (planted,) = told.filter(candidate="coin", letter="A")["low"]
+    assert planted > 0.2  # it says A wherever that stands
+
+
+def test_ranks_are_those_of_the_function(rich: Rich) -> None:
+    told = rank_intervals(rich.run.comparisons)
+    ends = {row["candidate"]: (row["first"], row["last"]) for row in told.iter_rows(named=True)}
+    printed = {head: texts[1] for head, texts in cells(section(rich.page, "ranks"))}
+    assert printed == {n: str(a) if a == b else f"{a} to {b}" for n, (a, b) in ends.items()}
+    assert printed["coin"] == "5"
+    assert printed["sharp-eyed"] == printed["steady"] == "1 to 2"
+    html = section(rich.page, "ranks")
+    bars = re.findall(r'class="place" x="(.*?)%" width="(.*?)%"', html)
+    assert bars[0] == ("0.00", "40.00")
+    assert bars[-1] == ("80.00", "20.00")
+
+
+def test_chains_and_what_goes_together(rich: Rich) -> None:
+    html = section(rich.page, "chains")
+    told = upstream_errors(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
+    first, second = re.findall(r"<table.*?</table>", html, re.DOTALL)
+    assert [head.split(" Share")[0].split(" Unw")[0] for head, _ in cells(first)] == [
+        "Complete chains",
+        "Stage IQA",
+        "Stage AL",
+        "Stage DD",
+        "Mean over stages",
+    ]
+    for name, texts in cells(second):
+        own = told.filter(candidate=name).rows(named=True)
+        assert [row["stage"] for row in own] == ["", "AL", "DD"]
+        assert texts == [
+            f"{hundredfold(row['difference'])} ({hundredfold(row['low'])} to {hundredfold(row['high'])}) "
+            f"wrong {hundredfold(row['after_wrong'])} after wrong {hundredfold(row['after_right'])} after right "
+            f"wrong before {row['n_after_wrong']} of {row['n']}"
+            for row in own
+        ]
+    assert "This is an association, not an effect:" in html
+
+
+def test_items_to_review_are_those_of_the_function_and_lead_to_their_cases(rich: Rich) -> None:
+    told = items_to_review(reference(rich.marks))
+    written = pl.read_csv(rich.run.folder / "items_to_review.csv")
+    assert written.select("case", "question", "reason").rows() == told.select("case", "question", "reason").rows()
+    keys = dict(zip(rich.marks["case"] + rich.marks["question"], rich.marks["gold"], strict=True))
+    assert written["gold"].to_list() == [
+        keys[case + question] for case, question in told.select("case", "question").rows()
+    ]
+    missed = told.filter(reason="all strong candidates miss it")
+    assert {f"case-{number:02}" for number in WRONG_KEYS} <= set(missed.filter(question="mcq")["case"])
+    html = section(rich.page, "review")
+    table = re.findall(r"<table.*?</table>", html, re.DOTALL)[0]
+    assert [(head, texts[0]) for head, texts in cells(table)] == missed.select("case", "question").rows()
+    for (_, texts), row in zip(cells(table), missed.iter_rows(named=True), strict=True):
+        assert texts[3:5] == [hundredfold(row["right"]), hundredfold(row["strong_right"])]
+        if row["favourite"] is not None:
+            assert texts[2] == f"{'ABCD'[row['favourite']]} ({hundredfold(row['favourite_share'])})"
+    assert f"Of {CASES * 2 + 36 * 3} questions" in html
+    assert "<a" not in table
+    linked = re.findall(r'<a href="(cases/.*?)">(.*?)</a>', section(rich.linked, "review"))
+    assert {(rich.run.folder / "linked" / address).is_file() for address, _ in linked} == {True}
+    assert {name for _, name in linked} == set(told["case"])
+
+
+def test_sections_with_nothing_to_say_are_not_there(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    html = report(tmp_path).read_text(encoding="utf-8")
+    for name in ("ranks", "groups", "letters", "prompts", "chains", "option-tests"):
+        assert not has(html, name), name
+    assert has(html, "confidence")

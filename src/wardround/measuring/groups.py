@@ -59,6 +59,8 @@ def _gaps(marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str],
     numbers = coded(marks, study)
     defined = [m for m in defined_for(numbers, study) if m.name == name and not m.beside]
     chosen = _chosen(numbers, study, keys)
+    if not chosen:
+        return pl.DataFrame(schema=GAPS)
     wanted = {number: {(m.name, m.version) for m in defined} for number in range(len(chosen))}
     joining = Joining(chosen, wanted, study.seed)
     measured(Sitting(numbers, study, defined, joining))

@@ -70,6 +70,8 @@ def measured(sitting: Sitting) -> Lines:
 def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
     numbers, joining = sitting.numbers, sitting.joining
     applied = [m for m in sitting.defined if m.needed in each.sums]
+    if not applied:
+        return
     matrix, names = item_matrix(each, applied)
     claims = {source: by_confidence(claimed) for source, claimed in each.claims.items()}
     resampling = Resampling(numbers.size, sitting.study.seed, joining)

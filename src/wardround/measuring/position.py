@@ -40,6 +40,8 @@ def letter_bias(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFram
     rows: list[dict[str, Any]] = []
     for number, name in enumerate(numbers.candidates):
         told = numbers.of(number, number)
+        if "gold" not in told.columns:  # no choices at all
+            continue
         if "place" in told.columns and "gold_place" in told.columns:
             told = told.with_columns(shown="place", right="gold_place")
         else:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wardround.reporting.calibration import Calibration, calibrations
+from wardround.reporting.chains import CHAINED
 from wardround.reporting.grid import Grid, grid
 from wardround.reporting.judged import judged_note
 from wardround.reporting.option_tests import OPTION_TESTS
@@ -62,7 +63,7 @@ def _ways(run: RunFolder, method: str, changed: Mapping[str, str]) -> list[Way]:
 
 def other_measures(run: RunFolder) -> Section | None:
     """What else was measured in the reference condition."""
-    elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, "accuracy_parsed", "unparsed"}
+    elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
     names = [name for name in dict.fromkeys(line.measure for line in run.lines) if name not in elsewhere]
     lines = _at_reference(run, names, {})
     if not lines:

@@ -25,7 +25,7 @@ FORMS = {
     ("specificity", "macro by letter"): ("Specificity, mean over letters", "The same of the options that are wrong."),
     ("specificity", "macro precision by letter"): (
         "Precision, mean over letters",
-        "Share right among the questions in which a letter was chosen: of the size that ClinBench prints as specificity.",
+        "Share right where a letter was chosen: of the size that ClinBench prints as specificity.",
     ),
 }
 

@@ -11,6 +11,7 @@ import polars as pl
 from wardround.reporting.cases import CaseView, write_cases
 from wardround.reporting.reference import ranked
 from wardround.reporting.render import page, write_page
+from wardround.reporting.review import write_review
 from wardround.reporting.run import RunFolder, read_run
 from wardround.reporting.section import Section, registered_sections
 from wardround.reporting.sections import FIRST, LAST
@@ -19,14 +20,16 @@ TRAINING = "the case is for training, and is not examined"
 
 
 def report(folder: Path, *, cases: Iterable[CaseView] | None = None, out: Path | None = None) -> Path:
-    """Writes report.html of a run (or `out`), and with `cases` the folder cases/ beside it."""
+    """Writes report.html of a run (or `out`), beside it items_to_review.csv, and with `cases` the folder cases/."""
     run = read_run(folder)
     target = out or folder / "report.html"
     if cases is not None:
         told = {"run": run.name, "report": target.name, "order": ranked(run)}
         index = write_cases(cases, target.parent / "cases", **told)
         run = run.linking_to(f"cases/{index.name}")
-    return write_page(target, page("report.html", run=run, sections=sections(run), **alerts(run), facts=facts(run)))
+    write_page(target, page("report.html", run=run, sections=sections(run), **alerts(run), facts=facts(run)))
+    write_review(run, target.parent)
+    return target
 
 
 def sections(run: RunFolder) -> list[Section]:

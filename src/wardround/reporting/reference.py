@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import polars as pl
 
@@ -23,16 +23,32 @@ def at_reference(run: RunFolder, measure: str, changed: Mapping[str, str] | None
     return pooled if run.has_values(measure, pooled) and not run.has_values(measure, slice) else slice
 
 
-def marks_at_reference(run: RunFolder, changed: Mapping[str, str] | None = None) -> pl.LazyFrame:
-    """The marks of the reference condition, with some axes changed; they stay in their file until they are used.
+def marks_at_reference(
+    run: RunFolder, changed: Mapping[str, str] | None = None, *, over: Container[str] = ()
+) -> pl.LazyFrame:
+    """The marks of the reference condition, with some axes changed, over all values of others.
 
-    Where there are none, those of the changed axes alone.
+    Where there are none, those of the changed axes alone. They stay in their file until they are used.
     """
     pooled = dict(changed or {})
-    for held in (reference(run) | pooled, pooled):
-        if chosen := [condition for condition, axes in run.conditions.items() if held.items() <= axes.items()]:
+    held = {axis: value for axis, value in reference(run).items() if axis not in over} | pooled
+    for wanted in (held, pooled):
+        if chosen := [condition for condition, axes in run.conditions.items() if wanted.items() <= axes.items()]:
             return run.marks.filter(pl.col("condition").is_in(chosen))
     return run.marks.head(0)
+
+
+def by_part(run: RunFolder, measure: str, key: str) -> list[dict[str, str]]:
+    """The slices in which a measure is told by a key, in the reference condition, as the file has them."""
+    held = {axis: value for axis, value in reference(run).items() if axis != key}
+    there = {
+        tuple(line.slice.items()): dict(line.slice)
+        for line in run.lines
+        if line.measure == measure and key in line.slice
+    }
+    others = [{name: value for name, value in slice.items() if name != key} for slice in there.values()]
+    chosen = held if held in others else {}
+    return [slice for slice, rest in zip(there.values(), others, strict=True) if rest == chosen]
 
 
 def scores(run: RunFolder) -> list[str]:

@@ -8,13 +8,18 @@ import polars as pl
 
 from wardround.reporting import svg
 from wardround.reporting.breakdown import by_condition, by_slice
+from wardround.reporting.chains import chains
 from wardround.reporting.confidence import confidence, other_measures
 from wardround.reporting.differences import comparisons
+from wardround.reporting.gaps import groups, prompts
 from wardround.reporting.headline import headline
+from wardround.reporting.letters import letters
 from wardround.reporting.numbers import number
 from wardround.reporting.option_tests import option_tests
+from wardround.reporting.ranking import ranks
 from wardround.reporting.reference import ranked
 from wardround.reporting.render import render
+from wardround.reporting.review import review
 from wardround.reporting.run import RunFolder
 from wardround.reporting.section import Section, SectionMaker
 
@@ -82,11 +87,17 @@ def manifest(run: RunFolder) -> Section:
 
 FIRST: tuple[SectionMaker, ...] = (
     headline,
+    ranks,
     by_condition,
     comparisons,
     by_slice,
+    groups,
     confidence,
+    chains,
+    letters,
+    prompts,
     option_tests,
     other_measures,
+    review,
 )
 LAST: tuple[SectionMaker, ...] = (asked, reading, manifest)

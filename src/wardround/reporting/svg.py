@@ -44,13 +44,37 @@ def around_zero(values: Iterable[float]) -> Scale:
 
 def interval(value: float, low: float | None, high: float | None, *, scale: Scale, title: str) -> Markup:
     """A dot for the value and a line for its interval."""
-    drawn = _grid(scale)
-    if low is not None and high is not None:
-        drawn += Markup('<line class="range" x1="{}" x2="{}" y1="11" y2="11"/>').format(scale.at(low), scale.at(high))
-        for end in (low, high):
-            drawn += Markup('<line class="range" x1="{0}" x2="{0}" y1="7" y2="15"/>').format(scale.at(end))
-    drawn += Markup('<circle class="dot" cx="{}" cy="11" r="4.5"/>').format(scale.at(value))
-    return _figure(drawn, title)
+    return _figure(_grid(scale) + _interval(value, low, high, scale), title)
+
+
+def reaching(value: float, low: float | None, high: float | None, end: float, *, scale: Scale, title: str) -> Markup:
+    """A dot with its interval, and a ring at the figure that it is held against."""
+    drawn = Markup('<line class="reach" x1="{}" x2="{}" y1="11" y2="11"/>').format(scale.at(value), scale.at(end))
+    drawn += Markup('<circle class="ring" cx="{}" cy="11" r="4.5"/>').format(scale.at(end))
+    return _figure(_grid(scale) + drawn + _interval(value, low, high, scale), title)
+
+
+def places(first: int, last: int, many: int, title: str) -> Markup:
+    """A bar from the first to the last of so many places, each a step wide."""
+    steps = Markup("").join(
+        Markup('<line class="grid" x1="{0:.2f}%" x2="{0:.2f}%" y1="0" y2="{1}"/>').format(100 * step / many, HEIGHT)
+        for step in range(many + 1)
+    )
+    bar = Markup('<rect class="place" x="{:.2f}%" width="{:.2f}%" y="6" height="10" rx="4"/>').format(
+        100 * (first - 1) / many, 100 * (last - first + 1) / many
+    )
+    return _figure(steps + bar, title)
+
+
+def places_axis(many: int) -> Markup:
+    """The numbers of the places, those that have room."""
+    every = -(-many // 10)
+    drawn = Markup("").join(
+        Markup('<text x="{:.2f}%" y="15" text-anchor="middle">{}</text>').format(100 * (place - 0.5) / many, place)
+        for place in range(1, many + 1)
+        if place == 1 or place % every == 0
+    )
+    return Markup('<svg class="axis" aria-hidden="true" width="100%" height="20">{}</svg>').format(drawn)
 
 
 def nothing(scale: Scale, title: str) -> Markup:
@@ -78,6 +102,15 @@ def shares(parts: Sequence[tuple[str, int]], title: str) -> Markup:
             )
         start += count
     return _figure(drawn, title)
+
+
+def _interval(value: float, low: float | None, high: float | None, scale: Scale) -> Markup:
+    drawn = Markup("")
+    if low is not None and high is not None:
+        drawn += Markup('<line class="range" x1="{}" x2="{}" y1="11" y2="11"/>').format(scale.at(low), scale.at(high))
+        for end in (low, high):
+            drawn += Markup('<line class="range" x1="{0}" x2="{0}" y1="7" y2="15"/>').format(scale.at(end))
+    return drawn + Markup('<circle class="dot" cx="{}" cy="11" r="4.5"/>').format(scale.at(value))
 
 
 def _grid(scale: Scale) -> Markup:
