@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from wardround.measuring.exact import Floats
 from wardround.measuring.formulas import ratio
@@ -49,6 +48,8 @@ def share_of_pairs(accuracy: Floats, shift: Floats) -> Floats:
 
 def spearman(a: Floats, b: Floats) -> Floats:
     """Correlation of ranks over the last axis; ties share their mean rank, nan where one side is all ties."""
+    from scipy.stats import rankdata  # 45 MB of memory, for several candidates only
+
     x, y = (rankdata(each, axis=-1) - (each.shape[-1] + 1) / 2 for each in (a, b))
     size = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     found: Floats = np.divide((x * y).sum(axis=-1), size, out=np.full(np.shape(size), np.nan), where=size > 0)

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 
 import numpy as np
 import polars as pl
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
@@ -34,7 +34,7 @@ class Needed:
 
     def power_of(self, cases: int) -> float:
         """The chance to see the difference with so many cases."""
-        return float(norm.sf(norm.isf(ALPHA / 2) - self.difference * sqrt(cases) / self.spread))
+        return float(ndtr(self.difference * sqrt(cases) / self.spread + ndtri(ALPHA / 2)))
 
 
 def power_from_guesses(
@@ -93,5 +93,5 @@ def power_from_marks(
 def _needed(difference: float, spread: float, power: float, pairs: int = 0) -> Needed:
     if not 0 < power < 1:
         raise WardroundError(f"a power of {power:g} is not between 0 and 1")
-    reach = norm.isf(ALPHA / 2) + norm.isf(1 - power)
+    reach = ndtri(power) - ndtri(ALPHA / 2)
     return Needed(ceil((reach * spread / difference) ** 2), difference, spread, power, pairs)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from wardround.measuring.bootstrap import LEVEL
 from wardround.measuring.exact import Floats
 
-Z = float(norm.ppf((1 + LEVEL) / 2))
+Z = float(ndtri((1 + LEVEL) / 2))
 
 
 def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) -> Floats:
@@ -36,5 +36,5 @@ def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
 
 def student(value: Floats, clusters: Floats, variance: Floats, within: tuple[float, float]) -> tuple[Floats, Floats]:
     """Value plus and minus t standard errors, within its range: for figures of which Wilson knows nothing."""
-    reach = t.ppf((1 + LEVEL) / 2, clusters - 1) * np.sqrt(variance)
+    reach = stdtrit(clusters - 1, (1 + LEVEL) / 2) * np.sqrt(variance)
     return np.maximum(value - reach, within[0]), np.minimum(value + reach, within[1])
