@@ -196,10 +196,21 @@ def test_a_cell_may_name_the_row_that_has_the_image(tmp_path):
     assert sorted(question.id for question in case.questions) == ["0", "1"]
 
 
+def test_two_tables_may_number_the_rows_of_an_image_alike(tmp_path):
+    write_tsv(tmp_path / "one-test.tsv", [row(0, in_base64(1)), row(1, in_base64(2))], COLUMNS)
+    write_tsv(tmp_path / "two-test.tsv", [row(0, in_base64(1), question="Where?"), row(1, in_base64(3))], COLUMNS)
+    cases = list(READERS["medq-deg"](tmp_path))
+    assert [(case.id, [each.id for each in case.questions]) for case in cases] == [
+        ("test-0", ["0", "0+"]),
+        ("test-1", ["1"]),
+        ("test-1-2", ["1"]),
+    ]
+
+
 def test_other_columns_are_kept(tmp_path):
-    told = row(0, in_base64(1)) | {"Capability": "Counting", "Body part": "chest"}
+    told = row(0, in_base64(1)) | {"Capability": "Counting", "Body part": "chest", "grade": "high", "id": "z"}
     (case,) = READERS["medq-deg"](write_tsv(tmp_path / GOOD, [told]))
-    assert case.questions[0].model_extra == {"body_part": "chest"}
+    assert case.questions[0].model_extra == {"body_part": "chest", "source_grade": "high", "source_id": "z"}
     assert case.questions[0].capability == "Counting"
 
 

@@ -127,11 +127,13 @@ XPERT = {
 
 def test_medxpertqa(tmp_path):
     put(tmp_path, "images/MM-1-a.jpeg", "images/MM-1-b.jpeg")
-    lines = [XPERT, {**XPERT, "id": "MM-2", "images": [], "label": ["A"]}, {**XPERT, "id": "MM-3", "label": "J"}]
+    without = {**XPERT, "images": []}
+    lines = [XPERT, {**without, "id": "MM-2", "label": ["A"]}, {**XPERT, "id": "MM-3", "label": "J"}]
+    lines.append({**without, "id": "MM-4"})
     (tmp_path / "MM").mkdir()
     (tmp_path / "MM" / "test.jsonl").write_text("\n".join([*map(json.dumps, lines), "{", "3"]))
     read = READERS["medxpertqa"](tmp_path)
-    case, without = read
+    case, *others = read
     assert (case.id, case.split) == ("test-MM-1", "test")
     assert [image.path for image in case.images] == ["images/MM-1-a.jpeg", "images/MM-1-b.jpeg"]
     question = case.questions[0]
@@ -139,8 +141,8 @@ def test_medxpertqa(tmp_path):
     assert question.images is None
     assert question.model_extra["label"] == "Treatment / Reasoning"
     assert question.model_extra["body_system"] == "Respiratory"
-    assert without.images == []
-    assert [(problem.line, problem.field) for problem in read.problems] == [(3, "label"), (4, None), (5, None)]
+    assert [(other.id, other.images) for other in others] == [("test-MM-2", []), ("test-MM-4", [])]
+    assert [(problem.line, problem.field) for problem in read.problems] == [(3, "label"), (5, None), (6, None)]
 
 
 SITE = {

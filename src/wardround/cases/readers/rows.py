@@ -18,6 +18,9 @@ from wardround.core.case import Case, Image, Question
 from wardround.core.errors import Problem
 from wardround.core.validation import complaints
 
+OURS = frozenset(Question.model_fields)
+LABELS = ("skill", "capability", "task")  # fields of a question that a source may tell as they are
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -70,7 +73,8 @@ class Rows:
         groups: dict[tuple[str | None, tuple[str, ...]], list[tuple[Row, Row | None]]] = {}
         for row in self._rows:
             twin = twins.get(id(row))
-            groups.setdefault((row.split, (twin or row).images), []).append((row, twin))
+            clean = twin or row
+            groups.setdefault((row.split, clean.images or (str(clean.file), clean.id)), []).append((row, twin))
         self._groups = list(groups.values())
         if not self._groups and self.problems:
             raise raised(self.problems[0], " (and no other row can be used)")
@@ -96,7 +100,7 @@ class Rows:
         numbers: dict[str, int] = {}
         images: list[dict[str, Any]] = []
         questions: list[dict[str, Any]] = []
-        ids = {id(row): _question_id(row) for row, _ in group}
+        ids = _question_ids([row for row, _ in group])
         several = len({row.images for row, _ in group}) > 1
         for row, twin in group:
             for path in row.images:
@@ -126,13 +130,26 @@ class Rows:
         there.write_bytes(decoded(row_again(where.file, where.offset, where.length)[where.column]))
 
 
+def _question_ids(rows: list[Row]) -> dict[int, str]:
+    """The ids of a case's questions by `id()`; the same index may come from two files."""
+    taken: dict[str, int] = {}
+    for row in rows:
+        name = _question_id(row)
+        while name in taken:
+            name += "+"
+        taken[name] = id(row)
+    return {row: name for name, row in taken.items()}
+
+
 def _question_id(row: Row) -> str:
     return f"deg-{row.id}" if row.degradation else row.id
 
 
 def _question(row: Row, id: str, of: str | None) -> dict[str, Any]:
     told = {"id": id, "kind": "choice", "prompt": row.prompt, "options": list(row.options), "gold": row.gold}
-    told |= row.more
+    told |= {
+        name if name in LABELS or name not in OURS else f"source_{name}": value for name, value in row.more.items()
+    }
     if of:
         told["of"] = of
     if row.degradation:
