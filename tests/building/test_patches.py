@@ -163,7 +163,10 @@ def test_swapped_images_bring_looking_down_to_chance(exam: Exam) -> None:
 
 def test_what_is_right_with_swapped_images_is_right_by_the_other_image(exam: Exam) -> None:
     swapped = Condition(images="swapped")
-    same = [examination(exam.renderer.images(case, swapped)[0][0]) == examination(case) for case in exam.test]
+    same = [
+        examination(exam.renderer.images(case, case.questions[0], swapped)[0][0]) == examination(case)
+        for case in exam.test
+    ]
     scores = exam.scores("pixels", swapped)
     assert scores[np.array(same)].mean() > 0.8
     assert scores[~np.array(same)].mean() < 0.1
