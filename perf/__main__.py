@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from perf import calls, capacity, install_size, measuring, parser, replay, scale
+from perf import calls, capacity, degradation, install_size, measuring, parser, replay, scale
 from perf.bars import bar
 
 
@@ -27,6 +27,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "scale": (scale.__doc__, scale.main),
     "parser": (parser.__doc__, parser.main),
     "measuring": (measuring.__doc__, measuring.main),
+    "degradation": (degradation.__doc__, degradation.main),
 }
 
 
