@@ -9,35 +9,23 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wardround.building.medq_deg.account import Rejected, funnel, write_account
 from wardround.building.medq_deg.draws import drawn
-from wardround.building.medq_deg.duplicates import (
-    Asked,
-    Print,
-    components,
-    contradictions,
-    plain,
-    print_of,
-    repetitions,
-    same_images,
-)
+from wardround.building.medq_deg.duplicates import Asked, Print, components, contradictions, repetitions, same_images
 from wardround.building.medq_deg.pool import Given, gathered
+from wardround.building.medq_deg.selection import Note, fit_questions
 from wardround.building.medq_deg.skills import attached
-from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import CaseSet, write_case_set
-from wardround.core.case import Case, Image, Question
+from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.degrade.severities import severity_number
 from wardround.degrade.types import CATEGORIES, modality_named
 from wardround.reporting.table import Table
-
-Note = Callable[[str], None]
-LOOKED_AT = 1000  # questions between two words of progress
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ def _built(
 ) -> Built:
     rejected: list[Rejected] = []
     prints: dict[str, Print] = {}
-    fit = list(_fit(pool, prints, rejected, note))
+    fit = list(fit_questions(pool, prints, rejected, note))
     same = same_images(prints.values())
     fit = _without("contradiction", contradictions(fit), fit, rejected)
     fit = _without("duplicate", repetitions(fit, same), fit, rejected)
@@ -147,70 +135,6 @@ def _without(
 ) -> list[Asked]:
     rejected += (Rejected(*key, reason, detail) for key, detail in sorted(left_out.items()))
     return [each for each in fit if each.key not in left_out]
-
-
-def _fit(pool: CaseSet, prints: dict[str, Print], rejected: list[Rejected], note: Note) -> Iterator[Asked]:
-    """The questions that can be degraded and asked; the images of each are looked at once."""
-    seen: dict[Any, Print | str] = {}
-    done = 0
-    for case in pool:
-        for question in case.questions:
-            done += 1
-            if done % LOOKED_AT == 0:
-                note(f"looked at {done} of {pool.question_count} questions")
-            images = [case.images[number] for number in shown_by(case, question)]
-            reason, detail = _unfit(question, images)
-            looks = [] if reason else [_looked_at(pool, image, seen) for image in images]
-            broken = next((each for each in looks if isinstance(each, str)), None)
-            if broken is not None:
-                reason, detail = "image cannot be decoded", broken
-            if reason:
-                rejected.append(Rejected(case.id, question.id, reason, detail))
-                continue
-            found = [each for each in looks if isinstance(each, Print)]
-            prints |= {each.exact: each for each in found}
-            yield Asked(
-                case=case.id,
-                question=question.id,
-                prompt=question.prompt,
-                options=frozenset(plain(option) for option in question.choices),
-                answer=plain(question.choices[int(question.gold)]),
-                images=tuple(each.exact for each in found),
-                modalities=tuple(sorted({modality_named(image.modality) or "" for image in images})),
-            )
-
-
-def shown_by(case: Case, question: Question) -> Sequence[int]:
-    """The numbers of the images that a question shows."""
-    return range(len(case.images)) if question.images is None else question.images
-
-
-def _unfit(question: Question, images: list[Image]) -> tuple[str, str]:
-    """Why a question cannot be taken, in short and in detail; two empty texts if it can."""
-    if question.of or question.degradations or any(image.degradations for image in images):
-        return "already degraded", ", ".join(question.degradations)
-    if question.kind != "choice":
-        return "not a choice", f"kind is {question.kind}"
-    if question.chain or question.given:
-        return "part of a chain", f"chain {question.chain or 'of ' + ', '.join(question.given)}"
-    if not images:
-        return "no image", "it shows none"
-    unknown = [image.modality for image in images if modality_named(image.modality) is None]
-    if unknown:
-        return "none of the 7 modalities", f"modality is {unknown[0]!r}" if unknown[0] else "no modality is told"
-    return "", ""
-
-
-def _looked_at(pool: CaseSet, image: Image, seen: dict[Any, Print | str]) -> Print | str:
-    """How an image is known again, or what is wrong with it."""
-    recipe = recipe_for(image)
-    key = image.path, image.frame, repr(recipe)
-    if key not in seen:
-        try:
-            seen[key] = print_of(pixels(pool.image_path(image), image.frame, recipe))
-        except BadInput as error:
-            seen[key] = error.problem.message
-    return seen[key]
 
 
 def _clusters(pool: CaseSet, fit: list[Asked], same: dict[str, str]) -> dict[str, str]:
@@ -258,7 +182,8 @@ def _degraded(clean: dict[str, Any], types: tuple[str, ...], levels: tuple[str, 
 
 
 def _named(image: Image) -> dict[str, Any]:
-    return image.model_dump(exclude_unset=True) | {"modality": modality_named(image.modality) or image.modality}
+    known = modality_named(image.modality)
+    return image.model_dump(exclude_unset=True) | ({"modality": known} if known else {})
 
 
 def _forget_unused(folder: Path) -> None:

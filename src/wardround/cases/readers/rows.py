@@ -116,7 +116,6 @@ class Rows:
             **split,
             "cluster": first.images[0] if first.images else name,
             "origin": {"name": first.source or self.origin},
-            **first.case,
             "images": images,
             "questions": questions,
         }

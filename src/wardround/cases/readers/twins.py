@@ -41,11 +41,11 @@ class Row:
     degradation: str | None = None
     of: str | None = None  # the id of the clean row in the same file
     more: Mapping[str, Any] = field(default_factory=dict)  # further fields of the question
-    case: Mapping[str, Any] = field(default_factory=dict)  # further fields of the case
     names: Mapping[str, str] = field(default_factory=lambda: NAMES)  # what the layout calls our fields
 
     def at(self, name: str) -> str:
-        return f"{self.place}.{name}" if self.place else name
+        """The name of a field behind the row's place."""
+        return ".".join(part for part in (self.place, name) if part)
 
 
 def clean_twins(rows: Sequence[Row]) -> tuple[dict[int, Row], list[Problem]]:
