@@ -69,7 +69,7 @@ def test_the_seed_is_of_the_pixels_and_the_type_and_of_nothing_else():
 def test_a_record_tells_what_was_done():
     done = rendered(GREY, "downsample_artifact", "1.5")
     assert (done.type, done.severity) == ("low_resolution", 1.5)
-    assert done.parameters["factor"] == pytest.approx(8**0.5)
+    assert done.parameters["factor"] == pytest.approx((3 * 6) ** 0.5)
 
 
 def test_hounsfield_units_keep_their_type_and_padding_counts_as_air():

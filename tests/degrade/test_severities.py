@@ -45,7 +45,7 @@ def test_other_severities_are_refused(text):
 def test_a_changed_table_is_used_by_its_file_and_has_another_hash(tmp_path):
     ours = profile_named(CLINICAL)
     text = SHIPPED.read_text(encoding="utf-8").replace(
-        "gaussian_noise = { sigma = [0, 0.04", "gaussian_noise = { sigma = [0, 0.05"
+        "gaussian_noise = { sigma = [0, 0.03", "gaussian_noise = { sigma = [0, 0.05"
     )
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     mine = profile_named("mine.toml:clinical-1", tmp_path)
@@ -60,8 +60,8 @@ def test_a_changed_table_is_used_by_its_file_and_has_another_hash(tmp_path):
         ("version = 1", "version = 'one'", "clinical-1.version: expected a whole number"),
         ("gaussian_noise = { sigma =", "gaussian_noise = { sgima =", "gaussian_noise: expected the parameters sigma"),
         ("gaussian_noise = {", "gaussian_moise = {", "clinical-1.display.gaussian_moise: is not one of the types"),
-        ("sigma = [0, 0.04, 0.12]", "sigma = [0, 0.04]", "gaussian_noise.sigma: expected a number, a word, or three"),
-        ("sigma = [0, 0.04, 0.12]", "sigma = [0, true, 0.12]", "display.gaussian_noise.sigma: expected a number"),
+        ("sigma = [0, 0.03, 0.07]", "sigma = [0, 0.03]", "gaussian_noise.sigma: expected a number, a word, or three"),
+        ("sigma = [0, 0.03, 0.07]", "sigma = [0, true, 0.07]", "display.gaussian_noise.sigma: expected a number"),
         ("[clinical-1.hu]", "[clinical-1.uh]", "clinical-1.uh: unknown key"),
         ("[clinical-1]", "[clinical-1", "is not TOML"),
     ],

@@ -27,8 +27,7 @@ def ghosting(image: Image, severity: Severity, rng: Generator) -> Image:
     ghosts = severity["fewest"] + int(drawn * (severity["most"] - severity["fewest"] + 1))
     numbers = line_numbers(image.shape[axis])
     cycle = 2 * np.pi * (numbers / ghosts + start)
-    factors = (1 - severity["intensity"] * (1 - np.cos(cycle)) / 2) * np.exp(
-        1j * sign * PHASE * severity["intensity"] * np.sin(cycle)
-    )
+    strength = 1 - severity["intensity"] * (1 - np.cos(cycle)) / 2
+    factors = strength * np.exp(1j * sign * PHASE * severity["intensity"] * np.cos(cycle))
     factors[np.abs(numbers) <= SPARED * len(numbers) / 2] = 1
     return with_lines(image, axis, factors.astype(np.complex64))

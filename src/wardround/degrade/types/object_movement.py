@@ -34,4 +34,6 @@ def moved(image: Image, down: int, right: int) -> Image:
 
 
 def _overlap(size: int, shift: int) -> tuple[slice, slice]:
-    return slice(max(shift, 0), size + min(shift, 0)), slice(max(-shift, 0), size - max(shift, 0))
+    kept = max(0, size - abs(shift))
+    to, of = (size - kept, 0) if shift > 0 else (0, size - kept)
+    return slice(to, to + kept), slice(of, of + kept)

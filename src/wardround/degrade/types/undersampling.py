@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from wardround.core.errors import WardroundError
 from wardround.degrade.kspace import Lines, line_numbers, smooth_phase, with_lines
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 
 PHASE = 1.5  # radians: the most of each term
+LEAST_CENTRE = 12  # lines: a small image has no fewer, or else it would lose its contrast
 
 
 def undersampling(image: Image, severity: Severity, rng: Generator) -> Image:
@@ -36,6 +39,8 @@ def line_order(count: int, pattern: str, rng: Generator) -> Lines:
     shuffled = rng.permutation(count)
     if pattern == "random":
         return shuffled
+    if pattern != "equispaced":
+        raise WardroundError(f"pattern {pattern!r}: expected equispaced or random")
     bits = max(1, (count - 1).bit_length())
     reversed_bits = np.zeros(count, np.int64)
     places = (line_numbers(count) + first) % 2**bits
@@ -44,11 +49,8 @@ def line_order(count: int, pattern: str, rng: Generator) -> Lines:
     return reversed_bits.argsort().argsort()
 
 
-def kept_lines(order: Lines, kept: float, centre: float) -> np.ndarray:
-    """Which lines are acquired, in the order of `line_numbers`: the centre, and the rest by rank."""
+def kept_lines(order: Lines, kept: float, centre: float) -> NDArray[np.bool_]:
+    """Which lines are acquired, in the order of `line_numbers`: the centre, and so many of the rest by rank."""
     count = len(order)
-    whole = np.abs(line_numbers(count)) <= (max(1, round(centre * count)) - 1) / 2
-    rest = np.where(whole, count, order).argsort()[: max(0, round(kept * count) - int(whole.sum()))]
-    acquired = whole.copy()
-    acquired[rest] = True
-    return acquired
+    whole = np.abs(line_numbers(count)) <= max(centre * count, LEAST_CENTRE) / 2 + 1e-6
+    return whole | (order < (kept - centre) / max(1 - centre, 1e-9) * count)

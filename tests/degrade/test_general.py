@@ -1,0 +1,271 @@
+"""The nine general types, against SciPy, Pillow, scikit-image and formulas; then on real images."""
+
+from importlib import import_module
+
+import numpy as np
+import PIL.Image
+import pytest
+import real_images as real
+from numpy.random import Generator, Philox
+from PIL import ImageEnhance
+from scipy import ndimage
+from skimage.exposure import adjust_gamma
+from skimage.transform import rotate
+
+from wardround.core.errors import WardroundError
+from wardround.degrade import degrade, rendered
+from wardround.degrade.blur import along_line, gaussian, line_taps
+from wardround.degrade.rendering import LUMA, with_parameters
+from wardround.degrade.resize import through_smaller
+from wardround.degrade.types.exposure import FLOOR, exposure, gain
+from wardround.degrade.types.object_movement import moved
+from wardround.degrade.warp import rotated
+
+GENERAL = (
+    "object_rotation",
+    "object_movement",
+    "adjust_brightness",
+    "exposure",
+    "reduce_contrast",
+    "gaussian_noise",
+    "low_resolution",
+    "motion_blur",
+    "gaussian_blur",
+)
+MOTION = ("object_rotation", "object_movement")
+
+
+def drawn(*shape: int) -> np.ndarray:
+    return np.random.default_rng(7).random(shape).astype(np.float32)
+
+
+def by_hand(type: str, image: np.ndarray, parameters: dict, seed: str) -> np.ndarray:
+    """The function of a type itself, on any float image, with the draws that another image has had."""
+    function = getattr(import_module(f"wardround.degrade.types.{type}"), type)
+    return function(image, parameters, Generator(Philox(key=int(seed, 16))))
+
+
+@pytest.mark.parametrize("shape", [(40, 61), (61, 40, 3), (1, 30), (5, 4)])
+@pytest.mark.parametrize("sigma", [0.4, 1.5, 7.3])
+def test_gaussian_blur_is_scipys(shape, sigma):
+    image = drawn(*shape)
+    radius = int(np.ceil(3 * sigma))
+    expected = ndimage.gaussian_filter(image.astype(float), sigma, mode="reflect", axes=(0, 1), radius=radius)
+    np.testing.assert_allclose(gaussian(image, sigma), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 61), (31, 40, 3), (3, 2)])
+@pytest.mark.parametrize(("length", "angle"), [(9.0, 0.0), (21.4, 2.2), (2.5, 1.1)])
+def test_motion_blur_is_a_convolution_with_its_line(shape, length, angle):
+    image = drawn(*shape)
+    down, right, weights = line_taps(length, angle)
+    reach = int(np.ceil(length))
+    kernel = np.zeros((2 * reach + 1, 2 * reach + 1))
+    kernel[reach - down, reach - right] = weights
+    planes = np.atleast_3d(image).astype(float)
+    expected = [ndimage.convolve(planes[..., c], kernel, mode="reflect") for c in range(planes.shape[2])]
+    np.testing.assert_allclose(np.atleast_3d(along_line(image, length, angle)), np.stack(expected, -1), atol=2e-6)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7, 1.9, 3.0])
+@pytest.mark.parametrize("length", [4.0, 9.3, 31.0])
+def test_the_taps_are_a_line_of_that_length_and_direction(length, angle):
+    down, right, weights = line_taps(length, angle)
+    along = right * np.cos(angle) + down * np.sin(angle)
+    across = down * np.cos(angle) - right * np.sin(angle)
+    assert weights.sum() == pytest.approx(1, abs=1e-5)
+    assert weights @ down == pytest.approx(0, abs=1e-4)
+    assert weights @ right == pytest.approx(0, abs=1e-4)
+    # an even line has the variance L^2 / 12; being shared among pixels adds at most a quarter of a pixel per axis
+    assert length**2 / 12 - 0.05 <= weights @ along**2 <= length**2 / 12 + 0.3
+    assert weights @ across**2 <= 0.3
+    assert np.abs(across).max() < 1.5
+
+
+def test_a_line_or_a_sigma_of_no_length_changes_nothing():
+    image = drawn(20, 30)
+    np.testing.assert_array_equal(along_line(image, 0.0, 1.0), image)
+    np.testing.assert_array_equal(gaussian(image, 0.0), image)
+
+
+def pillow(image: np.ndarray, height: int, width: int, method: PIL.Image.Resampling) -> np.ndarray:
+    return np.asarray(PIL.Image.fromarray(image).resize((width, height), method))
+
+
+def mean_by_area(image: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Every pixel cut into as many as the new size has, so that the new pixels are whole blocks of them."""
+    fine = image.astype(float).repeat(height, axis=0).repeat(width, axis=1)
+    return fine.reshape(height, image.shape[0], width, image.shape[1]).mean(axis=(1, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("small", [(16, 20), (23, 37), (48, 80), (1, 1)])
+def test_smaller_is_by_area_and_larger_is_pillows_bicubic_or_nearest(small):
+    image = drawn(48, 80)
+    coarse = mean_by_area(image, *small)
+    expected = pillow(coarse, 48, 80, PIL.Image.Resampling.BICUBIC)
+    edge = [2 * int(np.ceil(size / few)) for size, few in zip((48, 80), small, strict=True)]  # Pillow's own border
+    inside = (slice(edge[0], 48 - edge[0]), slice(edge[1], 80 - edge[1]))
+    done = through_smaller(image, *small, "cubic")
+    assert done.shape == image.shape
+    np.testing.assert_allclose(done[inside], expected[inside], atol=5e-6)
+    blocks = pillow(coarse, 48, 80, PIL.Image.Resampling.NEAREST)
+    np.testing.assert_allclose(through_smaller(image, *small, "nearest"), blocks, atol=2e-6)
+
+
+def test_colours_are_made_smaller_one_by_one():
+    image = drawn(30, 41, 3)
+    done = through_smaller(image, 7, 9, "cubic")
+    for colour in range(3):
+        np.testing.assert_array_equal(done[..., colour], through_smaller(image[..., colour].copy(), 7, 9, "cubic"))
+
+
+def test_low_resolution_goes_with_the_size_of_the_image():
+    for side, pixels_left in ((512, 128), (1024, round(1024 / 7)), (256, round(256 / 2.5))):
+        image = (drawn(side, side) * 255).astype(np.uint8)
+        parameters = {"factor": 4.0, "method": "nearest"}
+        done = with_parameters(image, "low_resolution", 2.0, parameters, "display").image
+        changes = (np.diff(done.astype(int), axis=1) != 0).any(axis=0).sum()
+        assert changes == pixels_left - 1
+
+
+def wave(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return 0.5 + 0.3 * np.sin(x / 3.1) * np.cos(y / 2.7)
+
+
+@pytest.mark.parametrize("degrees", [7.0, -30.0, 45.0, 80.0, -153.0])
+def test_rotation_is_that_of_the_function_and_sharper_than_bilinear(degrees):
+    height, width = 120, 151
+    y, x = np.mgrid[:height, :width].astype(float)
+    turn, middle_y, middle_x = np.radians(degrees), (height - 1) / 2, (width - 1) / 2
+    from_x = middle_x + np.cos(turn) * (x - middle_x) - np.sin(turn) * (y - middle_y)
+    from_y = middle_y + np.sin(turn) * (x - middle_x) + np.cos(turn) * (y - middle_y)
+    inside = (from_x > 3) & (from_x < width - 4) & (from_y > 3) & (from_y < height - 4)
+    outside = (from_x < -5) | (from_x > width + 4) | (from_y < -5) | (from_y > height + 4)
+    image = wave(y, x).astype(np.float32)
+    done = rotated(image, degrees)
+    assert done.shape == image.shape
+    assert np.abs(done[outside]).max(initial=0) < 0.005
+    error, bilinear = (np.abs(each - wave(from_y, from_x))[inside].mean() for each in (done, rotate(image, degrees)))
+    assert error < 4e-4
+    assert error < bilinear / 5
+
+
+def test_whole_quarter_turns_lose_nothing():
+    image = drawn(30, 30, 3)
+    np.testing.assert_allclose(rotated(image, 90), np.rot90(image), atol=1e-6)
+    np.testing.assert_allclose(rotated(image, -180), image[::-1, ::-1], atol=1e-6)
+    np.testing.assert_allclose(rotated(drawn(20, 31), 180), drawn(20, 31)[::-1, ::-1], atol=1e-6)
+    np.testing.assert_array_equal(rotated(image, 0), image)
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (3, -5), (-12, 30), (50, 0), (-3, -60)])
+def test_movement_is_scipys_shift(shift):
+    image = drawn(20, 31)
+    np.testing.assert_array_equal(moved(image, *shift), ndimage.shift(image, shift, order=0))
+
+
+@pytest.mark.parametrize("type", MOTION)
+@pytest.mark.parametrize("key", range(6))
+def test_what_moves_goes_the_same_way_and_further_at_a_higher_level(type, key):
+    y, x = np.mgrid[:200, :260]
+    image = np.exp(-((y - 100) ** 2 + (x - 170) ** 2) / 50)  # a spot 40 pixels right of the middle
+    image = (image * 200).astype(np.uint8)
+    image[5, key] = 1  # another seed
+
+    def displacement(level: float | str) -> np.ndarray:
+        done = degrade(image, type, level).astype(float)
+        done[done < 10] = 0
+        return np.array(ndimage.center_of_mass(done)) - (100, 170)
+
+    steps = [displacement(level) for level in ("L1", 1.5, "L2")]
+    lengths = [np.hypot(*step) for step in steps]
+    assert 3 < lengths[0] < lengths[1] < lengths[2]
+    if type == "object_movement":
+        assert steps[0] @ steps[2] / lengths[0] / lengths[2] > 0.98
+    else:
+        assert np.sign(steps[0][0]) == np.sign(steps[2][0])
+
+
+def test_exposure_is_gamma_above_the_floor():
+    image = drawn(50, 60)
+    for gamma, direction, exponent in ((1.8, "darker", 1.8), (2.5, "lighter", 0.4)):
+        severity = {"gamma": gamma, "offset": -0.02, "direction": direction}
+        done = exposure(image, severity, np.random.default_rng(0))
+        bright = image >= FLOOR
+        np.testing.assert_allclose(done[bright], (adjust_gamma(image, exponent) - 0.02)[bright], atol=1e-5)
+        ramp = np.linspace(0, 1, 1001, dtype=np.float32)
+        curve = ramp * gain(ramp, exponent)
+        assert (np.diff(curve) > 0).all()  # no step at the floor
+        assert np.diff(curve).max() < 0.03
+
+
+def test_exposure_keeps_hues_and_does_not_colour_a_black_background():
+    image = drawn(50, 60, 3) * 0.4 + 0.1
+    severity = {"gamma": 2.5, "offset": 0.0, "direction": "lighter"}
+    done = exposure(image, severity, np.random.default_rng(0))
+    np.testing.assert_allclose(done @ LUMA, (image @ LUMA) ** 0.4, atol=1e-4)
+    np.testing.assert_allclose(done[..., 0] / done[..., 2], image[..., 0] / image[..., 2], rtol=1e-4)
+    noise = np.random.default_rng(1).integers(0, 4, (50, 60, 3)).astype(np.float32) / 255
+    lit = exposure(noise, severity, np.random.default_rng(0))
+    by_channel = adjust_gamma(noise, 0.4)
+    assert np.ptp(lit, axis=2).max() < 6 / 255
+    assert np.ptp(by_channel, axis=2).max() > 30 / 255  # what each channel's own gamma would have done
+
+
+def test_contrast_is_reduced_as_pillow_does():
+    image = (drawn(60, 70, 3) * 200 + 20).astype(np.uint8)
+    done = with_parameters(image, "reduce_contrast", 1.0, {"factor": 0.4}, "display").image
+    expected = np.asarray(ImageEnhance.Contrast(PIL.Image.fromarray(image)).enhance(0.4))
+    assert np.abs(done.astype(int) - expected).max() <= 1
+
+
+def test_noise_has_its_sigma_in_every_channel_and_only_grows():
+    image = np.full((200, 300, 3), 128, np.uint8)
+    image[..., 0] = 120
+    mild, strong = (
+        with_parameters(image, "gaussian_noise", 1.0, {"sigma": sigma}, "display").image.astype(float) - image
+        for sigma in (0.03, 0.09)
+    )
+    assert strong.std(axis=(0, 1)) == pytest.approx(0.09 * 255, rel=0.02)
+    assert np.abs(strong.mean(axis=(0, 1))).max() < 0.3
+    assert np.abs(np.corrcoef(strong.reshape(-1, 3).T) - np.eye(3)).max() < 0.02
+    np.testing.assert_allclose(strong, 3 * mild, atol=2.1)  # the same field, rounded
+
+
+@pytest.mark.parametrize("type", ["adjust_brightness", "exposure"])
+def test_the_direction_is_drawn_once_or_given(type):
+    base = np.linspace(60, 190, 40 * 50).reshape(40, 50).astype(np.uint8)
+    signs = set()
+    for key in range(12):
+        image = base.copy()
+        image[0, 0] = key
+        changes = [(degrade(image, type, level).astype(int) - image).mean() for level in ("L1", 1.3, "L2")]
+        assert np.sign(changes[0]) == np.sign(changes[1]) == np.sign(changes[2])
+        assert abs(changes[0]) < abs(changes[1]) < abs(changes[2])
+        signs.add(np.sign(changes[0]))
+        assert (degrade(image, type, "L1", "medq-deg-estimated").astype(int) - image).mean() < 0  # darker
+    assert signs == {-1, 1}
+    parameters = {**rendered(base, type, "L1").parameters, "direction": "up"}
+    with pytest.raises(WardroundError, match="expected lighter, darker or either"):
+        with_parameters(base, type, 1.0, parameters, "display")
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(WardroundError, match="expected cubic or nearest"):
+        with_parameters(np.zeros((4, 4), np.uint8), "low_resolution", 1.0, {"factor": 2, "method": "linear"}, "display")
+
+
+@pytest.mark.parametrize("name", real.NAMES)
+@pytest.mark.parametrize("type", GENERAL)
+def test_on_real_images_the_error_grows_and_a_faint_disc_stays(type, name):
+    image = real.real_image(name)
+    first, second = (real.rms_within(real.body(name), degrade(image, type, level), image) for level in ("L1", "L2"))
+    assert first >= 2
+    if type not in MOTION:  # what those do is a displacement, which is tested above
+        assert second > 1.2 * first
+    scene = real.planted(name)
+    done = rendered(scene.image, type, "L2")
+    disc, ring = scene.disc, scene.ring
+    if type in MOTION:
+        disc, ring = (by_hand(type, mask.astype(np.float32), done.parameters, done.seed) > 0.5 for mask in (disc, ring))
+    assert real.contrast_to_noise(done.image, disc, ring) > 1
