@@ -24,7 +24,7 @@ from wardround.measuring import (
     subgroup_gaps,
     upstream_errors,
 )
-from wardround.reporting import diagrams, report
+from wardround.reporting import compare, diagrams, report
 from wardround.reporting.diagrams import BOTTOM, LEFT, RIGHT, TOP
 
 
@@ -273,3 +273,23 @@ def test_sections_with_nothing_to_say_are_not_there(tmp_path: Path) -> None:
     for name in ("ranks", "groups", "letters", "prompts", "chains", "option-tests"):
         assert not has(html, name), name
     assert has(html, "confidence")
+
+
+def test_every_judged_figure_has_its_judge_beside_it(rich: Rich, tmp_path: Path) -> None:
+    """By section: wherever hit@k is printed, the judge's kappa or `not validated` is too."""
+    for name in ("scores", "conditions", "slices", "groups", "prompts", "measures", "review"):
+        assert "judge lexical-2: not validated" in section(rich.page, name), name
+    assert "judge" not in section(rich.page, "comparisons")  # only accuracy is compared
+    assert "judge" not in section(rich.page, "option-tests")
+    for file in ("study.toml", "manifest.json", "measures.csv", "comparisons.csv", "marks.parquet"):
+        (tmp_path / file).write_bytes((rich.run.folder / file).read_bytes())
+    told = pl.read_csv(tmp_path / "comparisons.csv")
+    told.with_columns(measure=pl.lit("hit@1")).write_csv(tmp_path / "comparisons.csv")
+    kappa = {"value": 0.86, "low": 0.7, "high": 0.95, "clusters": 40}
+    (tmp_path / "judge.json").write_text(json.dumps({"judge": "lexical-2", "kappa": kappa, "items": 50}))
+    html = report(tmp_path).read_text(encoding="utf-8")
+    for name in ("scores", "ranks", "conditions", "comparisons", "slices", "groups", "prompts", "measures", "review"):
+        assert "kappa 0.86 (0.70 to 0.95), 50 labels of 40 cases" in section(html, name), name
+    both = compare([rich.run.folder, tmp_path], tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "judge lexical-2: not validated; rich (2), judge lexical-2: kappa 0.86" in section(both, "hit@1")
+    assert "Judged" not in section(both, "accuracy")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wardround.core.condition import AXES
 from wardround.reporting.grid import Grid, grid
+from wardround.reporting.judged import judged_note
 from wardround.reporting.numbers import listed, percent, span
 from wardround.reporting.reference import asked_under, at_reference, chance, ranked, reference, scores
 from wardround.reporting.render import render
@@ -36,6 +37,7 @@ def by_condition(run: RunFolder) -> Section | None:
         "axes": [_axis(run, axis) for axis in run.varied_axes],
         "several": len(run.varied_axes) > 1,
         "folded_blocks": [*folded, _together(run)],
+        "judged": judged_note(run, scores(run)),
     }
     return Section("conditions", "By condition", render("conditions.html", **told))
 
@@ -47,7 +49,7 @@ def by_slice(run: RunFolder) -> Section | None:
     folded = [block for block in blocks if any(len(found.rows) > 1 for found in block.grids)]
     if not folded:
         return None
-    told = {"folded_blocks": folded, "varied": bool(run.varied_axes)}
+    told = {"folded_blocks": folded, "varied": bool(run.varied_axes), "judged": judged_note(run, scores(run))}
     return Section("slices", "By case and question", render("slices.html", **told))
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wardround.core.errors import WardroundError
+from wardround.marking.validation import judge_note
 from wardround.reporting.forest import said
+from wardround.reporting.judged import is_judged
 from wardround.reporting.render import page, write_page
 from wardround.reporting.run import Measure, RunFolder, read_run
 from wardround.reporting.words import measure_meaning, measure_title, slice_words
@@ -63,8 +65,15 @@ def side_by_side(runs: Sequence[RunFolder], labels: Sequence[str]) -> list[tuple
             for candidate, slice in sorted(order, key=lambda key: key[1] != ())
         ]
         if rows:
-            tables.append((measure, measure_title(measure), measure_meaning(measure), rows))
+            tables.append((measure, measure_title(measure), _meaning(measure, runs, labels), rows))
     return tables
+
+
+def _meaning(measure: str, runs: Sequence[RunFolder], labels: Sequence[str]) -> str:
+    """What a measure says and, where a judge made it, what is known of the judge of each run."""
+    judges = [f"{label}, {judge_note(run.folder)}" for label, run in zip(labels, runs, strict=True)]
+    told = [measure_meaning(measure), f"Judged: {'; '.join(judges)}." if is_judged(measure) else ""]
+    return " ".join(filter(None, told))
 
 
 def _row(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from wardround.reporting import svg
+from wardround.reporting.judged import judged_note
 from wardround.reporting.numbers import listed, percent, span
 from wardround.reporting.reference import ranked
 from wardround.reporting.render import render
@@ -44,7 +45,8 @@ def comparisons(run: RunFolder) -> Section | None:
     if not run.compared:
         return None
     families = [_family(run, family) for family in dict.fromkeys(line.family for line in run.compared)]
-    return Section("comparisons", "Differences", render("comparisons.html", families=families))
+    judged = judged_note(run, (line.measure for line in run.compared))
+    return Section("comparisons", "Differences", render("comparisons.html", families=families, judged=judged))
 
 
 def _family(run: RunFolder, family: str | None) -> Differences:

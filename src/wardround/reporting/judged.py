@@ -9,15 +9,12 @@ from wardround.reporting.numbers import listed
 from wardround.reporting.run import RunFolder
 from wardround.reporting.words import measure_title
 
-STEMS = frozenset({"hit", "unscored", "kappa"})
-GROUNDING = frozenset(
-    {"grounded", "evidence_based_correct", "evidence_misled", "knowledge_based_correct", "hallucination"}
-)
+JUDGED = frozenset({"hit", "evidence_based_correct", "evidence_misled", "knowledge_based_correct", "hallucination"})
 
 
 def is_judged(measure: str) -> bool:
     """Whether a measure rests on the verdicts of a judge."""
-    return measure.partition("@")[0] in STEMS | GROUNDING
+    return measure.partition("@")[0] in JUDGED
 
 
 def judged_note(run: RunFolder, measures: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 
 from wardround.core.condition import AXES, DEFAULTS
+from wardround.marking.validation import judge_note
 from wardround.reporting.numbers import listed
 from wardround.reporting.run import Comparison, Measure, RunFolder
 from wardround.reporting.table import Cell, Column, Row, Table, Unit
@@ -203,7 +204,7 @@ def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
     judged = dict.fromkeys(each.measure for each in shown if each.measure.startswith(JUDGED))
     judges = {line.version for line in run.lines if line.measure in judged and line.version}
     if judged and judges:
-        kappa = [line for line in run.lines if line.measure == "kappa" and line.value is not None]
-        checked = f"kappa {kappa[0].value:.2f} against people" if kappa else "not validated against people"
+        _, _, kappa = judge_note(run.folder).partition(": ")
+        checked = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"
         notes.append(f"{listed(list(judged))}: marked by {listed(sorted(judges))}, {checked}.")
     return notes

@@ -1,0 +1,60 @@
+"""The paper's table in the report of a run that `wardround bench` made, with the published rows beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup
+
+from wardround.benchmarks.bench import STUDY_FILE, drawn
+from wardround.benchmarks.entry import Entry, entries
+from wardround.reporting.run import RunFolder
+from wardround.reporting.section import Section
+from wardround.reporting.table_html import as_html
+
+
+def paper_table(run: RunFolder) -> Section | None:
+    """Nothing for a run of another kind; without published rows where its study is not the paper's any more."""
+    name = _named(run)
+    entry = entries().get(name)
+    if entry is None or not entry.columns:
+        return None
+    changed = changed_protocol(entry, run.declared)
+    table = drawn(name, entry, run.folder, published=changed is None)
+    if changed is not None and entry.published:
+        table = replace(table, notes=[*table.notes, f"Published figures are not shown: {changed}."])
+    told = Markup("<p>{}. Laid out as {} of the paper{}.</p>").format(
+        entry.title,
+        entry.paper,
+        ", whose own figures stand below, on the paper's own cases" if any(row.published for row in table.rows) else "",
+    )
+    return Section("paper-table", name, told + as_html(table))
+
+
+def _named(run: RunFolder) -> str:
+    """The study's name, as the first line of the file that bench wrote has it; empty where there is none."""
+    file = run.folder / STUDY_FILE
+    if not file.is_file():
+        return ""
+    return file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").partition(":")[0]
+
+
+def changed_protocol(entry: Entry, declared: Mapping[str, Any]) -> str | None:
+    """What of a study is not as the paper has it; images that are stored degraded count as assigned."""
+    assert entry.put is not None
+    asked = {
+        axis: [values] if isinstance(values, str) else values for axis, values in declared.get("conditions", {}).items()
+    }
+    wanted = dict(entry.put.conditions)
+    if entry.put.doses or (wanted.get("degradation"), asked.get("degradation")) == (["assigned"], ["stored"]):
+        wanted["degradation"] = asked.get("degradation", [])
+    for what, own, paper in (
+        ("questions", declared.get("questions", ["all"]), entry.put.questions),
+        ("sampling", declared.get("sampling", {}), entry.put.sampling.given),
+        ("conditions", asked, wanted),
+    ):
+        if own != paper:
+            return f"{what} of this run: not as in the paper"
+    return None
