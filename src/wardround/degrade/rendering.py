@@ -120,8 +120,10 @@ def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored
         done = seen + (draw(grey) - grey)[..., None]  # coloured marks on a grey image stay
     else:
         done = draw(seen)
+    shown = done * np.float32(white)
+    np.clip(shown, 0, white, out=shown)
     out = channels.copy()
-    out[..., :colours] = np.rint(np.clip(done, 0.0, 1.0) * np.float32(white)).astype(image.dtype)
+    out[..., :colours] = np.rint(shown, out=shown).astype(image.dtype)
     return out.reshape(image.shape)
 
 
@@ -135,6 +137,7 @@ def white_of(values: Stored) -> int:
 
 
 def _is_grey(channels: Stored) -> bool:
-    rgb = channels[..., :3].astype(np.int32)
+    red, green, blue = (channels[..., colour] for colour in range(3))
     limit = GREY_WITHIN * (1 if channels.dtype == np.uint8 else white_of(channels[..., :3]) / 255)
-    return bool((rgb.max(axis=2) - rgb.min(axis=2) < limit).all())
+    most, least = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+    return bool((most - least < limit).all())

@@ -1,4 +1,4 @@
-"""Sums of shifted rows: the one loop behind blurs, changes of size and rotation.
+"""Sums of shifted rows: the one loop behind blurs and changes of size.
 
 Every row of the result is a weighted sum of rows of the image, each read from an offset of its own. The inner loop
 runs along the row with unit stride, so that it becomes vector code; each pixel is summed in the order of the weights,

@@ -13,6 +13,6 @@ from wardround.degrade.severities import Severity
 
 
 def reduce_contrast(image: Image, severity: Severity, rng: Generator) -> Image:
-    means = image.mean(axis=(0, 1), dtype=np.float64)
+    means = image.mean(axis=0).mean(axis=0, dtype=np.float64)  # row by row first: that is fast
     mean = float(means @ LUMA) if image.ndim == 3 else float(means)
     return image * np.float32(severity["factor"]) + np.float32(mean * (1 - severity["factor"]))
