@@ -57,10 +57,6 @@ def shown(values: Pixels) -> Pixels:
     return values.astype(float) if values.dtype == np.uint8 else np.clip((values - 40.0) / 400.0 + 0.5, 0, 1) * 255
 
 
-def halved(image: Pixels) -> Pixels:
-    return image.reshape(image.shape[0] // 2, 2, image.shape[1] // 2, 2).mean(axis=(1, 3))
-
-
 def fresh() -> Generator:
     return Generator(Philox(key=7))
 
@@ -115,10 +111,10 @@ def test_every_view_holds_the_whole_mass() -> None:
 
 @BOTH
 def test_a_complete_scan_gives_the_image_back_better_than_scikit_image_does(space: str) -> None:
-    image = halved(attenuation(HEAD, space))
-    angles = half_turn(400, 0.0)
-    ours = reconstruct(project(image, angles), angles, np.full(400, np.pi / 400), image.shape, interpolations=2)
-    theirs = iradon(radon(image, np.rad2deg(angles), circle=False), np.rad2deg(angles), circle=False, output_size=256)
+    image = attenuation(HEAD, space).reshape(128, 4, 128, 4).mean(axis=(1, 3))
+    angles = half_turn(240, 0.0)
+    ours = reconstruct(project(image, angles), angles, np.full(240, np.pi / 240), image.shape, interpolations=2)
+    theirs = iradon(radon(image, np.rad2deg(angles), circle=False), np.rad2deg(angles), circle=False, output_size=128)
     inside = body_mask(image)
     assert rms((ours - image)[inside]) < 0.75 * rms((theirs - image)[inside])
 
@@ -148,9 +144,9 @@ LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in (CTS[0], CTS[2])
 
 
 @BOTH
-@pytest.mark.parametrize("name", [*LARGE, "CT_small.dcm", "halved"])
+@pytest.mark.parametrize("name", [*LARGE, "CT_small.dcm"])
 def test_streaks_and_shadows_have_the_energy_that_scikit_image_gives_them(name: str, space: str) -> None:
-    image = halved(attenuation(HEAD, space)) if name == "halved" else attenuation(name, space)
+    image = attenuation(name, space)
     inside = body_mask(image)
     inside[[0, 1, 2, -3, -2, -1]] = inside[:, [0, 1, 2, -3, -2, -1]] = False  # they pad with half-covered pixels
     drawn = fresh().random()
@@ -241,6 +237,17 @@ def test_the_level_of_the_body_can_be_kept() -> None:
     lost, kept = (limited_angle(image, {"degrees": 150, "level": level}, fresh()) for level in ("lost", "kept"))
     assert lost[body].mean() < 0.9 * image[body].mean()
     assert kept[body].mean() == pytest.approx(image[body].mean(), rel=1e-4)
+
+
+def test_the_frame_of_a_cropped_patient_is_no_edge() -> None:
+    """A constant image that fills its frame stays smooth where its frame runs along the missing rays."""
+
+    class Upright(Generator):
+        def random(self) -> float:  # type: ignore[override]
+            return 0.0
+
+    left = limited_angle(np.ones((96, 96), np.float32), {"degrees": 150, "level": "kept"}, Upright(Philox(key=7)))
+    assert np.abs(np.diff(left, axis=1)).max() < 0.1
 
 
 def test_where_no_view_is_lost_nothing_changes() -> None:

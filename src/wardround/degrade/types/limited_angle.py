@@ -3,7 +3,8 @@
 Half a turn is complete; `degrees` of it were measured. The views that were not measured are projected, filtered,
 back-projected with the weight they have in a complete scan, and taken from the image. The remaining views keep
 their weights: edges along the missing rays fade, and shadows run beside dense structures. Where nothing is missing
-nothing is taken, so that there is no blur from reconstructing.
+nothing is taken, so that there is no blur from reconstructing. A body that touches the frame fades out beyond it:
+an edge there would be the frame's and not the patient's.
 
 With the views the image loses attenuation in proportion. `level` says what becomes of that: `lost`, the image is
 darker; or `kept`, the mean of the body is what it was, as on a scanner that was calibrated with water for this scan.
@@ -22,15 +23,26 @@ from wardround.degrade.projector import complete_scan, project, reconstruct
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 
+BEYOND = 0.125  # of the longer side
+
 
 def limited_angle(image: Image, severity: Severity, rng: Generator) -> Image:
     direction = 180.0 * rng.random()
     missing = min(max(180.0 - severity["degrees"], 0.0), 180.0)
     views = max(1, round(complete_scan(image.shape) * missing / 180.0))
+    margin = round(BEYOND * max(image.shape))
+    patient = _beyond_the_frame(image, margin)
     angles = np.deg2rad(direction + missing * ((np.arange(views) + 0.5) / views - 0.5))
     weights = np.full(views, np.deg2rad(missing) / views)
-    left = image - reconstruct(project(image, angles), angles, weights, image.shape, interpolations=2)
+    taken = reconstruct(project(patient, angles), angles, weights, patient.shape, interpolations=2)
+    left = image - taken[margin : margin + image.shape[0], margin : margin + image.shape[1]]
     return left * _gain(image, left) if severity["level"] == "kept" else left
+
+
+def _beyond_the_frame(image: Image, margin: int) -> Image:
+    fading = np.sin(0.5 * np.pi * (np.arange(margin) + 0.5) / margin) ** 2
+    down, across = (np.concatenate([fading, np.ones(side), fading[::-1]]) for side in image.shape)
+    return np.pad(image, margin, mode="edge") * np.outer(down, across).astype(np.float32)
 
 
 def _gain(image: Image, left: Image) -> np.float32:

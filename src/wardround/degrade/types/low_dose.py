@@ -3,8 +3,8 @@
 Noise is inserted: the image is projected, the noise that the counts behind each line integral would have is
 reconstructed, and added to the image, which is otherwise left as it is. A bin counts on average
 I0 exp(-line integral) photons; the logarithm of the count has the variance 1 / count, and that of the electronics
-on top. It is drawn as normal: even the fewest counts at the shipped severities are tens, where this is close to
-Poisson, and the same field then serves every dose.
+on top. It is drawn as normal: the fewest counts at the shipped severities are about a hundred, where that is close
+to Poisson, and the same field then serves every dose.
 
 Attenuation is the grey value, 0 being air (or that of water = 1 in Hounsfield space), scaled so that the densest
 ray has a line integral of 5, as through a large patient: the size of a pixel is not known. `photons` is I0 for a
