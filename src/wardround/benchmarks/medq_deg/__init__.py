@@ -1,0 +1,1 @@
+"""MedQ-Deg: what its studies draw beyond tables."""

@@ -1,0 +1,238 @@
+"""MedQ-Deg's tables and figures on planted candidates: the curves come back, and effects only where they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from medq_deg_cases import medq_deg_cases
+from PIL import Image
+from scipy.stats import kendalltau
+
+from wardround.benchmarks.bench import Benched, bench
+from wardround.benchmarks.medq_deg.dose import cliff
+from wardround.benchmarks.medq_deg.ranks import kendall, ranks, tau
+from wardround.benchmarks.medq_deg.scores import Scores
+from wardround.core.errors import WardroundError
+from wardround.reporting.table import Cell, Table
+
+
+def planted(name: str, by: list[dict[str, Any]] | None = None, **truth: Any) -> dict[str, Any]:
+    return {"name": name, "provider": "simulated", "extra_body": {"seed": len(name), **truth, "by": by or []}}
+
+
+def at(severity: str, **truth: Any) -> dict[str, Any]:
+    return {"when": {"severity": severity}, **truth}
+
+
+def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], **more: Any) -> Benched:
+    return bench(name, cases=cases, candidates=candidates, runs=folder / "runs", note=lambda text: None, **more)
+
+
+def cell(table: Table, row: str, heading: str, over: str = "") -> Cell:
+    place = next(n for n, each in enumerate(table.columns) if (each.heading, each.over) == (heading, over))
+    return next(each for each in table.rows if each.labels[0] == row).cells[place]
+
+
+# right at L0; at L1 right on CT and X-ray only; never right at L2: and always sure
+SURE = planted(
+    "sure",
+    [at("L1", accuracy=1.0), {"when": {"severity": "L1", "modality": "MRI"}, "accuracy": 0.0}, at("L2", accuracy=0.0)],
+    accuracy=1.0,
+    sharpness=1.0,
+)
+OVERCONFIDENT = planted(
+    "overconfident",
+    [at("L1", accuracy=0.7), at("L2", accuracy=0.3, sharpness=0.95)],
+    accuracy=0.9,
+    sharpness=0.8,
+)
+HUMBLE = planted(
+    "humble",
+    [at("L1", accuracy=0.8, sharpness=0.8), at("L2", accuracy=0.6, sharpness=0.4)],
+    accuracy=0.95,
+    sharpness=0.95,
+)
+STEADY = planted("steady", accuracy=0.7, sharpness=0.8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("medq-deg")
+
+
+@pytest.fixture(scope="module")
+def cases(folder: Path) -> Path:
+    return medq_deg_cases(folder / "cases", 60)
+
+
+@pytest.fixture(scope="module")
+def fig4(folder: Path, cases: Path) -> Benched:
+    return run("medq-deg/fig4", cases, folder, [SURE, OVERCONFIDENT, HUMBLE, STEADY])
+
+
+def test_a_deterministic_respondent_gives_its_curves_back_exactly(fig4: Benched) -> None:
+    table = fig4.tables[0]
+    for level, accuracy in (("L0", 1.0), ("L1", 2 / 3), ("L2", 0.0)):
+        assert cell(table, "sure", "accuracy", level).value == pytest.approx(accuracy, abs=1e-9)
+        assert cell(table, "sure", "confidence", level).value == pytest.approx(1.0, abs=1e-9)
+        assert cell(table, "sure", "shift", level).value == pytest.approx(1.0 - accuracy, abs=1e-9)
+
+
+def test_a_stochastic_respondent_is_within_its_intervals(fig4: Benched) -> None:
+    for name, level, accuracy, sharpness in [
+        ("overconfident", "L0", 0.9, 0.8),
+        ("overconfident", "L2", 0.3, 0.95),
+        ("humble", "L2", 0.6, 0.4),
+        ("steady", "L1", 0.7, 0.8),
+    ]:
+        found = cell(fig4.tables[0], name, "accuracy", level)
+        truth = accuracy * sharpness + (1 - accuracy) * (1 - sharpness) / 3
+        assert found.low is not None
+        assert found.high is not None
+        slack = 0.03  # 95% intervals of several figures
+        assert found.low - slack <= truth <= found.high + slack
+
+
+def test_the_dunning_kruger_effect_is_found_where_planted_and_nowhere_else(fig4: Benched) -> None:
+    within = fig4.tables[2]
+    share = {row.labels[0]: row.cells[0].value for row in within.rows}
+    assert share["sure"] == 1.0
+    assert share["overconfident"] is not None
+    assert share["overconfident"] > 0.95
+    assert share["humble"] is not None
+    assert share["humble"] < 0.05
+    assert share["steady"] is not None
+    assert share["steady"] < 0.9
+    for name in ("overconfident", "humble"):
+        rise = cell(within, name, "Shift rises by")
+        assert rise.low is not None
+        assert rise.high is not None
+        assert (rise.low > 0) == (name == "overconfident")
+
+
+def test_the_figure_has_its_files(fig4: Benched) -> None:
+    assert {file.name for file in fig4.files} >= {"table.csv", "table.tex", "table.md"}
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_changes_are_from_each_questions_own_twin(tmp_path: Path, stored: bool) -> None:
+    found = run("medq-deg/table2", medq_deg_cases(tmp_path / "cases", stored=stored), tmp_path, [OVERCONFIDENT, STEADY])
+    assert found.folder is not None
+    score: dict[tuple[str, str, str, int], float] = {}
+    about: dict[tuple[str, str], tuple[str | None, str]] = {}
+    for mark in pl.read_parquet(found.folder / "marks.parquet").iter_rows(named=True):
+        score[mark["candidate"], mark["case"], mark["question"], mark["trial"]] = float(mark["outcome"] == "right")
+        about[mark["case"], mark["question"]] = (mark["of"], mark["capability"])
+    for name in ("overconfident", "steady"):
+        changes, right = defaultdict(list), defaultdict(list)
+        for (candidate, case, question, trial), value in score.items():
+            of, capability = about[case, question]
+            if candidate == name and of is not None:
+                changes[capability].append(value - score[candidate, case, of, trial])
+                right[capability].append(value)
+        for capability, short in (("Clinical Understanding", "CU"), ("Diagnosis Reasoning", "Diag")):
+            assert cell(found.tables[0], name, "accuracy", short).value == pytest.approx(np.mean(right[capability]))
+            assert cell(found.tables[0], name, "change", short).value == pytest.approx(np.mean(changes[capability]))
+        overall = [np.mean(each) for each in changes.values()]
+        assert cell(found.tables[0], name, "change", "Avg").value == pytest.approx(np.mean(overall))
+
+
+@pytest.mark.parametrize("study", ["table3", "table6", "fig3", "fig7", "fig8"])
+def test_every_other_table_is_measured_in_every_cell(folder: Path, cases: Path, study: str) -> None:
+    found = run(f"medq-deg/{study}", cases, folder, [OVERCONFIDENT, STEADY])
+    (table,) = found.tables
+    assert len(table.columns) > 3
+    for row in table.rows:
+        for column, figure in zip(table.columns, row.cells, strict=True):
+            assert figure.value is not None, f"{study}: {column.over} {column.heading}: {figure.said}"
+
+
+def test_ranks_and_their_agreement(folder: Path) -> None:
+    names = ["best-of-all", "good", "so-so-so", "worst"]
+    candidates = [planted(name, accuracy=0.97 - 0.3 * place) for place, name in enumerate(names)]
+    cases = medq_deg_cases(folder / "real", 24, real=True, stored=True)
+    found = run("medq-deg/fig5b", cases, folder, candidates)
+    assert [row.labels for row in found.tables[1].rows][:2] == [
+        ("Simulated, mild", "itself"),
+        ("Simulated, mild", "Simulated, severe"),
+    ]
+    assert all(row.cells[0].value is not None and row.cells[0].value > 0.6 for row in found.tables[1].rows)
+
+
+def test_tau_is_kendalls_and_halves_share_no_case() -> None:
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        a, b = random.integers(0, 6, (2, 7)).astype(float)
+        np.testing.assert_allclose(kendall(a, b), kendalltau(a, b).statistic, atol=1e-12)
+    # every candidate alike: what both severities share is the luck of the clusters, and that must not count
+    luck = random.random((12, 1, 60)) < 0.5
+    same = Scores(
+        [f"c{n}" for n in range(12)], ["L1", "L2"], np.repeat(luck, 2, axis=1).astype(float), np.ones((12, 2, 60))
+    )
+    assert kendalltau(*ranks(same).T).statistic == pytest.approx(1.0)
+    found = tau(same, 0, 1, seed=0)
+    assert found.value is not None
+    assert abs(found.value) < 0.35
+    assert found.low is not None
+    assert found.low < 0
+
+
+def dose_scores(curve: list[float], clusters: int, seed: int) -> Scores:
+    right = (np.random.default_rng(seed).random((1, len(curve), clusters)) < np.array(curve)[:, None]).astype(float)
+    return Scores(["a"], [f"{0.25 * n:g}" for n in range(len(curve))], right, np.ones_like(right))
+
+
+def test_a_cliff_is_found_where_it_was_planted_and_an_even_decline_has_none() -> None:
+    sudden = cliff(dose_scores([0.9, 0.9, 0.88, 0.86, 0.35, 0.33, 0.3, 0.3, 0.3], 200, 0), 0, seed=0)
+    assert sudden is not None
+    assert sudden.is_one
+    assert sudden.step == ("0.75", "1")
+    assert sudden.chosen > 0.95
+    assert sudden.fall == pytest.approx(0.5, abs=0.15)
+    for seed in range(5):
+        even = cliff(dose_scores([0.9 - 0.06 * n for n in range(9)], 200, seed), 0, seed=0)
+        flat = cliff(dose_scores([0.6] * 9, 200, seed), 0, seed=0)
+        assert even is not None
+        assert flat is not None
+        assert not even.is_one
+        assert not flat.is_one
+
+
+def test_a_dose_response_runs_on_any_cases_and_needs_a_type(folder: Path, cases: Path) -> None:
+    steep = planted(
+        "steep", [at(f"{dose:g}", accuracy=0.1) for dose in (1.25, 1.5, 1.75, 2)], accuracy=0.95, sharpness=1.0
+    )
+    found = run("medq-deg/dose-response", cases, folder, [steep], type="gaussian-noise", trials=2)
+    assert cell(found.tables[1], "steep", "Cliff").said == "between 1 and 1.25"
+    with pytest.raises(WardroundError, match="needs a type of degradation"):
+        run("medq-deg/dose-response", cases, folder, [steep])
+
+
+def test_example_sheets_of_each_modality(folder: Path, cases: Path) -> None:
+    found = run("medq-deg/fig9", cases, folder, [])
+    assert [file.name for file in found.files] == ["ct.png", "mri.png", "x-ray.png"]
+    counts = [row.cells[1].value for row in found.tables[0].rows]
+    assert counts == [12, 12, 9]
+    with Image.open(found.files[0]) as sheet:
+        assert sheet.width > 300
+        assert sheet.height > 12 * 30
+
+
+def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path) -> None:
+    differing = run("medq-deg/fig5a", medq_deg_cases(tmp_path / "real", 24, real=True, stored=True), tmp_path, [])
+    (table,) = differing.tables
+    auc = cell(table, "all", "AUC")
+    assert auc.value is not None
+    assert auc.value > 0.7  # noise was added to the simulated ones only
+    assert cell(table, "CT", "AUC").said == "too few cases"
+    lines = (tmp_path / "runs" / "medq-deg-fig5a" / "map.csv").read_text().splitlines()
+    assert len(lines) == 1 + 24 * 4 + 24
+    with pytest.raises(WardroundError, match="there are simulated images only"):
+        run("medq-deg/fig5a", medq_deg_cases(tmp_path / "simulated", 6), tmp_path, [])
+    with pytest.raises(WardroundError, match=r"pip install|cannot be loaded"):
+        run("medq-deg/fig5a", tmp_path / "real", tmp_path, [], encoder=str(tmp_path / "no-such-model"))
