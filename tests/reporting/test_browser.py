@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from rich_run import Rich
 from simulated_run import views, write_run
 
 from wardround.reporting import compare, report
@@ -40,13 +42,14 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def pages(tmp_path_factory: pytest.TempPathFactory, rich: Rich) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("runs")
     rows = write_run(folder / "a", rename={"random": HOSTILE})
     write_run(folder / "b", cases=24, status="incomplete", why="x" * 300)
     report(folder / "a", cases=views(rows))
     return {
         "report": folder / "a" / "report.html",
+        "rich": rich.run.folder / "linked" / "report.html",
         "incomplete": report(folder / "b"),
         "list": folder / "a" / "cases" / "index.html",
         "case": folder / "a" / "cases" / "case-03.html",
@@ -60,7 +63,7 @@ def complaints(browser: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", ["report", "incomplete", "list", "case", "compare"])
+@pytest.mark.parametrize("name", ["report", "rich", "incomplete", "list", "case", "compare"])
 def test_a_page_is_quiet_and_fits(browser: Any, pages: dict[str, Path], name: str, width: int) -> None:
     browser.open(pages[name].as_uri(), width, dark=width == 390)
     assert complaints(browser) == []
@@ -141,9 +144,9 @@ def test_nothing_in_a_table_lies_over_its_neighbour(browser: Any, pages: dict[st
           ? [row.cells[place].textContent + ' | ' + cell.textContent] : [];
       }));
     })()"""
-    for width in (390, 768, 1440):
-        browser.open(pages["report"].as_uri(), width)
-        assert browser.evaluate(script) == [], width
+    for name, width in product(("report", "rich"), (390, 768, 1440)):
+        browser.open(pages[name].as_uri(), width)
+        assert browser.evaluate(script) == [], (name, width)
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -161,7 +164,7 @@ def test_print_shows_the_gist_of_closed_parts_and_says_where_the_figures_are(
 
 
 def test_a_printed_report_is_a4_and_cuts_no_column(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
-    browser.open(pages["report"].as_uri(), 1440, dark=True)
+    browser.open(pages["rich"].as_uri(), 1440, dark=True)
     browser.pdf(tmp_path / "report.pdf")
     pdf = (tmp_path / "report.pdf").read_bytes()
     boxes = {tuple(map(float, box.split())) for box in re.findall(rb"/MediaBox \[([^]]+)\]", pdf)}

@@ -293,3 +293,22 @@ def test_every_judged_figure_has_its_judge_beside_it(rich: Rich, tmp_path: Path)
     both = compare([rich.run.folder, tmp_path], tmp_path / "both.html").read_text(encoding="utf-8")
     assert "judge lexical-2: not validated; rich (2), judge lexical-2: kappa 0.86" in section(both, "hit@1")
     assert "Judged" not in section(both, "accuracy")
+
+
+def test_what_is_told_by_a_key_alone_has_its_rows(rich: Rich) -> None:
+    told = {
+        row["slice"]: row
+        for row in pl.read_csv(rich.run.folder / "measures.csv")
+        .filter(measure="esa", candidate="coin")
+        .iter_rows(named=True)
+    }
+    table = next(
+        t
+        for t in re.findall(r"<table.*?</table>", section(rich.page, "measures"), re.DOTALL)
+        if "Accuracy by grade" in t
+    )
+    printed = {head.split()[0]: texts[-1].split()[0] for head, texts in cells(table)}
+    assert printed == {
+        grade: hundredfold(told[json.dumps({"grade": grade, "prompt": "paper"}, separators=(",", ":"))]["value"])
+        for grade in ("R", "A", "S", "mean")
+    }

@@ -10,14 +10,15 @@ from wardround.reporting.chains import CHAINED
 from wardround.reporting.grid import Grid, grid
 from wardround.reporting.judged import judged_note
 from wardround.reporting.option_tests import OPTION_TESTS
-from wardround.reporting.reference import at_reference, ranked, reference, scores
+from wardround.reporting.reference import at_reference, by_part, ranked, reference, scores
 from wardround.reporting.render import render
 from wardround.reporting.run import TOGETHER, Measure, RunFolder
 from wardround.reporting.section import Section
 from wardround.reporting.versions import variant_words, version_parts, way_words
-from wardround.reporting.words import CONFIDENCE, measure_meaning, measure_title
+from wardround.reporting.words import CONFIDENCE, measure_meaning, measure_title, value_meaning
 
 AXIS = "confidence"
+PARTS = {"esa": "grade", "mcs": "without"}  # told by a key alone
 MANY = 6  # more candidates than this are folded
 
 
@@ -65,11 +66,21 @@ def other_measures(run: RunFolder) -> Section | None:
     """What else was measured in the reference condition."""
     elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
     names = [name for name in dict.fromkeys(line.measure for line in run.lines) if name not in elsewhere]
-    lines = _at_reference(run, names, {})
-    if not lines:
+    grids = [_grid(run, ranked(run), _at_reference(run, names, {})), *(_parts(run, *part) for part in PARTS.items())]
+    if not (grids := [found for found in grids if found.rows]):
         return None
-    told = {"grid": _grid(run, ranked(run), lines), "held": reference(run), "judged": judged_note(run, names)}
+    told = {"grids": grids, "held": reference(run), "judged": judged_note(run, names)}
     return Section("measures", "Other measures", render("measures.html", **told))
+
+
+def _parts(run: RunFolder, measure: str, key: str) -> Grid:
+    """A measure that is told by a key alone: a row for each of its values."""
+    columns = ranked(run)
+    rows = [
+        (slice[key], value_meaning(key, slice[key]), [run.line(measure, name, slice) for name in columns])
+        for slice in by_part(run, measure, key)
+    ]
+    return grid(run, measure_title(measure), columns, rows)
 
 
 def _at_reference(run: RunFolder, measures: Iterable[str], changed: Mapping[str, str]) -> list[Measure]:
