@@ -112,7 +112,7 @@ def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored
     channels = image.reshape(*image.shape[:2], -1)
     colours = 3 if channels.shape[2] >= 3 else 1
     white = white_of(channels[..., :colours])
-    seen = channels[..., :colours].astype(np.float32) / np.float32(white)
+    seen = np.divide(channels[..., :colours], np.float32(white), dtype=np.float32)
     if colours == 1 or _is_grey(channels):
         done = draw(seen[..., 0])[..., None]
     elif TAXONOMY[type].modality in GREY_BY_NATURE:

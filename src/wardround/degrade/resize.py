@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wardround.degrade.rendering import Image
 from wardround.degrade.weighted import Places, Rows, transposed, weighted_rows
@@ -42,7 +43,7 @@ def nearest(old: int, new: int) -> Plan:
     return np.minimum(at, old - 1)[:, None], np.ones((new, 1), np.float32)
 
 
-def catmull_rom(part: Rows) -> Rows:
+def catmull_rom(part: NDArray[np.floating]) -> NDArray[np.floating]:
     """The weights of the four pixels around a place that lies this part of the way from the second to the third."""
     t = part[:, None] + np.array([1.0, 0.0, -1.0, -2.0])
     d = np.abs(t)

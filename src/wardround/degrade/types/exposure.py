@@ -24,7 +24,7 @@ def exposure(image: Image, severity: Severity, rng: Generator) -> Image:
     offset = np.float32(severity["offset"])
     if image.ndim == 2:
         return image * gain(image, gamma) + offset
-    luma = image[..., 0] * LUMA[0] + image[..., 1] * LUMA[1] + image[..., 2] * LUMA[2]
+    luma: Image = (image @ LUMA).astype(np.float32, copy=False)
     brighter = gain(luma, gamma)
     colour = brighter * np.minimum(luma / np.float32(FLOOR), 1) if gamma < 1 else brighter
     return image * colour[..., None] + (luma * (brighter - colour) + offset)[..., None]
