@@ -16,7 +16,8 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import JudgeSettings, Study, load_judge, load_study
 from wardround.judging import Hearing, open_judge
 from wardround.marking.judges import predictions, verdict_table, write_verdicts
-from wardround.marking.marks import mark, with_error_classes, write_marks
+from wardround.marking.marks import FILE as MARKS
+from wardround.marking.marks import mark, with_error_classes, write_in_parts, write_marks
 from wardround.marking.reader import AnswerReader
 from wardround.marking.validation import validate, with_labels
 from wardround.measuring import write_measures
@@ -27,7 +28,7 @@ from wardround.running.budget import Purse
 from wardround.running.folder import RunFolder
 from wardround.running.run import Examination, Places
 from wardround.running.store import Row, Store
-from wardround.running.used import read_used
+from wardround.running.used import read_used, scan_used
 
 INTERRUPTED = 130
 
@@ -118,11 +119,11 @@ def mark_run(
         hearing = settings and ran.hearing(settings, beside, purse, ask_judge, note, quiet)
         if errors and hearing is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
-        marks = _judged_marks(folder, ran, hearing, parser, errors)
+        _write_marks(folder, ran, hearing, parser, errors)
         told = _told(ran.manifest, hearing)
     finally:
         ran.store.close()
-    write_marks(folder, marks)
+    marks = pl.scan_parquet(folder / MARKS)
     write_measures(folder, marks, ran.study)
     manifest = told | {"chance": chance(marks), "parser": parser}
     RunFolder(folder).write_manifest(manifest)
@@ -132,16 +133,19 @@ def mark_run(
     return Ended(folder, manifest, INTERRUPTED if hearing.interrupted else 3 if hearing.why else 0, hearing.rows)
 
 
-def _judged_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> pl.DataFrame:
-    used = read_used(folder)
+def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> None:
+    used = scan_used(folder)
     if hearing is None:
-        return mark(used, ran.cases, ran.store, ran.study, parser=parser)
+        write_in_parts(folder, mark(used, ran.cases, ran.store, ran.study, parser=parser))
+        return
     predicted = predictions(used, ran.cases, ran.store)
     judged_by = hearing.judge(predicted)
     write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
-    marks = mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by)
+    marks = pl.concat(mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by))
     marks = with_labels(marks, folder)
-    return with_error_classes(marks, hearing.error_classes(marks, used)) if errors else marks
+    if errors:
+        marks = with_error_classes(marks, hearing.error_classes(marks, used))
+    write_marks(folder, marks)
 
 
 def _told(before: dict[str, Any], hearing: Hearing | None) -> dict[str, Any]:
@@ -159,17 +163,19 @@ def _told(before: dict[str, Any], hearing: Hearing | None) -> dict[str, Any]:
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
     """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
     validated = validate(folder, labels)
-    marks = with_labels(pl.read_parquet(folder / "marks.parquet"), folder)
+    marks = with_labels(pl.read_parquet(folder / MARKS), folder)
     write_marks(folder, marks)
-    write_measures(folder, marks, load_study(folder / "study.toml"))
+    write_measures(folder, marks.lazy(), load_study(folder / "study.toml"))
     report(folder)
     return validated
 
 
-def chance(marks: pl.DataFrame) -> float | None:
+def chance(marks: pl.LazyFrame) -> float | None:
     """How often guessing is right: the mean of 1/K over the choice questions asked."""
-    asked = marks.filter(pl.col("k").is_not_null()).unique(["case", "question"])["k"].cast(pl.Float64)
-    return None if asked.is_empty() else round(float((1 / asked).to_numpy().mean()), 9)
+    choices = marks.filter(pl.col("k").is_not_null())
+    asked = choices.group_by("case", "question").agg(pl.col("k").first()).group_by("k").len().sort("k")
+    counts = dict(asked.collect(engine="streaming").iter_rows())
+    return round(sum(n / k for k, n in counts.items()) / sum(counts.values()), 9) if counts else None
 
 
 def report_runs(
@@ -187,7 +193,7 @@ def report_runs(
         candidates = [each.model_copy(update={"sees": seeing[each.name]}) for each in ran.study.candidates]
         views = Views(ran.study, ran.prompts, ran.cases, ran.store, candidates)
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
-        return report(folder, cases=views.all(pl.read_parquet(folder / "marks.parquet"), turns), out=out)
+        return report(folder, cases=views.all(pl.read_parquet(folder / MARKS), turns), out=out)
     finally:
         ran.store.close()
 

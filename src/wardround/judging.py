@@ -92,7 +92,7 @@ class Hearing:
         }
         return Verdicts(name, dict(zip(every, verdicts, strict=True)))
 
-    def error_classes(self, marks: pl.DataFrame, used: pl.DataFrame) -> dict[tuple[Any, ...], str]:
+    def error_classes(self, marks: pl.DataFrame, used: pl.LazyFrame) -> dict[tuple[Any, ...], str]:
         """The error class of every wrong answer, by its place."""
         if self.settings.is_rule or self.settings.provider == "simulated":
             raise WardroundError(f"error classes need a judge that is a model, not {self.settings.provider!r}")

@@ -23,7 +23,7 @@ from wardround.core.condition import Condition
 from wardround.core.study import load_study
 from wardround.marking.marks import mark
 from wardround.running.store import Row, Store
-from wardround.running.used import read_used
+from wardround.running.used import scan_used
 
 BLOCK, BITS, MARK = 8, 8, 0b10101010
 WINDOW = (40.0, 80.0)
@@ -144,7 +144,8 @@ def heard(ward) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any], pl.Dat
         )
         manifest = examine(study)
     store = Store(ward / "answers.sqlite")
-    marks = mark(read_used(ward / "runs" / "exam"), CaseSet.open(ward / "cases"), store, load_study(study))
+    used = scan_used(ward / "runs" / "exam")
+    marks = pl.concat(mark(used, CaseSet.open(ward / "cases"), store, load_study(study)))
     store.close()
     asked = server.bodies[: len(stored(ward / "answers.sqlite"))]  # without the sentinels
     by_control: dict[str, list[dict[str, Any]]] = {}

@@ -7,6 +7,11 @@ from typing import Any
 import pytest
 from exam_server import ExamServer, letter_by_hash
 from exam_study import examine, stored, write_cases, write_study
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from wardround.running.sentinel import fisher_exact
 
 ASKS = 1500
 
@@ -96,3 +101,9 @@ def test_an_answer_stored_from_another_model_is_used_with_a_warning(tmp_path):
         asked_again = manifest["sentinel"]["server"]["asked_again"]
     assert server.succeeded == 10 + asked_again
     assert any("exam-model, exam-model-2" in warning for warning in manifest["warnings"])
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
+def test_the_chance_of_a_change_is_fishers(early, no_longer, late, neither):
+    expected = stats.fisher_exact([[early, no_longer], [late, neither]]).pvalue
+    assert fisher_exact(early, early + no_longer, late, late + neither) == pytest.approx(expected)

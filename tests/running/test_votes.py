@@ -19,7 +19,7 @@ from wardround.core.ask import Answer
 from wardround.core.study import load_study
 from wardround.marking.marks import mark
 from wardround.running.store import Row, Store
-from wardround.running.used import read_used
+from wardround.running.used import scan_used
 
 
 class Dice:
@@ -43,8 +43,8 @@ def run(folder: Path, server: ExamServer, trials: int, **study: Any) -> dict[str
 def marks_of(folder: Path) -> pl.DataFrame:
     store = Store(folder / "answers.sqlite")
     try:
-        used = read_used(folder / "runs" / "exam")
-        return mark(used, CaseSet.open(folder / "cases"), store, load_study(folder / "study.toml"))
+        used = scan_used(folder / "runs" / "exam")
+        return pl.concat(mark(used, CaseSet.open(folder / "cases"), store, load_study(folder / "study.toml")))
     finally:
         store.close()
 

@@ -59,13 +59,14 @@ class Wrong(NamedTuple):
 
 
 def wrong_answers(
-    marks: pl.DataFrame, used: pl.DataFrame, cases: CaseSet, store: Store, study: Study
+    marks: pl.DataFrame, used: pl.LazyFrame, cases: CaseSet, store: Store, study: Study
 ) -> Iterator[Wrong]:
     """Every wrong answer of a run."""
     conditions = {condition.json: condition for condition in study.all_conditions}
     wrong = marks.filter(pl.col("outcome") == "wrong").select(*PLACE, "option")
     options = {row[:-1]: row[-1] for row in wrong.iter_rows()}
-    for row, case, question in answered(used.join(wrong, on=PLACE, how="semi", maintain_order="left"), cases):
+    about_wrong = used.join(wrong.lazy(), on=PLACE, how="semi", maintain_order="left").collect().lazy()
+    for row, case, question in answered(about_wrong, cases):
         answer = store.get(row_of(row))
         if answer is not None:
             place, condition = tuple(row[name] for name in PLACE), conditions[row["condition"]]

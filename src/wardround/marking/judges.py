@@ -13,6 +13,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.marking.open import ranked_diagnoses
 from wardround.running.store import Row, Store
+from wardround.running.used import in_parts
 
 RANKS = 3  # the diagnoses of an answer that are judged, from the first
 LONGEST_NAME = 300
@@ -72,14 +73,15 @@ def judged_diagnoses(text: str) -> list[str]:
     return [name for name in names if name][:RANKS]
 
 
-def answered(used: pl.DataFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any], Case, Question]]:
+def answered(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any], Case, Question]]:
     """Every used answer that counts, with its case and its question."""
     case: Case | None = None
-    for row in used.filter("scored").iter_rows(named=True):
-        if case is None or case.id != row["case"]:
-            case = cases.case(cases.index_of(row["case"]))
-            questions = {question.id: question for question in case.questions}
-        yield row, case, questions[row["question"]]
+    for part in in_parts(used):
+        for row in part.filter("scored").iter_rows(named=True):
+            if case is None or case.id != row["case"]:
+                case = cases.case(cases.index_of(row["case"]))
+                questions = {question.id: question for question in case.questions}
+            yield row, case, questions[row["question"]]
 
 
 def row_of(used: dict[str, Any]) -> Row:
@@ -87,7 +89,7 @@ def row_of(used: dict[str, Any]) -> Row:
     return Row(bytes.fromhex(used["ask"]), used["trial"], used["turn"])
 
 
-def predictions(used: pl.DataFrame, cases: CaseSet, store: Store) -> pl.DataFrame:
+def predictions(used: pl.LazyFrame, cases: CaseSet, store: Store) -> pl.DataFrame:
     """The first diagnoses of every open answer, one a row, as a judge sees them."""
     rows = []
     for row, case, question in answered(used, cases):

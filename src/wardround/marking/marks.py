@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,9 @@ from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
 from wardround.marking.spoken import spoken
 from wardround.running.store import Store
 
-CHUNK = 20_000
+FILE = "marks.parquet"
+CHUNK = 5_000  # marks that are held as records
+ROW_GROUP = 20_000
 PLACE = ("candidate", "case", "question", "condition", "trial", "ask")
 SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
@@ -54,32 +58,27 @@ SCHEMA: dict[str, Any] = {
 
 
 def mark(
-    used: pl.DataFrame,
+    used: pl.LazyFrame,
     cases: CaseSet,
     store: Store,
     study: Study,
     *,
     parser: str = "strict",
     judged_by: Judge | None = None,
-) -> pl.DataFrame:
-    """One mark per used answer; for an answer by log-probabilities, one that holds the distribution.
+) -> Iterator[pl.DataFrame]:
+    """One mark per used answer, some at a time; for an answer by log-probabilities, one that holds the distribution.
 
     Without a judge, open answers are unscored.
     """
     parser_version(parser)  # an unknown mode is refused also where there is no choice to read
-    frames = []
-    rows: list[dict[str, Any]] = []
-    for row in _marks(used, cases, store, study, parser, judged_by):
-        rows.append(row)
-        if len(rows) >= CHUNK:
-            frames.append(pl.DataFrame(rows, schema=SCHEMA))
-            rows = []
-    frames.append(pl.DataFrame(rows, schema=SCHEMA))
-    return pl.concat(frames)
+    yield pl.DataFrame(schema=SCHEMA)  # so that there is a table where there is no mark
+    marks = _marks(used, cases, store, study, parser, judged_by)
+    while rows := list(islice(marks, CHUNK)):
+        yield pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _marks(
-    used: pl.DataFrame, cases: CaseSet, store: Store, study: Study, parser: str, judged_by: Judge | None
+    used: pl.LazyFrame, cases: CaseSet, store: Store, study: Study, parser: str, judged_by: Judge | None
 ) -> Iterator[dict[str, Any]]:
     conditions = {condition.json: condition for condition in study.all_conditions}
     degrades = any(condition.degradation != "none" for condition in study.all_conditions)
@@ -176,6 +175,18 @@ def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], st
 
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:
     """Writes marks.parquet whole or not at all."""
-    waiting = folder / ".marks.parquet.new"
-    marks.write_parquet(waiting)
-    waiting.replace(folder / "marks.parquet")
+    write_in_parts(folder, [marks])
+
+
+def write_in_parts(folder: Path, marks: Iterable[pl.DataFrame]) -> None:
+    """The same with marks that come some at a time; they need not fit into memory together."""
+    parts, waiting = folder / f".{FILE}.parts", folder / f".{FILE}.new"
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir()
+    files: list[Path] = []
+    for number, part in enumerate(marks):
+        files.append(parts / f"{number}.parquet")
+        part.write_parquet(files[-1])
+    pl.scan_parquet(files).sink_parquet(waiting, row_group_size=ROW_GROUP)
+    shutil.rmtree(parts)
+    waiting.replace(folder / FILE)

@@ -40,12 +40,14 @@ class Comparison:
     unmatched: int = 0  # degraded records whose L0 was not asked
 
 
-def compare(marks: pl.DataFrame, study: Study) -> pl.DataFrame:
+def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
     declared = families(study)
-    if marks.is_empty():
+    if marks.lazy().head(1).collect().is_empty():
         return pl.DataFrame(schema=COMPARISONS)
     numbers = coded(marks, study)
+    if not study.comparisons and len(numbers.candidates) < 2:
+        return pl.DataFrame(schema=COMPARISONS)
     defined = [measure for measure in defined_for(numbers, study) if is_paired(measure)]
     wanted = {family.measure for family in declared.values()}
     by_candidate = _items(numbers, [measure for measure in defined if measure.name in wanted], study.trials)

@@ -62,8 +62,8 @@ def measured(sitting: Sitting) -> Lines:
     numbers, lines = sitting.numbers, Lines()
     many = max(1, CHUNK * len(numbers.candidates) // max(CHUNK, numbers.rows))
     for first in range(0, len(numbers.candidates), many):
-        marks = numbers.of(first, min(first + many, len(numbers.candidates)) - 1)
-        _measure(items(marks, sitting.study.trials, numbers), sitting, lines)
+        last = min(first + many, len(numbers.candidates)) - 1
+        _measure(items(numbers.of(first, last), sitting.study.trials, numbers), sitting, lines)
     return lines
 
 
@@ -72,7 +72,9 @@ def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
     applied = [m for m in sitting.defined if m.needed in each.sums]
     if not applied:
         return
+    whom = _applying(each, applied)
     matrix, names = item_matrix(each, applied)
+    each.sums.clear()  # all that is needed of them is in the matrix
     claims = {source: by_confidence(claimed) for source, claimed in each.claims.items()}
     resampling = Resampling(numbers.size, sitting.study.seed, joining)
     taken = []
@@ -87,7 +89,6 @@ def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
         resampling.add(found, sums, number)
         taken.append((sums.slice, sums.candidate, found))
     resampling.finish()
-    whom = _applying(each, applied)
     for number, (slice, candidate, found) in enumerate(taken):
         for figure in found:
             _write(figure, (slice, candidate), whom, number, sitting, lines)

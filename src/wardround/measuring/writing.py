@@ -12,7 +12,7 @@ from wardround.measuring.measures import measure
 from wardround.measuring.tables import write_table
 
 
-def write_measures(folder: Path, marks: pl.DataFrame, study: Study) -> None:
+def write_measures(folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study) -> None:
     """Writes measures.csv and comparisons.csv; the same marks give the same bytes on every run."""
     write_table(folder / "measures.csv", measure(marks, study))
     write_table(folder / "comparisons.csv", compare(marks, study))

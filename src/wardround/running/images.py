@@ -125,6 +125,7 @@ class Imagery:
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+        self._kept.clear()
 
 
 def _end_with_the_run() -> None:

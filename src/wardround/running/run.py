@@ -36,7 +36,7 @@ from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import Reader, Room, abandon
 from wardround.running.store import Store
-from wardround.running.used import UsedRows
+from wardround.running.used import UsedRows, write_used
 
 MOST_PROBLEMS_TOLD = 20  # on the way; the manifest has them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -230,10 +230,7 @@ class Examination:
     def _write_used(self) -> None:
         names = [candidate.name for candidate in self.study.candidates]
         conditions = [condition.json for condition in self.study.all_conditions]
-        table = self._used.table(names, self.cases.ids, conditions)
-        waiting = self.folder.path / ".used.parquet.new"
-        table.write_parquet(waiting)
-        waiting.replace(self.folder.path / "used.parquet")
+        write_used(self.folder.path, self._used.table(names, self.cases.ids, conditions))
 
     def _manifest(self) -> dict[str, Any]:
         why = self._why_incomplete()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Any
 
 from wardround.candidates.candidate import Candidate, Fault, Request
@@ -49,12 +50,9 @@ class Sentinels:
             read = [reader.text(answer, request.question, request.order) for answer in (before, after)]
             agree.append(read[0] == read[1])
             models |= {name for name in (before.model, after.model) if name}
-        from scipy.stats import fisher_exact  # slow to import, and needed at the end of a run only
-
         half = len(agree) // 2
         early, late = sum(agree[:half]), sum(agree[half:])
-        table = [[early, half - early], [late, len(agree) - half - late]]
-        chance = float(fisher_exact(table).pvalue) if half else 1.0
+        chance = fisher_exact(early, half, late, len(agree) - half)
         told: dict[str, Any] = {
             "asked_again": len(agree),
             "agree": sum(agree),
@@ -71,3 +69,11 @@ class Sentinels:
                 "again: the server's model may have changed during the run"
             )
         return told
+
+
+def fisher_exact(some: int, of: int, others: int, of_others: int) -> float:
+    """Two-sided: how often chance alone, with all these counts in sum, makes two shares as unlikely or more so."""
+    both = some + others
+    ways = [comb(of, k) * comb(of_others, both - k) for k in range(max(0, both - of_others), min(of, both) + 1)]
+    seen = comb(of, some) * comb(of_others, others)
+    return sum(way for way in ways if way <= seen) / sum(ways)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +12,7 @@ import polars as pl
 
 from wardround.running.store import Row
 
+FILE = "used.parquet"
 CHUNK = 20_000
 SCHEMA = {
     "candidate": pl.Int16,
@@ -70,5 +73,25 @@ class UsedRows:
         )
 
 
+def write_used(folder: Path, table: pl.DataFrame) -> None:
+    """Writes used.parquet whole or not at all, in row groups that can be read one by one."""
+    waiting = folder / f".{FILE}.new"
+    table.write_parquet(waiting, row_group_size=CHUNK)
+    waiting.replace(folder / FILE)
+
+
+def scan_used(folder: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(folder / FILE)
+
+
 def read_used(folder: Path) -> pl.DataFrame:
-    return pl.read_parquet(folder / "used.parquet")
+    return scan_used(folder).collect()
+
+
+def in_parts(used: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The rows in their order, some at a time, so that they need not all be held."""
+    for first in count(0, CHUNK):
+        part = used.slice(first, CHUNK).collect()
+        if part.is_empty():
+            return
+        yield part
