@@ -8,7 +8,22 @@ import sys
 
 import typer
 
-from wardround.cli import bench, build, cases, check, demo, judge, mark, power, published, report, run, selfcheck
+from wardround.cli import (
+    bench,
+    build,
+    cases,
+    check,
+    degrade,
+    demo,
+    judge,
+    mark,
+    power,
+    published,
+    report,
+    run,
+    selfcheck,
+)
+from wardround.cli.lists import TakesLists
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -20,6 +35,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 app.add_typer(build.app, name="build")
+app.command(cls=TakesLists)(degrade.degrade)
 app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)

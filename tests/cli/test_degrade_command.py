@@ -1,0 +1,117 @@
+"""`wardround degrade`: lists after one flag, one line for each bad file, one JSON document."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from exam_study import wardround
+from PIL import Image
+
+from wardround.cli.lists import spread
+from wardround.cli.main import main
+from wardround.degrade.severities import SHIPPED
+
+FLAGS = {"--levels", "--types"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("in --levels L1 L2", "in --levels L1 --levels L2"),
+        ("in --levels L1 --levels L2", "in --levels L1 --levels L2"),
+        ("in --types a b c --out o --levels 1 --json", "in --types a --types b --types c --out o --levels 1 --json"),
+        ("--out o x y", "--out o x y"),
+        ("--levels=L1 x", "--levels=L1 x"),
+        ("in --levels", "in --levels"),
+    ],
+)
+def test_a_list_may_follow_one_flag(typed, meant):
+    assert list(spread(typed.split(), FLAGS)) == meant.split()
+
+
+@pytest.fixture
+def ward(tmp_path, monkeypatch):
+    """A folder with a good and a bad image; jobs are done in this process."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "wardround.degrade.making.in_order", lambda function, jobs, workers: ((job, function(job)) for job in jobs)
+    )
+    (tmp_path / "in").mkdir()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (30, 20), dtype=np.uint8)).save("in/a.png")
+    return tmp_path
+
+
+def run(monkeypatch, capfd, *args):
+    monkeypatch.setattr("sys.argv", ["wardround", "degrade", *args])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capfd.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+@pytest.mark.parametrize("levels", [["--levels", "L1", "0.5"], ["--levels", "L1", "--levels", "0.5"]])
+def test_types_and_levels_are_lists(ward, monkeypatch, capfd, levels):
+    code, out, err = run(monkeypatch, capfd, "in", "--types", "exposure", "gaussian-noise", *levels, "--out", "out")
+    assert code == 0
+    assert out == "4 degraded copies of 1 images made in out\n"
+    assert "4/4" in err
+    assert sorted(file.name for file in (ward / "out").glob("*.png")) == [
+        "a.exposure.0.5.png",
+        "a.exposure.L1.png",
+        "a.gaussian_noise.0.5.png",
+        "a.gaussian_noise.L1.png",
+    ]
+
+
+def test_all_18_types_at_both_levels_with_a_sheet_and_a_document(ward, monkeypatch, capfd):
+    code, out, _ = run(monkeypatch, capfd, "in/a.png", "--out", "out", "--sheet", "--json")
+    told = json.loads(out)
+    assert (code, told["made"], told["kept"], told["problems"]) == (0, 36, 0, [])
+    assert told["sheets"] == ["out/sheets/a.png"]
+    assert len(list((ward / "out").glob("a.*.L?.png"))) == 36
+
+
+def test_a_bad_file_is_a_line_and_the_rest_is_done(ward, monkeypatch, capfd):
+    (ward / "in" / "bad.png").write_bytes(b"no picture")
+    code, out, err = run(monkeypatch, capfd, "in", "--out", "out", "--types", "exposure")
+    assert code == 1
+    assert err.count("in/bad.png: cannot be read as a PNG image") == 1
+    assert "2 degraded copies of 2 images" in out
+    assert (ward / "out" / "a.exposure.L2.png").is_file()
+
+
+def test_a_table_of_ones_own_is_used(ward, monkeypatch, capfd):
+    line = 'adjust_brightness = { shift = [0, 0.2, 0.4], direction = "darker" }'
+    shipped = re.sub("adjust_brightness = .*", line, SHIPPED.read_text())
+    (ward / "mine.toml").write_text(shipped.replace("clinical-1", "ours"))
+    code, *_ = run(
+        monkeypatch, capfd, "in", "--out", "out", "--types", "adjust_brightness", "--profile", "mine.toml:ours"
+    )
+    (mild, strong) = map(json.loads, (ward / "out" / "degradations.jsonl").read_text().splitlines())
+    assert code == 0
+    assert (mild["parameters"]["shift"], strong["parameters"]["shift"], mild["profile"]) == (0.2, 0.4, "ours")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["in", "--types", "rust"], "there is no degradation 'rust'"),
+        (["in", "--levels", "L3"], "severity 'L3'"),
+        (["in", "--profile", "none.toml"], "none.toml: there is no such severity table"),
+        (["nowhere"], "nowhere: there is no such file or folder"),
+    ],
+)
+def test_a_mistake_is_one_line(ward, monkeypatch, capfd, args, said):
+    code, out, err = run(monkeypatch, capfd, *args, "--out", "out")
+    assert (code, out) == (1, "")
+    assert err.startswith("wardround: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_command_works_from_a_shell(tmp_path):
+    Image.fromarray(np.full((9, 9), 90, np.uint8)).save(tmp_path / "a.png")
+    done = wardround("degrade", "a.png", "--out", "out", "--types", "exposure", "--levels", "L1", "L2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").glob("*.png"))) == 2
