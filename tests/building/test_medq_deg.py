@@ -315,3 +315,26 @@ def test_the_command(pool, tmp_path, monkeypatch, capsys):
     some = next(iter(CaseSet.open(out)))
     assert len([each for each in some.questions if each.of == "q"]) == 6
     assert some.questions[3].degradations[0].endswith("@0.5")
+
+
+def test_the_command_with_sources_in_two_layouts(pool, tmp_path, monkeypatch, capsys):
+    put_images(tmp_path / "other")
+    told = {
+        "question_id": "o1",
+        "question": "Which stain is this?",
+        "gt_answer": "HE",
+        "option_A": "HE",
+        "option_B": "PAS",
+        "image_path": "images/slide-3.png",
+        "modality_type": "Histopathology",
+    }
+    (tmp_path / "other" / "questions.json").write_text(json.dumps([told]))
+    call = ["build", "medq-deg", str(pool), str(tmp_path / "other"), "--from", "wardround", "omnimedvqa"]
+    monkeypatch.setattr(sys, "argv", ["wardround", *call, "--out", str(tmp_path / "set"), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert ended.value.code == 0, said.err
+    assert json.loads(said.out)["labels_without_place"] == {"": 1}
+    slide = [case for case in CaseSet.open(tmp_path / "set") if case.id == "o1"]
+    assert len(slide[0].questions) == 7

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
-from wardround.cli.several import several
 
 app = typer.Typer(no_args_is_help=True, help="Make case sets: medq-deg.")
 
@@ -19,7 +19,7 @@ def build() -> None:
     """Keeps `medq-deg` a command of its own while it is the only one."""
 
 
-@app.command("medq-deg", cls=several("--levels"))
+@app.command("medq-deg", cls=TakesLists)
 def medq_deg(
     sources: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Pools of questions on clean images.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make. It must not hold anything yet.")],

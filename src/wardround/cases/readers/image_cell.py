@@ -34,7 +34,7 @@ def decoded(cell: str) -> bytes:
     if cell.startswith("data:"):
         cell = cell.partition(",")[2]
     try:
-        return base64.b64decode("".join(cell.split()), validate=True)
+        return base64.b64decode("".join(cell.split()) if "\n" in cell else cell, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("is neither base64 nor the path of an image") from None
 
