@@ -1,7 +1,10 @@
 """What lies on a slide: cells absorb by Beer and Lambert, spots take light, a bubble blurs and enlarges."""
 
+import itertools
+
 import numpy as np
 import pytest
+import real_images as real
 from numpy.random import Generator, Philox
 from scipy import ndimage
 from skimage import data
@@ -152,6 +155,26 @@ def test_error_grows_steadily_from_l0_over_l1_to_l2(type, image, profile):
     assert errors[4] >= 2
     assert errors[8] > 1.3 * errors[4]
     assert max(np.diff(errors)) < 0.45 * errors[8]
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_on_a_real_slide_a_faint_disc_stays_where_it_is_not_covered(type):
+    scene = real.planted("immunohistochemistry")
+    assert real.contrast_to_noise(degrade(scene.image, type, "L2"), scene.disc, scene.ring) > 1
+
+    slide = real.real_image("immunohistochemistry")
+    y, x = np.mgrid[:512, :512]
+    seen = []
+    for down, across in itertools.product(range(60, 460, 100), repeat=2):
+        away = np.hypot(y - down, x - across)
+        disc, ring = away <= 10, (away > 13) & (away <= 22)
+        around = real.luma(slide)[ring]
+        marked = slide.astype(float)
+        marked[disc] = slide[ring].mean(axis=0) + max(25.5, 2 * around.std()) * (1 if around.mean() < 128 else -1)
+        done = degrade(np.clip(marked, 0, 255).round().astype(np.uint8), type, "L2")
+        seen.append(real.contrast_to_noise(done, disc, ring))
+    assert np.mean(np.array(seen) > 1) >= 0.75
+    assert min(seen) < 1.5 < max(seen)  # what is covered is hard to see, the rest is not
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 1, 3), (1, 70), (70, 1, 3), (2, 3), (33, 64, 3)])

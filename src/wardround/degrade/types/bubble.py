@@ -89,7 +89,7 @@ def _laid_over(
                 dark, light = _rim(rho, cos, sin, rim)
             dark *= strength
             light = strength * (light + 0.06 * inside)
-            zoom = 1 - strength * 0.22 * max(0.0, 1 - rho * rho)
+            zoom = 1 - strength * 0.12 * max(0.0, 1 - rho * rho)
             from_y = min(max(y - top + down * zoom, 0.0), rows - 1.0)
             from_x = min(max(x - left + across * zoom, 0.0), columns - 1.0)
             i0, j0 = int(from_y), int(from_x)
