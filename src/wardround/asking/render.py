@@ -47,7 +47,7 @@ class Renderer:
             if "@" in value:
                 parsed(value)
         self._asks_undegraded = "none" in degradations
-        self._samplings: dict[tuple[str, Condition], Sampling] = {}
+        self._samplings: dict[tuple[str, str], Sampling] = {}
         # one image is asked about many times: everything about it is found out once
         self._part = lru_cache(RECENT)(self._new_part)
         self._another = lru_cache(RECENT)(self._find_another)
@@ -124,12 +124,12 @@ class Renderer:
         return ImagePart(str(path), self._fingerprint(path), recipe, image.frame)
 
     def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
-        known = self._samplings.get((candidate.name, condition))
+        known = self._samplings.get((candidate.name, condition.json))
         if known is None:
             known = self._study.sampling_for(candidate, condition)
             if condition.confidence == "logprobs":
                 known = first_letter(known, LOCAL_LOGPROBS if candidate.provider.startswith("local") else LOGPROBS)
-            self._samplings[candidate.name, condition] = known
+            self._samplings[candidate.name, condition.json] = known
         return known
 
     def _text(

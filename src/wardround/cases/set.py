@@ -8,7 +8,7 @@ import os
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class CaseSet:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.folder = file.parent
+        self._root = os.path.abspath(self.folder)
         self.problems: list[Problem] = []
         self.question_count = 0
         self.hash = ""
@@ -102,7 +103,7 @@ class CaseSet:
             field = f"images[{place}].path"
             if leaves_folder(image.path):
                 yield field, f"{image.path!r} leads out of the case set's folder"
-            elif not os.path.isfile(os.path.join(self.folder, image.path)):
+            elif not os.path.isfile(os.path.join(self._root, image.path)):
                 yield field, f"{image.path!r}: there is no such file in the case set's folder"
             if image.window is not None and not image.window[1] > 0:
                 yield (
@@ -150,7 +151,7 @@ class CaseSet:
         """Where an image's file is, as an absolute path."""
         if leaves_folder(image.path):
             raise BadInput(self.file, f"{image.path!r} leads out of the case set's folder", field="images.path")
-        return Path(os.path.abspath(self.folder / image.path))
+        return Path(os.path.normpath(os.path.join(self._root, image.path)))
 
     def copy_image(self, image: Image, there: Path) -> None:
         """Writes the file of an image to another place."""
@@ -186,8 +187,7 @@ def parsed(line: bytes) -> Case:
 
 def leaves_folder(path: str) -> bool:
     """Whether a relative path is not one, or climbs out."""
-    pure = PurePosixPath(path)
-    return pure.is_absolute() or ".." in pure.parts or "\0" in path
+    return path.startswith("/") or ".." in path.split("/") or "\0" in path
 
 
 def raised(problem: Problem, more: str = "") -> BadInput:

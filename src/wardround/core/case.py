@@ -76,7 +76,7 @@ class Question(Record):
         if self.kind == "choice":
             if self.options is None or len(self.options) < 2:
                 raise ValueError("a choice needs at least two options")
-            if any(not option.strip() for option in self.options):
+            if not all(map(str.strip, self.options)):
                 raise ValueError("an option is empty")
             if not isinstance(self.gold, int) or isinstance(self.gold, bool):
                 raise ValueError(f"gold of a choice is the option's index (a number), not {self.gold!r}")
@@ -110,17 +110,19 @@ class Case(Record):
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Case:
-        ids = [question.id for question in self.questions]
-        if len(set(ids)) != len(ids):
-            twice = next(id for id in ids if ids.count(id) > 1)
+        ids = {question.id for question in self.questions}
+        if len(ids) != len(self.questions):
+            named = [question.id for question in self.questions]
+            twice = next(id for id in named if named.count(id) > 1)
             raise ValueError(f"question id {twice!r} is there twice")
         for question in self.questions:
-            for other in [*question.given, *([question.of] if question.of else [])]:
+            for other in [*question.given, question.of] if question.of else question.given:
                 if other not in ids:
                     raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
-        self._refuse_circles()
-        for question in self.questions:
-            self._refuse_lacking(f"question {question.id!r}", question.images)
+            if question.images:
+                self._refuse_lacking(f"question {question.id!r}", question.images)
+        if any(question.given for question in self.questions):
+            self._refuse_circles()
         for name, telling in self.tellings.items():
             self._refuse_lacking(f"telling {name!r}", telling.images)
         return self

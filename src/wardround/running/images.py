@@ -39,19 +39,14 @@ class Fingerprints:
         self._new: list[tuple[str, int, int, str]] = []
 
     async def learn(self, path: Path) -> None:
-        """Makes the hash of one file known."""
-        name = str(path)
+        """Reads one file and makes its hash known."""
         try:
             status = os.stat(path)
-            known = self._store.known_file(name)
-            if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
-                self._known[name] = known[2]
-                return
             sha256 = await asyncio.to_thread(sha256_file, path)
         except OSError as error:
-            raise BadInput(path, f"image cannot be read: {error.strerror}") from None
-        self._known[name] = sha256
-        self._new.append((name, status.st_size, status.st_mtime_ns, sha256))
+            raise _unreadable(path, error) from None
+        self._known[str(path)] = sha256
+        self._new.append((str(path), status.st_size, status.st_mtime_ns, sha256))
         if len(self._new) >= WRITTEN_TOGETHER:
             self.remember()
 
@@ -61,10 +56,28 @@ class Fingerprints:
         self._new = []
 
     def __call__(self, path: Path) -> str:
-        known = self._known.get(str(path))
+        name = str(path)
+        known = self._known.get(name)
         if known is None:
-            raise Unlearnt(path)
+            known = self._known[name] = self._remembered(path)
         return known
+
+    def _remembered(self, path: Path) -> str:
+        remembered = self._store.known_file(str(path))
+        if remembered is None:
+            raise Unlearnt(path)
+        size, changed, sha256 = remembered
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        if (size, changed) != (status.st_size, status.st_mtime_ns):
+            raise Unlearnt(path)
+        return sha256
+
+
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(path, f"image cannot be read: {error.strerror}")
 
 
 class Imagery:
