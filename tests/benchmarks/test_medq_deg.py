@@ -14,9 +14,9 @@ from PIL import Image
 from scipy.stats import kendalltau
 
 from wardround.benchmarks.bench import Benched, bench
-from wardround.benchmarks.medq_deg.dose import cliff
-from wardround.benchmarks.medq_deg.ranks import kendall, ranks, tau
-from wardround.benchmarks.medq_deg.scores import Scores
+from wardround.benchmarks.medq_deg.drawn.dose import cliff
+from wardround.benchmarks.medq_deg.drawn.ranks import kendall, ranks, tau
+from wardround.benchmarks.medq_deg.drawn.scores import Scores
 from wardround.core.errors import WardroundError
 from wardround.reporting.table import Cell, Table
 

@@ -13,9 +13,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from wardround.benchmarks.medq_deg.degraded_images import DegradedImage, degraded_images
-from wardround.benchmarks.medq_deg.encoders import Values, encoder_named
-from wardround.benchmarks.medq_deg.scores import RESAMPLES, interval
+from wardround.benchmarks.medq_deg.drawn.degraded_images import DegradedImage, degraded_images
+from wardround.benchmarks.medq_deg.drawn.encoders import Values, encoder_named
+from wardround.benchmarks.medq_deg.drawn.scores import RESAMPLES, interval
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 from wardround.degrade.severities import ESTIMATED, profile_named

@@ -13,7 +13,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 
-from wardround.benchmarks.medq_deg.scores import RESAMPLES, Scores, Values, halves, interval, redrawn, scores
+from wardround.benchmarks.medq_deg.drawn.scores import RESAMPLES, Scores, Values, halves, interval, redrawn, scores
 from wardround.core.errors import WardroundError
 from wardround.measuring.seeds import stream
 from wardround.reporting.figures import write_figure

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wardround.benchmarks.medq_deg.scores import RESAMPLES, Scores, Values, halves, interval, redrawn, scores
+from wardround.benchmarks.medq_deg.drawn.scores import RESAMPLES, Scores, Values, halves, interval, redrawn, scores
 from wardround.measuring.seeds import stream
 from wardround.reporting.run import RunFolder
 from wardround.reporting.table import Cell, Column, Row, Table
