@@ -201,6 +201,21 @@ def test_a_case_set_with_assigned_degradations_is_rendered_as_assigned(ward, her
     (one,) = CaseSet.open(ward / "stored2")
     assert [(each.id, each.images) for each in one.questions] == [("q", [0]), ("d", [1])]
     assert one.images[1].degradations == ("exposure@L2",)
+    again = degrade_files(source, ward / "stored2")
+    assert (again.made, again.kept, again.questions) == (0, 1, 2)
+
+
+def test_no_case_set_is_written_over(ward, here):
+    images = [{"path": "skin.png"}, {"path": "skin.exposure.L1.png"}]
+    source = a_set(ward / "set3", [{"id": "one", "images": images, "questions": [QUESTION]}])
+    shutil.copy(source / "skin.png", source / "skin.exposure.L1.png")
+    with pytest.raises(WardroundError, match=r"has an image 'skin\.exposure\.L1\.png' already"):
+        degrade_files(source, ward / "stored3", types=["exposure"])
+    with pytest.raises(WardroundError, match="never overwritten"):
+        degrade_files(source, ward / "set", types=["exposure"])
+    for named in (source, source / "cases.jsonl"):
+        with pytest.raises(WardroundError, match="name another folder"):
+            degrade_files(named, source, types=["exposure"])
 
 
 def test_all_types_at_both_levels_unless_told_otherwise():
@@ -250,6 +265,7 @@ def test_what_cannot_be_done_is_said_before_anything_is(ward, asked, said):
     asked = {"source": "in", "out": "refused"} | asked
     with pytest.raises(WardroundError, match=said):
         degrade_files(ward / asked.pop("source"), ward / asked.pop("out"), workers=1, **asked)
+    assert not (ward / "refused").exists()
 
 
 def test_a_single_file_is_tried_whatever_its_name(ward, here):

@@ -16,7 +16,7 @@ from wardround.cases.images.recipe import kind_of
 from wardround.cases.images.window import Pixels, Values
 from wardround.core.canonical import sha256_file
 from wardround.core.case import Image
-from wardround.core.errors import BadInput, Problem
+from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.degrade.body import body_mask
 from wardround.degrade.quality import measured
 from wardround.degrade.rendering import Degraded, rendered
@@ -71,6 +71,8 @@ def make_copies(job: Job) -> list[Record] | Problem:
         return list(_made(job))
     except BadInput as error:
         return error.problem
+    except WardroundError as error:
+        return Problem(job.file, None, None, str(error))
 
 
 def displayed(file: Path, image: Image, altered: Alteration | None = None) -> Pixels:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wardround.cases.set import FILE_NAME, CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem, WardroundError
+from wardround.degrade import records
 from wardround.degrade.making import Making, Outcome, Progress
 from wardround.degrade.severities import CLINICAL, profile_named, severity_number
 from wardround.degrade.sources import Key, Source, copy_names, key_of, plain_sources
@@ -35,12 +36,14 @@ def degrade_files(
     """Makes degraded copies of everything in `source`, in `out`; of a case set, a case set that shows them."""
     profile_named(profile)
     choice = chosen(types, levels)
-    if source.resolve() == out.resolve():
+    if out.resolve() == (source.parent if source.name == FILE_NAME else source).resolve():
         raise BadInput(out, "is what is read; name another folder")
     if not source.exists():
         raise BadInput(source, "there is no such file or folder")
     making = Making(out, profile, workers or os.cpu_count() or 1, progress)
     if source.name == FILE_NAME or (source / FILE_NAME).is_file():
+        if (out / FILE_NAME).exists() and not (out / records.FILE_NAME).exists():
+            raise BadInput(out, "holds another case set, which is never overwritten")
         _case_set(making, CaseSet.open(source), None if types is None and levels is None else choice)
     else:
         making.make(plain_sources(source, out, choice))
@@ -73,28 +76,37 @@ def _case_set(making: Making, cases: CaseSet, choice: tuple[Degradation, ...] | 
         for key, (image, degradations) in wanted.items()
     }
     making.outcome.problems += cases.problems
+    paths = {image.path for case in cases for image in case.images}
+    for path in (source.copy(each).path for source in sources.values() for each in source.wanted):
+        if path in paths:
+            raise BadInput(cases.file, f"has an image {path!r} already; it would be written over")
     made = making.make(list(sources.values()))
 
     def stored(image: Image, degradation: Degradation) -> str | None:
         path = sources[key_of(image)].copy(degradation).path
         return path if path in made else None
 
-    written: list[Case] = []
-    for case in cases:
-        for image in case.images:
-            _copy_file(cases.image_path(image), making.out / image.path)
-        changed = with_stored(case, choice, stored)
-        for question in case.questions:
-            if all(question.id != other.id for other in changed.questions):
-                message = f"{question.degradations[0]!r} has no copy of its image; the question is left out"
-                making.outcome.problems.append(Problem(cases.file, None, f"{case.id}.{question.id}", message))
-        if changed.questions:
-            written.append(changed)
-    making.outcome.cases = write_case_set(written, making.out)
-    making.outcome.questions = sum(len(case.questions) for case in written)
+    def written() -> Iterator[Case]:
+        for case in cases:
+            for image in case.images:
+                _copy_file(cases.image_path(image), making.out / image.path)
+            changed = with_stored(case, choice, stored)
+            ids = {question.id for question in changed.questions}
+            for question in case.questions:
+                if question.id not in ids:
+                    message = "is left out: no degraded image could be stored for it, or for one that it builds on"
+                    making.outcome.problems.append(Problem(cases.file, None, f"{case.id}.{question.id}", message))
+            making.outcome.questions += len(ids)
+            if ids:
+                yield changed
+
+    making.outcome.cases = write_case_set(written(), making.out)
 
 
 def _copy_file(file: Path, there: Path) -> None:
-    if not there.is_file() or there.stat().st_size != file.stat().st_size:
-        there.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, there)
+    """Copies a file with its time of change, by which it is known to be there."""
+    wanted = file.stat()
+    if there.is_file() and (there.stat().st_size, there.stat().st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns):
+        return
+    there.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(file, there)

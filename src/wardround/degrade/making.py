@@ -37,7 +37,7 @@ class Outcome:
     made: int = 0
     kept: int = 0
     cases: int | None = None
-    questions: int | None = None
+    questions: int = 0
     sheets: list[Path] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -51,7 +51,10 @@ class Outcome:
             "cases": self.cases,
             "questions": self.questions,
             "sheets": [str(sheet) for sheet in self.sheets],
-            "problems": [str(problem) for problem in self.problems],
+            "problems": [
+                {"file": str(each.file), "line": each.line, "field": each.field, "message": each.message}
+                for each in self.problems
+            ],
         }
 
     def sentence(self) -> str:
@@ -76,12 +79,12 @@ class Making:
         self._profile, self._workers, self._progress = profile, workers, progress
         if out.exists() and not out.is_dir():
             raise BadInput(out, "is not a folder")
-        out.mkdir(parents=True, exist_ok=True)
         self._records = Records(out)
         self._sources: list[Source] = []
 
     def make(self, sources: list[Source]) -> set[str]:
         """Makes what is not there yet; says the paths of all copies that there are now."""
+        self.out.mkdir(parents=True, exist_ok=True)
         self._sources = sources
         self.outcome.images = len(sources)
         copies = {source.name: [source.copy(each) for each in source.wanted] for source in sources}

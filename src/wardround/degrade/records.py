@@ -24,9 +24,10 @@ class Records:
             for line in self._file.read_bytes().splitlines():
                 try:
                     record = json.loads(line)
-                    self._known[record["image"]] = record
+                    _place(record)
                 except (ValueError, KeyError, TypeError):
                     continue
+                self._known[record["image"]] = record
 
     def __contains__(self, path: str) -> bool:
         return path in self._known
@@ -51,9 +52,7 @@ class Records:
     def put_in_order(self) -> None:
         """Writes the records of all copies that are there, by source, type and severity."""
         there = [record for path, record in self._known.items() if (self._folder / path).is_file()]
-        there.sort(
-            key=lambda record: (record["source"], TYPES.index(record["type"]), record["severity"], record["image"])
-        )
+        there.sort(key=_place)
         draft = self._folder / f".{FILE_NAME}.{os.getpid()}"
         draft.write_text("".join(map(_line, there)), encoding="utf-8", newline="\n")
         draft.replace(self._file)
@@ -61,3 +60,8 @@ class Records:
 
 def _line(record: Record) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _place(record: Record) -> tuple[str, int, float, str]:
+    """Where a record stands among the others."""
+    return record["source"], TYPES.index(record["type"]), float(record["severity"]), record["image"]

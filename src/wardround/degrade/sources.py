@@ -58,8 +58,11 @@ def _is_image(file: Path) -> bool:
         return True
     if file.suffix or file.name == "DICOMDIR":
         return False
-    with file.open("rb") as opened:
-        return opened.read(132)[128:] == b"DICM"
+    try:
+        with file.open("rb") as opened:
+            return opened.read(132)[128:] == b"DICM"
+    except OSError:
+        return True  # whoever decodes it says why not
 
 
 def key_of(image: Image) -> Key:

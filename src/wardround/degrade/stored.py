@@ -109,7 +109,8 @@ def _twins(case: Case, degradation: Degradation, numbers: Numbers) -> Iterable[Q
         if _is_clean(question) and any((number, degradation) in numbers for number in _clean_images(case, question))
     ]
     ids = {question.id for question in twinned}
-    for question in twinned:
+    there = {question.id for question in case.questions}
+    for question in (each for each in twinned if each.id + ending not in there):
         chained: dict[str, Any] = {}
         if question.chain is not None:
             chained["chain"] = question.chain + ending
