@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 from exam_study import write_cases
@@ -198,3 +199,22 @@ def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_pa
         p for n, p, _ in image_of(asked(render, shown, 0, degradation="gaussian_blur@L2")).recipe if n == "degrade"
     )
     assert "hu" not in general
+
+
+def test_a_ct_volume_is_degraded_before_its_window_too(renderer, tmp_path):
+    y, x = np.mgrid[-32:32, -32:32]
+    slice = np.where(np.hypot(x, y) < 24, 40, -1000).astype(np.int16)
+    nibabel.save(nibabel.Nifti1Image(np.repeat(slice[..., None], 3, axis=2), np.eye(4)), tmp_path / "ct.nii.gz")
+    told = {"id": "c", "images": [{"path": "ct.nii.gz", "modality": "CT"}], "questions": [choice("q")]}
+    render, shown = renderer(told, {"degradation": ["none", "low_dose@L2"]})
+    noisy = image_of(asked(render, shown, 0, degradation="low_dose@L2"))
+    step = next(parameters for name, parameters, _ in noisy.recipe if name == "degrade")
+    plain = tuple(each for each in noisy.recipe if each[0] != "degrade")
+    in_hounsfield, in_display = (
+        pixels(noisy.path, None, plain, Drawing([told])).astype(float)
+        for told in (step, {key: value for key, value in step.items() if key != "hu"})
+    )
+    body = np.hypot(x, y) < 18
+    per_grey = 400 / 255  # Hounsfield units in one grey level of the window
+    assert in_hounsfield[body].std() * per_grey == pytest.approx(1000 * step["hu"]["noise"], rel=0.35)
+    assert not np.array_equal(in_hounsfield, in_display)

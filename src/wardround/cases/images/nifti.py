@@ -8,6 +8,7 @@ case gives no window, CT is taken to be in Hounsfield units; other values go by 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,17 @@ from wardround.core.errors import BadInput
 COLOURS = ("R", "G", "B")
 
 
-def nifti_pixels(path: Path, frame: int | None, axis: int, window: dict[str, Any]) -> Pixels:
-    """One slice along an axis of the file's array; the middle one where no frame is given."""
+def nifti_pixels(
+    path: Path,
+    frame: int | None,
+    axis: int,
+    window: dict[str, Any],
+    hounsfield: Callable[[Values], Values] | None = None,
+) -> Pixels:
+    """One slice along an axis of the file's array; the middle one where no frame is given.
+
+    `hounsfield` alters the values of a CT before its window, and leaves others alone.
+    """
     volume = read_volume(path)
     shape = volume.shape
     if len(shape) < 2 or 0 in shape:
@@ -37,6 +47,8 @@ def nifti_pixels(path: Path, frame: int | None, axis: int, window: dict[str, Any
     values = _turned(volume.plane(axis, index), volume.affine, across, down)
     if values.dtype.names:
         return np.stack([values[name] for name in COLOURS], axis=-1)
+    if hounsfield is not None:
+        values = hounsfield(values)
     if "center" in window:
         return windowed(values, window["center"], window["width"])
     if window["modality"] == "CT":

@@ -71,14 +71,15 @@ def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]], alter
     kind = kind_of(path.name)
     if kind == "raster":
         return raster_pixels(path, frame, steps["window"])
+    hounsfield = altered.hounsfield if altered else None
     # only imported where they are needed: a worker that reads photographs starts in half the time
     if kind == "nifti":
         from wardround.cases.images.nifti import nifti_pixels
 
-        return nifti_pixels(path, frame, steps["slice"]["axis"], steps["window"])
+        return nifti_pixels(path, frame, steps["slice"]["axis"], steps["window"], hounsfield)
     from wardround.cases.images.dicom import dicom_pixels
 
-    return dicom_pixels(path, frame, steps["window"], altered.hounsfield if altered else None)
+    return dicom_pixels(path, frame, steps["window"], hounsfield)
 
 
 def _parameters(recipe: tuple[Step, ...]) -> dict[str, dict[str, Any]]:
