@@ -13,6 +13,7 @@ from wardround.core.canonical import canonical_json
 from wardround.measuring import prompt_sensitivity, subgroup_gaps
 from wardround.measuring.groups import PEOPLE
 from wardround.measuring.intervals import FEWEST
+from wardround.measuring.slices import NATURAL_ORDER
 from wardround.reporting import svg
 from wardround.reporting.judged import judged_note
 from wardround.reporting.numbers import count, listed, percent, span
@@ -23,6 +24,7 @@ from wardround.reporting.section import Section
 from wardround.reporting.words import measure_title, slice_title
 
 FIRST_TAG = "rare"
+ALIKE = "all alike"
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def _gaps(run: RunFolder, measure: str, found: pl.DataFrame) -> Iterator[Gap]:
     by_name = {row["candidate"]: row for row in found.iter_rows(named=True)}
     for name in (name for name in ranked(run) if name in by_name):
         row = by_name[name]
-        worst, best = _group(row["worst"]), _group(row["best"])
+        worst, best = (ALIKE, ALIKE) if row["worst"] == row["best"] else (_group(row["worst"]), _group(row["best"]))
         interval = span(measure, row["worst_low"], row["worst_high"])
         title = f"{name}: {worst} {percent(row['worst_value'])} ({interval}), {best} {percent(row['best_value'])}"
         ends = (row["worst_value"], row["worst_low"], row["worst_high"], row["best_value"])
@@ -138,7 +140,9 @@ def _sizes(marks: pl.LazyFrame) -> dict[str, dict[str, int]]:
         whole = told.select(pl.col("cluster").n_unique()).collect().item()
         told = told.explode("group") if isinstance(schema[key], pl.List) else told
         counted = told.drop_nulls().group_by("group").agg(pl.col("cluster").n_unique()).sort("group").collect()
-        found[key] = dict(counted.iter_rows())
+        order = NATURAL_ORDER.get(key, [])
+        told_sizes = sorted(counted.iter_rows(), key=lambda row: order.index(row[0]) if row[0] in order else len(order))
+        found[key] = dict(told_sizes)
         if key == "tag":
             found["not tag"] = {tag: whole - many for tag, many in found[key].items()}
     return found

@@ -22,9 +22,9 @@ VARIANTS: Mapping[str, tuple[str, str]] = {
     "shift L2 - L0, matched originals": ("rise in shift", "From the original to the worst level."),
     "Spearman(accuracy, shift)": (
         "rank correlation of accuracy and shift",
-        "Coupled: the shift contains the accuracy.",
+        "In hundredths; coupled: the shift contains the accuracy.",
     ),
-    "Spearman(accuracy, C)": ("rank correlation of accuracy and confidence", "Not coupled."),
+    "Spearman(accuracy, C)": ("rank correlation of accuracy and confidence", "In hundredths; not coupled."),
     "cross-fitted share": ("cross-fitted", "Accuracy from one half of the cases, shift from the other."),
     "share by permutation": ("by chance", "With confidences dealt out at random: what the coupling alone gives."),
 }
