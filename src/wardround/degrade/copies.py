@@ -117,7 +117,7 @@ def expected(copy: Copy, space: Space, profile: Profile) -> Record:
 
 def _written(shown: Pixels, path: Path) -> int:
     held = io.BytesIO()
-    Picture.fromarray(shown).save(held, "PNG")
+    Picture.fromarray(shown).save(held, "PNG", compress_level=1)  # a third of the time for 4% more bytes
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -24,7 +24,7 @@ from wardround.degrade.stored import level_of
 from wardround.degrade.workers import in_order
 
 SHEETS = "sheets"
-JOBS_A_WORKER = 4  # at least: fewer images are made in parts, so that no worker is idle for long
+COPIES_A_JOB = 4
 Progress = Callable[[int, int], None]  # copies done, copies in all
 
 
@@ -115,14 +115,12 @@ class Making:
         return [each for each in copies if not self._records.complete(each, source.image.path, sha256, profile)]
 
     def _jobs(self, sources: list[Source], lacking: dict[str, list[Copy]]) -> Iterator[Job]:
-        """A job for each image, or several where there are few images."""
-        asked = [source for source in sources if lacking[source.name]]
-        parts = max(1, -(-JOBS_A_WORKER * self._workers // max(1, len(asked))))
-        for source in asked:
+        """A few copies of an image a job: little is lost where it stops, and one image keeps several workers busy."""
+        for source in sources:
             copies = lacking[source.name]
-            size = -(-len(copies) // parts)
-            for start in range(0, len(copies), size):
-                yield Job(source.file, source.image, tuple(copies[start : start + size]), self.out, self._profile)
+            for start in range(0, len(copies), COPIES_A_JOB):
+                part = tuple(copies[start : start + COPIES_A_JOB])
+                yield Job(source.file, source.image, part, self.out, self._profile)
 
     def draw_sheets(self) -> None:
         """A contact sheet for each image: its copies, a type a row, beside itself."""
