@@ -6,7 +6,6 @@ import asyncio
 import multiprocessing
 import os
 import signal
-import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -17,6 +16,7 @@ from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 from wardround.degrade.sendable import render_degraded
+from wardround.degrade.workers import end_with_the_parent
 from wardround.running.store import Store
 
 WRITTEN_TOGETHER = 256
@@ -108,7 +108,7 @@ class Imagery:
             pool = self._pool
             if pool is None:
                 spawn = multiprocessing.get_context("spawn")
-                pool = self._pool = ProcessPoolExecutor(self._workers, spawn, initializer=_end_with_the_run)
+                pool = self._pool = ProcessPoolExecutor(self._workers, spawn, initializer=end_with_the_parent)
             try:
                 return await asyncio.wrap_future(self._submit(pool, part))
             except BrokenProcessPool:
@@ -139,15 +139,3 @@ class Imagery:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
         self._kept.clear()
-
-
-def _end_with_the_run() -> None:
-    """A worker whose run was killed would wait for work for ever: it watches for the end of the run instead."""
-    run = multiprocessing.parent_process()
-    assert run is not None
-
-    def watch() -> None:
-        run.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
