@@ -236,3 +236,16 @@ def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path
         run("medq-deg/fig5a", medq_deg_cases(tmp_path / "simulated", 6), tmp_path, [])
     with pytest.raises(WardroundError, match=r"pip install|cannot be loaded"):
         run("medq-deg/fig5a", tmp_path / "real", tmp_path, [], encoder=str(tmp_path / "no-such-model"))
+
+
+def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path) -> None:
+    blind = {"name": "blind", "provider": "random", "sees": False}
+    found = run("medq-deg/table6", cases, folder / "said", [SURE, STEADY, blind])
+    assert found.folder is not None
+    page = (found.folder / "report.html").read_text(encoding="utf-8")
+    section = page.partition('id="image-quality"')[2].partition("</section>")[0]
+    assert "sure loses 100.0 points of accuracy at L2." in section
+    assert "steady: at L2 no change beyond chance" in section
+    assert "blind does not see images." in section
+    scores = [cell(found.tables[0], "blind", level).value for level in ("L0", "L1", "L2")]
+    assert scores[0] == scores[1] == scores[2], "the same text is the same Ask"

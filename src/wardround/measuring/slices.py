@@ -151,7 +151,7 @@ def _by_key(coded: Coded, key: str) -> Slicing | None:
     if isinstance(members.schema["value"], pl.List):
         members = members.explode("value").unique()
     members = members.drop_nulls().sort("subject", "value")
-    values = _in_order(key, members["value"].unique())
+    values = in_order(key, members["value"].unique())
     if len(values) < 2:
         return None
     number = pl.col("value").cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias("slice")
@@ -167,7 +167,7 @@ def _by_stratum(coded: Coded, key: str, fewest: int = 2, leave_out: str = "") ->
     parts: dict[str, tuple[str, ...]] = {value: (value,) for value in there if value != leave_out}
     if key == "severity":
         parts |= {whole: (*of, whole) for whole, of in POOLED.items() if set(of) <= set(there)}
-    values = _in_order(key, parts)
+    values = in_order(key, parts)
     members = [
         (there.index(part), place) for place, value in enumerate(values) for part in parts[value] if part in there
     ]
@@ -184,7 +184,7 @@ def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFra
     return pl.DataFrame({on: list(numbers), "slice": list(slices)}, schema={on: pl.UInt32, "slice": pl.UInt32})
 
 
-def _in_order(key: str, values: Iterable[str]) -> list[str]:
+def in_order(key: str, values: Iterable[str]) -> list[str]:
     """As they are usually told; numbers (severities) as numbers, anything else by name."""
     natural = NATURAL_ORDER.get(key, [])
 

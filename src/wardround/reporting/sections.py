@@ -13,6 +13,7 @@ from wardround.reporting.confidence import confidence, other_measures
 from wardround.reporting.differences import comparisons
 from wardround.reporting.gaps import groups, prompts
 from wardround.reporting.headline import headline
+from wardround.reporting.image_quality import image_quality
 from wardround.reporting.letters import letters
 from wardround.reporting.numbers import number
 from wardround.reporting.option_tests import option_tests
@@ -90,6 +91,7 @@ FIRST: tuple[SectionMaker, ...] = (
     ranks,
     by_condition,
     comparisons,
+    image_quality,
     by_slice,
     groups,
     confidence,
