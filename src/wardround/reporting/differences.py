@@ -53,6 +53,10 @@ def _family(run: RunFolder, family: str | None) -> Differences:
     told = (run.declared.get("comparisons") or {}).get(family)
     between = (told or {}).get("between", "candidate")
     every = [line for line in run.compared if line.family == family]
+    note = "" if told is not None else "The study declares no comparisons, so every pair was compared."
+    if between == "severity":  # taken apart by capability, type and so on they are too many to read
+        note = "Of all questions together; by capability, skill, category, type and modality: see comparisons.csv."
+        every = [line for line in every if list(line.slice) == ["candidate"]]
     lines = [line for line in every if line.value is not None]
     scale = svg.around_zero(end for line in lines for end in (line.low, line.high, line.value) if end is not None)
     best = ranked(run)[0]
@@ -61,7 +65,7 @@ def _family(run: RunFolder, family: str | None) -> Differences:
         first = lines
     return Differences(
         title=family if told is not None and family else "Every pair of candidates",
-        note="" if told is not None else "The study declares no comparisons, so every pair was compared.",
+        note=note,
         axis=svg.axis(scale),
         shown=[_difference(run, line, between, scale) for line in first],
         folded=[_difference(run, line, between, scale) for line in lines if line not in first],

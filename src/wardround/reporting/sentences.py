@@ -23,14 +23,18 @@ def sentence(compared: Comparison, between: str = "candidate") -> str:
     points = f"{number(100 * abs(compared.value))} points"
     if compared.measure in ("accuracy", "accuracy_parsed", "majority_accuracy"):
         verb = "answers" if between == "candidate" or who else "is"
-        direction = "more often right" if compared.value >= 0 else "less often right"
-        text = f"{first} {verb} {points} {direction} than {second}"
+        how = (
+            f"{points} {'more' if compared.value > 0 else 'less'} often right than"
+            if compared.value
+            else "as often right as"
+        )
+        text = f"{first} {verb} {how} {second}"
     else:
         direction = "higher" if compared.value >= 0 else "lower"
         text = f"{measure_title(compared.measure)}: {first} is {points} {direction} than {second}"
     if slice:
         text += f", {slice_words(slice)}"
-    return f"{text}. This may be chance." if _may_be_chance(compared) else f"{text}."
+    return f"{text}. This may be chance." if compared.value and _may_be_chance(compared) else f"{text}."
 
 
 def is_significant(compared: Comparison) -> bool:
