@@ -113,7 +113,8 @@ class Examination:
                 tools={},
             )
             self._seated.append(Seated(room, Plan(), Sentinels(), set()))
-            self._seated[-1].plan = await replay(room, self.cases)
+            with self.store.looked_up_often():
+                self._seated[-1].plan = await replay(room, self.cases)
             fingerprints.remember()
         if all(seated.plan.empty for seated in self._seated):
             raise BadInput(self.places.study, f"questions = {self.study.questions}: no case has such a question")
