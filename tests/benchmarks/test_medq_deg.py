@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from bench_cases import cure_cases, xpcr_cases
 from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
@@ -211,6 +212,15 @@ def test_a_dose_response_runs_on_any_cases_and_needs_a_type(folder: Path, cases:
     assert cell(found.tables[1], "steep", "Cliff").said == "between 1 and 1.25"
     with pytest.raises(WardroundError, match="needs a type of degradation"):
         run("medq-deg/dose-response", cases, folder, [steep])
+
+
+@pytest.mark.parametrize(("benchmark", "cases_of"), [("cure", cure_cases), ("xpcr", xpcr_cases)])
+def test_the_same_crossing_on_cases_of_other_benchmarks(tmp_path: Path, benchmark: str, cases_of: Any) -> None:
+    there = cases_of(tmp_path / benchmark, 12)
+    found = run("medq-deg/dose-response", there, tmp_path, [STEADY], type="gaussian_blur", trials=1)
+    asked = [cell(found.tables[0], "steady", "accuracy", dose) for dose in ("L0", "0.25", "2")]
+    assert all(figure.value is not None for figure in asked)
+    assert len({figure.n for figure in asked}) == 1
 
 
 def test_example_sheets_of_each_modality(folder: Path, cases: Path) -> None:
