@@ -18,7 +18,7 @@ from wardround.core.case import Image
 from wardround.core.errors import WardroundError
 
 FIT = ("fit", {"pixels": 2_359_296}, 1)
-PNG = ("encode", {"format": "png"}, 1)
+PNG = ("encode", {"format": "png"}, 2)
 
 
 def test_recipes_by_kind_of_file_without_opening_one():
@@ -28,7 +28,7 @@ def test_recipes_by_kind_of_file_without_opening_one():
         ("flatten", {"over": "black"}, 1),
         ("window", {"rule": "depth"}, 1),
         FIT,
-        ("encode", {"format": "jpeg", "quality": 95}, 1),
+        ("encode", {"format": "jpeg", "quality": 95}, 2),
     )
     assert recipe_for(Image(path="nowhere/a.dcm", modality="CT", frame=3)) == (
         ("window", {"rule": "header", "modality": "CT"}, 1),

@@ -31,7 +31,7 @@ VERSIONS = {
     "window": 1,
     "blank": 1,
     "fit": 1,
-    "encode": 1,
+    "encode": 2,
 }
 
 Kind = Literal["raster", "dicom", "nifti"]

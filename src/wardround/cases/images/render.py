@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from wardround.cases.encoded import Encoded
+from wardround.cases.images.png import png
 from wardround.cases.images.raster import raster_pixels
 from wardround.cases.images.recipe import MID_GREY, VERSIONS, kind_of
 from wardround.cases.images.window import Pixels, Values
@@ -32,12 +33,7 @@ def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altere
     """The image as it is sent. Nothing of the file but its pixels is in it."""
     shown = pixels(path, frame, recipe, altered)
     encoding = _parameters(recipe)["encode"]
-    held = io.BytesIO()
-    if encoding["format"] == "jpeg":
-        Image.fromarray(shown).save(held, "JPEG", quality=encoding["quality"], subsampling=0)
-    else:
-        Image.fromarray(shown).save(held, "PNG")
-    data = held.getvalue()
+    data = _jpeg(shown, encoding["quality"]) if encoding["format"] == "jpeg" else png(shown)
     return Encoded(
         base64=base64.b64encode(data),
         media_type=f"image/{encoding['format']}",
@@ -45,6 +41,12 @@ def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altere
         width=shown.shape[1],
         height=shown.shape[0],
     )
+
+
+def _jpeg(shown: Pixels, quality: int) -> bytes:
+    held = io.BytesIO()
+    Image.fromarray(shown).save(held, "JPEG", quality=quality, subsampling=0)
+    return held.getvalue()
 
 
 def pixels(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Pixels:
