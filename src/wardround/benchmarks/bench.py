@@ -117,7 +117,10 @@ def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> 
     run = read_run(folder)
     benchmark = name.partition("/")[0]
     wanted = [column.wanted(headings_of(benchmark)) for column in entry.columns]
-    table, shown = measured_table(run, f"{name}: {entry.title}", tuple(entry.rows), wanted)
+    title = f"{name}: {entry.title}"
+    if entry.put is not None and entry.put.doses:
+        title = title.replace("one type", run.declared["conditions"]["degradation"][-1].partition("@")[0])
+    table, shown = measured_table(run, title, tuple(entry.rows), wanted)
     table = replace(table, notes=[*table.notes, *entry.choices])
     if published and entry.published:
         table = with_published(table, shown, entry, load(f"{benchmark}/{entry.published}"), run.declared)

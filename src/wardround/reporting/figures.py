@@ -72,7 +72,7 @@ def _several(table: Table, told: list[dict[str, Any]], mark: Mark, x: str, y: st
             continue
         column = alt.X(f"{along}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
         row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
-        scale = alt.Scale(domain=[-most, 0, most], range=WORSE_TO_BETTER)
+        scale = alt.Scale(domain=[-most, 0, most], range=WORSE_TO_BETTER, interpolate="rgb")
         drawn.append(_squares(base, column, row, alt.Color("value:Q", title=y, scale=scale), 34))
     columns = PANELS_A_ROW if mark == "panels" else 1
     return alt.concat(*drawn, columns=columns, title=alt.Title(table.title, anchor="start"))
