@@ -28,6 +28,7 @@ Degradation = Callable[[Image, Severity, Generator], Image]
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 GREY_WITHIN = 2  # of 255: RGB whose channels differ by less is grey that was stored in colour
+ROWS_TO_TELL_COLOUR = 16  # that are looked at first: they tell most colour images
 AIR, WATER = -1000.0, 0.0  # Hounsfield units
 GREY_BY_NATURE = ("CT", "MRI")  # types of these modalities work on one channel
 
@@ -120,10 +121,13 @@ def _display(image: Stored, type: str, draw: Callable[[Image], Image]) -> Stored
         done = seen + (draw(grey) - grey)[..., None]  # coloured marks on a grey image stay
     else:
         done = draw(seen)
-    shown = done * np.float32(white)
-    np.clip(shown, 0, white, out=shown)
+    done *= np.float32(white)  # what was drawn is nobody else's: to change it in place saves a third of this
+    np.clip(done, 0, white, out=done)
+    np.rint(done, out=done)
+    if done.shape == channels.shape:
+        return done.astype(image.dtype, order="C").reshape(image.shape)
     out = channels.copy()
-    out[..., :colours] = np.rint(shown, out=shown).astype(image.dtype)
+    out[..., :colours] = done.astype(image.dtype)
     return out.reshape(image.shape)
 
 
@@ -137,7 +141,13 @@ def white_of(values: Stored) -> int:
 
 
 def _is_grey(channels: Stored) -> bool:
-    red, green, blue = (channels[..., colour] for colour in range(3))
     limit = GREY_WITHIN * (1 if channels.dtype == np.uint8 else white_of(channels[..., :3]) / 255)
+    few = channels[:: max(1, len(channels) // ROWS_TO_TELL_COLOUR)]
+    return _spread(few) < limit and _spread(channels) < limit
+
+
+def _spread(channels: Stored) -> int:
+    """How far the colours of a pixel are apart, at most."""
+    red, green, blue = (channels[..., colour] for colour in range(3))
     most, least = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
-    return bool((most - least < limit).all())
+    return int((most - least).max())
