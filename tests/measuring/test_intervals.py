@@ -56,16 +56,16 @@ def test_resampled_sums_are_those_of_the_drawn_clusters():
     random = np.random.default_rng(1)
     some = np.sort(random.choice(90, 40, replace=False))
     parts = [
-        Part(np.arange(90), random.integers(0, 9, (90, 2)).astype(float)),
-        Part(some, random.integers(0, 3, (40, 3)).astype(float)),
-        Part(some, random.integers(0, 3, (40, 50)).astype(float)),
-        Part(some, np.zeros((40, 2))),
+        Part(np.arange(90), random.integers(0, 9, (2, 90)).astype(float)),
+        Part(some, random.integers(0, 3, (3, 40)).astype(float)),
+        Part(some, random.integers(0, 3, (50, 40)).astype(float)),
+        Part(some, np.zeros((2, 40))),
     ]
     weights = np.concatenate([block.copy() for block in resample_weights(90, 5)], axis=1)
     assert weights.shape == (90, RESAMPLES)
     assert (weights.sum(axis=0) == 90).all()
-    for part, totals in zip(parts, resampled_sums(parts, 90, 5), strict=True):
-        assert (totals == part.sums.T @ weights[part.cluster]).all()
+    for part, drawn in zip(parts, resampled_sums(parts, 90, 5), strict=True):
+        assert (drawn.all() == part.sums @ weights[part.cluster]).all()
 
 
 def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):

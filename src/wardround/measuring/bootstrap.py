@@ -1,9 +1,8 @@
 """Percentile bootstrap over clusters: weights by counting, and one matrix product over cluster sums.
 
-Every figure of a study is taken over the same 2,000 resamples of all its clusters. The product is in single
-precision, which costs half. So that it does not depend on how the linear algebra library orders or splits it,
-cluster sums are first rounded to a step at which every partial sum is exact: counts stay as they are, other
-sums move by about a millionth of what is resampled. The figures themselves are never rounded so.
+Every figure of a study is taken over the same 2,000 resamples of all its clusters. Cluster sums are multiples of
+2**-30 (see exact.py), and so is every partial sum of the product: it comes out the same however the linear
+algebra library orders or splits it.
 """
 
 from __future__ import annotations
@@ -22,40 +21,55 @@ from wardround.measuring.sums import Whole
 
 RESAMPLES = 2_000
 LEVEL = 0.95
-BLOCK = 8_000_000  # weights held at once: 32 MB
-KEPT = 20_000_000  # weights that are kept for the next time: 80 MB
-DIGITS = 24  # binary ones that a single holds
-Singles = NDArray[np.float32]
+BLOCK = 4_000_000  # weights multiplied at once: 32 MB
+KEPT = 40_000_000  # weights that are kept for the next time: 80 MB
+Counts = NDArray[np.int16]
 
 
 class Part(NamedTuple):
     """Sums of some clusters, to be added up in every resample."""
 
     cluster: Whole  # which clusters, by number
-    sums: Floats  # clusters x columns
+    sums: Floats  # sums x clusters
 
 
-def resample_weights(clusters: int, seed: int) -> Iterator[Singles]:
+class Drawn(NamedTuple):
+    """The sums of one part in every resample, among those of other parts."""
+
+    totals: Floats  # sums x resamples
+    place: Whole  # where the sums of the part are
+
+    def of(self, sums: Whole) -> Floats:
+        """Some of them, by number (x resamples)."""
+        found: Floats = self.totals[self.place[sums]]
+        return found
+
+    def all(self) -> Floats:
+        return self.of(np.arange(len(self.place)))
+
+
+def resample_weights(clusters: int, seed: int) -> Iterator[Counts]:
     """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
 
     A block may be overwritten by the next.
     """
-    if clusters * RESAMPLES <= KEPT:
-        yield _all_weights(clusters, seed)
-    else:
+    if clusters * RESAMPLES > KEPT:
         yield from _drawn_weights(clusters, seed, BLOCK)
+        return
+    weights, height = _all_weights(clusters, seed), max(1, BLOCK // clusters)
+    yield from (weights[:, first : first + height] for first in range(0, RESAMPLES, height))
 
 
 @lru_cache(maxsize=1)
-def _all_weights(clusters: int, seed: int) -> Singles:
+def _all_weights(clusters: int, seed: int) -> Counts:
     (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES)
     return weights
 
 
-def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Singles]:
+def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
     random = stream(seed, "bootstrap over clusters")
     height = min(RESAMPLES, max(1, block // clusters))
-    drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), np.float32)
+    drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), np.int16)
     for first in range(0, RESAMPLES, height):
         many = min(height, RESAMPLES - first)
         for resample in drawn[:many]:  # one draw per resample, so that the block's height changes nothing
@@ -64,28 +78,28 @@ def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Singles]:
         yield weights[:, :many]
 
 
-def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Singles]:
-    """For each part its sums in every resample (columns x resamples)."""
-    if not parts:
-        return []
+def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Drawn]:
+    """The sums of each part in every resample."""
     alike: dict[bytes, list[int]] = defaultdict(list)
     for number, part in enumerate(parts):
         alike[part.cluster.tobytes()].append(number)
-    together = [_together([parts[number] for number in numbers], clusters) for numbers in alike.values()]
-    found = [np.empty((part.sums.shape[1], RESAMPLES), np.float32) for part in parts]
+    together = [_together([parts[number] for number in numbers]) for numbers in alike.values()]
+    found: dict[int, Drawn] = {}
+    for numbers, (_, rows, places) in zip(alike.values(), together, strict=True):
+        totals = np.empty((len(rows), RESAMPLES))
+        found |= {number: Drawn(totals, place) for number, place in zip(numbers, places, strict=True)}
     done = 0
-    for weights in resample_weights(clusters, seed):
+    for weights in resample_weights(clusters, seed) if parts else ():
         now = slice(done, done + weights.shape[1])
-        for numbers, (cluster, columns, places) in zip(alike.values(), together, strict=True):
-            totals = columns @ (weights if len(cluster) == clusters else weights[cluster])
-            for number, place in zip(numbers, places, strict=True):
-                np.take(totals, place, axis=0, out=found[number][:, now], mode="clip")
+        for numbers, (cluster, rows, _) in zip(alike.values(), together, strict=True):
+            drawn = weights if len(cluster) == clusters else weights[cluster]
+            np.matmul(rows, drawn.astype(np.float64), out=found[numbers[0]].totals[:, now])
         done = now.stop
-    return found
+    return [found[number] for number in range(len(parts))]
 
 
-def _together(parts: list[Part], clusters: int) -> tuple[Whole, Singles, list[Whole]]:
-    """Parts of the same clusters as rows to multiply, and for each part which row its columns are.
+def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole]]:
+    """Parts of the same clusters as rows to multiply, and for each part which row its sums are.
 
     Candidates were asked the same, so that many denominators are equal: each is multiplied once.
     """
@@ -94,39 +108,32 @@ def _together(parts: list[Part], clusters: int) -> tuple[Whole, Singles, list[Wh
     places = []
     for part in parts:
         place = []
-        for column in np.ascontiguousarray(part.sums.T):
-            row = seen.setdefault(column.tobytes(), len(rows))
-            if row == len(rows):
-                rows.append(column)
-            place.append(row)
+        for row in part.sums:
+            number = seen.setdefault(row.tobytes(), len(rows))
+            if number == len(rows):
+                rows.append(row)
+            place.append(number)
         places.append(np.array(place, np.int64))
-    sums = np.array(rows).reshape(len(rows), len(parts[0].cluster))
-    return parts[0].cluster, stepped(sums, clusters), places
-
-
-def stepped(sums: Floats, clusters: int) -> Singles:
-    """Sums (rows x clusters) rounded so that a single holds every sum over so many drawn clusters.
-
-    No resample draws more than all its clusters, so that no sum is larger than so often the largest.
-    """
-    most = np.maximum(np.abs(sums).max(axis=1, initial=0.0) * clusters, 1.0)
-    step = np.exp2(np.ceil(np.log2(most)) - DIGITS)[:, None]
-    rounded: Singles = (np.rint(sums / step) * step).astype(np.float32)
-    return rounded
+    return parts[0].cluster, np.array(rows).reshape(len(rows), len(parts[0].cluster)), places
 
 
 def percentile_intervals(values: Floats) -> tuple[Floats, Floats]:
     """The middle 95% of each row; resamples without a value are left out (linear between neighbours)."""
     ordered = np.sort(values, axis=1)  # nan comes last
-    last = np.maximum((~np.isnan(ordered)).sum(axis=1) - 1, 0)
-    row = np.arange(len(ordered))
-    ends = []
-    for level in ((1 - LEVEL) / 2, (1 + LEVEL) / 2):
-        place = last * level
-        lower = place.astype(np.int64)
-        a, b = ordered[row, lower], ordered[row, np.minimum(lower + 1, last)]
-        ends.append(a + (b - a) * (place - lower))
-    return ends[0], ends[1]
+    low, high = _middle(ordered)
+    for row in np.flatnonzero(np.isnan(ordered[:, -1])):
+        known = int((~np.isnan(ordered[row])).sum())
+        low[row : row + 1], high[row : row + 1] = _middle(ordered[row : row + 1, : max(1, known)])
+    return low, high
+
+
+def _middle(ordered: Floats) -> tuple[Floats, Floats]:
+    place = (ordered.shape[1] - 1) * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    lower = place.astype(np.int64)
+    upper = np.minimum(lower + 1, ordered.shape[1] - 1)
+    a, b = ordered[:, lower].astype(np.float64), ordered[:, upper]
+    found = a + (b - a) * (place - lower)
+    return found[:, 0], found[:, 1]
 
 
 def percentile_interval(values: Floats) -> tuple[float, float]:

@@ -79,7 +79,7 @@ def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
     told = [column.name for column in OPTIONAL] + ["confidence", "hits"]
     # column by column: what is read of one need not be held while the next is
     found = {name: sorted(source.select(_distinct(name)).collect()[name]) for name in texts}
-    there = [name for name in told if source.select(pl.col(name).is_not_null().any()).collect().item()]
+    there = [name for name in told if source.select(pl.col(name).count()).collect().item()]
     named = [candidate.name for candidate in study.candidates]
     candidates = [name for name in named if name in found["candidate"]]
     axes = [{**DEFAULTS, **json.loads(condition)} for condition in found["condition"]]
@@ -115,7 +115,8 @@ def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
 def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]]) -> pl.DataFrame:
     """Each question of each case once. The first candidate's marks mostly tell all of them."""
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
-    keys = about.select(pl.col("key").unique().sort()).collect()["key"]
+    starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
+    keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
     found = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
     if len(found) < len(keys):
         others = about.filter(~pl.col("key").is_in(found["key"].implode()))
@@ -142,7 +143,8 @@ def _is_open() -> pl.Expr:
 
 
 def _distinct(name: str) -> pl.Expr:
-    return pl.col(name).unique().drop_nulls().cast(pl.String)
+    """The texts of a column; only the first of each run of equal ones is looked up."""
+    return pl.col(name).rle().struct.field("value").unique().drop_nulls().cast(pl.String).alias(name)
 
 
 def _one_of(name: str, values: Sequence[str]) -> pl.Expr:

@@ -138,12 +138,12 @@ def _compared(
     if not there:
         return [_row(family, measure, each) for each in comparisons]
     tested = sign_flip(_side_by_side(there, measure, numbers.size), study.seed)
-    drawn = resampled_sums([Part(paired.cluster, paired.sums) for paired in there], numbers.size, study.seed)
+    drawn = resampled_sums([Part(paired.cluster, paired.sums.T) for paired in there], numbers.size, study.seed)
     rows, place = [], 0
     for each in comparisons:
         row = _row(family, measure, each)
         if each.paired is not None and len(each.paired.cluster):
-            figures = _figures(measure, each.paired, drawn[place].astype(np.float64), tested, place)
+            figures = _figures(measure, each.paired, drawn[place].all(), tested, place)
             row |= figures | {"method": "; ".join(filter(None, (figures["method"], row["method"])))}
             place += 1
         rows.append(row)

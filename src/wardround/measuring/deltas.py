@@ -42,8 +42,8 @@ def deltas(
     for measure in measures:
         both = paired_items(degraded, clean, measure, trials, numbers)
         index = both.select(SLOT).join(degraded.items, on=SLOT, how="left", maintain_order="left")
-        matrix, unmatched = _scores(both, measure), lost.filter(pl.col(measure.needed) > 0)
-        told = (_by_slice(slicing, index, matrix, unmatched) for slicing in slicings)
+        scores, unmatched = _scores(both, measure), lost.filter(pl.col(measure.needed) > 0)
+        told = (_by_slice(slicing, index, scores, unmatched) for slicing in slicings)
         found.append([delta for each in told for delta in each])
     return found
 
@@ -61,18 +61,22 @@ def _sides(marks: pl.DataFrame, each: pl.DataFrame, twin: Whole) -> tuple[Side, 
     )
 
 
-def _scores(both: pl.DataFrame, measure: Measure) -> Floats:
-    """Of each record its score, 1, that of its L0, 1, and how many answers both stand for."""
-    columns = []
-    for end in ("", "_b"):
+def _scores(both: pl.DataFrame, measure: Measure) -> dict[str, Floats]:
+    """Of each record its score and that of its L0, and how many answers each stands for."""
+    found = {"records": np.ones(len(both))}
+    for side, end in (("a", ""), ("b", "_b")):
         part, whole = (both[f"{name}{end}"].to_numpy() for name in measure.sums[:2])
-        columns += [exact(part / whole), np.ones(len(both))]
-    return np.column_stack([*columns, *(both[f"{measure.n}{end}"].to_numpy() for end in ("", "_b"))])
+        found |= {f"score_{side}": exact(part / whole), f"n_{side}": both[f"{measure.n}{end}"].to_numpy()}
+    return found
 
 
-def _by_slice(slicing: Slicing, index: pl.DataFrame, matrix: Floats, unmatched: pl.DataFrame) -> Iterator[Delta]:
+def _by_slice(
+    slicing: Slicing, index: pl.DataFrame, scores: dict[str, Floats], unmatched: pl.DataFrame
+) -> Iterator[Delta]:
     at = placed(index, *slicing.of(index))
-    sums = cluster_sums(at, matrix, [str(place) for place in range(matrix.shape[1])], {})
+    sums = cluster_sums(at, scores)
+    columns = np.column_stack([sums.row(name) for name in ("score_a", "records", "score_b", "records")])
+    answers = np.minimum(sums.cell_total("n_a"), sums.cell_total("n_b"))
     cells = {int(number): cell for cell, number in enumerate(sums.slice)}
     lost = np.bincount(slicing.of(unmatched)[1], minlength=len(slicing.slices)).tolist()
     means: dict[tuple[str, str], list[Delta]] = {}
@@ -81,9 +85,9 @@ def _by_slice(slicing: Slicing, index: pl.DataFrame, matrix: Floats, unmatched: 
         severity = told.pop(SEVERITY)
         paired = None
         if number in cells:
-            span = slice(sums.ends[cells[number]], sums.ends[cells[number] + 1])
-            rows = sums.rows[span]
-            paired = Paired(sums.cluster[span], rows[:, :4], int(rows[:, 4:].sum(axis=0).min()))
+            cell = cells[number]
+            span = slice(sums.ends[cell], sums.ends[cell + 1])
+            paired = Paired(sums.cluster[span], columns[span], int(answers[cell]))
         delta = Delta(severity, canonical_json(told), paired, lost[number])
         yield delta
         if slicing.averaged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wardround.measuring.bootstrap import Part
 from wardround.measuring.exact import Floats
 from wardround.measuring.intervals import Figures, figures
 from wardround.measuring.kinds import Measure
@@ -17,7 +18,7 @@ class Nobody:
     def wants(self, measure: Measure, slicing: int) -> bool:
         return False
 
-    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, halves: Floats) -> None:
+    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, part: Part, sums: list[Whole]) -> None:
         """Is given none, since it wants none."""
 
 

@@ -16,8 +16,10 @@ from wardround.measuring.exact import Floats
 
 def ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole, nan where the whole is nothing."""
-    found: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
-    return found
+    there = np.asarray(whole) > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.true_divide(part, whole)
+    return found if there.all() else np.where(there, found, np.nan)
 
 
 def accuracy(right: Floats, scored: Floats) -> Floats:

@@ -24,6 +24,6 @@ def splits(clusters: int, seed: int) -> Floats:
 
 
 def halved(cluster: Whole, sums: Floats, clusters: int, seed: int) -> Floats:
-    """Sums of these clusters in each half of each split (splits x 2 x columns)."""
-    first = splits(clusters, seed)[:, cluster] @ sums
-    return np.stack([first, sums.sum(axis=0) - first], axis=1)
+    """Sums (sums x clusters) of these clusters in each half of each split (sums x splits x 2)."""
+    first = sums @ splits(clusters, seed)[:, cluster].T
+    return np.stack([first, sums.sum(axis=1, keepdims=True) - first], axis=-1)

@@ -36,7 +36,7 @@ class Figures:
 
 def figures(measure: Measure, sums: ClusterSums) -> Figures:
     """Values, and all intervals but those by resampling, which `Resampling` fills in."""
-    n, clusters = sums.cell_total(measure.n), sums.clusters[sums.place[measure.counted]]
+    n, clusters = sums.cell_total(measure.n), sums.clusters(measure.counted)
     value = np.where(clusters > 0, measure.value(*(sums.cell_total(name) for name in measure.sums)), np.nan)
     unparsed, scored = (sums.cell_total(f"{name}_{measure.about}") for name in ("unparsed", "scored"))
     method = _methods(measure.kind, value, n, clusters)

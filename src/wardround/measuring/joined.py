@@ -6,21 +6,23 @@ Each is recomputed in every resample from the resampled values of what it is mad
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from wardround.core.canonical import canonical_json
 from wardround.marking.slices import CLEAN
-from wardround.measuring.bootstrap import RESAMPLES, percentile_interval
+from wardround.measuring.bootstrap import RESAMPLES, Part, percentile_interval, percentile_intervals
 from wardround.measuring.coded import Coded
 from wardround.measuring.dke import Rivals, inter_figures
 from wardround.measuring.exact import Floats
+from wardround.measuring.halves import halved
 from wardround.measuring.intervals import BOOTSTRAP, FEW, FEWEST, HOLDS, NO_INTERVAL, STUDENT, TOO_FEW, WILSON, Figures
 from wardround.measuring.kinds import Kind, Measure
 from wardround.measuring.lines import Lines
 from wardround.measuring.slices import Slicing
-from wardround.measuring.sums import ClusterSums, Whole
+from wardround.measuring.sums import ClusterSums, Whole, distinct
 from wardround.measuring.twins import WORN
 from wardround.measuring.wilson import effective_n, student, wilson
 
@@ -46,8 +48,15 @@ Slot = tuple[int, int, int]  # slicing, slice, candidate
 class Joining:
     """Collects the pieces while candidates are measured, some at a time."""
 
-    def __init__(self, slicings: list[Slicing], wanted: dict[int, set[tuple[str, str]]], seed: int) -> None:
-        self.slicings, self.wanted, self.seed = slicings, wanted, seed
+    def __init__(
+        self,
+        slicings: list[Slicing],
+        wanted: dict[int, set[tuple[str, str]]],
+        seed: int,
+        clusters: int = 0,
+        halved: Set[tuple[str, str]] = frozenset(),
+    ) -> None:
+        self.slicings, self.wanted, self.seed, self.clusters, self.halved = slicings, wanted, seed, clusters, halved
         self.pieces: dict[tuple[str, str], dict[Slot, Piece]] = {}
         self._cells: dict[int, tuple[Whole, Whole]] = {}
 
@@ -64,7 +73,7 @@ class Joining:
             if not slicing.only and (rivals or slicing.keys == ("severity",)):
                 chosen |= parts | ways
             wanted[number] = chosen
-        return cls(slicings, wanted, seed)
+        return cls(slicings, wanted, seed, numbers.size, parts | ways if rivals else frozenset())
 
     def wants(self, measure: Measure, slicing: int) -> bool:
         return (measure.name, measure.version) in self.wanted.get(slicing, ())
@@ -84,71 +93,77 @@ class Joining:
                 told = float(each.value[cell]), int(each.n[cell]), float(each.unparsed[cell])
                 pieces[slot] = Piece(*told, there[counted[span]].astype(np.int32))
 
-    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, halves: Floats) -> None:
-        """Takes resampled values, and the sums of halves of the clusters (sum x split x half x cell)."""
+    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, part: Part, sums: list[Whole]) -> None:
+        """Takes resampled values; and, where candidates are held against each other, sums of halves of the clusters."""
         slices, candidates = self._cells[slicing]
         pieces = self.pieces[figures.measure.name, figures.measure.version]
-        for place, cell in enumerate(cells.tolist()):
-            piece = pieces[slicing, int(slices[cell]), int(candidates[cell])]
-            piece.drawn, piece.halves = drawn[place].astype(np.float32), np.moveaxis(halves[..., place], 0, -1)
+        kept = [pieces[slicing, int(slices[cell]), int(candidates[cell])] for cell in cells.tolist()]
+        for piece, values in zip(kept, drawn.astype(np.float32), strict=True):
+            piece.drawn = values
+        if (figures.measure.name, figures.measure.version) in self.halved and not self.slicings[slicing].only:
+            halves = [halved(part.cluster, part.sums[at], self.clusters, self.seed) for at in sums[:2]]
+            for piece, own in zip(kept, np.stack(halves, axis=-1), strict=True):
+                piece.halves = own
+
+
+def join_means(joining: Joining, defined: list[Measure], lines: Lines) -> None:
+    """Adds unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories (MedQ-Deg).
+
+    There is none where one of the values is missing. What they were made of is then forgotten.
+    """
+    for place, measure in enumerate(defined):
+        pieces = joining.pieces.get((measure.name, measure.version), {})
+        candidates = sorted({whom for _, _, whom in pieces})
+        for number, slicing in enumerate(joining.slicings):
+            key = slicing.mean_over(measure)
+            if not key or not candidates:
+                continue
+            groups: dict[str, list[int]] = {}
+            for at, name in enumerate(slicing.slices):
+                groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(at)
+            for beyond, (name, parts) in enumerate(groups.items(), len(slicing.slices)):
+                lines.label(number, beyond, name)
+                found = [[pieces.pop((number, at, whom), None) for at in parts] for whom in candidates]
+                told = _mean_figures(measure, found)
+                lines.add(place, number, np.full(len(candidates), beyond), np.array(candidates), **told)
+
+
+def _mean_figures(measure: Measure, found: list[list[Piece | None]]) -> dict[str, np.ndarray]:
+    """The mean of each row of pieces."""
+    lines = [_line(float("nan"), 0, 0, None) for _ in found]
+    whole = [(row, [piece for piece in pieces if piece]) for row, pieces in enumerate(found) if None not in pieces]
+    drawn = np.array([np.mean([piece.drawn for piece in pieces], axis=0) for _, pieces in whole])
+    ends = percentile_intervals(drawn) if whole else ()
+    for (row, pieces), values, *between in zip(whole, drawn, *ends, strict=True):
+        lines[row] = _mean_of(measure, pieces, values, between)
+    return {name: np.concatenate([line[name] for line in lines]) for name in lines[0]}
+
+
+def _mean_of(measure: Measure, pieces: list[Piece], drawn: Floats, ends: list[float]) -> dict[str, np.ndarray]:
+    value, n = float(np.mean([piece.value for piece in pieces])), sum(piece.n for piece in pieces)
+    clusters = len(distinct(np.concatenate([piece.clusters for piece in pieces]))[0])
+    unparsed = sum(piece.unparsed * piece.n for piece in pieces) / n
+    if clusters >= FEW:
+        return _line(value, n, clusters, BOOTSTRAP, ends[0], ends[1], unparsed)
+    if clusters < FEWEST:
+        return _line(value, n, clusters, TOO_FEW, unparsed=unparsed)
+    share, many, of = (np.array([float(each)]) for each in (value, n, clusters))
+    variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
+    if measure.kind is Kind.SIGNED:
+        method, (low, high) = STUDENT, student(share, of, variance, (-1.0, 1.0))
+    else:
+        method, (low, high) = WILSON, wilson(share, effective_n(share, many, of, variance))
+    return _line(value, n, clusters, method, float(low[0]), float(high[0]), unparsed)
 
 
 def join(joining: Joining, defined: list[Measure], candidates: int, lines: Lines) -> None:
-    """Adds all joined figures to the lines."""
+    """Adds both kinds of DKE, once all candidates are measured."""
     for place, measure in enumerate(defined):
-        _means(joining, measure, place, lines)
         if measure.kind is Kind.JOINED and measure.name == "dke_intra":
             _dke_intra(joining, defined, measure, place, lines)
     ways = dict.fromkeys(m.version.rpartition(", ")[2] for m in defined if m.name == "dke_inter")
     for way in ways:
         _dke_inter(joining, defined, way, candidates, lines)
-
-
-def _means(joining: Joining, measure: Measure, place: int, lines: Lines) -> None:
-    """Unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories (MedQ-Deg).
-
-    There is none where one of the values is missing.
-    """
-    pieces = joining.pieces.get((measure.name, measure.version), {})
-    candidates = sorted({whom for _, _, whom in pieces})
-    for number, slicing in enumerate(joining.slicings):
-        key = slicing.mean_over(measure)
-        if not key or not any(slot[0] == number for slot in pieces):
-            continue
-        groups: dict[str, list[int]] = {}
-        for at, name in enumerate(slicing.slices):
-            groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(at)
-        for extra, (name, parts) in enumerate(groups.items()):
-            beyond = len(slicing.slices) + extra
-            lines.label(number, beyond, name)
-            for whom in candidates:
-                found = [pieces.get((number, at, whom)) for at in parts]
-                there = [piece for piece in found if piece is not None]
-                told = _mean_of(measure, there) if len(there) == len(parts) else _line(float("nan"), 0, 0, None)
-                lines.add(place, number, np.array([beyond]), np.array([whom]), **told)
-
-
-def _mean_of(measure: Measure, pieces: list[Piece]) -> dict[str, np.ndarray]:
-    value, n = float(np.mean([piece.value for piece in pieces])), sum(piece.n for piece in pieces)
-    clusters = len(np.unique(np.concatenate([piece.clusters for piece in pieces])))
-    drawn = np.mean([piece.drawn for piece in pieces], axis=0)
-    unparsed = sum(piece.unparsed * piece.n for piece in pieces) / n
-    low = high = float("nan")
-    if clusters < FEWEST:
-        method = TOO_FEW
-    elif clusters >= FEW:
-        method, (low, high) = BOOTSTRAP, percentile_interval(drawn)
-    else:
-        share, many, of = (np.array([float(each)]) for each in (value, n, clusters))
-        variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
-        signed = measure.kind is Kind.SIGNED
-        method = STUDENT if signed else WILSON
-        if signed:
-            ends = student(share, of, variance, (-1.0, 1.0))
-        else:
-            ends = wilson(share, effective_n(share, many, of, variance))
-        low, high = (float(end[0]) for end in ends)
-    return _line(value, n, clusters, method, low, high, unparsed)
 
 
 def _dke_intra(joining: Joining, defined: list[Measure], measure: Measure, place: int, lines: Lines) -> None:
@@ -183,7 +198,7 @@ def _dke_inter(joining: Joining, defined: list[Measure], way: str, candidates: i
     accuracy = next(((m.name, m.version) for m in defined if m.name == "accuracy"), ("accuracy", ""))
     parts = [joining.pieces.get(key, {}) for key in (accuracy, ("calibration_shift", way), ("confidence", way))]
     places = {m.version: place for place, m in enumerate(defined) if m.name == "dke_inter"}
-    for number, at in sorted({slot[:2] for slot in parts[1]}):
+    for number, at in sorted({slot[:2] for slot in parts[1] if not joining.slicings[slot[0]].only}):
         whom = [c for c in range(candidates) if all((number, at, c) in part for part in parts)]
         if len(whom) not in RIVALS:
             continue

@@ -13,7 +13,7 @@ from wardround.measuring.definitions import definitions
 from wardround.measuring.exact import Floats
 from wardround.measuring.intervals import TOO_FEW, Figures, figures
 from wardround.measuring.items import Items, importance_scale, items
-from wardround.measuring.joined import Joining, join
+from wardround.measuring.joined import Joining, join, join_means
 from wardround.measuring.kinds import Kind, Measure
 from wardround.measuring.lines import FIGURES, Lines
 from wardround.measuring.ranking import RANKED, by_confidence, ranked_sums
@@ -22,7 +22,8 @@ from wardround.measuring.slices import Slicing, slicings
 from wardround.measuring.sums import Whole, cluster_sums, placed
 from wardround.measuring.tables import MEASURES
 
-CHUNK = 1_000_000  # marks looked at together
+BESIDE = ("unparsed", "scored")  # what stands beside every figure, of the items that it is about
+CHUNK = 2_000_000  # marks looked at together
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def measured(sitting: Sitting) -> Lines:
     for first in range(0, len(numbers.candidates), many):
         last = min(first + many, len(numbers.candidates)) - 1
         _measure(items(numbers.of(first, last), sitting.study.trials, numbers), sitting, lines)
+        join_means(sitting.joining, sitting.defined, lines)
     return lines
 
 
@@ -73,18 +75,19 @@ def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
     if not applied:
         return
     whom = _applying(each, applied)
-    matrix, names = item_matrix(each, applied)
-    each.sums.clear()  # all that is needed of them is in the matrix
+    columns = item_columns(each, applied)
+    each.sums.clear()  # all that is needed of them is in the columns
     claims = {source: by_confidence(claimed) for source, claimed in each.claims.items()}
     resampling = Resampling(numbers.size, sitting.study.seed, joining)
     taken = []
     for number, slicing in enumerate(sitting.slicings):
         at = placed(each.rows, *slicing.of(each.rows))
+        held = [m for m in applied if slicing.holds(m)]
         ranked: dict[str, Floats] = {}
         for source, claimed in claims.items():
             ranked |= ranked_sums(claimed, at, len(each.rows), source) if not slicing.only else {}
-        sums = cluster_sums(at, matrix, names, ranked)
-        found = [figures(m, sums) for m in applied if slicing.holds(m)]
+        sums = cluster_sums(at, {name: columns[name] for name in _needed(held)}, ranked)
+        found = [figures(m, sums) for m in held]
         joining.note(number, sums, found)
         resampling.add(found, sums, number)
         taken.append((sums.slice, sums.candidate, found))
@@ -94,18 +97,28 @@ def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
             _write(figure, (slice, candidate), whom, number, sitting, lines)
 
 
-def item_matrix(each: Items, applied: list[Measure]) -> tuple[Floats, list[str]]:
-    """The sums that some measures need, as columns; what no mark tells is zero."""
-    groups = sorted({m.about for m in applied})
-    needed = {name for m in applied for name in (*m.sums, m.n, m.counted)}
-    names = sorted(name for name in needed if name.partition(":")[0] not in RANKED)
+def item_columns(each: Items, applied: list[Measure]) -> dict[str, Floats]:
+    """The sums that some measures need, those that are equal as one array; what no mark tells is zero."""
     nothing = np.zeros(len(each.rows))
-    columns = [each.sums.get(name, nothing) for name in names]
-    for group in groups:
-        inside = each.sums.get(group, nothing) > 0
-        columns += [each.sums.get(name, nothing) * inside for name in ("unparsed", "scored")]
-        names += [f"{name}_{group}" for name in ("unparsed", "scored")]
-    return np.column_stack(columns), names
+    beside = {
+        f"{name}_{group}": each.sums.get(name, nothing) * (each.sums.get(group, nothing) > 0)
+        for group in {m.about for m in applied}
+        for name in BESIDE
+    }
+    told, seen, found = each.sums | beside, dict[float, list[Floats]](), {}
+    for name in _needed(applied):
+        column = told.get(name, nothing)
+        alike = seen.setdefault(float(column.sum()), [])
+        found[name] = next((other for other in alike if np.array_equal(other, column)), column)
+        if found[name] is column:
+            alike.append(column)
+    return found
+
+
+def _needed(measures: list[Measure]) -> list[str]:
+    """The sums of items that some measures are made of."""
+    names = {name for m in measures for name in (*m.sums, m.n, m.counted, *(f"{each}_{m.about}" for each in BESIDE))}
+    return sorted(name for name in names if name.partition(":")[0] not in RANKED)
 
 
 def _applying(each: Items, applied: list[Measure]) -> dict[str, Whole]:

@@ -58,12 +58,11 @@ def _of_candidate(name: str, told: pl.DataFrame, clusters: int, seed: int) -> li
         return []
     at = placed(told.select("candidate", "cluster"), np.arange(len(told)), np.zeros(len(told), np.int64))
     ones = np.ones(len(told))
-    columns = [(shown == letter).astype(float) - (right == letter) for letter in range(letters)]
-    names = [*(f"letter:{letter}" for letter in range(letters)), "answers", "unparsed_asked", "scored_asked"]
-    sums = cluster_sums(at, np.column_stack([*columns, ones, 0 * ones, ones]), names, {})
+    names = [f"letter:{letter}" for letter in range(letters)]
+    columns = {name: (shown == letter).astype(float) - (right == letter) for letter, name in enumerate(names)}
+    sums = cluster_sums(at, columns | {"answers": ones, "unparsed_asked": 0 * ones, "scored_asked": ones})
     measures = [
-        Measure(name=each, value=of.ratio, sums=(each, "answers"), kind=Kind.SIGNED, n="answers")
-        for each in names[:letters]
+        Measure(name=each, value=of.ratio, sums=(each, "answers"), kind=Kind.SIGNED, n="answers") for each in names
     ]
     return [
         {

@@ -48,9 +48,8 @@ def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFram
     for name, version, claims, about, numbers in _claims(marks, study):
         at = placed(about, np.arange(len(about)), bin_of(claims.confidence))
         ones, right = np.ones(len(about)), exact(claims.right)
-        matrix = np.column_stack([ones, right, exact(claims.confidence), 0 * ones, ones])
-        names = ("claims", "right", "confidence", "unparsed_asked", "scored_asked")
-        sums = cluster_sums(at, matrix, names, {})
+        columns = {"claims": ones, "right": right, "confidence": exact(claims.confidence)}
+        sums = cluster_sums(at, columns | {"unparsed_asked": 0 * ones, "scored_asked": ones})
         (found,) = figured([_ACCURACY], sums, numbers.size, study.seed)
         stated = sums.cell_total("confidence") / sums.cell_total("claims")
         for cell, b in enumerate(sums.slice.tolist()):

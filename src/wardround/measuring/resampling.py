@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from wardround.measuring.bootstrap import RESAMPLES, Part, percentile_intervals, resampled_sums
 from wardround.measuring.exact import Floats
-from wardround.measuring.halves import halved
 from wardround.measuring.intervals import BOOTSTRAP, HOLDS, Figures
 from wardround.measuring.kinds import Measure
-from wardround.measuring.sums import ClusterSums, Whole
+from wardround.measuring.sums import ClusterSums, Whole, distinct
 
 MEMORY = 96_000_000  # bytes of sums that may wait
 
@@ -23,15 +22,17 @@ class Keeping(Protocol):
 
     def wants(self, measure: Measure, slicing: int) -> bool: ...
 
-    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, halves: Floats) -> None: ...
+    def take(
+        self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, part: Part, sums: list[Whole]
+    ) -> None: ...
 
 
 class Waiting(NamedTuple):
-    """A measure in some cells of a part, and for each of its sums the columns of the part in which they are."""
+    """A measure in some cells of a part, and for each of its sums where the part has them."""
 
     figures: Figures
     cells: Whole
-    columns: list[Whole]
+    sums: list[Whole]
     slicing: int
 
 
@@ -60,45 +61,48 @@ class Resampling:
     def _add_slice(
         self, wanted: list[tuple[Figures, Whole]], first: int, last: int, sums: ClusterSums, slicing: int
     ) -> None:
-        """The sums of cells first to last side by side, all of them with the same columns."""
-        names = list(dict.fromkeys(name for each, _ in wanted for name in each.measure.sums))
-        columns = [sums.place[name] for name in names]
-        ends, width = sums.ends, len(names)
-        cluster = np.unique(sums.cluster[ends[first] : ends[last]])
-        block = np.zeros((len(cluster), (last - first) * width))
-        for cell in range(first, last):
-            span = slice(ends[cell], ends[cell + 1])
-            at = np.searchsorted(cluster, sums.cluster[span])
-            block[at, (cell - first) * width : (cell - first + 1) * width] = sums.rows[span][:, columns]
+        """The sums of cells first to last, one cell after another for each sum."""
+        place = {name: sums.place[name] for each, _ in wanted for name in each.measure.sums}
+        rows = list(dict.fromkeys(place.values()))
+        cells = last - first
+        cluster, block = _dense(sums, rows, first, last)
         self._parts.append(Part(cluster, block))
         self._waiting.append(
             [
-                Waiting(
-                    each,
-                    cells,
-                    [(cells - first) * width + names.index(name) for name in each.measure.sums],
-                    slicing,
-                )
-                for each, cells in wanted
+                Waiting(each, at, [rows.index(place[name]) * cells + at - first for name in each.measure.sums], slicing)
+                for each, at in wanted
             ]
         )
-        self._held += 8 * block.shape[1] * (len(cluster) + RESAMPLES)
+        self._held += 8 * len(block) * (len(cluster) + RESAMPLES)
 
     def finish(self) -> None:
         """Draws the resamples and fills in every interval that waits."""
         totals = resampled_sums(self._parts, self._clusters, self._seed)
         for part, drawn, waiting in zip(self._parts, totals, self._waiting, strict=True):
-            for each, cells, columns, slicing in waiting:
-                values = each.measure.value(*(drawn[place].astype(np.float64) for place in columns))
+            for each, cells, sums, slicing in waiting:
+                values = each.measure.value(*map(drawn.of, sums))
                 holds, between = each.method[cells] == HOLDS, each.method[cells] == BOOTSTRAP
                 each.value[cells[holds]] = np.nanmean(values[holds], axis=1) if holds.any() else []
                 if between.any():
                     at = cells[between]
                     each.low[at], each.high[at] = percentile_intervals(values if between.all() else values[between])
                 if self._keeping.wants(each.measure, slicing):
-                    halves = [halved(part.cluster, part.sums[:, at], self._clusters, self._seed) for at in columns[:2]]
-                    self._keeping.take(each, slicing, cells, values, np.stack(halves))
+                    self._keeping.take(each, slicing, cells, values, part, sums)
         self._parts, self._waiting, self._held = [], [], 0
+
+
+def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Whole, Floats]:
+    """The clusters of cells first to last, and the sums of every cell in each of them (rows x cells, clusters)."""
+    ends, cells = sums.ends, last - first
+    span, cluster = slice(ends[first], ends[last]), sums.cluster[ends[first] : ends[first + 1]]
+    if np.array_equal(np.tile(cluster, cells), sums.cluster[span]):
+        return cluster, sums.rows[rows, span].reshape(len(rows) * cells, len(cluster))
+    cluster, _ = distinct(sums.cluster[span])
+    block = np.zeros((len(rows), cells, len(cluster)))
+    for cell in range(first, last):
+        own = slice(ends[cell], ends[cell + 1])
+        block[:, cell - first, np.searchsorted(cluster, sums.cluster[own])] = sums.rows[rows, own]
+    return cluster, block.reshape(len(rows) * cells, len(cluster))
 
 
 def _bounds(slices: Whole, many: int) -> list[int]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from wardround.measuring.exact import Floats
 
 Whole = NDArray[np.int64]
+MOST_COUNTED = 50  # times as many codes as there are: beyond it sorting takes less
 
 
 def added(place: Whole, values: NDArray[Any], many: int) -> Floats:
@@ -44,64 +45,58 @@ class Placed:
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """One row per cluster of each cell (a slice of one candidate), cell after cell."""
+    """One entry per cluster of each cell (a slice of one candidate), cell after cell; equal sums are there once."""
 
-    names: tuple[str, ...]
+    place: dict[str, int]  # in which row each sum is
     slice: Whole  # of each cell
     candidate: Whole  # of each cell
-    starts: Whole  # the first row of each cell
-    cluster: Whole  # of each row
-    rows: Floats  # rows x names
+    starts: Whole  # the first entry of each cell
+    cluster: Whole  # of each entry
+    rows: Floats  # sums x entries
 
     @property
     def cells(self) -> int:
         return len(self.starts)
 
-    @property
+    @cached_property
     def ends(self) -> Whole:
-        """The first row of each cell, and the end of the last one."""
+        """The first entry of each cell, and the end of the last one."""
         return np.append(self.starts, len(self.cluster))
 
     @cached_property
-    def place(self) -> dict[str, int]:
-        """The column of each sum."""
-        return {name: place for place, name in enumerate(self.names)}
+    def _totals(self) -> Floats:
+        return self.total(self.rows)
 
     @cached_property
-    def totals(self) -> Floats:
-        """Every sum in every cell (names x cells)."""
-        if not self.cells:
-            return np.zeros((len(self.names), 0))
-        return np.ascontiguousarray(np.add.reduceat(self.rows, self.starts, axis=0).T)
-
-    @cached_property
-    def clusters(self) -> Floats:
-        """For every sum the clusters of every cell in which it is above zero (names x cells)."""
-        if not self.cells:
-            return np.zeros((len(self.names), 0))
-        return np.ascontiguousarray(
-            np.add.reduceat((self.rows > 0).astype(np.float32), self.starts, axis=0).T, np.float64
-        )
+    def _clusters(self) -> dict[int, Floats]:
+        return {}
 
     def cell_total(self, name: str) -> Floats:
         """One sum in every cell."""
-        found: Floats = self.totals[self.place[name]]
+        found: Floats = self._totals[self.place[name]]
         return found
 
+    def clusters(self, name: str) -> Floats:
+        """The clusters of every cell in which a sum is above zero."""
+        place = self.place[name]
+        if place not in self._clusters:
+            self._clusters[place] = self.total((self.rows[place] > 0).astype(np.float64))
+        return self._clusters[place]
+
     def row(self, name: str) -> Floats:
-        """One sum in every row."""
-        column: Floats = self.rows[:, self.place[name]]
-        return column
+        """One sum in every entry."""
+        found: Floats = self.rows[self.place[name]]
+        return found
 
     def total(self, values: Floats) -> Floats:
-        """A value of each row added up in each cell, in the order of the rows."""
+        """A value of each entry added up in each cell, in the order of the entries."""
         if not self.cells:
-            return np.zeros(0)
-        totals: Floats = np.add.reduceat(values, self.starts)
+            return np.zeros((*values.shape[:-1], 0))
+        totals: Floats = np.add.reduceat(values, self.starts, axis=-1)
         return totals
 
     def spread(self, values: Floats) -> Floats:
-        """A value of each cell given to each of its rows."""
+        """A value of each cell given to each of its entries."""
         return np.repeat(values, np.diff(self.ends))
 
 
@@ -110,17 +105,36 @@ def placed(index: pl.DataFrame, item: Whole, slice: Whole) -> Placed:
     candidate, cluster = (index[name].cast(pl.Int64).to_numpy()[item] for name in ("candidate", "cluster"))
     clusters = int(cluster.max(initial=0)) + 1
     candidates = int(candidate.max(initial=0)) + 1
-    code, row = np.unique((slice * candidates + candidate) * clusters + cluster, return_inverse=True)
+    code, row = distinct((slice * candidates + candidate) * clusters + cluster)
     cell, cluster = np.divmod(code, clusters)
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     return Placed(item, row, cell[starts] // candidates, cell[starts] % candidates, starts, cluster)
 
 
-def cluster_sums(at: Placed, matrix: Floats, names: Sequence[str], more: dict[str, Floats]) -> ClusterSums:
-    """Adds items (a row of the matrix each) up by slice, candidate and cluster; `more` are sums of rows already."""
-    rows = len(at.cluster)
-    order = np.argsort(at.row, kind="stable")
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(at.row, minlength=rows))])
-    members = csr_array((np.ones(len(order)), at.item[order], bounds), shape=(rows, len(matrix)))
-    added = np.column_stack([members @ matrix, *more.values()]) if more else members @ matrix
-    return ClusterSums((*names, *more), at.slice, at.candidate, at.starts, at.cluster, added)
+def distinct(codes: Whole) -> tuple[Whole, Whole]:
+    """The codes that occur, sorted, and which of them each is."""
+    many = int(codes.max(initial=-1)) + 1
+    if many > MOST_COUNTED * max(1, len(codes)):
+        return np.unique(codes, return_inverse=True)
+    there = np.zeros(many, bool)
+    there[codes] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+
+
+def cluster_sums(
+    at: Placed, columns: Mapping[str, Floats], more: Mapping[str, Floats] = MappingProxyType({})
+) -> ClusterSums:
+    """Adds columns of items up by slice, candidate and cluster; `more` are sums of entries already.
+
+    Columns that are one and the same array are added up once.
+    """
+    entries, place = len(at.cluster), {}
+    found: dict[int, tuple[int, Floats]] = {}
+    for name, column in columns.items():
+        place[name], _ = found.setdefault(id(column), (len(found), column))
+    rows = np.empty((len(found) + len(more), entries))
+    for number, column in found.values():
+        rows[number] = added(at.row, column[at.item], entries)
+    for number, (name, values) in enumerate(more.items(), len(found)):
+        place[name], rows[number] = number, values
+    return ClusterSums(place, at.slice, at.candidate, at.starts, at.cluster, rows)

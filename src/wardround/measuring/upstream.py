@@ -93,9 +93,9 @@ def _of_candidate(name: str, steps: pl.DataFrame, stages: list[str], clusters: i
     at = placed(steps.select("candidate", "cluster"), item, slice)
     wrong, after = (steps[column].to_numpy() for column in ("wrong", "after_wrong"))
     ones = np.ones(len(steps))
-    columns = [wrong & after, after, wrong & ~after, ~after, ones, 0 * ones, ones]
-    names = (*SUMS, "steps", "unparsed_asked", "scored_asked")
-    sums = cluster_sums(at, np.column_stack([column.astype(float) for column in columns]), names, {})
+    counts = (each.astype(float) for each in (wrong & after, after, wrong & ~after, ~after))
+    columns = dict(zip(SUMS, counts, strict=True)) | {"steps": ones, "unparsed_asked": 0 * ones, "scored_asked": ones}
+    sums = cluster_sums(at, columns)
     measure = Measure(name="upstream", value=_difference, sums=SUMS, kind=Kind.COMPOSITE, n="steps", range=(-1.0, 1.0))
     (found,) = figured([measure], sums, clusters, seed)
     shares = {
