@@ -71,8 +71,8 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
     """Why this question cannot be asked under this condition, or None if it can."""
     if condition.telling != "own" and condition.telling not in case.tellings:
         return f"the case has no telling {condition.telling!r}"
-    history, _ = told(case, condition)
-    images = shown_images(case, question, condition)
+    history, images = told(case, condition)
+    images = _of_question(question, images)
     if condition.inputs != "all":
         has = {"history": history, "images": images, "findings": case.findings}
         for part in condition.inputs.split("+"):
@@ -101,6 +101,10 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
 def shown_images(case: Case, question: Question, condition: Condition) -> list[int]:
     """The numbers of the images that belong to a question in the condition's telling of the case."""
     _, images = told(case, condition)
+    return _of_question(question, images)
+
+
+def _of_question(question: Question, images: list[int]) -> list[int]:
     return images if question.images is None else [number for number in question.images if number in images]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
+from typing import NamedTuple
 
 from wardround.asking.applicable import shown_images, told, why_not
 from wardround.asking.degradation import Degradations, parsed, to_be_done
@@ -28,8 +28,7 @@ TOKENS_AN_IMAGE = 1200
 RECENT = 1024  # images of which what was found out is kept
 
 
-@dataclass(frozen=True)
-class Rendered:
+class Rendered(NamedTuple):
     """An Ask and the order in which it shows the options."""
 
     ask: Ask
@@ -39,7 +38,7 @@ class Rendered:
 class Renderer:
     """Renders the Asks of one study. `fingerprint` gives the SHA-256 of an image file."""
 
-    def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[Path], str]) -> None:
+    def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[str], str]) -> None:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
         self.profile = profile_named(study.severities, prompts.folder)
         degradations = study.conditions.get("degradation", [])
@@ -117,11 +116,11 @@ class Renderer:
         return None
 
     def _new_part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
-        path = self._cases.image_path(image)
+        file = self._cases.image_file(image)
         recipe = recipe_for(image, blank=blank)
         if degradations:
             recipe = with_degradations(recipe, image, degradations, self.profile)
-        return ImagePart(str(path), self._fingerprint(path), recipe, image.frame)
+        return ImagePart(file, self._fingerprint(file), recipe, image.frame)
 
     def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
         known = self._samplings.get((candidate.name, condition.json))

@@ -41,7 +41,7 @@ class Message:
     @property
     def json(self) -> str:
         """Canonical, its keys in order. An image is written once for all the Asks that show it."""
-        content = ",".join(canonical_json(part) if isinstance(part, str) else part.json for part in self.parts)
+        content = ",".join([canonical_json(part) if isinstance(part, str) else part.json for part in self.parts])
         told = f'"content":[{content}],"role":{canonical_json(self.role)}'
         if self.tool_call_id is not None:
             told += f',"tool_call_id":{canonical_json(self.tool_call_id)}'
@@ -94,16 +94,17 @@ class Ask:
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...] = ()
     cut: tuple[str, ...] = ()  # what did not fit the candidate's context; not in the key, the messages show it
+    key: bytes = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def key(self) -> bytes:
+    def __post_init__(self) -> None:
         # canonical JSON with its keys in order, put together here: what many Asks share is written once
-        messages = ",".join(message.json for message in self.messages)
+        messages = ",".join([message.json for message in self.messages])
         tools = canonical_json(self.tools) if self.tools else "[]"
-        return hashed(
+        key = hashed(
             f'{{"candidate":{self.identity.json},"messages":[{messages}],'
             f'"sampling":{self.sampling.json},"tools":{tools},"v":1}}'
         )
+        object.__setattr__(self, "key", key)
 
     @property
     def images(self) -> list[ImagePart]:

@@ -42,7 +42,7 @@ def hashed(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=32).digest()
 
 
-def sha256_file(path: Path) -> str:
+def sha256_file(path: Path | str) -> str:
     """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -26,8 +26,8 @@ KEPT_BYTES = 96 * 2**20
 class Unlearnt(Exception):
     """The hash of this file is not known yet."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, file: str) -> None:
+        self.file = file
 
 
 class Fingerprints:
@@ -38,15 +38,15 @@ class Fingerprints:
         self._known: dict[str, str] = {}
         self._new: list[tuple[str, int, int, str]] = []
 
-    async def learn(self, path: Path) -> None:
+    async def learn(self, file: str) -> None:
         """Reads one file and makes its hash known."""
         try:
-            status = os.stat(path)
-            sha256 = await asyncio.to_thread(sha256_file, path)
+            status = os.stat(file)
+            sha256 = await asyncio.to_thread(sha256_file, file)
         except OSError as error:
-            raise _unreadable(path, error) from None
-        self._known[str(path)] = sha256
-        self._new.append((str(path), status.st_size, status.st_mtime_ns, sha256))
+            raise _unreadable(file, error) from None
+        self._known[file] = sha256
+        self._new.append((file, status.st_size, status.st_mtime_ns, sha256))
         if len(self._new) >= WRITTEN_TOGETHER:
             self.remember()
 
@@ -55,29 +55,28 @@ class Fingerprints:
         self._store.remember_files(self._new)
         self._new = []
 
-    def __call__(self, path: Path) -> str:
-        name = str(path)
-        known = self._known.get(name)
+    def __call__(self, file: str) -> str:
+        known = self._known.get(file)
         if known is None:
-            known = self._known[name] = self._remembered(path)
+            known = self._known[file] = self._remembered(file)
         return known
 
-    def _remembered(self, path: Path) -> str:
-        remembered = self._store.known_file(str(path))
+    def _remembered(self, file: str) -> str:
+        remembered = self._store.known_file(file)
         if remembered is None:
-            raise Unlearnt(path)
+            raise Unlearnt(file)
         size, changed, sha256 = remembered
         try:
-            status = os.stat(path)
+            status = os.stat(file)
         except OSError as error:
-            raise _unreadable(path, error) from None
+            raise _unreadable(file, error) from None
         if (size, changed) != (status.st_size, status.st_mtime_ns):
-            raise Unlearnt(path)
+            raise Unlearnt(file)
         return sha256
 
 
-def _unreadable(path: Path, error: OSError) -> BadInput:
-    return BadInput(path, f"image cannot be read: {error.strerror}")
+def _unreadable(file: str, error: OSError) -> BadInput:
+    return BadInput(Path(file), f"image cannot be read: {error.strerror}")
 
 
 class Imagery:

@@ -96,12 +96,11 @@ async def replay(room: Room, cases: CaseSet) -> Plan:
     for number, case in enumerate(cases):
         for place, seat in enumerate(seats(room, number, case, count)):
             try:
-                found = await seat.together(room).replay(progressive_chain, seat.trials)
+                whole = await seat.together(room).replay(progressive_chain, seat.trials, plan.found)
             except BadInput as problem:
                 plan.skipped[case.id] = str(problem)
                 continue
-            plan.found += found
-            if found.missing:
+            if not whole:
                 plan.lacks(number, place)
     return plan
 

@@ -59,13 +59,6 @@ class Found:
     tokens_in: int = 0
     tokens_out: int = 0
 
-    def __iadd__(self, other: Found) -> Found:
-        self.stored += other.stored
-        self.missing += other.missing
-        self.tokens_in += other.tokens_in
-        self.tokens_out += other.tokens_out
-        return self
-
     def count(self, not_stored: NotStored, left_in_unit: int) -> None:
         ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
         self.missing += answers
@@ -134,10 +127,13 @@ class Together:
         for used in self.uses:
             self.room.use(used)
 
-    async def replay(self, protocol: Protocol, trials: int) -> Found:
-        """Runs the protocol through stored answers only, and says what is not stored. Calls nobody."""
+    async def replay(self, protocol: Protocol, trials: int, found: Found) -> bool:
+        """Runs the protocol through stored answers only, counts what is found, and says whether all is stored.
+
+        Calls nobody.
+        """
         self._replaying = True
-        found = Found()
+        missing = found.missing
         for trial in range(trials):
             sitting = Sitting(self, trial)
             try:
@@ -145,10 +141,11 @@ class Together:
             except NotStored as not_stored:
                 found.count(not_stored, len(self.unit) - sitting.answered)
         self._replaying = False
-        found.stored = len(self.uses)
-        if not found.missing:
+        found.stored += len(self.uses)
+        whole = found.missing == missing
+        if whole:
             self._hand_in()
-        return found
+        return whole
 
     async def _one(self, protocol: Protocol, trial: int) -> None:
         try:
@@ -329,7 +326,7 @@ class Sitting:
             try:
                 return room.renderer.render(case, question, condition, settings, identity, self.trial, read)
             except Unlearnt as unlearnt:  # once per image: files are not hashed on the event loop
-                await room.fingerprints.learn(unlearnt.path)
+                await room.fingerprints.learn(unlearnt.file)
 
     def _read(self, given: Mapping[str, Answer]) -> dict[str, str]:
         """What the answers to earlier questions said, as text."""

@@ -47,12 +47,11 @@ class UsedRows:
         self.cuts: Counter[int] = Counter()
 
     def add(self, candidate: int, used: Used) -> None:
-        row = used.row
+        case, question, condition, (ask, trial, turn), scored, cut = used
         self.counts[candidate] += 1
-        self.cuts[candidate] += used.cut
-        self._rows.append(
-            (candidate, used.case, used.question, used.condition, row.trial, row.ask, row.turn, used.scored)
-        )
+        if cut:
+            self.cuts[candidate] += 1
+        self._rows.append((candidate, case, question, condition, trial, ask, turn, scored))
         if len(self._rows) >= CHUNK:
             self._pack()
 
