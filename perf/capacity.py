@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests.exam_server import ExamServer
-from tests.exam_study import examine, write_cases, write_study
+from exam_server import ExamServer
+from exam_study import examine, write_cases, write_study
 
 from wardround.running.pace import Pace
 
