@@ -32,7 +32,7 @@ def scene(type: str) -> np.ndarray:
         grey[inside] = value + grain[inside] // 2
     if TAXONOMY[type].modality in ("CT", "MRI"):
         return grey.astype(np.uint8)
-    stained = np.dstack([235 - grey // 3, 190 - grey // 2, 215 - grey // 4])
+    stained = np.dstack([225 - grey // 3, 190 - grey // 2, 215 - grey // 4])
     return (stained + grain[..., None]).astype(np.uint8)
 
 
