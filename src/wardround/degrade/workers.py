@@ -17,7 +17,7 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 JOBS_A_WORKER = 32  # between two points at which a crashed pool can be made anew
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def in_order(function: Callable[[J], R], jobs: Iterable[J], workers: int) -> Iterator[tuple[J, R | None]]:
