@@ -29,4 +29,5 @@ def main(arguments: list[str]) -> bool:
     assert told["new"] == cases * QUESTIONS, told
     print(f"  {told['new']:,} asks in {told['calls']:,} calls, {told['seconds']:,.0f} s with marking and measuring")
     print(f"  {told['new'] / told['seconds']:,.0f} asks/s, {1e6 * told['own'] / told['new']:,.0f} µs of CPU per ask")
-    return bar("peak memory in MB", told["peak_mb"], at_most=500)
+    print(f"  memory of the study's own process at its peak: {told['peak_mb']:,.0f} MB")
+    return bar("peak memory with image workers in MB", told["peak_with_children_mb"], at_most=500)

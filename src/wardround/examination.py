@@ -17,7 +17,7 @@ from wardround.core.study import JudgeSettings, Study, load_judge, load_study
 from wardround.judging import Hearing, open_judge
 from wardround.marking.judges import predictions, verdict_table, write_verdicts
 from wardround.marking.marks import FILE as MARKS
-from wardround.marking.marks import mark, with_error_classes, write_in_parts, write_marks
+from wardround.marking.marks import mark, with_error_classes, write_marks
 from wardround.marking.reader import AnswerReader
 from wardround.marking.validation import validate, with_labels
 from wardround.measuring import write_measures
@@ -26,6 +26,7 @@ from wardround.reporting.page import report
 from wardround.reporting.views import Views
 from wardround.running.budget import Purse
 from wardround.running.folder import RunFolder
+from wardround.running.parts import write_in_parts
 from wardround.running.run import Examination, Places
 from wardround.running.store import Row, Store
 from wardround.running.used import read_used, scan_used
@@ -136,7 +137,7 @@ def mark_run(
 def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> None:
     used = scan_used(folder)
     if hearing is None:
-        write_in_parts(folder, mark(used, ran.cases, ran.store, ran.study, parser=parser))
+        write_in_parts(folder / MARKS, mark(used, ran.cases, ran.store, ran.study, parser=parser))
         return
     predicted = predictions(used, ran.cases, ran.store)
     judged_by = hearing.judge(predicted)

@@ -12,8 +12,8 @@ import polars as pl
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.marking.open import ranked_diagnoses
+from wardround.running.parts import in_parts
 from wardround.running.store import Row, Store
-from wardround.running.used import in_parts
 
 RANKS = 3  # the diagnoses of an answer that are judged, from the first
 LONGEST_NAME = 300

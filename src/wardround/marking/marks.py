@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,11 @@ from wardround.marking.distribution import distribution
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
+from wardround.running.parts import write_in_parts
 from wardround.running.store import Store
 
 FILE = "marks.parquet"
 CHUNK = 5_000  # marks that are held as records
-ROW_GROUP = 20_000
 PLACE = ("candidate", "case", "question", "condition", "trial", "ask")
 SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
@@ -175,18 +174,4 @@ def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], st
 
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:
     """Writes marks.parquet whole or not at all."""
-    write_in_parts(folder, [marks])
-
-
-def write_in_parts(folder: Path, marks: Iterable[pl.DataFrame]) -> None:
-    """The same with marks that come some at a time; they need not fit into memory together."""
-    parts, waiting = folder / f".{FILE}.parts", folder / f".{FILE}.new"
-    shutil.rmtree(parts, ignore_errors=True)
-    parts.mkdir()
-    files: list[Path] = []
-    for number, part in enumerate(marks):
-        files.append(parts / f"{number}.parquet")
-        part.write_parquet(files[-1])
-    pl.scan_parquet(files).sink_parquet(waiting, row_group_size=ROW_GROUP)
-    shutil.rmtree(parts)
-    waiting.replace(folder / FILE)
+    write_in_parts(folder / FILE, [marks])

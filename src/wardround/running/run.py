@@ -31,12 +31,14 @@ from wardround.running.caller import Caller
 from wardround.running.folder import RunFolder
 from wardround.running.images import Fingerprints, Imagery
 from wardround.running.interrupt import heard_by
+from wardround.running.parts import write_in_parts
 from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import Reader, Room, abandon
 from wardround.running.store import Store
-from wardround.running.used import UsedRows, write_used
+from wardround.running.used import FILE as USED
+from wardround.running.used import UsedRows
 
 MOST_PROBLEMS_TOLD = 20  # on the way; the manifest has them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -231,7 +233,7 @@ class Examination:
     def _write_used(self) -> None:
         names = [candidate.name for candidate in self.study.candidates]
         conditions = [condition.json for condition in self.study.all_conditions]
-        write_used(self.folder.path, self._used.table(names, self.cases.ids, conditions))
+        write_in_parts(self.folder.path / USED, self._used.tables(names, self.cases.ids, conditions))
 
     def _manifest(self) -> dict[str, Any]:
         why = self._why_incomplete()

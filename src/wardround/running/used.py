@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,24 +58,20 @@ class UsedRows:
         self._frames.append(pl.DataFrame(self._rows, schema=SCHEMA, orient="row"))
         self._rows = []
 
-    def table(self, candidates: list[str], case_ids: list[str], conditions: list[str]) -> pl.DataFrame:
+    def tables(self, candidates: list[str], case_ids: list[str], conditions: list[str]) -> Iterator[pl.DataFrame]:
         """All rows in the order of candidate, case, question, condition and trial, with names for numbers."""
         self._pack()
-        rows = pl.concat(self._frames).sort("candidate", "case", "question", "condition", "trial", "turn", "ask")
+        every = pl.concat(self._frames).sort("candidate", "case", "question", "condition", "trial", "turn", "ask")
         self._frames = []
-        return rows.with_columns(
-            pl.Series(candidates, dtype=pl.String).gather(rows["candidate"]).alias("candidate"),
-            pl.Series(case_ids, dtype=pl.String).gather(rows["case"]).alias("case"),
-            pl.Series(conditions, dtype=pl.String).gather(rows["condition"]).alias("condition"),
-            rows["ask"].bin.encode("hex").alias("ask"),
-        )
-
-
-def write_used(folder: Path, table: pl.DataFrame) -> None:
-    """Writes used.parquet whole or not at all, in row groups that can be read one by one."""
-    waiting = folder / f".{FILE}.new"
-    table.write_parquet(waiting, row_group_size=CHUNK)
-    waiting.replace(folder / FILE)
+        names = {
+            name: pl.Series(values, dtype=pl.String)
+            for name, values in (("candidate", candidates), ("case", case_ids), ("condition", conditions))
+        }
+        for rows in every.iter_slices(CHUNK) if len(every) else [every]:
+            yield rows.with_columns(
+                *(values.gather(rows[name]).alias(name) for name, values in names.items()),
+                rows["ask"].bin.encode("hex").alias("ask"),
+            )
 
 
 def scan_used(folder: Path) -> pl.LazyFrame:
@@ -85,12 +80,3 @@ def scan_used(folder: Path) -> pl.LazyFrame:
 
 def read_used(folder: Path) -> pl.DataFrame:
     return scan_used(folder).collect()
-
-
-def in_parts(used: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """The rows in their order, some at a time, so that they need not all be held."""
-    for first in count(0, CHUNK):
-        part = used.slice(first, CHUNK).collect()
-        if part.is_empty():
-            return
-        yield part
