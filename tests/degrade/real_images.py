@@ -22,8 +22,16 @@ DICOM = {
     **dict.fromkeys(("US1_UNCI.dcm", "examples_rgb_color.dcm"), "Ultrasound"),
     "RG1_UNCI.dcm": "X-ray",
 }
+MORE = {  # of modalities that are there already
+    "explicit_VR-UN.dcm": "CT",
+    "MR2_UNCI.dcm": "MRI",
+    **dict.fromkeys(("OBXXXX1A.dcm", "examples_jpeg2k.dcm", "examples_palette.dcm"), "Ultrasound"),
+    **dict.fromkeys(("gdcm-US-ALOKA-16.dcm", "color3d_jpeg_baseline.dcm"), "Ultrasound"),
+    "RG3_UNCI.dcm": "X-ray",
+}
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "images"
-PHOTOGRAPHS = {"cxr_*": "X-ray", "derm_*": "Dermoscopy", "endo_*": "Endoscopy"}
+# not icg_*, a picture so blurred that no blur can be seen in it
+PHOTOGRAPHS = {"cxr_*": "X-ray", "derm_*": "Dermoscopy", "endo_*": "Endoscopy", "ffa_*": "Fundus photography"}
 NAMES = (*DICOM, "retina", "immunohistochemistry", *(name for name in PHOTOGRAPHS if list(SHARED.glob(name))))
 
 DISC = 25.5  # grey levels, a tenth of the range: by so much it is brighter than the ring around it; or, in the speckle
@@ -43,11 +51,15 @@ def real_image(name: str) -> np.ndarray:
     if hasattr(data, name):
         whole = getattr(data, name)()
         return np.ascontiguousarray(whole[:: 1 + (len(whole) > 1024), :: 1 + (len(whole) > 1024)])  # in seconds
-    path = Path(get_testdata_file(name, download=False) if name in DICOM else next(SHARED.glob(name)))
-    modality = DICOM.get(name) or PHOTOGRAPHS[name]
+    modality = modality_of(name)
+    path = Path(get_testdata_file(name, download=False) if name.endswith(".dcm") else next(SHARED.glob(name)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return pixels(path, None, recipe_for(Image(path=path.name, modality=modality)))
+
+
+def modality_of(name: str) -> str:
+    return (DICOM | MORE | PHOTOGRAPHS)[name]
 
 
 @cache
