@@ -1,67 +1,63 @@
-"""CPU of degrading a 512 x 512 image: CT projection and reconstruction against scikit-image's radon and iradon."""
+"""CPU of degrading 512 x 512 images: beside TorchIO and scikit-image, beside encoding, and in two workers."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
-from functools import partial
+import os
 from statistics import median
-
-import numpy as np
-from pydicom.data import get_testdata_file
-from skimage.transform import iradon, radon
+from typing import Any
 
 from perf.bars import bar, versions
-from wardround.cases.images import pixels, recipe_for
-from wardround.core.case import Image
-from wardround.degrade import degrade
-from wardround.degrade.projector import project, reconstruct
-
-HEAD = "J2K_pixelrep_mismatch.dcm"  # 512 x 512, comes with pydicom
-CT_TYPES = ("limited_angle", "sparse_view", "low_dose")
-VIEWS = 180
+from perf.measured import measure
+from perf.two_workers import Turn, gains, timed
+from wardround.degrade.workers import THREADS
 
 
 def main(arguments: list[str]) -> bool:
     parser = argparse.ArgumentParser("perf degradation")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=6, help="of one and two workers")
     options = parser.parse_args(arguments)
-    print(f"  {versions('wardround', 'numpy', 'scipy', 'numba', 'scikit-image')}; one thread")
-    return _ct(_head(), options.rounds)
+    print(f"  {versions('wardround', 'numpy', 'scipy', 'numba', 'pillow', 'scikit-image', 'torch', 'torchio')}")
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    told = measure("perf.peers.degrading", options.rounds)
+    return all([_scan(told["scan"]), *_set(told["types"]), _workers(timed(options.turns))])
 
 
-def _head() -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    path = get_testdata_file(HEAD, download=False)
-    return pixels(path, None, recipe_for(Image(path=path, modality="CT")))
-
-
-def _ct(shown: np.ndarray[tuple[int, int], np.dtype[np.uint8]], rounds: int) -> bool:
-    image = shown.astype(np.float32) / 255
-    angles = np.pi * np.arange(VIEWS) / VIEWS
-    weights, degrees = np.full(VIEWS, np.pi / VIEWS), np.rad2deg(angles)
-
-    def ours() -> None:
-        reconstruct(project(image, angles), angles, weights, image.shape, interpolations=2)
-
-    def theirs() -> None:  # the patient lies within the circle: this is the faster of its two ways
-        iradon(radon(image, degrees, circle=True), degrees, circle=True)
-
-    ours()  # compiles, or reads what was compiled
-    costs = [(_milliseconds(ours, 20), _milliseconds(theirs, 1)) for _ in range(rounds)]
+def _scan(costs: list[tuple[float, float]]) -> bool:
     ratios = [their / our for our, their in costs]
-    print(f"  projection and reconstruction at {VIEWS} views, milliseconds of CPU (least of the rounds):")
+    print("  projection and reconstruction at 180 views, milliseconds of CPU (least of the rounds):")
     print(f"  wardround {min(our for our, _ in costs):.1f}, scikit-image {min(their for _, their in costs):.0f}")
     print(f"  scikit-image / wardround, round by round: {' '.join(f'{ratio:.0f}' for ratio in ratios)}")
-    for type in CT_TYPES:
-        one, two = (_milliseconds(partial(degrade, shown, type, level), 10) for level in ("L1", "L2"))
-        print(f"  {type}: {one:.1f} ms of CPU at L1, {two:.1f} at L2")
     return bar("scikit-image / wardround, median", median(ratios), at_least=50)
 
 
-def _milliseconds(work: Callable[[], object], times: int) -> float:
-    """Of CPU, the mean over some times."""
-    started = time.process_time()
-    for _ in range(times):
-        work()
-    return 1000 * (time.process_time() - started) / times
+def _set(types: list[dict[str, Any]]) -> list[bool]:
+    print(
+        "  milliseconds of CPU at L1 and L2: wardround, its PNG and JPEG, and what the paper's stack has for the type"
+    )
+    for each in types:
+        ours, png, jpeg = (" ".join(f"{cost:6.1f}" for cost in each[key]) for key in ("ours", "png", "jpeg"))
+        its = " ".join(f"{cost:.1f}" for cost in each["its"])
+        peer = f"{its} {each['peer']}: {sum(each['its']) / sum(each['ours']):.1f} times" if its else "-"
+        print(f"  {each['type']:17} {'colour' if each['colours'] else 'grey':6} {ours} | {png} | {jpeg} | {peer}")
+    drawn, png = 0.0, 0.0
+    met = []
+    for colours, mix in ((False, "general types on the CT"), (True, "general types on the slide")):
+        chosen = [each for each in types if not each["general"] or each["colours"] == colours]
+        ours, as_png, as_jpeg = (sum(sum(each[key]) for each in chosen) for key in ("ours", "png", "jpeg"))
+        peers = [each for each in chosen if each["peer"]]
+        stack, beside = (sum(sum(each[key]) for each in peers) for key in ("its", "ours"))
+        print(f"  18 x 2, {mix}: drawn {ours:.0f} ms, PNG {as_png:.0f} ms, JPEG {as_jpeg:.0f} ms")
+        print(f"  {len(peers)} types of these that the paper's stack has: {stack:.0f} ms, wardround {beside:.0f} ms")
+        met.append(bar(f"the paper's stack / wardround, {mix}", stack / beside, at_least=15))
+        drawn, png = drawn + ours, png + as_png
+    return [*met, bar("encoding as PNG / drawing, both together", png / drawn, at_most=1)]
+
+
+def _workers(turns: list[Turn]) -> bool:
+    print("  two workers, by how much faster than one: copies / a loop that only burns, turn by turn:")
+    print(f"  {', '.join('{:.2f} / {:.2f}'.format(*gains([turn])) for turn in turns)}")
+    copies, burnt = gains(turns)
+    print(f"  over all turns: {copies:.2f} / {burnt:.2f}")
+    return bar("gain of copies / gain of the loop", copies / burnt, at_least=0.9)

@@ -31,12 +31,15 @@ class Altered(Protocol):
 
 def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Encoded:
     """The image as it is sent. Nothing of the file but its pixels is in it."""
-    shown = pixels(path, frame, recipe, altered)
-    encoding = _parameters(recipe)["encode"]
-    data = _jpeg(shown, encoding["quality"]) if encoding["format"] == "jpeg" else png(shown)
+    return encoded(pixels(path, frame, recipe, altered), **_parameters(recipe)["encode"])
+
+
+def encoded(shown: Pixels, format: str, quality: int = 95) -> Encoded:
+    """Pixels as they are sent; the quality is that of JPEG."""
+    data = _jpeg(shown, quality) if format == "jpeg" else png(shown)
     return Encoded(
         base64=base64.b64encode(data),
-        media_type=f"image/{encoding['format']}",
+        media_type=f"image/{format}",
         sha256=hashlib.sha256(data).hexdigest(),
         width=shown.shape[1],
         height=shown.shape[0],
