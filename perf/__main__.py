@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from perf import calls, capacity, degradation, install_size, measuring, parser, replay, scale
+from perf import calls, capacity, degradation, ingest, install_size, measuring, parser, replay, scale
 from perf.bars import bar
 
 
@@ -28,6 +28,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "parser": (parser.__doc__, parser.main),
     "measuring": (measuring.__doc__, measuring.main),
     "degradation": (degradation.__doc__, degradation.main),
+    "ingest": (ingest.__doc__, ingest.main),
 }
 
 

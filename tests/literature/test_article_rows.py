@@ -64,13 +64,21 @@ def test_more_survives_and_what_does_not_fit_is_kept_as_told(tmp_path: Path) -> 
     file = tmp_path / "a.jsonl.gz"
     rows = [
         {"pmid": 7, "title": "T", "abstract": ["One.", "Two."], "year": "1999", "mesh": "Humans", "cited": [1, 2]},
-        {"_id": "MED-10", "title": "U", "text": "METHODS: a\nb", "labels": ["METHODS", ""], "year": "long ago"},
+        {
+            "_id": "MED-10",
+            "title": "U",
+            "text": "METHODS: a\nb",
+            "labels": ["METHODS", ""],
+            "year": "long ago",
+            "mesh": ["A", ""],
+            "doi": None,
+        },
     ]
     file.write_bytes(gzip.compress("\n\n".join(map(json.dumps, rows)).encode()))
     first, second = read(file)
     assert first == Record("7", title="T", abstract="One. Two.", year=1999, more='{"mesh":"Humans","cited":[1,2]}')
     assert (second.pmid, second.abstract, second.labels) == ("MED-10", "METHODS: a\nb", ["METHODS", ""])
-    assert json.loads(second.more or "") == {"year": "long ago"}
+    assert (second.mesh, json.loads(second.more or "")) == (["A"], {"year": "long ago"})
 
 
 def test_a_broken_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -120,13 +128,18 @@ def test_truncated_rows_give_what_was_whole(tmp_path: Path) -> None:
 
 
 def test_a_printed_list_is_read_as_its_sentences() -> None:
-    cells = ["""['One isn\\'t it.'\n "Two isn't." 'Three.']""", "['One.', 'Two.']", "[Corrected] ['Not'] one"]
+    cells = [
+        """['One isn\\'t it.'\n "Two isn't." 'Three.']""",
+        "['One.', 'Two.']",
+        "[Corrected] ['Not'] one",
+        r"['\x']",
+    ]
     lines = io.StringIO(newline="")
     csv.writer(lines).writerows(
         [["doc_id", "title", "abstract"], *([number, "T", cell] for number, cell in enumerate(cells))]
     )
     found = list(read_csv(Path("a.csv"), lines.getvalue().encode().splitlines(keepends=True)))
-    assert [each.abstract for each in found] == ["One isn't it. Two isn't. Three.", "One. Two.", cells[2]]
+    assert [each.abstract for each in found] == ["One isn't it. Two isn't. Three.", "One. Two.", *cells[2:]]
 
 
 @pytest.mark.skipif(not SCIFACT.exists(), reason="the shared data is not here")

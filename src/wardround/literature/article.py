@@ -110,11 +110,10 @@ def _record(
         raise ValueError(f"PMID {pmid} has neither title nor abstract")
     if not (version.isdecimal() and len(version) < 7):
         raise ValueError(f"PMID {pmid} has the version {version!r}")
-    year = YEAR.search(date)
-    return Record(
-        pmid, int(version), False, title, abstract, labels, int(year[0]) if year else None, journal or None, mesh,
-        types, doi or None,
-    )  # fmt: skip
+    found = YEAR.search(date)
+    year = int(found[0]) if found else None
+    mesh, types = list(filter(None, mesh)), list(filter(None, types))
+    return Record(pmid, int(version), False, title, abstract, labels, year, journal or None, mesh, types, doi or None)
 
 
 def _doi(source: bytes) -> str:

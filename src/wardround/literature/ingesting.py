@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import orjson
-import polars as pl
 
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, Problem
 from wardround.degrade.workers import in_order
 from wardround.literature.ledger import Entry, entries, locked, place_of, plan
-from wardround.literature.record import SCHEMA, Record
+from wardround.literature.record import Record, table
 from wardround.literature.sources import files, read
 
 PART = 10_000  # records of one Parquet file, which are in memory together
@@ -76,18 +75,13 @@ def ingest_file(job: Job) -> Entry:
         count += not each.deleted
         size += len(each.title) + len(each.abstract)
         if len(records) == PART or size >= PART_SIZE:
-            _write(records, draft / f"{parts:05}.parquet")
+            table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
             records, parts, size = [], parts + 1, 0
     if records:
-        _write(records, draft / f"{parts:05}.parquet")
+        table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
     entry = Entry(str(file), found.st_size, found.st_mtime_ns, digest, count, deletions, problems, named)
     (draft / "entry.json").write_bytes(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
     if there.exists():
         shutil.rmtree(there)
     draft.rename(there)
     return entry
-
-
-def _write(records: list[Record], file: Path) -> None:
-    columns = zip(*records, strict=True)
-    pl.DataFrame(dict(zip(SCHEMA, columns, strict=True)), SCHEMA).write_parquet(file, compression="zstd")

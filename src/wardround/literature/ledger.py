@@ -17,7 +17,6 @@ import orjson
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 
-
 FORMAT = 1  # of the Parquet files: what an older one holds is read anew
 
 

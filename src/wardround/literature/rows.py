@@ -65,7 +65,7 @@ def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]:
 
 def record_of(row: Mapping[str, Any]) -> Record:
     """The record that a row tells. What has no place of its own, or does not fit it, is kept in `more`."""
-    left = dict(row)
+    left = {name: value for name, value in row.items() if value is not None}
     pmid = _taken(left, PMID)
     if isinstance(pmid, bool) or not isinstance(pmid, str | int) or not (pmid := str(pmid).strip()):
         raise ValueError("has no pmid")
@@ -78,21 +78,23 @@ def record_of(row: Mapping[str, Any]) -> Record:
         if (value := fit(left.get(name))) is not None:
             fitting[name] = value
             del left[name]
-    if len(fitting.get("labels", ())) not in (0, len(lines)):
-        left["labels"] = fitting.pop("labels")
+    labels = _texts(left.get("labels"))
+    if labels is not None and len(labels) in (0, len(lines)):
+        del left["labels"]
+        fitting["labels"] = labels if any(labels) else []
     more = orjson.dumps(left).decode() if left else None
     return Record(pmid=pmid, title=title, abstract="\n".join(lines), more=more, **fitting)
 
 
 def _taken(row: dict[str, Any], names: Iterable[str]) -> Any:
-    return next((row.pop(name) for name in names if row.get(name) is not None), None)
+    return next((row.pop(name) for name in names if name in row), None)
 
 
 def _told(row: dict[str, Any], names: Iterable[str]) -> str:
     """A text, or its sentences."""
     value = _taken(row, names)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return " ".join(map(plain, value))
+    if (sentences := _texts(value)) is not None:
+        return " ".join(sentences)
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{' or '.join(names)} is no text")
     return value or ""
@@ -108,13 +110,17 @@ def _line(value: Any) -> str | None:
     return plain(value) or None if isinstance(value, str) else None
 
 
+def _texts(value: Any) -> list[str] | None:
+    told = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return list(map(plain, value)) if told else None
+
+
 def _names(value: Any) -> list[str] | None:
-    return value if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+    return list(filter(None, texts)) if (texts := _texts(value)) is not None else None
 
 
 FITTING = {
     "version": _number,
-    "labels": _names,
     "year": _number,
     "journal": _line,
     "mesh": _names,
@@ -126,4 +132,7 @@ FITTING = {
 def _sentences(cell: str) -> str | list[str]:
     if not PRINTED.fullmatch(cell):
         return cell
-    return [ast.literal_eval(each) for each in STRING.findall(cell)]
+    try:
+        return [ast.literal_eval(each) for each in STRING.findall(cell)]
+    except SyntaxError:  # it only looks like one
+        return cell
