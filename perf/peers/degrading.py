@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
 import torch
 import torchio as tio
 from pydicom.data import get_testdata_file
 from skimage import data
 from skimage.transform import iradon, radon
 
+from perf.measured import Clock, tell
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.images.render import encoded
 from wardround.cases.images.window import Pixels
@@ -124,4 +124,4 @@ def _least(work: Callable[[], object], times: int) -> float:
 
 
 if __name__ == "__main__":
-    print(orjson.dumps(measured(int(sys.argv[1]))).decode())
+    tell(Clock.now(), **measured(int(sys.argv[1])))
