@@ -28,7 +28,7 @@ def candidate(provider: str, extra_body: dict[str, Any] | None = None, **setting
 
 def choice(number: int, options: int = 4, gold: int | None = None, **fields: Any) -> Case:
     """A case with one choice question; golds go round."""
-    own = {name: fields.pop(name) for name in list(fields) if name in Question.model_fields}
+    own = {name: fields.pop(name) for name in list(fields) if name in Question.model_fields.keys() - {"images"}}
     question = {
         "id": "mcq",
         "kind": "choice",
