@@ -40,8 +40,14 @@ class Drawn(NamedTuple):
     place: Whole  # where the sums of the part are
 
     def of(self, sums: Whole) -> Floats:
-        """Some of them, by number (x resamples)."""
-        found: Floats = self.totals[self.place[sums]]
+        """Some of them, by number (x resamples); not copied if they stand together or are one and the same."""
+        at = self.place[sums]
+        step = np.diff(at)
+        if (step == 1).all():
+            return self.totals[at[0] : at[-1] + 1]
+        if (step == 0).all():
+            return np.broadcast_to(self.totals[at[0]], (len(at), RESAMPLES))
+        found: Floats = self.totals[at]
         return found
 
     def all(self) -> Floats:
@@ -78,24 +84,32 @@ def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
         yield weights[:, :many]
 
 
-def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> list[Drawn]:
-    """The sums of each part in every resample."""
+def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> Iterator[tuple[int, Drawn]]:
+    """The sums of each part (told by its number) in every resample."""
     alike: dict[bytes, list[int]] = defaultdict(list)
     for number, part in enumerate(parts):
         alike[part.cluster.tobytes()].append(number)
-    together = [_together([parts[number] for number in numbers]) for numbers in alike.values()]
-    found: dict[int, Drawn] = {}
-    for numbers, (_, rows, places) in zip(alike.values(), together, strict=True):
-        totals = np.empty((len(rows), RESAMPLES))
-        found |= {number: Drawn(totals, place) for number, place in zip(numbers, places, strict=True)}
+    groups = list(alike.values())
+    # where the weights are kept, what was multiplied is still at hand when it is used
+    for batch in [[group] for group in groups] if clusters * RESAMPLES <= KEPT else [groups] if groups else []:
+        yield from _multiplied(batch, parts, clusters, seed)
+
+
+def _multiplied(
+    groups: list[list[int]], parts: Sequence[Part], clusters: int, seed: int
+) -> Iterator[tuple[int, Drawn]]:
+    """Groups of parts that have the same clusters."""
+    together = [_together([parts[number] for number in group]) for group in groups]
+    totals = [np.empty((len(rows), RESAMPLES)) for _, rows, _ in together]
     done = 0
-    for weights in resample_weights(clusters, seed) if parts else ():
+    for weights in resample_weights(clusters, seed):
         now = slice(done, done + weights.shape[1])
-        for numbers, (cluster, rows, _) in zip(alike.values(), together, strict=True):
+        for (cluster, rows, _), total in zip(together, totals, strict=True):
             drawn = weights if len(cluster) == clusters else weights[cluster]
-            np.matmul(rows, drawn.astype(np.float64), out=found[numbers[0]].totals[:, now])
+            np.matmul(rows, drawn.astype(np.float64), out=total[:, now])
         done = now.stop
-    return [found[number] for number in range(len(parts))]
+    for group, (_, _, places), total in zip(groups, together, totals, strict=True):
+        yield from ((number, Drawn(total, place)) for number, place in zip(group, places, strict=True))
 
 
 def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole]]:
@@ -103,6 +117,8 @@ def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole]]:
 
     Candidates were asked the same, so that many denominators are equal: each is multiplied once.
     """
+    if len(parts) == 1:
+        return parts[0].cluster, parts[0].sums, [np.arange(len(parts[0].sums))]
     seen: dict[bytes, int] = {}
     rows: list[Floats] = []
     places = []

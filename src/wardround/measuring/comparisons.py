@@ -138,7 +138,8 @@ def _compared(
     if not there:
         return [_row(family, measure, each) for each in comparisons]
     tested = sign_flip(_side_by_side(there, measure, numbers.size), study.seed)
-    drawn = resampled_sums([Part(paired.cluster, paired.sums.T) for paired in there], numbers.size, study.seed)
+    parts = [Part(paired.cluster, paired.sums.T) for paired in there]
+    drawn = dict(resampled_sums(parts, numbers.size, study.seed))
     rows, place = [], 0
     for each in comparisons:
         row = _row(family, measure, each)

@@ -95,6 +95,8 @@ def _counted(marks: Marked, trials: int) -> Items:
 
 def _stated(marks: Marked, told: Sums) -> tuple[Sums, Claims]:
     """Numbers that candidates state, and the claims that these are."""
+    if not told["verbal"].any():
+        return {}, Claims(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     number = marks.floats("confidence")
     at = ~np.isnan(number) & ~marks.outcome("unscored") & marks.flags("verbal")
     number = np.where(at, number, 0.0)
@@ -134,7 +136,7 @@ def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:
     """The claims, and those answers without a confidence as claims of certainty."""
     nothing = np.zeros(len(sums["asked"]))
     missing = {
-        "verbal": sums["unstated"],
+        "verbal": sums.get("unstated", nothing),
         "votes": sums.get("missing", nothing) * (1 - sums.get("shared", nothing)),
         "inf": sums.get("missing_inf", nothing),
     }

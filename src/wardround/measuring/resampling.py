@@ -61,25 +61,29 @@ class Resampling:
     def _add_slice(
         self, wanted: list[tuple[Figures, Whole]], first: int, last: int, sums: ClusterSums, slicing: int
     ) -> None:
-        """The sums of cells first to last, one cell after another for each sum."""
+        """The sums of cells first to last; one that all candidates share, such as how often they were asked, once."""
         place = {name: sums.place[name] for each, _ in wanted for name in each.measure.sums}
         rows = list(dict.fromkeys(place.values()))
-        cells = last - first
         cluster, block = _dense(sums, rows, first, last)
-        self._parts.append(Part(cluster, block))
+        kept = [cells[:1] if (cells[1:] == cells[:1]).all() else cells for cells in block]
+        starts = np.cumsum([0, *map(len, kept)])
+        at = {
+            row: start + np.arange(last - first) * (len(cells) > 1)
+            for row, start, cells in zip(rows, starts[:-1], kept, strict=True)
+        }
+        self._parts.append(Part(cluster, np.concatenate(kept)))
         self._waiting.append(
             [
-                Waiting(each, at, [rows.index(place[name]) * cells + at - first for name in each.measure.sums], slicing)
-                for each, at in wanted
+                Waiting(each, cells, [at[place[name]][cells - first] for name in each.measure.sums], slicing)
+                for each, cells in wanted
             ]
         )
-        self._held += 8 * len(block) * (len(cluster) + RESAMPLES)
+        self._held += 8 * int(starts[-1]) * (len(cluster) + RESAMPLES)
 
     def finish(self) -> None:
         """Draws the resamples and fills in every interval that waits."""
-        totals = resampled_sums(self._parts, self._clusters, self._seed)
-        for part, drawn, waiting in zip(self._parts, totals, self._waiting, strict=True):
-            for each, cells, sums, slicing in waiting:
+        for number, drawn in resampled_sums(self._parts, self._clusters, self._seed):
+            for each, cells, sums, slicing in self._waiting[number]:
                 values = each.measure.value(*map(drawn.of, sums))
                 holds, between = each.method[cells] == HOLDS, each.method[cells] == BOOTSTRAP
                 each.value[cells[holds]] = np.nanmean(values[holds], axis=1) if holds.any() else []
@@ -87,22 +91,22 @@ class Resampling:
                     at = cells[between]
                     each.low[at], each.high[at] = percentile_intervals(values if between.all() else values[between])
                 if self._keeping.wants(each.measure, slicing):
-                    self._keeping.take(each, slicing, cells, values, part, sums)
+                    self._keeping.take(each, slicing, cells, values, self._parts[number], sums)
         self._parts, self._waiting, self._held = [], [], 0
 
 
 def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Whole, Floats]:
-    """The clusters of cells first to last, and the sums of every cell in each of them (rows x cells, clusters)."""
+    """The clusters of cells first to last, and the sums of every cell in each of them (rows x cells x clusters)."""
     ends, cells = sums.ends, last - first
     span, cluster = slice(ends[first], ends[last]), sums.cluster[ends[first] : ends[first + 1]]
     if np.array_equal(np.tile(cluster, cells), sums.cluster[span]):
-        return cluster, sums.rows[rows, span].reshape(len(rows) * cells, len(cluster))
+        return cluster, sums.rows[rows, span].reshape(len(rows), cells, len(cluster))
     cluster, _ = distinct(sums.cluster[span])
     block = np.zeros((len(rows), cells, len(cluster)))
     for cell in range(first, last):
         own = slice(ends[cell], ends[cell + 1])
         block[:, cell - first, np.searchsorted(cluster, sums.cluster[own])] = sums.rows[rows, own]
-    return cluster, block.reshape(len(rows) * cells, len(cluster))
+    return cluster, block
 
 
 def _bounds(slices: Whole, many: int) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from wardround.measuring.exact import Floats
 
@@ -128,13 +129,14 @@ def cluster_sums(
 
     Columns that are one and the same array are added up once.
     """
-    entries, place = len(at.cluster), {}
+    entries, place, ones = len(at.cluster), {}, np.ones(len(at.item))
+    where = at.row.astype(np.int32), at.item.astype(np.int32)
     found: dict[int, tuple[int, Floats]] = {}
     for name, column in columns.items():
         place[name], _ = found.setdefault(id(column), (len(found), column))
     rows = np.empty((len(found) + len(more), entries))
     for number, column in found.values():
-        rows[number] = added(at.row, column[at.item], entries)
+        rows[number] = coo_array((ones, where), shape=(entries, len(column))) @ column
     for number, (name, values) in enumerate(more.items(), len(found)):
         place[name], rows[number] = number, values
     return ClusterSums(place, at.slice, at.candidate, at.starts, at.cluster, rows)
