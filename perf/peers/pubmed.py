@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pubmed_parser
 from lxml import etree
 
 END = b"</PubmedArticle>"
-CUT = re.compile(rb"<AuthorList.*?</AuthorList>|<ReferenceList>.*</ReferenceList>|<History>.*?</History>", re.DOTALL)
+CUT = [(b"<AuthorList", b"</AuthorList>"), (b"<History>", b"</History>"), (b"<ReferenceList>", b"</ReferenceList>")]
 
 
 def split_and_cut(file: Path) -> int:
@@ -21,9 +20,17 @@ def split_and_cut(file: Path) -> int:
         while chunk := opened.read1(1 << 20):
             *articles, rest = (rest + chunk).split(END)
             for each in articles:
-                fields(etree.fromstring(CUT.sub(b"", each[each.index(b"<PubmedArticle>") :] + END)))
+                fields(etree.fromstring(without_lists(each[each.index(b"<PubmedArticle>") :] + END)))
                 count += 1
     return count
+
+
+def without_lists(article: bytes) -> bytes:
+    for opening, closing in CUT:
+        start = article.find(opening)
+        if start >= 0:
+            article = article[:start] + article[article.rindex(closing) + len(closing) :]
+    return article
 
 
 def iterparse(file: Path) -> int:

@@ -42,7 +42,7 @@ def article(source: bytes) -> Record:
 
 def scanned(source: bytes) -> Record:
     """The record by jumping to what matters; Unusual where the article is not written as NLM writes them."""
-    if b"<!" in source:  # a comment or CDATA could hold anything
+    if b"!" in source and b"<!" in source:  # comments and CDATA could hold anything; the first look is far cheaper
         raise Unusual
     named = PMID.search(source)
     if named is None:
