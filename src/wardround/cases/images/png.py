@@ -32,12 +32,15 @@ def png(shown: Pixels) -> bytes:
     step = max(1, AT_ONCE // framed.shape[1])
     rows = (_filtered(framed[top : top + step + 1], channels) for top in range(0, height, step))
     packed = [packing.compress(some.data) for some in rows]
-    data = b"".join([*packed, packing.flush()])
-    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+    chunks = _chunk(b"IHDR", header), _chunk(b"IDAT", *packed, packing.flush()), _chunk(b"IEND")
+    return b"".join([SIGNATURE, *(part for chunk in chunks for part in chunk)])
 
 
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return b"".join([struct.pack(">I", len(data)), name, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(name)))])
+def _chunk(name: bytes, *parts: bytes) -> list[bytes]:
+    check = zlib.crc32(name)
+    for part in parts:
+        check = zlib.crc32(part, check)
+    return [struct.pack(">I", sum(map(len, parts))), name, *parts, struct.pack(">I", check)]
 
 
 def _filtered(framed: Pixels, channels: int) -> Pixels:
