@@ -1,4 +1,9 @@
-"""CPU of all MedQ-Deg measures with intervals, against scipy.stats.bootstrap for the same figures."""
+"""CPU of all MedQ-Deg measures with intervals, against scipy.stats.bootstrap for the same intervals.
+
+wardround reads ten million marks, adds them up and writes measures.csv. scipy is given cluster sums that are ready,
+and draws as many resamples for the same number of clusters and sums; only some of its intervals are really drawn,
+the others scaled from those. Its figure is a plain ratio of sums, whatever the measure. Both on one thread.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +42,10 @@ def main(arguments: list[str]) -> bool:
         told = measure("perf.peers.measuring", Path(folder) / "marks", many, Path(folder) / "measures.csv")
         table = pl.read_csv(Path(folder) / "measures.csv")
     ours, seconds = told["own"], told["seconds"]
-    intervals = table.filter(pl.col("method") == "bootstrap")
+    intervals = table.filter(pl.col("method") == "bootstrap", pl.col("candidate") != "*")
     print(f"  {len(intervals):,} bootstrap intervals from marks in {seconds:.1f} s, {ours:.1f} s of CPU")
+    of = _sums_of(intervals)
+    print(f"  {(of == 2).sum():,} of them are ratios of two sums, {(of > 2).sum():,} functions of up to {of.max()}")
     scipys = _scipy(intervals)
     print(f"  scipy.stats.bootstrap (percentile) from ready cluster sums: {scipys:,.0f} s of CPU, scaled")
     growth = (told["own"] / part["own"]) / (many / few)
@@ -51,16 +58,20 @@ def main(arguments: list[str]) -> bool:
     )
 
 
+def _sums_of(intervals: pl.DataFrame) -> np.ndarray:
+    """Of how many sums the figure of each interval is made."""
+    sums = {(m.name, m.version): len(set(m.sums)) for m in definitions(TRIALS, "strict-1", letters=4)}
+    found: np.ndarray = np.array([sums[told] for told in intervals.select("measure", "version").iter_rows()])
+    return found
+
+
 def _scipy(intervals: pl.DataFrame) -> float:
     """CPU that scipy needs for these intervals: some are drawn, the others scaled by clusters and sums."""
-    sums = {(m.name, m.version): m for m in definitions(TRIALS, "strict-1", letters=4)}
     random = np.random.default_rng(0)
     total = 0.0
-    groups = intervals.filter(pl.col("candidate") != "*").group_by("measure", "version").agg("clusters")
+    groups = intervals.with_columns(sums=_sums_of(intervals)).group_by("measure", "version", "sums").agg("clusters")
     costs: dict[tuple[int, int], float] = {}
-    for name, version, clusters in groups.iter_rows():
-        defined = sums[name, version]
-        columns = len(set(defined.sums))
+    for columns, clusters in groups.select("sums", "clusters").iter_rows():
         sizes = sorted(clusters)
         for third in np.array_split(np.array(sizes), 3):
             if not len(third):

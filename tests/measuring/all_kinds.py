@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
-from made_marks import mark, votes
+from made_marks import made_study, mark, votes
 
 from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
+from wardround.core.study import Study
 from wardround.marking.marks import SCHEMA
 from wardround.measuring.columns import OPTIONAL
 
@@ -30,6 +32,18 @@ def ballot(random: np.random.Generator, chance: float, trials: int = 10) -> str:
     """Votes as digits: 0 is right, a dash is unparsed."""
     drawn = random.random((trials, 2))
     return "".join("-" if u < 0.04 else "0" if r < chance else str(random.integers(1, 4)) for u, r in drawn)
+
+
+def all_kinds(names: Sequence[str], cases: int = 45, seed: int = 12) -> tuple[pl.DataFrame, Study]:
+    """Marks of all kinds by some candidates, and the study that they are of."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for place, name in enumerate(names):
+        rows += degraded(random, name, 0.5 + 0.08 * place, cases)
+        rows += chained(random, name, cases)
+        rows += evidenced(random, name, cases)
+    study = made_study(*names, trials=10).model_copy(update={"conditions": {"without": ["none", "OCT"]}})
+    return frame(rows), study
 
 
 def degraded(random: np.random.Generator, name: str, chance: float, cases: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import measure_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
-from all_kinds import STAGES, at, ballot, chained, degraded, evidenced, frame
+from all_kinds import STAGES, all_kinds, at, ballot, frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_marks import made_study, mark, row, votes
@@ -28,14 +28,7 @@ def taken(rows: list[dict[str, object]], trials: int = 1, *names: str) -> pl.Dat
 
 @pytest.fixture(scope="module")
 def whole() -> tuple[pl.DataFrame, pl.DataFrame]:
-    random = np.random.default_rng(12)
-    rows = []
-    for place, name in enumerate(NAMES):
-        rows += degraded(random, name, 0.5 + 0.08 * place, 45)
-        rows += chained(random, name, 45)
-        rows += evidenced(random, name, 45)
-    marks = frame(rows)
-    study = made_study(*NAMES, trials=10).model_copy(update={"conditions": {"without": ["none", "OCT"]}})
+    marks, study = all_kinds(NAMES)
     return marks, measure(marks, study)
 
 

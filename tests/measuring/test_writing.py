@@ -1,16 +1,19 @@
 """The tables as files: the same bytes on every run."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from all_kinds import all_kinds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_marks import made_marks, made_study, mark, random_marks, votes
 
+from wardround.core.study import Family, Study
 from wardround.measuring import compare, measure, write_measures
 
 OUTCOMES = st.sampled_from(["right", "wrong", "unparsed", "unscored"])
@@ -70,11 +73,22 @@ def test_the_order_of_marks_changes_no_byte(tmp_path):
     assert written[0] == written[1] == written[2]
 
 
-def test_the_number_of_threads_changes_no_byte(tmp_path):
+def of_all_kinds() -> tuple[pl.DataFrame, Study]:
+    """Also chains, degradation, retrieval, leakage; candidates and severities compared."""
+    compared = {
+        "between": Family(measure="accuracy", between="candidate"),
+        "worn": Family(measure="calibration_shift", between="severity", reference="L0"),
+    }
+    marks, study = all_kinds("abc", 120)
+    return marks, study.model_copy(update={"comparisons": compared})
+
+
+@pytest.mark.parametrize("made", ["everything(400), STUDY", "*of_all_kinds()"])
+def test_the_number_of_threads_changes_no_byte(tmp_path, made):
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
-        "from test_writing import everything, STUDY; from wardround.measuring import write_measures;"
-        "write_measures(Path(sys.argv[1]), everything(400), STUDY)"
+        "from test_writing import everything, of_all_kinds, STUDY; from wardround.measuring import write_measures;"
+        f"write_measures(Path(sys.argv[1]), {made})"
     )
     written = []
     for threads in ("1", "2"):
@@ -89,6 +103,25 @@ def test_the_number_of_threads_changes_no_byte(tmp_path):
         )
         written.append([(folder / name).read_bytes() for name in ("measures.csv", "comparisons.csv")])
     assert written[0] == written[1]
+
+
+def test_all_kinds_are_of_all_kinds():
+    marks, study = of_all_kinds()
+    found = {re.sub(r"@\d+", "", name) for name in measure(marks, study)["measure"]}
+    assert found >= {
+        "ccr",
+        "swa",
+        "mcs",
+        "dke_intra",
+        "dke_inter",
+        "recall",
+        "ndcg",
+        "ppl",
+        "rouge_l",
+        "grounded",
+        "kappa",
+    }
+    assert set(compare(marks, study)["family"]) == {"between", "worn (T=10)", "worn (verbal)"}
 
 
 @settings(max_examples=25, deadline=None)

@@ -17,19 +17,6 @@ _TOLD = re.compile(
     rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.]+ ?%?",
     re.M,
 )
-_TELLTALES = (
-    "%",
-    "confid",
-    "certai",
-    "certi",
-    "certez",
-    "probability",
-    "konfiden",
-    "sicherheit",
-    "confian",
-    "置信",
-    "信心",
-)
 
 
 def stated_confidence(said: str) -> float | None:
@@ -48,7 +35,15 @@ def stated_confidence(said: str) -> float | None:
 def tells_confidence(said: str) -> bool:
     """Whether there may be a confidence to read."""
     small = said.lower()
-    return any(telltale in small for telltale in _TELLTALES)
+    return (
+        "%" in small
+        or "conf" in small
+        or "cert" in small
+        or "probability" in small
+        or "konfiden" in small
+        or "sicherheit" in small
+        or (not small.isascii() and ("置信" in small or "信心" in small))
+    )
 
 
 def without_confidence(said: str) -> str:

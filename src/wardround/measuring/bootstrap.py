@@ -54,15 +54,15 @@ class Drawn(NamedTuple):
         return self.of(np.arange(len(self.place)))
 
 
-def resample_weights(clusters: int, seed: int) -> Iterator[Counts]:
+def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts]:
     """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
 
-    A block may be overwritten by the next.
+    A block may be overwritten by the next. It is as large as can be multiplied at once if so many clusters are used.
     """
     if clusters * RESAMPLES > KEPT:
         yield from _drawn_weights(clusters, seed, BLOCK)
         return
-    weights, height = _all_weights(clusters, seed), max(1, BLOCK // clusters)
+    weights, height = _all_weights(clusters, seed), max(1, BLOCK // (used or clusters))
     yield from (weights[:, first : first + height] for first in range(0, RESAMPLES, height))
 
 
@@ -102,7 +102,7 @@ def _multiplied(
     together = [_together([parts[number] for number in group]) for group in groups]
     totals = [np.empty((len(rows), RESAMPLES)) for _, rows, _ in together]
     done = 0
-    for weights in resample_weights(clusters, seed):
+    for weights in resample_weights(clusters, seed, max(len(cluster) for cluster, _, _ in together)):
         now = slice(done, done + weights.shape[1])
         for (cluster, rows, _), total in zip(together, totals, strict=True):
             drawn = weights if len(cluster) == clusters else weights[cluster]
