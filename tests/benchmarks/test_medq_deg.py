@@ -259,3 +259,15 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     assert "blind does not see images." in section
     scores = [cell(found.tables[0], "blind", level).value for level in ("L0", "L1", "L2")]
     assert scores[0] == scores[1] == scores[2], "the same text is the same Ask"
+
+
+def test_votes_can_be_expected_from_log_probabilities(folder: Path, cases: Path) -> None:
+    found = run("medq-deg/fig4", cases, folder, [SURE, STEADY], logprobs=True)
+    assert found.folder is not None
+    assert found.folder.name == "medq-deg-fig4-logprobs"
+    for level, accuracy in (("L0", 1.0), ("L1", 2 / 3), ("L2", 0.0)):
+        assert cell(found.tables[0], "sure", "accuracy", level).value == pytest.approx(accuracy, abs=1e-6)
+        assert cell(found.tables[0], "sure", "confidence", level).value == pytest.approx(1.0, abs=1e-6)
+    assert pl.read_parquet(found.folder / "used.parquet").height < 60 * 5 * 2 * 10 / 5, (
+        "one request stands for ten votes"
+    )

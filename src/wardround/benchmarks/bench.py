@@ -64,12 +64,14 @@ def bench(
     trials: int | None = None,
     type: str | None = None,
     encoder: str | None = None,
+    logprobs: bool = False,
     published: bool = False,
     note: Callable[[str], None] = print,
 ) -> Benched:
     """Runs a named study or goes on with it, and writes its table (and figure) into the run folder.
 
-    `type` is the degradation of a dose-response curve, `encoder` what looks at the images of a feature map.
+    `type` is the degradation of a dose-response curve, `encoder` what looks at the images of a feature map. With
+    `logprobs` votes are not cast but expected from one request's log-probabilities.
     """
     name, entry = find(name)
     if entry.cannot:
@@ -88,7 +90,14 @@ def bench(
             raise WardroundError(f"{name} needs a type of degradation: --type gaussian_noise")
         type = type_named(type)
     stored = any(image.degradations for case in CaseSet.open(cases) for image in case.images)
-    told = study_table(name, entry.put, cases, candidates, trials=trials, judge=judge, type=type, stored=stored)
+    told = study_table(
+        *(name, entry.put, cases, candidates),
+        trials=trials,
+        judge=judge,
+        type=type,
+        stored=stored,
+        logprobs=logprobs,
+    )
     folder = (runs or Path("runs")) / told["name"]
     study_from(told, folder / STUDY_FILE)  # what is wrong with it is said before anything is written
     folder.mkdir(parents=True, exist_ok=True)

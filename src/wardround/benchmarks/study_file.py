@@ -20,11 +20,12 @@ def study_table(
     judge: Mapping[str, Any] | None = None,
     type: str | None = None,
     stored: bool = False,
+    logprobs: bool = False,
 ) -> dict[str, Any]:
     """The whole study as tables: what the paper fixes, on these cases, of these candidates.
 
     `type` is the degradation whose doses are asked, where the study has any; `stored` says that the images of the set
-    are degraded already.
+    are degraded already; `logprobs` takes the votes from one request's log-probabilities.
     """
     fixed = put.model_dump(exclude_none=True, exclude_unset=True)
     conditions = dict(put.conditions)
@@ -32,8 +33,12 @@ def study_table(
         conditions["degradation"] = ["none", *(f"{type}@{dose:g}" for dose in put.doses)]
     elif conditions.get("degradation") == ["assigned"] and stored:
         conditions["degradation"] = ["stored"]
+    if logprobs:
+        conditions["confidence"] = ["logprobs"]
     told = {
-        "name": "-".join([*name.split("/"), *([type] if put.doses and type else [])]),
+        "name": "-".join(
+            [*name.split("/"), *([type] if put.doses and type else []), *(["logprobs"] if logprobs else [])]
+        ),
         "cases": str(cases.absolute()),
         "questions": put.questions,
         "trials": trials or put.trials,

@@ -38,6 +38,9 @@ def bench(
             "--encoder", metavar="NAME", help="What looks at the images of a feature map (a Hugging Face name)."
         ),
     ] = None,
+    logprobs: Annotated[
+        bool, typer.Option("--logprobs", help="Expect the votes from one request's log-probabilities.")
+    ] = False,
     published: Annotated[
         bool, typer.Option("--published", help="Show the paper's figures beside, where the protocol is the same.")
     ] = False,
@@ -69,6 +72,7 @@ def bench(
         trials=trials,
         type=type,
         encoder=encoder,
+        logprobs=logprobs,
         published=published,
         note=note,
     )
