@@ -37,21 +37,17 @@ class Drawn(NamedTuple):
     """The sums of one part in every resample, among those of other parts."""
 
     totals: Floats  # sums x resamples
-    place: Whole  # where the sums of the part are
+    place: Whole | None = None  # where the sums of the part are; None: it is the only part
 
     def of(self, sums: Whole) -> Floats:
-        """Some of them, by number (x resamples); not copied if they stand together or are one and the same."""
-        at = self.place[sums]
-        step = np.diff(at)
-        if (step == 1).all():
-            return self.totals[at[0] : at[-1] + 1]
-        if (step == 0).all():
-            return np.broadcast_to(self.totals[at[0]], (len(at), RESAMPLES))
-        found: Floats = self.totals[at]
-        return found
+        """Some of them, by rising number (x resamples); not copied if they stand together."""
+        if self.place is not None:
+            return self.all()[sums]
+        first, last = int(sums[0]), int(sums[-1])
+        return self.totals[first : last + 1] if last - first == len(sums) - 1 else self.totals[sums]
 
     def all(self) -> Floats:
-        return self.of(np.arange(len(self.place)))
+        return self.totals if self.place is None else self.totals[self.place]
 
 
 def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts]:
@@ -112,16 +108,16 @@ def _multiplied(
         yield from ((number, Drawn(total, place)) for number, place in zip(group, places, strict=True))
 
 
-def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole]]:
+def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole | None]]:
     """Parts of the same clusters as rows to multiply, and for each part which row its sums are.
 
     Candidates were asked the same, so that many denominators are equal: each is multiplied once.
     """
     if len(parts) == 1:
-        return parts[0].cluster, parts[0].sums, [np.arange(len(parts[0].sums))]
+        return parts[0].cluster, parts[0].sums, [None]
     seen: dict[bytes, int] = {}
     rows: list[Floats] = []
-    places = []
+    places: list[Whole | None] = []
     for part in parts:
         place = []
         for row in part.sums:

@@ -129,14 +129,16 @@ def cluster_sums(
 
     Columns that are one and the same array are added up once.
     """
-    entries, place, ones = len(at.cluster), {}, np.ones(len(at.item))
+    entries, place = len(at.cluster), dict[str, int]()
     where = at.row.astype(np.int32), at.item.astype(np.int32)
     found: dict[int, tuple[int, Floats]] = {}
     for name, column in columns.items():
         place[name], _ = found.setdefault(id(column), (len(found), column))
     rows = np.empty((len(found) + len(more), entries))
+    items = max((len(column) for _, column in found.values()), default=0)
+    members = coo_array((np.ones(len(at.item)), where), shape=(entries, items))
     for number, column in found.values():
-        rows[number] = coo_array((ones, where), shape=(entries, len(column))) @ column
+        rows[number] = members @ column
     for number, (name, values) in enumerate(more.items(), len(found)):
         place[name], rows[number] = number, values
     return ClusterSums(place, at.slice, at.candidate, at.starts, at.cluster, rows)
