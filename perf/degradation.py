@@ -41,7 +41,6 @@ def _set(types: list[dict[str, Any]]) -> list[bool]:
         its = " ".join(f"{cost:.1f}" for cost in each["its"])
         peer = f"{its} {each['peer']}: {sum(each['its']) / sum(each['ours']):.1f} times" if its else "-"
         print(f"  {each['type']:17} {'colour' if each['colours'] else 'grey':6} {ours} | {png} | {jpeg} | {peer}")
-    drawn, png = 0.0, 0.0
     met = []
     for colours, mix in ((False, "general types on the CT"), (True, "general types on the slide")):
         chosen = [each for each in types if not each["general"] or each["colours"] == colours]
@@ -50,9 +49,11 @@ def _set(types: list[dict[str, Any]]) -> list[bool]:
         stack, beside = (sum(sum(each[key]) for each in peers) for key in ("its", "ours"))
         print(f"  18 x 2, {mix}: drawn {ours:.0f} ms, PNG {as_png:.0f} ms, JPEG {as_jpeg:.0f} ms")
         print(f"  {len(peers)} types of these that the paper's stack has: {stack:.0f} ms, wardround {beside:.0f} ms")
-        met.append(bar(f"the paper's stack / wardround, {mix}", stack / beside, at_least=15))
-        drawn, png = drawn + ours, png + as_png
-    return [*met, bar("encoding as PNG / drawing, both together", png / drawn, at_most=1)]
+        met += [
+            bar(f"the paper's stack / wardround, {mix}", stack / beside, at_least=15),
+            bar(f"encoding as PNG / drawing, {mix}", as_png / ours, at_most=1),
+        ]
+    return met
 
 
 def _workers(turns: list[Turn]) -> bool:

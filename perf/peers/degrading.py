@@ -37,7 +37,7 @@ LEVELS = ("L1", "L2")
 ACROSS = (0, 0, 0, 0)  # of rotations and moves: none around or along the other axes
 TRANSFORMS: dict[str, Callable[[float], tio.Transform]] = {
     "bias_field": lambda worse: tio.RandomBiasField(coefficients=0.3 * worse),
-    "ghosting": lambda worse: tio.RandomGhosting(num_ghosts=4, axes=(0, 1), intensity=0.4 * worse),
+    "ghosting": lambda worse: tio.RandomGhosting(num_ghosts=(4, 4), axes=(0, 1), intensity=(0.4 * worse, 0.4 * worse)),
     "object_rotation": lambda worse: tio.RandomAffine(scales=0, degrees=(*ACROSS, 10 * worse, 10 * worse)),
     "object_movement": lambda worse: tio.RandomAffine(scales=0, degrees=0, translation=(*[30 * worse] * 4, 0, 0)),
     "exposure": lambda worse: tio.RandomGamma(log_gamma=(0.35 * worse, 0.35 * worse)),
