@@ -17,7 +17,7 @@ QUESTIONS = 5
 def main(arguments: list[str]) -> bool:
     parser = argparse.ArgumentParser("perf replay")
     parser.add_argument("--asks", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'pydantic', 'polars')}")
     cases = options.asks // QUESTIONS
