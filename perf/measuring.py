@@ -2,7 +2,7 @@
 
 wardround reads ten million marks, adds them up and writes measures.csv. scipy is given cluster sums that are ready,
 and draws as many resamples for the same number of clusters and sums; only some of its intervals are really drawn,
-the others scaled from those. Its figure is a plain ratio of sums, whatever the measure. Both on one thread.
+the others scaled from those. Its figure is a plain ratio of sums, whatever the measure.
 """
 
 from __future__ import annotations

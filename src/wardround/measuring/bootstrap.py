@@ -22,8 +22,8 @@ from wardround.measuring.sums import Whole
 RESAMPLES = 2_000
 LEVEL = 0.95
 BLOCK = 4_000_000  # weights multiplied at once: 32 MB
-KEPT = 40_000_000  # weights that are kept for the next time: 80 MB
-Counts = NDArray[np.int16]
+KEPT = 40_000_000  # weights that are kept for the next time
+Counts = NDArray[np.int16 | np.float64]
 
 
 class Part(NamedTuple):
@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
     def of(self, sums: Whole) -> Floats:
         """Some of them, by rising number (x resamples); not copied if they stand together."""
         if self.place is not None:
-            return self.all()[sums]
+            return self.totals[self.place[sums]]
         first, last = int(sums[0]), int(sums[-1])
         return self.totals[first : last + 1] if last - first == len(sums) - 1 else self.totals[sums]
 
@@ -64,8 +64,9 @@ def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts
 
 @lru_cache(maxsize=1)
 def _all_weights(clusters: int, seed: int) -> Counts:
+    """In 80 MB at most: as they are multiplied if that is enough, else packed."""
     (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES)
-    return weights
+    return weights.astype(np.float64) if weights.size <= KEPT // 4 else weights
 
 
 def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
@@ -102,7 +103,7 @@ def _multiplied(
         now = slice(done, done + weights.shape[1])
         for (cluster, rows, _), total in zip(together, totals, strict=True):
             drawn = weights if len(cluster) == clusters else weights[cluster]
-            np.matmul(rows, drawn.astype(np.float64), out=total[:, now])
+            np.matmul(rows, drawn.astype(np.float64, copy=False), out=total[:, now])
         done = now.stop
     for group, (_, _, places), total in zip(groups, together, totals, strict=True):
         yield from ((number, Drawn(total, place)) for number, place in zip(group, places, strict=True))

@@ -106,14 +106,14 @@ class Joining:
                 piece.halves = own
 
 
-def join_means(joining: Joining, defined: list[Measure], lines: Lines) -> None:
-    """Adds unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories (MedQ-Deg).
+def join_means(joining: Joining, defined: list[Measure], whom: range, lines: Lines) -> None:
+    """Adds some candidates' unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories.
 
     There is none where one of the values is missing. What they were made of is then forgotten.
     """
     for place, measure in enumerate(defined):
         pieces = joining.pieces.get((measure.name, measure.version), {})
-        candidates = sorted({whom for _, _, whom in pieces})
+        candidates = sorted({slot[2] for slot in pieces if slot[2] in whom})
         for number, slicing in enumerate(joining.slicings):
             key = slicing.mean_over(measure)
             if not key or not candidates:
@@ -123,7 +123,7 @@ def join_means(joining: Joining, defined: list[Measure], lines: Lines) -> None:
                 groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(at)
             for beyond, (name, parts) in enumerate(groups.items(), len(slicing.slices)):
                 lines.label(number, beyond, name)
-                found = [[pieces.pop((number, at, whom), None) for at in parts] for whom in candidates]
+                found = [[pieces.pop((number, at, each), None) for at in parts] for each in candidates]
                 told = _mean_figures(measure, found)
                 lines.add(place, number, np.full(len(candidates), beyond), np.array(candidates), **told)
 

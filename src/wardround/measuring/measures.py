@@ -65,7 +65,7 @@ def measured(sitting: Sitting) -> Lines:
     for first in range(0, len(numbers.candidates), many):
         last = min(first + many, len(numbers.candidates)) - 1
         _measure(items(numbers.of(first, last), sitting.study.trials, numbers), sitting, lines)
-        join_means(sitting.joining, sitting.defined, lines)
+        join_means(sitting.joining, sitting.defined, range(first, last + 1), lines)
     return lines
 
 
