@@ -296,7 +296,7 @@ def planted(image: Pixels) -> Planted:
 
 
 @BOTH
-@EVERY_CT
+@pytest.mark.parametrize("name", [*CTS, "explicit_VR-UN.dcm"])
 @EVERY_TYPE
 def test_real_images_get_worse_and_stay_readable(type: str, name: str, space: Any) -> None:
     image = stored(name, space)
