@@ -1,0 +1,74 @@
+"""Retrieval: each retriever asked for its depth, fused as told, reranked if asked, cut to k."""
+
+from __future__ import annotations
+
+import pytest
+from fake_index import FakeIndex
+
+from wardround.core.errors import WardroundError
+from wardround.literature.filters import Filters
+from wardround.literature.hit import Hit
+from wardround.literature.retrieval import Retrieval, retrieve
+
+HITS = [
+    Hit("1", 0, "optic neuritis", "pain on eye movement", 2001),
+    Hit("2", 0, "optic glioma", "a tumour of the optic nerve", 2011),
+    Hit("3", 0, "neuritis of the arm", "weakness", 2021),
+]
+TOLD = {"one": {"1": 3.0, "2": 2.0, "3": 1.0}, "two": {"3": 30.0, "2": 20.0}}
+
+
+@pytest.fixture
+def index():
+    scores = {name: lambda query, hit, told=told: told.get(hit.pmid, 0.0) for name, told in TOLD.items()}
+    return FakeIndex(HITS, scores)
+
+
+def found(hits):
+    return [(hit.pmid, pytest.approx(hit.score)) for hit in hits]
+
+
+def test_paper(index):
+    hits = retrieve(index, "eye", Retrieval(("one", "two")))
+    assert found(hits) == [("1", 0.5), ("3", 0.5), ("2", 0.25)]
+    assert hits[0].abstract == "pain on eye movement"
+    assert [(retriever, k) for _, retriever, k, _ in index.asked] == [("one", 5), ("two", 5)]
+
+
+def test_reciprocal_rank_and_k(index):
+    hits = retrieve(index, "eye", Retrieval(("one", "two"), fusion="rrf", depth=100, k=2))
+    assert found(hits) == [("3", 1 / 61 + 1 / 63), ("2", 2 / 62)]
+
+
+def test_filters_reach_every_retriever(index):
+    hits = retrieve(index, "eye", Retrieval(("one", "two")), Filters(until=2011, without=("1",)))
+    assert [hit.pmid for hit in hits] == ["2"]
+
+
+def test_weights_and_max(index):
+    hits = retrieve(index, "eye", Retrieval(("one", "two"), weights=(0, 1), combine="max"))
+    assert found(hits) == [("3", 1.0), ("1", 0.0), ("2", 0.0)]
+
+
+def test_an_unknown_retriever_is_named(index):
+    with pytest.raises(WardroundError, match="no retriever bge; it has one, two"):
+        retrieve(index, "eye", Retrieval(("one", "bge")))
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"retrievers": ()}, "no retriever"),
+        ({"retrievers": ("one", "one")}, "twice"),
+        ({"fusion": "sum"}, "paper or rrf, not 'sum'"),
+        ({"combine": "min"}, "mean or max"),
+        ({"depth": 0}, "1 or more"),
+        ({"k": 0}, "1 or more"),
+        ({"weights": (1.0,)}, "1 weights for 2 retrievers"),
+        ({"weights": (0.0, 0.0)}, "not all 0"),
+        ({"weights": (1.0, float("nan"))}, "finite"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(told, said):
+    with pytest.raises(WardroundError, match=said):
+        Retrieval(**told)
