@@ -1,0 +1,181 @@
+"""Index: articles, found by their words or by their vectors.
+
+BM25 is LanceDB's: k1 = 1.2 and b = 0.75, which it fixes, idf = ln(1 + (N - n + 0.5) / (n + 0.5)), a query as any of
+its terms, each as often as it is written. A document is title and abstract. Terms are runs of letters and digits in
+lower case without accents, of at most 40 characters, without English stop words, stemmed by Snowball's English rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wardround.core.canonical import blake
+from wardround.core.errors import WardroundError
+from wardround.literature import about
+from wardround.literature.filters import ANYTHING, Filters
+from wardround.literature.hit import Hit
+from wardround.literature.place import Connection, Table, connect, is_address, refusals, tables
+
+BM25 = "bm25"
+SHOWN = ["pmid", "title", "abstract", "year", "journal"]
+SPARE = 8  # hits fetched beyond those asked for: ties at the end of a list are seen without a second search
+AT_ONCE = 1_000  # PMIDs looked up together
+
+Scored = list[tuple[str, float]]  # PMIDs with their scores, best first
+
+
+class Index:
+    """An index as it was when it was opened."""
+
+    def __init__(self, place: str | Path, connection: Connection, told: dict[str, Any]) -> None:
+        self.place = str(place)
+        self.connection = connection
+        self.about = told
+        self._tables: dict[str, Table] = {}
+        self._encoders: dict[str, Any] = {}
+
+    @classmethod
+    def open(cls, place: str | Path) -> Index:
+        """The index at a place: a folder, or an address of an object store."""
+        if not is_address(place) and not (Path(place) / f"{about.NAME}.lance").is_dir():
+            raise WardroundError(f"{place}: is not an index of literature; `wardround literature build` makes one")
+        connection = connect(place)
+        with refusals(place):
+            told = about.told(connection)
+        if "articles" not in told:
+            raise WardroundError(f"{place}: is not an index of literature; `wardround literature build` makes one")
+        if told["articles"]["state"] != "whole":
+            raise WardroundError(f"{place}: is not whole: its build or update was stopped; run it again")
+        return cls(place, connection, told)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for the same articles and retrievers, however they came into the index; else another."""
+        articles = {name: self.about["articles"][name] for name in ("count", "sum")}
+        columns = {name: told["spec"] for name, told in self.columns.items()}
+        return blake({"articles": articles, "bm25": self.about["bm25"], "columns": columns}).hex()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The vector columns that hold all articles, with their encoders."""
+        return self.about.get("columns", {})
+
+    @property
+    def retrievers(self) -> list[str]:
+        return [BM25, *sorted(self.columns)]
+
+    def search(self, query: str, retriever: str = BM25, k: int = 10, filters: Filters = ANYTHING) -> list[Hit]:
+        """The k best articles for any text, best first, ties by PMID. An empty text finds nothing."""
+        if retriever not in self.retrievers:
+            raise WardroundError(f"{self.place}: has no retriever {retriever!r}; it has {', '.join(self.retrievers)}")
+        query = query.encode("utf-8", "replace").decode()
+        if k < 1 or not query.strip():
+            return []
+        search = self._words(query, filters) if retriever == BM25 else self._nearest(query, retriever, filters)
+        with refusals(self.place):
+            found = _best(search, k, frozenset(filters.without))
+        articles = self.articles([pmid for pmid, _ in found])
+        return [articles[pmid]._replace(score=score) for pmid, score in found if pmid in articles]
+
+    def articles(self, pmids: Sequence[str]) -> dict[str, Hit]:
+        """Articles by their PMIDs, with the score 0; those that are not in the index are left out."""
+        found = {}
+        for start in range(0, len(pmids), AT_ONCE):
+            some = pmids[start : start + AT_ONCE]
+            for row in self._rows(f"pmid IN ({', '.join(map(quoted, some))})", SHOWN):
+                found[row["pmid"]] = _hit(row)
+        return {pmid: found[pmid] for pmid in pmids if pmid in found}
+
+    def some(self, count: int, seed: str, without: Sequence[str] = ()) -> list[Hit]:
+        """Articles drawn by a seed, the same for the same fingerprint: those whose digests follow the seed's."""
+        left = set(without)
+        start = int.from_bytes(hashlib.blake2b(seed.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+        whole = 1 << 64
+        wide = 2 * (count + len(left) + SPARE) * whole // max(1, self.about["articles"]["count"])
+        while True:
+            rows = self._rows(_following(start, min(wide, whole)), [*SHOWN, "digest"])
+            rows = [row for row in rows if row["pmid"] not in left]
+            if len(rows) >= count or wide >= whole:
+                rows.sort(key=lambda row: ((row["digest"] - start) % whole, row["pmid"]))
+                return [_hit(row) for row in rows[:count]]
+            wide *= 4
+
+    def table(self, name: str) -> Table:
+        """One of its tables."""
+        if name not in self._tables:
+            with refusals(self.place):
+                self._tables[name] = self.connection.open_table(name)
+        return self._tables[name]
+
+    def _rows(self, where: str, columns: list[str]) -> list[dict[str, Any]]:
+        with refusals(self.place):
+            return self.table("articles").search().where(where).select(columns).limit(None).to_list()
+
+    def _words(self, query: str, filters: Filters) -> Callable[[int], Scored]:
+        from lancedb.query import MatchQuery
+
+        found = _filtered(self.table("articles").search(MatchQuery(query, "text")), filters)
+        return lambda limit: _scored(found.select(["pmid", "_score"]).limit(limit).to_arrow(), "_score", 1)
+
+    def _nearest(self, query: str, name: str, filters: Filters) -> Callable[[int], Scored]:
+        """By inner product with the query's vector."""
+        if name not in self._encoders:
+            from wardround.literature.encoders import make_encoder
+
+            self._encoders[name] = make_encoder(self.columns[name]["spec"])
+        vector = self._encoders[name].queries([query])[0]
+        found = _filtered(self.table(f"vectors_{name}").search(vector).distance_type("dot"), filters)
+        return lambda limit: _scored(found.select(["pmid", "_distance"]).limit(limit).to_arrow(), "_distance", -1)
+
+
+def names_of_columns(connection: Connection) -> list[str]:
+    """The vector columns that there are, whole or not."""
+    return [name.removeprefix("vectors_") for name in tables(connection) if name.startswith("vectors_")]
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _filtered(search: Any, filters: Filters) -> Any:
+    told = []
+    if filters.since is not None:
+        told.append(f"year >= {filters.since:d}")
+    if filters.until is not None:
+        told.append(f"year <= {filters.until:d}")
+    if filters.publication_types:
+        told.append(f"array_has_any(publication_types, [{', '.join(map(quoted, filters.publication_types))}])")
+    return search.where(" AND ".join(told), prefilter=True) if told else search
+
+
+def _best(search: Callable[[int], Scored], k: int, without: frozenset[str]) -> Scored:
+    """The k best of a search that leaves open which of equals it returns."""
+    limit = k + len(without) + SPARE
+    while True:
+        found = search(limit)
+        kept = [each for each in found if each[0] not in without]
+        if len(found) < limit or (len(kept) >= k and kept[k - 1][1] > found[-1][1]):
+            return sorted(kept, key=lambda each: (-each[1], each[0]))[:k]
+        limit *= 4
+
+
+def _scored(found: Any, column: str, sign: int) -> Scored:
+    scores = (sign * score for score in found[column].to_pylist())
+    return sorted(zip(found["pmid"].to_pylist(), scores, strict=True), key=lambda each: -each[1])
+
+
+def _following(start: int, wide: int) -> str:
+    """Digests from `start` on, beyond the largest number again from the smallest."""
+    end = start + wide - 1
+    if end < 1 << 63:
+        return f"digest >= {start} AND digest <= {end}"
+    return f"digest >= {start} OR digest <= {end - (1 << 64)}"
+
+
+def _hit(row: dict[str, Any]) -> Hit:
+    return Hit(row["pmid"], 0.0, row["title"], row["abstract"], row["year"], row["journal"])
