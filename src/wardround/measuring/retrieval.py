@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from wardround.literature.relevance import figures_by_rank
 from wardround.measuring.exact import Floats, exact
 from wardround.measuring.marked import Marked
 
@@ -20,28 +21,9 @@ def retrieval_sums(marks: Marked) -> dict[str, Floats]:
         return {}
     relevant = marks.frame["relevant"].fill_null(0).to_numpy().astype(np.int64)
     search, rank = _found(marks, relevant > 0)
-    many = len(marks.frame)
-    # the place of a relevant document among the relevant ones of its search, from 1
-    nth = np.arange(len(search)) - np.searchsorted(search, search) + 1
-    first = nth == 1
-    figures = {
-        "mrr": np.bincount(search[first], weights=1.0 / rank[first], minlength=many),
-        "map": np.bincount(search, weights=nth / rank, minlength=many) / np.maximum(relevant, 1),
-    }
-    for k in DEPTHS:
-        near = rank <= k
-        hits = np.bincount(search[near], minlength=many)
-        gain = np.bincount(search[near], weights=discount(rank[near]), minlength=many)
-        best = np.cumsum(discount(np.arange(1, k + 1)))[np.clip(relevant, 1, k) - 1]
-        figures |= {f"recall@{k}": hits / np.maximum(relevant, 1), f"precision@{k}": hits / k, f"ndcg@{k}": gain / best}
+    figures = figures_by_rank(search, rank, relevant, DEPTHS)
     found = {name: marks.total(exact(values * (relevant > 0))) for name, values in figures.items()}
     return found | {"searches": marks.total(relevant > 0)}
-
-
-def discount(rank: np.ndarray) -> Floats:
-    """What a relevant document at this rank is worth in DCG: 1 / log2(rank + 1)."""
-    worth: Floats = 1.0 / np.log2(rank + 1.0)
-    return worth
 
 
 def _found(marks: Marked, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
