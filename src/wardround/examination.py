@@ -29,7 +29,7 @@ from wardround.running.folder import RunFolder
 from wardround.running.parts import write_in_parts
 from wardround.running.run import Examination, Places
 from wardround.running.store import Row, Store
-from wardround.running.used import read_used, scan_used
+from wardround.running.used import Shown, read_used, scan_used
 
 INTERRUPTED = 130
 
@@ -135,14 +135,14 @@ def mark_run(
 
 
 def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> None:
-    used = scan_used(folder)
+    used, shown = scan_used(folder), Shown(folder)
     if hearing is None:
-        write_in_parts(folder / MARKS, mark(used, ran.cases, ran.store, ran.study, parser=parser))
+        write_in_parts(folder / MARKS, mark(used, ran.cases, ran.store, ran.study, parser=parser, shown=shown))
         return
     predicted = predictions(used, ran.cases, ran.store)
     judged_by = hearing.judge(predicted)
     write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
-    marks = pl.concat(mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by))
+    marks = pl.concat(mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by, shown=shown))
     marks = with_labels(marks, folder)
     if errors:
         marks = with_error_classes(marks, hearing.error_classes(marks, used))

@@ -147,7 +147,7 @@ class Hearing:
     def _announce(self, requests: Sequence[Request], what: str) -> None:
         heard = stored_answers(requests, self.store)
         new = {request.ask.key: request.ask for request in requests if request.ask.key not in heard.answers}
-        tokens_in = sum(estimated_tokens(ask) for ask in new.values())
+        tokens_in = sum(estimated_tokens(ask.messages) for ask in new.values())
         tokens_out = sum(ask.sampling.max_tokens or 0 for ask in new.values())
         cost = price(self.settings, tokens_in, tokens_out)
         about = f", about {cost:.2f} USD" if cost else ""

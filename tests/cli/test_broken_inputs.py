@@ -122,8 +122,20 @@ BROKEN: dict[str, tuple[Broken, str]] = {
         "images = 'blnak': expected one of as-is, blank, swapped, none",
     ),
     "refused value": (
+        lambda at: conditions(at, 'carry = ["own", "gold"]'),
+        "carry = 'gold' cannot be asked by this version",
+    ),
+    "evidence without literature": (
         lambda at: conditions(at, 'evidence = ["none", "rag"]'),
-        "evidence = 'rag' cannot be asked by this version",
+        "evidence = 'rag' needs [literature] with the index that documents come from",
+    ),
+    "no such index": (
+        lambda at: conditions(at, 'evidence = "rag"\n[literature]\nindex = "nowhere"'),
+        "nowhere: is not an index of literature",
+    ),
+    "no such search": (
+        lambda at: conditions(at, 'evidence = "rag@fine"\n[literature]\nindex = "nowhere"'),
+        "evidence = 'rag@fine': there is no [literature.searches.fine]",
     ),
     "unknown prompt": (
         lambda at: conditions(at, 'prompt = "terse"'),

@@ -14,6 +14,8 @@ from wardround.core.errors import WardroundError
 
 Paragraph = tuple[str, str | None, str]  # before its slot, the slot if it has one, after it
 
+PAPER = "paper"
+SHARED = ("query", "agent-calls", "agent-text")  # a prompt without its own of these uses ours
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -29,7 +31,10 @@ class Prompts:
     def fill(self, name: str, kind: str, slots: Mapping[str, str]) -> str:
         """A prompt with its slots filled. A paragraph whose slots are all empty is left out."""
         kept = []
-        for before, slot, after in self._loaded.get(f"{name}/{kind}") or self._load(name, kind):
+        paragraphs = self._loaded.get(f"{name}/{kind}") or self._load(name, kind)
+        if "evidence" in slots and all(slot != "evidence" for _, slot, _ in paragraphs):
+            raise WardroundError(f"prompt {name}/{kind}.txt has no {{evidence}}: it cannot show literature")
+        for before, slot, after in paragraphs:
             if slot is None:
                 kept.append(before)
             elif value := slots.get(slot):
@@ -53,7 +58,10 @@ class Prompts:
 
     def _text(self, name: str, kind: str) -> str:
         places = [self._beside / name] if self._beside else []
-        for folder in [*places, _ours() / name]:
+        folders = [*places, _ours() / name]
+        if kind in SHARED:
+            folders.append(_ours() / PAPER)
+        for folder in folders:
             file = folder / f"{kind}.txt"
             if file.is_file():
                 return file.read_text(encoding="utf-8")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wardround.asking.applicable import shown_images, told, why_not
 from wardround.asking.degradation import Degradations, parsed, to_be_done
+from wardround.asking.evidence import why_no_evidence
 from wardround.asking.options import option_order, seeded, written
 from wardround.asking.prompts import Prompts, kind_of
 from wardround.cases.images.recipe import recipe_for
@@ -16,6 +17,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
+from wardround.core.evidence import NO_EVIDENCE, Evidence
 from wardround.core.study import CandidateSettings, Study
 from wardround.degrade.sendable import with_degradations
 from wardround.degrade.severities import profile_named
@@ -29,10 +31,23 @@ RECENT = 1024  # images of which what was found out is kept
 
 
 class Rendered(NamedTuple):
-    """An Ask and the order in which it shows the options."""
+    """An Ask, the order in which it shows the options, and the documents that fitted into it."""
 
     ask: Ask
     order: tuple[int, ...]
+    evidence: Evidence = NO_EVIDENCE
+
+
+class Turn(NamedTuple):
+    """One turn of several: the prompt that tells how to go on, what was said before, the tools that are offered."""
+
+    prompt: str | None = None
+    on_the_way: bool = False  # to the answer: it may say more than an answer may
+    after: tuple[Message, ...] = ()
+    tools: tuple[dict[str, Any], ...] = ()
+
+
+ONLY_TURN = Turn()
 
 
 class Renderer:
@@ -60,6 +75,8 @@ class Renderer:
         identity: Identity,
         trial: int,
         given: Mapping[str, str] | None = None,
+        evidence: Evidence = NO_EVIDENCE,
+        turn: Turn = ONLY_TURN,
     ) -> Rendered:
         images = self.images(case, question, condition) if candidate.sees else []
         parts: list[ImagePart] = []
@@ -67,11 +84,20 @@ class Renderer:
             blank, degradations = condition.images == "blank", to_be_done(question, condition)
             parts = [self._part(image, blank, degradations) for _, image in images]
         order = self.order(case, question, condition, trial)
-        text = self._text(case, question, condition, order, images, given)
         sampling = self._sampling(candidate, condition)
-        parts, cut = _fitting(parts, text, sampling, candidate.context)
-        message = Message("user", (*parts, text))
-        return Rendered(Ask(identity, sampling, (message,), cut=cut), order)
+        if turn.on_the_way and self._study.literature is not None:
+            sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
+        shown, cut = evidence, list[str]()
+        while True:
+            text = self._text(case, question, condition, order, images, given, shown, turn)
+            fitting = _fitting(text, sampling, candidate.context, turn.after)
+            if fitting >= len(parts) or not shown.documents:
+                break
+            cut.append(f"document {shown.documents[-1].pmid}")
+            shown = shown.cut_to(len(shown.documents) - 1)  # documents go before images do
+        cut += [f"image {number + 1}" for number in range(max(fitting, 0), len(parts))]
+        message = Message("user", (*parts[: max(fitting, 0)], text))
+        return Rendered(Ask(identity, sampling, (message, *turn.after), turn.tools, tuple(cut)), order, shown)
 
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""
@@ -84,7 +110,7 @@ class Renderer:
                 return "no other case has an image of that modality"
         if condition.degradation == "assigned" and not question.degradations and self._asks_undegraded:
             return "no degradation is assigned to it"  # as it is, it is asked under degradation = none
-        return None
+        return why_no_evidence(case, condition, self._study.literature)
 
     def order(self, case: Case, question: Question, condition: Condition, trial: int) -> tuple[int, ...]:
         """The order in which the options are shown."""
@@ -139,6 +165,8 @@ class Renderer:
         order: tuple[int, ...],
         images: list[tuple[Case, Image]],
         given: Mapping[str, str] | None,
+        evidence: Evidence,
+        turn: Turn,
     ) -> str:
         history, _ = told(case, condition)
         slots = {
@@ -149,14 +177,23 @@ class Renderer:
             "question": question.prompt,
             "options": written(question.options, order) if question.options else "",
         }
-        return self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
+        if evidence.documents:
+            slots["evidence"] = _fenced(evidence)
+        if turn.prompt == "query":
+            return self._prompts.fill(condition.prompt, turn.prompt, slots)
+        text = self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
+        if turn.prompt is not None and self._study.literature is not None:
+            searches = {"searches": str(self._study.literature.agent.searches)}
+            text += "\n\n" + self._prompts.fill(condition.prompt, turn.prompt, searches)
+        return text
 
 
-def estimated_tokens(ask: Ask) -> int:
-    """About how many tokens an Ask is, by our own estimate."""
-    parts = [part for message in ask.messages for part in message.parts]
+def estimated_tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens messages are, by our own estimate."""
+    parts = [part for message in messages for part in message.parts]
     characters = sum(len(part) for part in parts if isinstance(part, str))
-    return round(characters / CHARACTERS_A_TOKEN) + TOKENS_AN_IMAGE * len(ask.images)
+    images = sum(isinstance(part, ImagePart) for part in parts)
+    return round(characters / CHARACTERS_A_TOKEN) + TOKENS_AN_IMAGE * images
 
 
 def first_letter(sampling: Sampling, alternatives: int) -> Sampling:
@@ -176,12 +213,15 @@ def _listed(images: list[Image]) -> str:
     return f"Images, in order: {named}"
 
 
-def _fitting(
-    parts: list[ImagePart], text: str, sampling: Sampling, context: int | None
-) -> tuple[list[ImagePart], tuple[str, ...]]:
-    """Images that do not fit the candidate's context are cut from the end, and named."""
+def _fitting(text: str, sampling: Sampling, context: int | None, after: Sequence[Message]) -> int:
+    """How many images fit the candidate's context beside the text; negative where not even the text does."""
     if context is None:
-        return parts, ()
-    room = context - len(text) / CHARACTERS_A_TOKEN - (sampling.max_tokens or 0)
-    fitting = max(0, int(room // TOKENS_AN_IMAGE))
-    return parts[:fitting], tuple(f"image {number + 1}" for number in range(fitting, len(parts)))
+        return 1_000_000
+    room = context - len(text) / CHARACTERS_A_TOKEN - estimated_tokens(after) - (sampling.max_tokens or 0)
+    return int(room // TOKENS_AN_IMAGE)
+
+
+def _fenced(evidence: Evidence) -> str:
+    """Documents between two marks that they cannot hold themselves."""
+    listed = [f"[{n}] PMID {each.pmid}. {each.title}\n{each.text}" for n, each in enumerate(evidence.documents, 1)]
+    return "\n\n".join([f"--- literature {evidence.fence} ---", *listed, f"--- end of literature {evidence.fence} ---"])

@@ -66,6 +66,7 @@ class Candidate(Protocol):
     settings: CandidateSettings
     identity: Identity  # part of every Ask key; final after `prepare`
     several: bool  # whether one request may ask for several trials
+    searching: str  # how it can search: `calls` (tools), `text` (lines of text), `own` (by means of its own)
 
     async def prepare(self, cases: CaseSet) -> None:
         """Loads weights, fits, checks the key: whatever must be there before the first Ask."""
@@ -85,6 +86,7 @@ class Settled:
     settings: CandidateSettings
     identity: Identity = field(init=False)
     several: bool = field(default=True, init=False)
+    searching: str = field(default="text", init=False)
 
     def __post_init__(self) -> None:
         self.identity = self.settings.identity

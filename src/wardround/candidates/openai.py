@@ -41,6 +41,7 @@ class OpenAI:
         self.settings = settings
         self.identity: Identity = settings.identity
         self.several = not settings.send_seed
+        self.searching: str = settings.tools
         self._refused_as_several: bytes | None = None  # until this Ask is asked alone
         self._url = _address(settings).rstrip("/") + "/chat/completions"
         self._refused: set[str] = set()  # optional fields that this server does not take

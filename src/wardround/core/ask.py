@@ -125,6 +125,7 @@ class Answer:
     first_token: tuple[tuple[str, float], ...] | None = None
     model: str | None = None  # as the server named itself
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
+    sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
 
     def stored(self) -> dict[str, Any]:
         """Only what differs from the defaults, in a fixed order."""
@@ -141,4 +142,5 @@ class Answer:
             first_token=tuple((token, value) for token, value in first) if first is not None else None,
             model=told.get("model"),
             images=tuple(told.get("images", ())),
+            sources=tuple(told.get("sources", ())),
         )

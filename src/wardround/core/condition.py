@@ -33,7 +33,10 @@ def _input_lists() -> tuple[str, ...]:
 AXES: Mapping[str, Axis] = {
     "inputs": Axis(("all", *_input_lists())),
     "telling": Axis(("own", "text", "multimodal")),
-    "evidence": Axis(("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"), open_yet=False),
+    "evidence": Axis(
+        ("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"),
+        re.compile(r"rag@[a-z0-9][a-z0-9_-]*|reference\+\d{1,3}"),  # a named search; so many others mixed in
+    ),
     "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)")),
     "without": Axis(("none",), re.compile(r".+"), open_yet=False),
     "carry": Axis(("own", "gold", "wrong", "none"), open_yet=False),

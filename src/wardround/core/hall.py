@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from wardround.core.ask import Answer
-from wardround.core.case import Question
+from wardround.core.ask import Answer, Message
+from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+from wardround.core.evidence import NO_EVIDENCE, Evidence
+from wardround.core.study import Literature
 
 
 class Hall(Protocol):
@@ -19,8 +22,41 @@ class Hall(Protocol):
 
     trial: int
 
-    async def ask(self, question: Question, *, given: Mapping[str, Answer] | None = None) -> Answer:
-        """Renders the Ask, and calls the candidate only where there is no stored answer."""
+    @property
+    def case(self) -> Case: ...
+
+    @property
+    def condition(self) -> Condition: ...
+
+    @property
+    def literature(self) -> Literature:
+        """How the study has documents found."""
+        ...
+
+    @property
+    def searching(self) -> str:
+        """How the candidate can search: `calls` (tools), `text` (lines of text), or `own` (it has means of its own)."""
+        ...
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        given: Mapping[str, Answer] | None = None,
+        evidence: Evidence = NO_EVIDENCE,
+        step: str | None = None,
+        after: Sequence[Message] = (),
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> Answer:
+        """Renders the Ask, and calls the candidate only where there is no stored answer.
+
+        With a `step` the answer is one on the way to that of the question, and is not marked; the step names the
+        prompt. `after` is what was said since the case was put.
+        """
+        ...
+
+    def tokens(self, messages: Sequence[Message]) -> int:
+        """About how many tokens messages are, by our own estimate."""
         ...
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:

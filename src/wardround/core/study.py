@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -57,6 +57,7 @@ class CandidateSettings(SamplingSettings):
     cutoff: str | None = None
     send_seed: bool = False
     fixed_sampling: bool = False
+    tools: Literal["calls", "text"] = "calls"  # how it is offered a search: tool calls, or lines of text
 
     @property
     def identity(self) -> Identity:
@@ -78,6 +79,44 @@ class JudgeSettings(CandidateSettings):
         if "stop" in told:
             told["stop"] = tuple(told["stop"])
         return Sampling(**told)
+
+
+class Search(Table):
+    """How documents are found. The defaults are the paper's (CURE), but for the retrievers: all that the index has."""
+
+    retrievers: list[str] = []
+    depth: int = Field(default=5, ge=1, le=1000)
+    fusion: Literal["paper", "rrf"] = "paper"
+    combine: Literal["mean", "max"] = "mean"
+    weights: list[float] = []
+    reranker: str | None = None
+    k: int = Field(default=10, ge=1, le=100)
+    query: Literal["case", "candidate"] = "case"
+
+
+class Agent(Table):
+    """How far an agent may go (our choice: the paper's agent was bound by other means)."""
+
+    turns: int = Field(default=8, ge=1, le=100)
+    searches: int = Field(default=5, ge=1, le=100)
+    tokens: int = Field(default=24_000, ge=1)  # of all that was said, by our estimate
+    step_tokens: int = Field(default=512, ge=1)  # of one reply on the way
+    hits: int = Field(default=5, ge=1, le=50)
+
+
+class Literature(Search):
+    """The index that evidence comes from, and how it is searched. `searches` are named others, for `rag@NAME`."""
+
+    index: str = Field(min_length=1)
+    since: int | None = None
+    until: int | None = None
+    publication_types: list[str] = []
+    searches: dict[str, Search] = {}
+    agent: Agent = Agent()
+
+    def search_named(self, evidence: str) -> Search:
+        """The search of a value of the axis evidence."""
+        return self.searches[evidence.removeprefix("rag@")] if evidence.startswith("rag@") else self
 
 
 class Budget(Table):
@@ -107,6 +146,7 @@ class Study(Table):
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
     conditions: dict[str, list[str]] = {}
+    literature: Literature | None = None
     judge: JudgeSettings | None = None
     budget: Budget = Budget()
     comparisons: dict[str, Family] = {}
@@ -147,7 +187,19 @@ class Study(Table):
                     f"candidates {other!r} and {name!r} would share their answers (same provider, model, "
                     "revision and extra_body): give one another revision"
                 )
+        self._refuse_without_literature()
         return self
+
+    def _refuse_without_literature(self) -> None:
+        for value in self.conditions.get("evidence", []):
+            if value == "none":
+                continue
+            if self.literature is None:
+                raise ValueError(f"evidence = {value!r} needs [literature] with the index that documents come from")
+            if value.startswith("rag@") and value.removeprefix("rag@") not in self.literature.searches:
+                raise ValueError(
+                    f"evidence = {value!r}: there is no [literature.searches.{value.removeprefix('rag@')}]"
+                )
 
     @cached_property
     def all_conditions(self) -> list[Condition]:
@@ -162,9 +214,13 @@ class Study(Table):
     def hash(self) -> str:
         """What a run folder is bound to: everything but how fast, how long and at what price."""
         told = self.model_dump(exclude={"budget"})
+        if self.literature is None:
+            del told["literature"]
         for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
             for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
                 candidate.pop(pace)
+            if candidate["tools"] == "calls":
+                del candidate["tools"]
         return blake(told).hex()
 
     def sampling_for(self, candidate: CandidateSettings, condition: Condition) -> Sampling:

@@ -18,11 +18,13 @@ from wardround.core.study import Study
 from wardround.marking.choice import parse_choice, parser_version
 from wardround.marking.confidence import stated_confidence
 from wardround.marking.distribution import distribution
+from wardround.marking.grounding import EVIDENCE_SCHEMA, evidence_marks
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
 from wardround.running.parts import write_in_parts
 from wardround.running.store import Store
+from wardround.running.used import Shown
 
 FILE = "marks.parquet"
 CHUNK = 5_000  # marks that are held as records
@@ -52,6 +54,7 @@ SCHEMA: dict[str, Any] = {
     **CARRIED_SCHEMA,
     "place": pl.Int16,  # of the chosen option as shown
     "gold_place": pl.Int16,
+    **EVIDENCE_SCHEMA,
     "labels": pl.List(pl.Boolean),  # what people say of the diagnoses that `hits` judges
 }
 
@@ -64,6 +67,7 @@ def mark(
     *,
     parser: str = "strict",
     judged_by: Judge | None = None,
+    shown: Shown | None = None,
 ) -> Iterator[pl.DataFrame]:
     """One mark per used answer, some at a time; for an answer by log-probabilities, one that holds the distribution.
 
@@ -71,13 +75,19 @@ def mark(
     """
     parser_version(parser)  # an unknown mode is refused also where there is no choice to read
     yield pl.DataFrame(schema=SCHEMA)  # so that there is a table where there is no mark
-    marks = _marks(used, cases, store, study, parser, judged_by)
+    marks = _marks(used, cases, store, study, parser, judged_by, shown)
     while rows := list(islice(marks, CHUNK)):
         yield pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _marks(
-    used: pl.LazyFrame, cases: CaseSet, store: Store, study: Study, parser: str, judged_by: Judge | None
+    used: pl.LazyFrame,
+    cases: CaseSet,
+    store: Store,
+    study: Study,
+    parser: str,
+    judged_by: Judge | None,
+    shown: Shown | None,
 ) -> Iterator[dict[str, Any]]:
     conditions = {condition.json: condition for condition in study.all_conditions}
     degrades = any(condition.degradation != "none" for condition in study.all_conditions)
@@ -94,7 +104,11 @@ def _marks(
         if judged is not None:
             place = {name: row[name] for name in PLACE}
             degraded = strata(case, question, condition) if degrades else {}
-            yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded
+            evidence = shown.with_answer(row) if shown else None
+            told = (
+                evidence_marks(case, question, answer, judged.get("option"), evidence) if evidence is not None else {}
+            )
+            yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded | told
 
 
 def judge(

@@ -31,12 +31,14 @@ from wardround.running.caller import Caller
 from wardround.running.folder import RunFolder
 from wardround.running.images import Fingerprints, Imagery
 from wardround.running.interrupt import heard_by
+from wardround.running.library import Library
 from wardround.running.parts import write_in_parts
 from wardround.running.progress import Lane, Progress
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import Reader, Room, abandon
 from wardround.running.store import Store
+from wardround.running.tools import Tools
 from wardround.running.used import FILE as USED
 from wardround.running.used import UsedRows
 
@@ -87,6 +89,8 @@ class Examination:
         self._candidates: list[Candidate] = [make_candidate(each, offline=study.offline) for each in study.candidates]
         if study.offline and study.judge is not None:
             refuse_elsewhere(study.judge)
+        searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
+        self._library = Library(study, places.study, self.cases) if searches else None
         self.store = Store(places.answers)
         self._imagery = Imagery()
         self.purse = Purse(study.budget)
@@ -99,6 +103,7 @@ class Examination:
         """Prepares the candidates and replays them through stored answers; calls nobody."""
         fingerprints = Fingerprints(self.store)
         renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
+        tools = Tools(self.store, self._library.tools if self._library else {})
         for number, candidate in enumerate(self._candidates):
             await candidate.prepare(self.cases)
             caller = Caller(self.study.name, candidate, self.store, self._imagery, self.purse)
@@ -112,7 +117,7 @@ class Examination:
                 use=partial(self._used.add, number),
                 answered=partial(self._answered, number),
                 stored=partial(self._stored, number),
-                tools={},
+                tools=tools,
             )
             self._seated.append(Seated(room, Plan(), Sentinels(), set()))
             with self.store.looked_up_often():
@@ -233,6 +238,7 @@ class Examination:
     def _write_used(self) -> None:
         names = [candidate.name for candidate in self.study.candidates]
         conditions = [condition.json for condition in self.study.all_conditions]
+        self._used.write_evidence(self.folder.path, names, self.cases.ids, conditions)
         write_in_parts(self.folder.path / USED, self._used.tables(names, self.cases.ids, conditions))
 
     def _manifest(self) -> dict[str, Any]:
@@ -262,8 +268,10 @@ class Examination:
             "exploratory": self.folder.changed_since_frozen(self.decided),
             "prompts": dict(sorted(self.prompts.hashes.items())),
             "severities": self._severities(),
+            "literature": self._library and self._library.manifest(),
             "candidates": [
-                self._told(seated) | {"cut": self._used.cuts[number]} for number, seated in enumerate(self._seated)
+                self._told(seated) | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
+                for number, seated in enumerate(self._seated)
             ],
             "inapplicable": dict(inapplicable.most_common()),
             "warnings": self._warnings(),

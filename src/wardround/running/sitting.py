@@ -12,21 +12,21 @@ from typing import Any
 
 from wardround.asking.applicable import conditions_for
 from wardround.asking.options import seeded
-from wardround.asking.render import Rendered, Renderer, estimated_tokens
+from wardround.asking.render import ONLY_TURN, Rendered, Renderer, Turn, estimated_tokens
 from wardround.candidates.candidate import Request
-from wardround.core.ask import Answer, Ask
-from wardround.core.canonical import blake
+from wardround.core.ask import Answer, Ask, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
+from wardround.core.evidence import NO_EVIDENCE, Evidence, documents_told
 from wardround.core.hall import Hall
-from wardround.core.study import Study
+from wardround.core.study import Literature, Study
 from wardround.running.caller import Caller
 from wardround.running.images import Fingerprints, Unlearnt
 from wardround.running.store import Row, Store
+from wardround.running.tools import Tools
 from wardround.running.used import Used
 
 Protocol = Callable[[Sequence[Question], Hall], Awaitable[None]]
-Tool = Callable[[Mapping[str, Any]], Awaitable[Any]]
 UNREAD = "not determined"
 TOKENS_A_REPLY = 256  # our estimate where the study sets no limit
 
@@ -62,7 +62,7 @@ class Found:
     def count(self, not_stored: NotStored, left_in_unit: int) -> None:
         ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
         self.missing += answers
-        self.tokens_in += answers * estimated_tokens(ask)
+        self.tokens_in += answers * estimated_tokens(ask.messages)
         self.tokens_out += answers * (ask.sampling.max_tokens or TOKENS_A_REPLY)
 
 
@@ -79,7 +79,7 @@ class Room:
     use: Callable[[Used], None]
     answered: Callable[[Request, Answer], None]  # hears of every answer that is new
     stored: Callable[[Answer], None]  # and of every one that is not
-    tools: Mapping[str, tuple[str, Tool]]  # name -> fingerprint, function
+    tools: Tools
     in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
 
     @cached_property
@@ -203,17 +203,17 @@ class Together:
     async def request_of(self, question: Question) -> Request:
         """The request for one question in trial 0, ready to be sent."""
         sitting = Sitting(self, 0)
-        request = self._request(question, await sitting.rendered(question, self.condition, None), 0, 0)
+        request = self._request(question, await sitting.rendered(question, self.condition), 0, 0)
         return await self.room.caller.with_images(request)
 
     async def by_logprobs(self, question: Question) -> tuple[Answer, tuple[int, ...]]:
         """The answer with log-probabilities, and the order of the options it was asked with."""
-        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="logprobs"), None)
+        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="logprobs"))
         return (await self.votes(question, rendered, 1))[0], rendered.order
 
     async def by_votes(self, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
         """So many votes, and the order of the options they were asked with."""
-        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="votes"), None)
+        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="votes"))
         return await self.votes(question, rendered, count), rendered.order
 
     def _request(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Request:
@@ -270,6 +270,12 @@ async def abandon() -> None:
     await asyncio.gather(*_background, return_exceptions=True)
 
 
+def from_sources(sources: Sequence[Mapping[str, Any]]) -> Evidence:
+    """The evidence that a candidate says it found by itself."""
+    told = [(source.get("pmid", ""), source.get("title", ""), source.get("text", "")) for source in sources]
+    return Evidence(documents_told(told), tuple(str(pmid) for pmid, _, _ in told if pmid), ended="its own search")
+
+
 class Sitting:
     """The Hall of one trial."""
 
@@ -279,35 +285,64 @@ class Sitting:
         self.answered = 0
         self._turns: dict[bytes, int] = {}
 
-    async def ask(self, question: Question, *, given: Mapping[str, Answer] | None = None) -> Answer:
+    @property
+    def case(self) -> Case:
+        return self._together.case
+
+    @property
+    def condition(self) -> Condition:
+        return self._together.condition
+
+    @property
+    def literature(self) -> Literature:
+        literature = self._together.room.study.literature
+        assert literature is not None, "evidence is refused where a study names no literature"
+        return literature
+
+    @property
+    def searching(self) -> str:
+        return self._together.room.caller.candidate.searching
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        given: Mapping[str, Answer] | None = None,
+        evidence: Evidence = NO_EVIDENCE,
+        step: str | None = None,
+        after: Sequence[Message] = (),
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> Answer:
         """Where log-probabilities do not settle a question, all trials vote on it instead."""
-        together = self._together
-        rendered = await self.rendered(question, together.condition, given)
+        together, condition = self._together, self._together.condition
+        turn_of_agent = ONLY_TURN
+        if step is not None or after:
+            prompt = step or f"agent-{self.searching}"
+            turn_of_agent = Turn(prompt, step is not None, tuple(after), tuple(tools))
+        rendered = await self.rendered(question, condition, given, evidence, turn_of_agent)
         turn = self._turn(rendered.ask.key)
         answer = await together.answer(question, rendered, self.trial, turn)
+        if step is not None:
+            self._use(question, rendered, self.trial, turn, counts=False)
+            return answer
         self.answered += 1
-        by_logprobs = together.condition.confidence == "logprobs"
+        by_logprobs = condition.confidence == "logprobs"
         settled = not by_logprobs or together.room.reader.settles(answer, question, rendered.order)
-        self._use(question, rendered, self.trial, turn, counts=settled)
+        self._use(question, rendered, self.trial, turn, counts=settled, sources=answer.sources)
         if settled:
             return answer
-        voting = replace(together.condition, confidence="votes")
-        rendered = await self.rendered(question, voting, given)
+        voting = replace(condition, confidence="votes")
+        rendered = await self.rendered(question, voting, given, evidence)
         answers = await together.votes(question, rendered, together.room.study.trials)
         for trial in range(len(answers)):
             self._use(question, rendered, trial, 0)
         return answers[0]
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        together = self._together
-        fingerprint, function = together.room.tools[tool]
-        key = blake({"v": 1, "tool": tool, "fingerprint": fingerprint, "arguments": dict(arguments)})
-        row = Row(key, self.trial, self._turn(key))
-        stored = together.room.store.result(row)
-        if stored is not None:
-            return stored["result"]
-        result = await function(arguments)
-        return (await together.room.store.put_result(row, {"result": result}))["result"]
+        return await self._together.room.tools.use(tool, arguments)
+
+    def tokens(self, messages: Sequence[Message]) -> int:
+        return estimated_tokens(messages)
 
     def random(self, name: str) -> random.Random:
         together = self._together
@@ -318,13 +353,24 @@ class Sitting:
         self._turns[key] = turn + 1
         return turn
 
-    async def rendered(self, question: Question, condition: Condition, given: Mapping[str, Answer] | None) -> Rendered:
+    async def rendered(
+        self,
+        question: Question,
+        condition: Condition,
+        given: Mapping[str, Answer] | None = None,
+        evidence: Evidence = NO_EVIDENCE,
+        turn: Turn = ONLY_TURN,
+    ) -> Rendered:
         together = self._together
         room, case, settings = together.room, together.case, together.room.caller.settings
         identity, read = room.caller.candidate.identity, self._read(given or {})
+        shown = NO_EVIDENCE if turn.after else evidence  # what an agent found stands in what was said
         while True:
             try:
-                return room.renderer.render(case, question, condition, settings, identity, self.trial, read)
+                rendered = room.renderer.render(
+                    case, question, condition, settings, identity, self.trial, read, shown, turn
+                )
+                return rendered._replace(evidence=evidence) if turn.after else rendered
             except Unlearnt as unlearnt:  # once per image: files are not hashed on the event loop
                 await room.fingerprints.learn(unlearnt.file)
 
@@ -340,14 +386,26 @@ class Sitting:
             read[id] = room.reader.text(answer, by_id[id], order) or UNREAD
         return read
 
-    def _use(self, question: Question, rendered: Rendered, trial: int, turn: int, *, counts: bool = True) -> None:
+    def _use(
+        self,
+        question: Question,
+        rendered: Rendered,
+        trial: int,
+        turn: int,
+        *,
+        counts: bool = True,
+        sources: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         together = self._together
+        counts = counts and question.id in together.scored
+        evidence = from_sources(sources) if sources else rendered.evidence
         used = Used(
             together.number,
             question.id,
             together.condition_number,
             Row(rendered.ask.key, trial, turn),
-            counts and question.id in together.scored,
+            counts,
             bool(rendered.ask.cut),
+            evidence if (counts and together.condition.evidence != "none") or sources else None,
         )
         together.uses.append(used)
