@@ -20,7 +20,8 @@ class Encoder(ABC):
 
     name: str  # of the column that it fills
     dimension: int
-    spec: dict[str, Any]  # what decides about the vectors; "encoder" is what the user typed
+    spec: dict[str, Any]  # what decides about the vectors, and as "encoder" what makes it again
+    device: str = "cpu"
     batch: int = 32  # texts of one pass through the model
     passes: int = 1  # under way at once: one is made ready while another is on the device
 

@@ -15,19 +15,20 @@ QUERY_TOKENS, ARTICLE_TOKENS = 64, 512  # as the authors use them
 class MedCPT(Encoder):
     """Titles and abstracts go in as pairs, queries without instruction."""
 
-    def __init__(self, name: str, typed: str, queries: str, articles: str, device: str, fetch: bool) -> None:
+    def __init__(self, name: str, queries: str, articles: str, device: str, fetch: bool) -> None:
         query_model, self._query_tokenizer = from_transformers("AutoModel", queries, fetch)
         article_model, self._article_tokenizer = from_transformers("AutoModel", articles, fetch)
-        device = device_named(device)
-        self._query_network, self._article_network = (TorchModel(each, device) for each in (query_model, article_model))
-        self.name, self.batch, self.passes = name, BATCH[device], PASSES[device]
+        self.device = device_named(device)
+        self._query_network, self._article_network = (
+            TorchModel(each, self.device) for each in (query_model, article_model)
+        )
+        self.name, self.batch, self.passes = name, BATCH[self.device], PASSES[self.device]
         self.dimension = int(article_model.config.hidden_size)
         if query_model.config.hidden_size != self.dimension:
             raise WardroundError(
-                f"{typed}: queries have {query_model.config.hidden_size} dimensions, articles {self.dimension}"
+                f"{name}: queries have {query_model.config.hidden_size} dimensions, articles {self.dimension}"
             )
         self.spec = {
-            "encoder": typed,
             "dimension": self.dimension,
             "weights": self._article_network.weights,
             "query_weights": self._query_network.weights,
@@ -64,8 +65,8 @@ def _first_token(model: Any, features: dict[str, Any]) -> Any:
 def make(name: str, model: str, device: str, fetch: bool) -> MedCPT:
     """`medcpt`, or `medcpt:QUERY_MODEL,ARTICLE_MODEL` with folders or names of one's own."""
     if not model:
-        return MedCPT(name, "medcpt", QUERIES, ARTICLES, device, fetch)
+        return MedCPT(name, QUERIES, ARTICLES, device, fetch)
     queries, comma, articles = model.partition(",")
     if not (queries and comma and articles):
         raise WardroundError(f"medcpt:{model}: two models are named, as in medcpt:QUERY_MODEL,ARTICLE_MODEL")
-    return MedCPT(name, f"medcpt:{model}", queries, articles, device, fetch)
+    return MedCPT(name, queries, articles, device, fetch)

