@@ -16,6 +16,7 @@ from wardround.cli import (
     degrade,
     demo,
     judge,
+    literature,
     mark,
     power,
     published,
@@ -36,6 +37,7 @@ app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 app.add_typer(build.app, name="build")
 app.command(cls=TakesLists)(degrade.degrade)
+app.add_typer(literature.app, name="literature")
 app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)

@@ -15,10 +15,11 @@ from typing import Any
 
 from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
-from wardround.literature import about
+from wardround.literature import about, vectors
 from wardround.literature.filters import ANYTHING, Filters
 from wardround.literature.hit import Hit
-from wardround.literature.place import Connection, Table, connect, is_address, refusals, tables
+from wardround.literature.place import Connection, Table, connect, is_address, refusals
+from wardround.literature.sql import allowed, among
 
 BM25 = "bm25"
 SHOWN = ["pmid", "title", "abstract", "year", "journal"]
@@ -56,13 +57,14 @@ class Index:
     def fingerprint(self) -> str:
         """The same for the same articles and retrievers, however they came into the index; else another."""
         articles = {name: self.about["articles"][name] for name in ("count", "sum")}
-        columns = {name: told["spec"] for name, told in self.columns.items()}
+        columns = {name: {**told["spec"], "encoder": ""} for name, told in self.columns.items()}  # wherever it lies
         return blake({"articles": articles, "bm25": self.about["bm25"], "columns": columns}).hex()
 
     @property
     def columns(self) -> dict[str, Any]:
         """The vector columns that hold all articles, with their encoders."""
-        return self.about.get("columns", {})
+        articles = {name: self.about["articles"][name] for name in ("count", "sum")}
+        return {name: told for name, told in self.about.get("columns", {}).items() if told["articles"] == articles}
 
     @property
     def retrievers(self) -> list[str]:
@@ -86,7 +88,7 @@ class Index:
         found = {}
         for start in range(0, len(pmids), AT_ONCE):
             some = pmids[start : start + AT_ONCE]
-            for row in self._rows(f"pmid IN ({', '.join(map(quoted, some))})", SHOWN):
+            for row in self._rows(among(some), SHOWN):
                 found[row["pmid"]] = _hit(row)
         return {pmid: found[pmid] for pmid in pmids if pmid in found}
 
@@ -118,39 +120,22 @@ class Index:
     def _words(self, query: str, filters: Filters) -> Callable[[int], Scored]:
         from lancedb.query import MatchQuery
 
-        found = _filtered(self.table("articles").search(MatchQuery(query, "text")), filters)
+        found = _where(self.table("articles").search(MatchQuery(query, "text")), allowed(filters))
         return lambda limit: _scored(found.select(["pmid", "_score"]).limit(limit).to_arrow(), "_score", 1)
 
     def _nearest(self, query: str, name: str, filters: Filters) -> Callable[[int], Scored]:
-        """By inner product with the query's vector."""
+        """By inner product with the query's vector; one that has no direction is near to nothing."""
         if name not in self._encoders:
-            from wardround.literature.encoders import make_encoder
-
-            self._encoders[name] = make_encoder(self.columns[name]["spec"])
+            self._encoders[name] = vectors.encoder_of(self.columns[name]["spec"])
         vector = self._encoders[name].queries([query])[0]
-        found = _filtered(self.table(f"vectors_{name}").search(vector).distance_type("dot"), filters)
-        return lambda limit: _scored(found.select(["pmid", "_distance"]).limit(limit).to_arrow(), "_distance", -1)
+        if not vector.any():
+            return lambda limit: []
+        found = _where(vectors.nearest(self.table(vectors.table_of(name)), vector), allowed(filters))
+        return lambda limit: _scored(found.select(["pmid", "_distance"]).limit(limit).to_arrow(), "_distance", -1, 1)
 
 
-def names_of_columns(connection: Connection) -> list[str]:
-    """The vector columns that there are, whole or not."""
-    return [name.removeprefix("vectors_") for name in tables(connection) if name.startswith("vectors_")]
-
-
-def quoted(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _filtered(search: Any, filters: Filters) -> Any:
-    told = []
-    if filters.since is not None:
-        told.append(f"year >= {filters.since:d}")
-    if filters.until is not None:
-        told.append(f"year <= {filters.until:d}")
-    if filters.publication_types:
-        told.append(f"array_has_any(publication_types, [{', '.join(map(quoted, filters.publication_types))}])")
-    return search.where(" AND ".join(told), prefilter=True) if told else search
+def _where(search: Any, condition: str) -> Any:
+    return search.where(condition, prefilter=True) if condition else search
 
 
 def _best(search: Callable[[int], Scored], k: int, without: frozenset[str]) -> Scored:
@@ -164,8 +149,8 @@ def _best(search: Callable[[int], Scored], k: int, without: frozenset[str]) -> S
         limit *= 4
 
 
-def _scored(found: Any, column: str, sign: int) -> Scored:
-    scores = (sign * score for score in found[column].to_pylist())
+def _scored(found: Any, column: str, sign: int, base: int = 0) -> Scored:
+    scores = (base + sign * score for score in found[column].to_pylist())
     return sorted(zip(found["pmid"].to_pylist(), scores, strict=True), key=lambda each: -each[1])
 
 

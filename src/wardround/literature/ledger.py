@@ -75,11 +75,11 @@ def place_of(folder: Path, place: int) -> Path:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, name: str = ".lock") -> Iterator[None]:
     """One build at a time. The lock ends with the process, however it ends."""
     try:
         (folder / "records").mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("ab")
+        lock = (folder / name).open("ab")
     except OSError as error:
         raise BadInput(folder, f"cannot be written: {error.strerror}") from None
     with lock:

@@ -59,5 +59,11 @@ def refusals(place: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
-        line = str(error).strip().split("\n")[0]
-        raise WardroundError(f"{place}: {line or type(error).__name__}") from error
+        raise WardroundError(f"{place}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    """The sentence that a store answered with, or the beginning of what LanceDB made of it."""
+    text = str(error).strip() or type(error).__name__
+    answered = re.search(r"<Message>(.*?)</Message>", text)
+    return answered[1] if answered else text.split("\n")[0][:300]
