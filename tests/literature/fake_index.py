@@ -26,6 +26,7 @@ class FakeIndex:
     def __init__(self, hits: Sequence[Hit], scores: Mapping[str, Score] | None = None) -> None:
         self._hits = {hit.pmid: hit._replace(score=0.0) for hit in hits}
         self._scores = dict(scores or {"bm25": shared_words, "letters": shared_letters})
+        self.about = {"articles": {"count": len(self._hits)}}
         self.asked: list[tuple[str, str, int, Filters]] = []
 
     @property

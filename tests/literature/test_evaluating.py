@@ -6,6 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
+import pytrec_eval
 from fake_index import FakeIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,6 @@ OURS = {
 @settings(max_examples=60)
 @given(st.lists(st.tuples(rankings_of_documents, judgements), min_size=1, max_size=5))
 def test_figures_are_those_of_trec_eval(told):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
     queries = [f"q{number}" for number in range(len(told))]
     ranked = dict(zip(queries, (documents for documents, _ in told), strict=True))
     judged = dict(zip(queries, (grades for _, grades in told), strict=True))

@@ -10,16 +10,14 @@ import numpy as np
 
 from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
-from wardround.literature.fusing import fuse_paper, fuse_rrf
 from wardround.literature.hit import Hit
 from wardround.literature.judgements import Judgements
 from wardround.literature.relevance import Floats, discount, figures_by_rank
-from wardround.literature.retrieval import Searched
+from wardround.literature.retrieval import NAMED, Searched, fused
 
-DEPTH = 100  # hits of each retriever that are fused by reciprocal rank, and over which MAP and MRR are taken
-PAPER_DEPTH = 5
+DEPTH = 100  # hits over which MAP and MRR are taken
 RESAMPLES = 2_000
-BASELINE, FUSED, FUSED_PAPER = "bm25", "fused", "fused-paper"
+BASELINE = "bm25"
 
 Ranked = dict[str, list[str]]  # query -> documents, best first
 
@@ -83,7 +81,7 @@ def evaluate(
     ranked = rankings(index, {query: queries[query] for query in asked}, names, max(DEPTH, *depths), tell)
     values = {name: query_figures(asked, found, judged, sorted({10, *depths})) for name, found in ranked.items()}
     if BASELINE in names:
-        pairs = [name for name in values if name != BASELINE] if compare else [FUSED]
+        pairs = [name for name in values if name != BASELINE] if compare else ["fused"]
         values |= {f"{name} - {BASELINE}": _difference(values[name], values[BASELINE]) for name in pairs}
     documents = sorted({document for query in asked for document in judged[query]})
     held = index.articles(documents)
@@ -110,13 +108,10 @@ def rankings(
         tell(f"{name}: {len(queries)} queries")
         found[name] = {query: index.search(text, name, depth) for query, text in queries.items()}
     each = {query: [found[name][query] for name in retrievers] for query in queries}
-    fused = {
-        FUSED: {query: fuse_rrf(hits, DEPTH)[:depth] for query, hits in each.items()},
-        FUSED_PAPER: {query: fuse_paper(hits, PAPER_DEPTH) for query, hits in each.items()},
-    }
+    for name, retrieval in NAMED.items():
+        found[name] = {query: fused(hits, retrieval)[:depth] for query, hits in each.items()}
     return {
-        name: {query: [hit.pmid for hit in hits] for query, hits in ranked.items()}
-        for name, ranked in (found | fused).items()
+        name: {query: [hit.pmid for hit in hits] for query, hits in ranked.items()} for name, ranked in found.items()
     }
 
 

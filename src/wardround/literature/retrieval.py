@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Protocol
 
 from wardround.core.errors import WardroundError
 from wardround.literature.filters import ANYTHING, Filters
@@ -54,22 +56,41 @@ class Retrieval:
             raise WardroundError("retrieval: weights are finite numbers from 0 up, and not all 0")
 
 
+NAMED = {"fused": Retrieval(fusion="rrf", depth=100), "fused-paper": Retrieval()}  # over all retrievers of an index
+
+
 def retrieve(index: Searched, query: str, retrieval: Retrieval, filters: Filters = ANYTHING) -> list[Hit]:
     """The best k articles for a query: the same for the same index, best first, ties by PMID."""
     if missing := [name for name in retrieval.retrievers if name not in index.retrievers]:
         raise WardroundError(f"the index has no retriever {', '.join(missing)}; it has {', '.join(index.retrievers)}")
     found = [index.search(query, name, retrieval.depth, filters) for name in retrieval.retrievers]
-    if retrieval.fusion == "rrf":
-        hits = fuse_rrf(found, retrieval.depth, retrieval.weights)
-    else:
-        hits = fuse_paper(found, retrieval.depth, retrieval.weights, retrieval.combine)
+    hits = fused(found, retrieval)
     if retrieval.reranker is not None and hits:
         hits = _reranked(retrieval.reranker, query, hits)
     return hits[: retrieval.k]
 
 
+def fused(found: Sequence[Sequence[Hit]], retrieval: Retrieval) -> list[Hit]:
+    """The hits of each retriever as one list."""
+    if retrieval.fusion == "rrf":
+        return fuse_rrf(found, retrieval.depth, retrieval.weights)
+    return fuse_paper(found, retrieval.depth, retrieval.weights, retrieval.combine)
+
+
+def find(index: Searched, query: str, retriever: str = "fused", k: int = 10, filters: Filters = ANYTHING) -> list[Hit]:
+    """By one name: a retriever of the index, or all of them as `fused` or `fused-paper`."""
+    if retriever in NAMED:
+        return retrieve(index, query, replace(NAMED[retriever], retrievers=tuple(index.retrievers), k=k), filters)
+    return index.search(query, retriever, k, filters)
+
+
 def _reranked(reranker: str, query: str, hits: list[Hit]) -> list[Hit]:
+    scores = _reranker(reranker).scores(query, [(hit.title, hit.abstract) for hit in hits])
+    return best_first(hit._replace(score=float(score)) for hit, score in zip(hits, scores, strict=True))
+
+
+@lru_cache(maxsize=1)
+def _reranker(spec: str) -> Any:
     from wardround.literature.encoders import make_reranker
 
-    scores = make_reranker(reranker).scores(query, [(hit.title, hit.abstract) for hit in hits])
-    return best_first(hit._replace(score=float(score)) for hit, score in zip(hits, scores, strict=True))
+    return make_reranker(spec)

@@ -1,0 +1,86 @@
+"""Serving until stopped: the address is known, and told, before the first request can come."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+from wardround.core.errors import BadInput, WardroundError
+from wardround.literature.index import Index
+from wardround.literature.place import MISSING
+from wardround.literature.serving.served import Served
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PATIENCE = 3  # seconds for requests that are under way when it is stopped
+
+
+def opened(index: str | Path, without: Path | None = None) -> Served:
+    """An index ready to be served; `without` is a file of PMIDs that nobody is given."""
+    served = Served(Index.open(index), read_pmids(without) if without else ())
+    served.warm()
+    return served
+
+
+def read_pmids(path: Path) -> tuple[str, ...]:
+    """The PMIDs of a file, apart by white space."""
+    try:
+        return tuple(dict.fromkeys(path.read_text(encoding="utf-8-sig").split()))
+    except UnicodeDecodeError:
+        raise BadInput(path, "not UTF-8 text") from None
+
+
+def serve_http(served: Served, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Serves by HTTP until it is stopped; port 0 takes a free one. `tell` hears the address."""
+    try:
+        import uvicorn
+
+        from wardround.literature.serving.http import http_app
+    except ImportError:
+        raise WardroundError(MISSING) from None
+
+    listening = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    app = http_app(served, host)
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=PATIENCE)
+    )
+    tell(f"http://{shown}:{listening.getsockname()[1]}")
+    server.run(sockets=[listening])
+
+
+def serve_stdio(served: Served) -> None:
+    """Serves MCP over standard input and output until the input ends."""
+    try:
+        from wardround.literature.serving.tools import mcp_server
+    except ImportError:
+        raise WardroundError(MISSING) from None
+
+    server = mcp_server(served)
+    # In a thread that nobody waits for: it may be reading when Ctrl-C comes, and would go on until its input ends.
+    # A join without end is not interrupted on every system.
+    reading = Thread(target=server.run, args=["stdio"], daemon=True)
+    reading.start()
+    while reading.is_alive():
+        reading.join(0.2)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise WardroundError(f"{host}:{port}: cannot listen there: {reason}") from None
+    return listening
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    return host in LOOPBACK

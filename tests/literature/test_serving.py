@@ -1,0 +1,284 @@
+"""Serving: an index by HTTP, fuzzed from its own description, and as an MCP server for the official client."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import anyio
+import pytest
+import schemathesis
+from fake_index import FakeIndex
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from mcp import Client, StdioServerParameters
+from schemathesis.specs.openapi.checks import negative_data_rejection
+
+from wardround.core.errors import BadInput, WardroundError
+from wardround.literature.hit import Hit
+from wardround.literature.index import Index
+from wardround.literature.indexing import build
+from wardround.literature.serving.http import http_app
+from wardround.literature.serving.serve import is_loopback, read_pmids, serve_http
+from wardround.literature.serving.served import Served, snippet
+
+WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
+ARTICLES = [
+    {"pmid": "1", "title": "Optic neuritis", "abstract": "Pain on eye movement. " * 40, "year": 2001},
+    {"pmid": "2", "title": "Optic glioma", "abstract": "A tumour of childhood.", "year": 2011, "journal": "Eye"},
+    {"pmid": "3", "title": "Appendicitis", "abstract": "Pain in the right iliac fossa.", "year": 2021},
+    {"pmid": "4'); --", "title": "Optic disc", "abstract": "A name that tries to be a command.", "year": 1999},
+]
+
+OPERATIONS = [("/search", "GET"), ("/search", "POST"), ("/articles/{pmid}", "GET"), ("/about", "GET")]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("serving")
+    source = folder / "articles.jsonl"
+    source.write_text("".join(json.dumps(each) + "\n" for each in ARTICLES))
+    build([source], folder / "index", columns=[])
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def served(place):
+    return Served(Index.open(place), without=("2",))
+
+
+@pytest.fixture(scope="module")
+def http(served):
+    with TestClient(http_app(served), base_url="http://127.0.0.1:80", raise_server_exceptions=False) as client:
+        yield client
+
+
+def pmids(response):
+    assert response.status_code == 200, response.text
+    return [hit["pmid"] for hit in response.json()["hits"]]
+
+
+class TestHttp:
+    def test_search_leaves_out_what_was_left_out_at_the_start(self, http, served):
+        assert pmids(http.get("/search", params={"query": "optic"})) == ["4'); --", "1"]
+        assert pmids(http.post("/search", json={"query": "optic"})) == ["4'); --", "1"]
+        found = http.get("/search", params={"query": "appendicitis"}).json()
+        assert found["fingerprint"] == served.index.fingerprint
+        assert found["hits"][0]["abstract"] == "Pain in the right iliac fossa."
+
+    def test_filters(self, http):
+        assert pmids(http.get("/search", params={"query": "pain", "since": 2005})) == ["3"]
+        assert pmids(http.get("/search", params={"query": "pain optic", "until": 2000})) == ["4'); --"]
+        assert pmids(http.get("/search", params={"query": "pain", "k": 1})) == ["1"]
+        assert pmids(http.post("/search", json={"query": "pain", "publication_types": ["Review"]})) == []
+
+    def test_any_text_is_a_query(self, http):
+        for text in ["", "   ", '"unclosed AND (', "+-*?~^:[]{}\\", "\x00", "σ⟩ pain", "pain " * 9_000]:
+            assert http.post("/search", json={"query": text}).status_code == 200, text[:20]
+
+    def test_article(self, http):
+        assert http.get("/articles/3").json()["title"] == "Appendicitis"
+        assert http.get("/articles/4'); --").json()["title"] == "Optic disc"
+        assert [http.get(f"/articles/{pmid}").status_code for pmid in ("2", "99", "%00", "1' OR '1'='1")] == [404] * 4
+
+    def test_about(self, http, served):
+        told = http.get("/about").json()
+        assert (told["articles"], told["without"], told["retrievers"]) == (4, 1, ["bm25"])
+        assert told["fingerprint"] == served.index.fingerprint
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"query": "a", "k": 0},
+            {"query": "a", "k": 101},
+            {"query": "a", "k": "many"},
+            {"query": "x" * 50_001},
+            {"query": "a", "retriever": "bge"},
+            {"query": "a", "since": 10**30},
+            {"query": "a", "colour": "red"},
+            {"k": 3},
+            [],
+        ],
+    )
+    def test_what_is_refused_is_not_sent_back(self, http, wrong):
+        response = http.post("/search", json=wrong)
+        assert response.status_code == 422
+        assert all(set(each) == {"loc", "msg", "type"} for each in response.json()["detail"])
+
+    @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"query": "\\ud800"}', b"null", b""])
+    def test_a_broken_body_is_refused(self, http, body):
+        response = http.post("/search", content=body, headers={"content-type": "application/json"})
+        assert response.status_code in (400, 422)
+
+    def test_an_index_that_went_away_is_said_in_one_line(self, served, monkeypatch):
+        def gone(*_):
+            raise WardroundError("index: no such file")
+
+        monkeypatch.setattr(Index, "search", gone)
+        with TestClient(http_app(served), raise_server_exceptions=False) as client:
+            response = client.get("/search", params={"query": "a"})
+        assert (response.status_code, response.json()) == (503, {"detail": "index: no such file"})
+
+    def test_several_retrievers_are_fused_unless_one_is_named(self):
+        index = FakeIndex([Hit("1", 0, "optic neuritis", ""), Hit("2", 0, "pit", "optic optic")])
+        client = TestClient(http_app(Served(index)))
+        assert client.get("/about").json()["retrievers"] == ["fused", "fused-paper", "bm25", "letters"]
+        assert pmids(client.get("/search", params={"query": "optic"})) == ["1", "2"]
+        client.get("/search", params={"query": "optic", "retriever": "letters", "k": 3})
+        assert [(name, k) for _, name, k, _ in index.asked] == [("bm25", 100), ("letters", 100), ("letters", 3)]
+
+
+class TestPage:
+    def test_it_loads_nothing_from_elsewhere(self, http):
+        page = http.get("/docs").text
+        assert not re.search(r"(?:src|href|import|url)\W+(?:https?:)?//", page)
+        assert "openapi.json" in page
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium here")
+    def test_a_browser_shows_every_operation(self, place):
+        with serving(place) as (url, _):
+            command = ["chromium", "--headless", "--no-sandbox", "--virtual-time-budget=5000", "--dump-dom"]
+            page = subprocess.run([*command, f"{url}/docs"], capture_output=True, text=True, timeout=120).stdout
+        assert re.findall(r"<h2>(.*?)</h2>", page) == [f"{method} {path}" for path, method in OPERATIONS]
+
+
+MODES = [(*each, mode) for each in OPERATIONS for mode in schemathesis.GenerationMode]
+
+
+@pytest.mark.parametrize(("path", "method", "mode"), MODES[:-1])  # nothing can be wrong about asking for /about
+def test_no_request_that_the_description_leads_to_breaks_the_server(served, path, method, mode):
+    described = schemathesis.openapi.from_asgi("/openapi.json", http_app(served))
+    known = [each.ok() for each in described.get_all_operations()]
+    assert [(each.path, each.method.upper()) for each in known] == OPERATIONS
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(case=described[path][method].as_strategy(mode))
+    def ask(case):
+        case.call_and_validate(excluded_checks=[negative_data_rejection])  # "3" and false are taken for numbers
+
+    ask()
+
+
+@contextmanager
+def serving(place, *more):
+    """The command as a user starts it, with the first line that it prints."""
+    command = [*WARDROUND, "literature", "serve", "--index", str(place), *more]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield started.stdout.readline().strip(), started
+    finally:
+        started.kill()
+        started.communicate()
+
+
+async def used(server):
+    """What a client of the official SDK is told by a server."""
+    async with Client(server) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        found = await client.call_tool("search", {"query": "optic pain", "k": 5})
+        whole = await client.call_tool("read", {"pmid": "1"})
+        refused = [
+            await client.call_tool(*call)
+            for call in [("read", {"pmid": "2"}), ("search", {"query": "a", "k": 1000}), ("search", {"k": 3})]
+        ]
+        return tools, found, whole, refused
+
+
+def check_mcp(tools, found, whole, refused):
+    assert set(tools) == {"search", "read"}
+    assert tools["search"].input_schema["required"] == ["query"]
+    assert not found.is_error
+    hits = found.structured_content["result"]
+    assert [hit["pmid"] for hit in hits] == ["1", "3", "4'); --"]
+    assert hits[0]["beginning"].endswith(" ...")
+    assert "abstract" not in hits[0]
+    assert whole.structured_content["abstract"] == " ".join(["Pain on eye movement."] * 40)
+    assert all(each.is_error for each in refused)
+    assert "no article with PMID 2" in refused[0].content[0].text
+
+
+class TestCommand:
+    @pytest.fixture
+    def without(self, tmp_path):
+        (tmp_path / "without.txt").write_text("2\n77\n")
+        return tmp_path / "without.txt"
+
+    def test_mcp_over_http_and_an_end_by_ctrl_c(self, place, without):
+        with serving(place, "--without", str(without), "--json") as (line, started):
+            url = json.loads(line)["url"]
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
+            check_mcp(*anyio.run(used, f"{url}/mcp"))
+            started.send_signal(signal.SIGINT)
+            rest, errors = started.communicate(timeout=30)
+        assert (started.returncode, rest) == (130, "")
+        assert "Traceback" not in errors
+        assert errors.splitlines()[-1] == "wardround: stopped"
+
+    def test_mcp_over_stdio(self, place, without):
+        arguments = [*WARDROUND[1:], "literature", "serve", "--index", str(place), "--mcp"]
+        told = StdioServerParameters(
+            command=sys.executable, args=[*arguments, "--without", str(without)], env=dict(os.environ)
+        )
+        check_mcp(*anyio.run(used, told))
+
+    def test_stdio_ends_by_ctrl_c(self, place):
+        command = [*WARDROUND, "literature", "serve", "--index", str(place), "--mcp"]
+        started = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            assert "over standard input and output" in started.stderr.readline()
+            started.send_signal(signal.SIGINT)
+            rest, errors = started.communicate(timeout=30)
+        finally:
+            started.kill()
+        assert (started.returncode, rest) == (130, "")
+        assert "Traceback" not in errors
+
+    def test_beyond_loopback_is_said(self, place):
+        with serving(place, "--host", "0.0.0.0") as (line, started):
+            assert re.fullmatch(r"http://0\.0\.0\.0:\d+", line)
+            started.send_signal(signal.SIGINT)
+            _, errors = started.communicate(timeout=30)
+        assert "anyone who can reach this machine" in errors
+
+    def test_no_index_is_one_line(self, tmp_path):
+        with serving(tmp_path / "none") as (line, started):
+            _, errors = started.communicate(timeout=30)
+        assert (line, started.returncode, len(errors.splitlines())) == ("", 1, 1)
+
+
+def test_a_port_that_is_taken_is_said(served):
+    def take_the_same(url):
+        serve_http(served, "127.0.0.1", int(url.rsplit(":", 1)[1]), lambda _: pytest.fail("listens on a taken port"))
+
+    with pytest.raises(WardroundError, match="cannot listen there"):
+        serve_http(served, "127.0.0.1", 0, take_the_same)
+    with pytest.raises(WardroundError, match="cannot listen there"):
+        serve_http(served, "no.such.host.invalid", 0, lambda _: pytest.fail("listens nowhere"))
+
+
+def test_pmids_to_leave_out(tmp_path):
+    (tmp_path / "pmids").write_text("\ufeff12\n 13\t12\n\n")
+    assert read_pmids(tmp_path / "pmids") == ("12", "13")
+    (tmp_path / "pmids").write_bytes(b"\xff")
+    with pytest.raises(BadInput, match="not UTF-8"):
+        read_pmids(tmp_path / "pmids")
+
+
+def test_loopback():
+    assert [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "10.0.0.1")] == [
+        *(True, True, True, False, False)
+    ]
+
+
+def test_snippet():
+    assert snippet("a\nb") == "a b"
+    assert len(snippet("word " * 100)) <= 304
