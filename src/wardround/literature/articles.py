@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import polars as pl
 
-from wardround.literature.place import Connection, Table, tables
+from wardround.literature.place import Connection, Table
 from wardround.literature.replacing import current, news
 from wardround.literature.sql import among
 
@@ -45,9 +45,8 @@ def fill(connection: Connection, folder: Path, tell: Tell) -> Table:
 
 
 def follow(connection: Connection, folder: Path, since: int, tell: Tell) -> Table:
-    """Replaces and deletes what files from this place on tell of. A vector of an article that was is deleted first."""
+    """Replaces and deletes what files from this place on tell of."""
     table = connection.open_table(NAME)
-    vectors = [connection.open_table(name) for name in tables(connection) if name.startswith("vectors_")]
     pmids, records = news(folder, since)
     gone = set(pmids)
     new = changed = 0
@@ -60,8 +59,6 @@ def follow(connection: Connection, folder: Path, since: int, tell: Tell) -> Tabl
             other = [pmid for pmid, digest in told.items() if held.get(pmid) != digest]
             if not other:
                 continue
-            for each in vectors:
-                each.delete(among(other))
             merge = table.merge_insert("pmid").when_matched_update_all().when_not_matched_insert_all()
             merge.execute(rows.filter(_is_in(rows["pmid"], other)))
             new += sum(pmid not in held for pmid in other)
@@ -71,8 +68,7 @@ def follow(connection: Connection, folder: Path, since: int, tell: Tell) -> Tabl
     for start in range(0, len(left), TOGETHER):
         some = list(_digests(table, left[start : start + TOGETHER]))
         if some:
-            for each in (*vectors, table):
-                each.delete(among(some))
+            table.delete(among(some))
         deleted += len(some)
     tell(f"{new:,} articles new, {changed:,} revised, {deleted:,} deleted")
     return table
