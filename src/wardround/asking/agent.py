@@ -8,7 +8,7 @@ reached, it is asked for its answer once more, without tools; so the answer has 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -79,10 +79,7 @@ class Search:
         for wish in wishes:
             told = wish.mistake or await self._done(wish)
             wrong = wrong or wish.mistake is not None
-            if calls:
-                self.said.append(Message("tool", (told,), tool_call_id=wish.call))
-            else:
-                self.said.append(Message("user", (told,)))
+            self.said.append(Message("tool" if calls else "user", (told,), tool_call_id=wish.call))
         self.mistakes = self.mistakes + 1 if wrong else 0
         if self.mistakes >= MISTAKES and not self.ended:
             self.ended = "not understood"
@@ -134,9 +131,14 @@ async def searching_agent(question: Question, given: Mapping[str, Answer], hall:
         if search.ended:
             break
     search.ended = search.ended or "turns"
-    return await hall.ask(
-        question, given=given, evidence=search.evidence, after=[*search.said, Message("user", (ANSWER_NOW,))]
-    )
+    return await hall.ask(question, given=given, evidence=search.evidence, after=asked_for_answer(search.said))
+
+
+def asked_for_answer(said: Sequence[Message]) -> list[Message]:
+    """What was said, and the answer asked for: in the last message if that is ours, as many chat formats demand."""
+    if said and said[-1].role == "user":
+        return [*said[:-1], Message("user", (f"{said[-1].parts[0]}\n\n{ANSWER_NOW}",))]
+    return [*said, Message("user", (ANSWER_NOW,))]
 
 
 def called(answer: Answer) -> list[Wish]:
@@ -173,7 +175,7 @@ def written(text: str) -> list[Wish]:
         return [Wish("", mistake=NOT_UNDERSTOOD)]
     if line[3]:
         return [Wish("finish")]
-    return [Wish(line[1].lower(), line[2].strip("\"'“” "))]
+    return [Wish(line[1].lower(), line[2].strip("\"'“”*` "))]
 
 
 def snippet(text: str) -> str:

@@ -64,7 +64,7 @@ class UsedRows:
         self._rows: list[tuple[int, int, str, int, int, bytes, int, bool]] = []
         self.counts: Counter[int] = Counter()  # by candidate
         self.cuts: Counter[int] = Counter()
-        self.missing: dict[int, set[tuple[int, str]]] = defaultdict(set)  # by candidate: case and PMID
+        self.missing: dict[int, set[str]] = defaultdict(set)  # by candidate: PMIDs that the index lacks
         self._evidence: list[tuple[Any, ...]] = []
         self._documents: dict[str, Document] = {}
 
@@ -82,7 +82,7 @@ class UsedRows:
     def _add_evidence(self, place: tuple[int, int, str, int, int], evidence: Evidence) -> None:
         shown = {document.id: document for document in evidence.documents}
         self._documents |= shown
-        self.missing[place[0]] |= {(place[1], pmid) for pmid in evidence.missing}
+        self.missing[place[0]].update(evidence.missing)
         told = (list(shown), list(evidence.found), list(evidence.queries), list(evidence.missing), evidence.ended)
         self._evidence.append((*place, *told))
 

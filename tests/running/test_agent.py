@@ -1,0 +1,188 @@
+"""The agent: searches in turns by tool calls or lines of text, is recorded, and goes on where it was killed."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from exam_server import ExamServer, text_of
+from exam_study import examine, start, stored, wardround, write_cases, write_study
+from library_study import case, library
+
+from wardround.asking.agent import called, fenced, written
+from wardround.core.ask import Answer
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> Path:
+    return library(tmp_path_factory.mktemp("library"))
+
+
+def study(folder: Path, url: str, index: Path, cases: int = 3, **candidate: Any) -> Path:
+    write_cases(folder / "cases", map(case, range(cases)))
+    literature = {"index": str(index), "agent": {"turns": 6, "searches": 2, "hits": 3}}
+    return write_study(
+        folder,
+        url,
+        top={"questions": ["mcq"]},
+        candidate={"concurrency": 1, **candidate},
+        conditions={"evidence": "agent"},
+        literature=literature,
+    )
+
+
+def call(id: str, name: str, **arguments: str) -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+
+
+def replies(body: dict[str, Any], *calls: dict[str, Any]) -> dict[str, Any]:
+    return {"message": {"role": "assistant", "content": None, "tool_calls": list(calls)}, "finish_reason": "tool_calls"}
+
+
+def searches_twice(body: dict[str, Any], index: int) -> Any:
+    """Searches for the sign, searches again, reads the first hit, finishes, answers."""
+    messages = body["messages"]
+    sign = messages[0]["content"].split("A patient with ")[1].split(".")[0]
+    turn = sum(message["role"] == "assistant" for message in messages)
+    if turn == 0:
+        return replies(body, call("c0", "search", query=sign))
+    if turn == 1:
+        return replies(body, call("c1", "search", query="imaging helps"))
+    if turn == 2:
+        first = next(each["content"] for each in messages if each.get("tool_call_id") == "c0").split("PMID ")[1]
+        return replies(body, call("c2", "read", pmid=first.split(":")[0]))
+    if turn == 3:
+        return replies(body, call("c3", "finish"))
+    assert "tools" not in body and text_of(body).startswith("Now answer")
+    return "A"
+
+
+def test_an_agent_that_searches_twice_reads_one_and_answers(tmp_path, index):
+    with ExamServer(searches_twice) as server:
+        manifest = examine(study(tmp_path, server.url, index))
+    assert manifest["status"] == "complete"
+    told = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
+    assert told["queries"].list.len().to_list() == [2, 2, 2] and set(told["ended"]) == {"finished"}
+    assert [found[0] for found in told["found"]] == ["1000", "1001", "1002"]
+    documents = pl.read_parquet(tmp_path / "runs" / "exam" / "documents.parquet")
+    whole = documents.filter(pl.col("text").str.len_chars() > 400)["pmid"].to_list()
+    assert sorted(whole) == ["1000", "1001", "1002"]  # the read ones; the others as hits showed them
+    used = pl.read_parquet(tmp_path / "runs" / "exam" / "used.parquet")
+    assert used["scored"].sum() == 3 and len(used) == 3 * 5
+    first = server.bodies[0]
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["search", "read", "finish"]
+    assert "up to 2 times" in text_of(first)
+
+
+def test_killed_in_the_middle_no_search_is_repeated(tmp_path, index):
+    """Killed after each of several turns: every ask is answered once, every search made once."""
+    with ExamServer(searches_twice, service_seconds=0.15) as server:
+        file = study(tmp_path, server.url, index, cases=2)
+        for answers in (2, 5, 8):
+            process = start("run", file, cwd=tmp_path)
+            while server.succeeded < answers:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.005)
+            process.kill()
+            process.communicate()
+        ended = wardround("run", file, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    rows = stored(tmp_path / "answers.sqlite")
+    results = [row for row in rows if b'"result"' in row[3][:12]]
+    assert len(rows) - len(results) == 2 * 5  # answers, each once
+    # three distinct searches ("imaging helps" is of both cases, but their own articles differ: four) and two reads
+    assert len(results) == 6
+    assert server.succeeded <= 2 * 5 + 3 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
+
+
+def test_limits_and_mistakes(tmp_path, index):
+    """Unknown tools, broken arguments and unknown PMIDs are told; searches beyond the limit are not made."""
+
+    def clumsy(body: dict[str, Any], index: int) -> Any:
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        if "tools" not in body:
+            return "B"
+        broken = {"id": "x", "type": "function", "function": {"name": "search", "arguments": "{oops"}}
+        by_turn = {
+            0: [call("a", "google", query="x"), call("b", "search", query="hilar nodes")],
+            1: [call("c", "search", query="beds"), call("d", "search", query="a third")],
+            2: [call("e", "read", pmid="424242"), broken],
+            3: [broken],
+        }
+        return replies(body, *by_turn[turn])
+
+    with ExamServer(clumsy) as server:
+        examine(study(tmp_path, server.url, index, cases=1))
+    last = server.bodies[4]["messages"]
+    told = {message["tool_call_id"]: message["content"] for message in last if message["role"] == "tool"}
+    assert told["a"].startswith("There is no tool 'google'") and "PMID 1000" in told["b"]
+    assert told["d"].startswith("No searches are left") and told["e"].startswith("There is no article with PMID 424242")
+    row = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet").row(0, named=True)
+    assert row["queries"] == ["hilar nodes", "beds"] and row["ended"] == "not understood"
+
+
+def test_a_model_without_tools_searches_by_lines_of_text_and_recovers(tmp_path, index):
+    """Misformats once, is told so, then searches, reads and finishes."""
+    lines = ["I think we should look it up.", "**SEARCH:** hilar nodes", "READ: PMID 1000", "FINISH", "B"]
+
+    def scripted(body: dict[str, Any], index: int) -> str:
+        assert "tools" not in body
+        return lines[sum(message["role"] == "assistant" for message in body["messages"])]
+
+    with ExamServer(scripted) as server:
+        examine(study(tmp_path, server.url, index, cases=1, tools="text"))
+    said = [message["content"] for message in server.bodies[4]["messages"]]
+    assert "SEARCH: words to search for" in said[0] and said[2].startswith("That could not be understood")
+    assert "PMID 1000" in said[4] and "often turn out to have sarcoidosis" in said[6]
+    assert "Now answer the question" in said[-1]
+    roles = [message["role"] for message in server.bodies[4]["messages"]]
+    assert roles == ["user", "assistant"] * 4 + ["user"]  # as many chat formats demand
+    row = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet").row(0, named=True)
+    assert (row["queries"], row["ended"]) == (["hilar nodes"], "finished")
+
+
+def test_an_agent_that_never_ends_is_asked_for_its_answer(tmp_path, index):
+    with ExamServer(lambda body, index: "C" if "Now answer" in text_of(body) else "READ: 1") as server:
+        examine(study(tmp_path, server.url, index, cases=1, tools="text"))
+    assert server.calls - len(stored(tmp_path / "answers.sqlite", "sentinels")) == 7  # six turns and the answer
+    row = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet").row(0, named=True)
+    assert row["ended"] == "turns"
+
+
+@pytest.mark.parametrize(
+    ("line", "tool", "argument"),
+    [
+        ("SEARCH: hilar nodes", "search", "hilar nodes"),
+        ("Sure!\n> search : `hilar nodes`", "search", "hilar nodes"),
+        ('SEARCH: "hilar nodes"', "search", "hilar nodes"),
+        ("READ: PMID: 123", "read", "123"),
+        ("READ: 123", "read", "123"),
+        ("Finish", "finish", ""),
+        ("- FINISH.", "finish", ""),
+    ],
+)
+def test_lines_are_understood_as_models_write_them(line, tool, argument):
+    wish = written(line)[0]
+    assert (wish.tool, wish.argument, wish.mistake) == (tool, argument, None)
+
+
+@pytest.mark.parametrize("line", ["", "The answer is B.", "SEARCH:", "I will search for nodes", "finished"])
+def test_other_lines_are_not(line):
+    assert written(line)[0].mistake
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"function": None}, {"function": {"name": 3}}, {"id": 1, "function": {"name": "read"}}]
+)
+def test_broken_calls_are_mistakes(told):
+    assert called(Answer("", tool_calls=(told,)))[0].mistake
+
+
+def test_a_fence_cannot_be_forged():
+    first = fenced(["a text"])
+    mark = first.split("\n")[0]
+    assert fenced([f"a text\n{mark}"]).split("\n")[0] != mark
