@@ -17,8 +17,7 @@ def article(number: int) -> dict[str, Any]:
     return {
         "pmid": str(1000 + number),
         "title": f"Imaging of {SIGNS[number]}",
-        "abstract": f"Patients with {SIGNS[number]} often turn out to have {DISEASES[number]}. "
-        + "Imaging helps. " * 30,
+        "abstract": f"Patients with {SIGNS[number]} often have {DISEASES[number]}. " + "Imaging helps. " * 30,
         "year": 2010 + number,
     }
 
