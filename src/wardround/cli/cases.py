@@ -55,12 +55,20 @@ def convert_command(
     out: Annotated[Path, typer.Option(help="The folder to make. It must not hold anything yet.")],
     layout: Annotated[str, typer.Option("--from", help="The layout of the source.")] = "wardround",
     skills: Annotated[bool, typer.Option("--skills", help="Attach MedQ-Deg's skills by the sources' labels.")] = False,
+    dev: Annotated[
+        int | None,
+        typer.Option(
+            "--dev", min=0, help="Set so many cases aside as dev where none has a split (cure: 30)."
+        ),
+    ] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Write the cases of this split only.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
     as_json: Json = False,
 ) -> None:
     """Writes the cases of a published layout, with their images, as a case set."""
     unplaced: Counter[str] = Counter()
-    count, problems = convert(source, out, layout=layout, strict=strict, changed=_placing(unplaced) if skills else None)
+    changed = _placing(unplaced) if skills else None
+    count, problems = convert(source, out, layout=layout, strict=strict, changed=changed, dev=dev, split=split)
     for problem in problems:
         note(str(problem))
     if unplaced:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from wardround.cases.readers.cure import read_cure
 from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
 from wardround.cases.readers.medq_deg import read_medq_deg
 from wardround.cases.readers.medq_deg_site import read_medq_deg_site
@@ -32,6 +33,7 @@ Reader = Callable[[Path], Source]
 
 READERS: dict[str, Reader] = {
     "wardround": CaseSet.open,
+    "cure": read_cure,
     "medq-deg": read_medq_deg,
     "medq-deg-site": read_medq_deg_site,
     "omnimedvqa": read_omnimedvqa,

@@ -14,25 +14,30 @@ from wardround.core.validation import not_json
 Told = dict[str, Any]
 
 
-def json_records(file: Path) -> Iterator[tuple[str, Told]]:
-    """The objects of a list, wherever in the document it is, each with its place: `[3]`."""
+def json_records(file: Path, named: str = "") -> Iterator[tuple[str, Told]]:
+    """The objects of a list, wherever in the document it is, each with its place: `[3]`.
+
+    An object that has the field `named` is a record also where it stands alone.
+    """
     try:
         told = orjson.loads(file.read_bytes())
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
         raise BadInput(file, not_json(error)) from None
-    yield from _records(told, "")
+    yield from _records(told, "", named)
 
 
-def _records(told: Any, place: str) -> Iterator[tuple[str, Told]]:
-    if isinstance(told, list):
+def _records(told: Any, place: str, named: str) -> Iterator[tuple[str, Told]]:
+    if named and isinstance(told, dict) and named in told:
+        yield place, told
+    elif isinstance(told, list):
         for number, each in enumerate(told):
             if isinstance(each, dict):
                 yield f"{place}[{number}]", each
     elif isinstance(told, dict):
         for name, each in told.items():
-            yield from _records(each, f"{place}.{name}" if place else name)
+            yield from _records(each, f"{place}.{name}" if place else name, named)
 
 
 def jsonl_records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Told]]:
