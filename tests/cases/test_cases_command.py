@@ -178,9 +178,9 @@ def test_a_reader_of_another_layout(tmp_path, written, monkeypatch, wardround):
     monkeypatch.setitem(READERS, "elsewhere", Elsewhere)
     assert convert(tmp_path / "scan.png", tmp_path / "out", layout="elsewhere") == (1, ())
     assert (tmp_path / "out/images/good.png").read_bytes() == (tmp_path / "scan.png").read_bytes()
-    code, _, err = wardround("cases", "convert", tmp_path, "--out", tmp_path / "x", "--from", "cure")
+    code, _, err = wardround("cases", "convert", tmp_path, "--out", tmp_path / "x", "--from", "curious")
     assert code == 1
-    assert err == f"wardround: unknown layout 'cure'; the layouts are {', '.join(sorted(READERS))}\n"
+    assert err == f"wardround: unknown layout 'curious'; the layouts are {', '.join(sorted(READERS))}\n"
 
 
 def test_show_prints_the_whole_case(written, wardround):

@@ -57,9 +57,7 @@ def convert_command(
     skills: Annotated[bool, typer.Option("--skills", help="Attach MedQ-Deg's skills by the sources' labels.")] = False,
     dev: Annotated[
         int | None,
-        typer.Option(
-            "--dev", min=0, help="Set so many cases aside as dev where none has a split (cure: 30)."
-        ),
+        typer.Option("--dev", min=0, help="Set so many cases aside as dev where none has a split (cure: 30)."),
     ] = None,
     split: Annotated[str | None, typer.Option("--split", help="Write the cases of this split only.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
