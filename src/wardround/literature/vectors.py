@@ -13,6 +13,11 @@ from wardround.literature.encoders import Encoder, Vectors, make_encoder
 from wardround.literature.place import Connection, Table
 
 TOGETHER = 5_000  # vectors deleted together
+# Our choice, measured on 400,000 vectors of wordllama (100,000,000 numbers; docs/literature.md): up to so many numbers
+# all are compared; beyond, those of the nearest partitions in one byte each, and the best again by their own numbers.
+EXACT = 64_000_000
+PARTITION = 4_096  # vectors
+PROBES, REFINE = 40, 4
 READ = ["pmid", "version", "year", "publication_types", "digest", "title", "abstract"]
 
 Rows = NDArray[np.uint64]  # where articles stand in their table
@@ -90,9 +95,25 @@ def different(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     return [key for key in sorted({*before, *now}) if key != "encoder" and before.get(key) != now.get(key)]
 
 
+def find_by(table: Table) -> None:
+    """Makes the index that a column of this size is searched by, where it is not there or of less than half of it."""
+    from lancedb.index import IvfSq
+
+    count = table.count_rows()
+    if count * table.schema.field("vector").type.list_size <= EXACT:
+        return
+    if not any(2 * each.num_unindexed_rows < count for each in table.list_indices() if each.columns == ["vector"]):
+        table.create_index("vector", config=IvfSq(distance_type="dot", num_partitions=count // PARTITION))
+
+
 def nearest(table: Table, vector: Vectors) -> Any:
-    """A search by inner product."""
-    return table.search(vector).distance_type("dot")
+    """A search by inner product. Without an index it compares all vectors, and what is said of one has no effect.
+
+    Filters may leave few rows in the nearest partitions: then more of them are searched.
+    """
+    probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5))
+    search = table.search(vector).distance_type("dot").maximum_nprobes(0).minimum_nprobes(probes)
+    return search.refine_factor(REFINE)
 
 
 def _digests(table: Table) -> NDArray[np.int64]:
