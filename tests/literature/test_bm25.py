@@ -1,0 +1,70 @@
+"""BM25 of an index beside the formula in numpy, on real abstracts, with terms stemmed by PyStemmer."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wardround.literature.index import Index
+from wardround.literature.indexing import build
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "pubmedqa" / "ori_pqal.json"
+WORDS = """
+i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
+itself they them their theirs themselves what which who whom this that these those am is are was were be been being
+have has had having do does did doing a an the and but if or because as until while of at by for with about against
+between into through during before after above below to from up down in out on off over under again further then once
+here there when where why how all any both each few more most other some such no nor not only own same so than too very
+s t can will just don should now d ll m o re ve y ain aren couldn didn doesn hadn hasn haven isn ma mightn mustn needn
+shan shouldn wasn weren won wouldn
+"""  # LanceDB takes them out after stemming, so that "any", stemmed to "ani", stays
+STOP = frozenset(WORDS.split())
+K1, B = 1.2, 0.75
+
+pytestmark = pytest.mark.skipif(not DATA.exists(), reason="PubMedQA is not here")
+
+
+def terms(text: str) -> list[str]:
+    import Stemmer
+
+    words = [word.lower() for word in re.findall(r"[^\W_]+", text) if len(word.encode()) < 40]
+    stems = [stem for stem in Stemmer.Stemmer("english").stemWords(words) if stem not in STOP]
+    return [unicodedata.normalize("NFD", stem).encode("ascii", "ignore").decode() or stem for stem in stems]
+
+
+def scores(documents: list[list[str]], query: list[str]) -> np.ndarray:
+    lengths = np.array([len(each) for each in documents])
+    counts = [Counter(each) for each in documents]
+    total = np.zeros(len(documents))
+    for term in query:
+        often = np.array([each[term] for each in counts], float)
+        n = np.count_nonzero(often)
+        idf = np.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
+        total += idf * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths / lengths.mean()))
+    return total
+
+
+def test_the_best_ten_are_those_of_the_formula(tmp_path: Path) -> None:
+    pytest.importorskip("Stemmer")
+    told = json.loads(DATA.read_text())
+    rows = [{"pmid": pmid, "abstract": " ".join(each["CONTEXTS"])} for pmid, each in told.items()]
+    source = tmp_path / "a.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    build([source], tmp_path / "index", columns=())
+    index = Index.open(tmp_path / "index")
+    documents = [terms(row["abstract"]) for row in rows]
+    same, off = [], []
+    for each in list(told.values())[:100]:
+        expected = dict(zip(told, scores(documents, terms(each["QUESTION"])), strict=True))
+        hits = index.search(each["QUESTION"])
+        best = sorted((pmid for pmid in expected if expected[pmid]), key=lambda pmid: -expected[pmid])[:10]
+        same.append(len({hit.pmid for hit in hits} & set(best)) / len(best))
+        off += [abs(hit.score / expected[hit.pmid] - 1) for hit in hits]
+    assert np.mean(same) >= 0.995
+    assert max(off) < 0.001
