@@ -40,7 +40,7 @@ def build(
     out: Annotated[str, typer.Option(metavar="INDEX", help="A folder, or an address such as s3://bucket/path.")],
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", metavar="ENCODER...", help="Vector columns, or none (the default)."),
+        typer.Option("--column", metavar="ENCODER...", help="Vector columns (default: wordllama), or none."),
     ] = None,
     work: Work = None,
     workers: Workers = None,
@@ -49,7 +49,7 @@ def build(
     """Make an index of articles, or go on with one that was stopped."""
     from wardround.literature.indexing import build as make
 
-    columns = [name for name in column or [] if name != "none"]
+    columns = [name for name in column or ["wordllama"] if name != "none"]
     built = make(sources, out, columns=columns, work=work, workers=workers or os.cpu_count() or 1, tell=note)
     finish(asdict(built), as_json, _told(built))
 
