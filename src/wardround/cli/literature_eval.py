@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from wardround.cli.output import Json, finish, note
 
 if TYPE_CHECKING:
-    from wardround.literature.evaluating import Evaluation, Figure
+    from wardround.literature.evaluating import Evaluation
 
 NAMED = 10  # queries or documents that are named; all are counted
 
@@ -61,13 +62,11 @@ def _named(names: list[str]) -> str:
 
 def table(found: Evaluation) -> str:
     """A row for each retriever and difference, a column for each measure."""
+    from wardround.reporting.table import Cell, Column, Row, Table
+    from wardround.reporting.table_text import as_text
+
     measures = list(next(iter(found.figures.values())))
-    rows = [[name, *(_told(figures[measure]) for measure in measures)] for name, figures in found.figures.items()]
-    wide = max(len(row[0]) for row in rows)
-    lines = [" " * wide + "".join(f"  {measure:>22}" for measure in measures)]
-    lines += [f"{name:<{wide}}" + "".join(f"  {cell:>22}" for cell in cells) for name, *cells in rows]
-    return "\n".join([*lines, f"means over {found.queries:,} queries with 95% intervals (bootstrap over queries)"])
-
-
-def _told(figure: Figure) -> str:
-    return f"{figure.value:.4f} [{figure.low:.4f}, {figure.high:.4f}]"
+    rows = [Row((name,), [Cell(*figures[measure]) for measure in measures]) for name, figures in found.figures.items()]
+    columns = [Column(measure, unit="fraction", decimals=4) for measure in measures]
+    title = f"Means over {found.queries:,} queries, with 95% intervals (bootstrap over queries)"
+    return as_text(Table(title, ("retriever",), columns, rows), shutil.get_terminal_size((120, 40)).columns)
