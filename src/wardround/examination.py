@@ -192,7 +192,7 @@ def report_runs(
     try:
         seeing = {told["name"]: told["sees"] for told in ran.manifest.get("candidates", [])}
         candidates = [each.model_copy(update={"sees": seeing[each.name]}) for each in ran.study.candidates]
-        views = Views(ran.study, ran.prompts, ran.cases, ran.store, candidates)
+        views = Views(ran.study, ran.prompts, ran.cases, ran.store, candidates, Shown(folder))
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
         return report(folder, cases=views.all(pl.read_parquet(folder / MARKS), turns), out=out)
     finally:

@@ -36,6 +36,7 @@ class Rendered(NamedTuple):
     ask: Ask
     order: tuple[int, ...]
     evidence: Evidence = NO_EVIDENCE
+    on_the_way: bool = False  # to the answer
 
 
 class Turn(NamedTuple):
@@ -97,7 +98,9 @@ class Renderer:
             shown = shown.cut_to(len(shown.documents) - 1)  # documents go before images do
         cut += [f"image {number + 1}" for number in range(max(fitting, 0), len(parts))]
         message = Message("user", (*parts[: max(fitting, 0)], text))
-        return Rendered(Ask(identity, sampling, (message, *turn.after), turn.tools, tuple(cut)), order, shown)
+        return Rendered(
+            Ask(identity, sampling, (message, *turn.after), turn.tools, tuple(cut)), order, shown, turn.on_the_way
+        )
 
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""

@@ -27,6 +27,7 @@ class Request:
     turn: int = 0
     images: tuple[Encoded, ...] = ()
     seed: int | None = None
+    on_the_way: bool = False  # to the answer: a query, or a turn of an agent's search
 
 
 @dataclass(frozen=True)

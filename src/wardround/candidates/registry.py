@@ -13,6 +13,7 @@ from wardround.core.study import CandidateSettings
 # imported only when a study names them: most need packages that others do not
 PROVIDERS = {
     "openai": "wardround.candidates.openai:OpenAI",
+    "external": "wardround.candidates.external:external",
     "local": "wardround.candidates.local:Local",
     "pixels": "wardround.candidates.pixels:Pixels",
     "random": "wardround.candidates.baselines:Random",
@@ -28,6 +29,11 @@ def refuse_elsewhere(settings: CandidateSettings) -> None:
     if settings.base_url and not is_loopback(settings.base_url):
         raise WardroundError(
             f"candidate {settings.name!r}: the study is offline, and {settings.base_url} is not on this machine"
+        )
+    if settings.command:
+        raise WardroundError(
+            f"candidate {settings.name!r}: the study is offline, and nobody can say whether a command stays on this "
+            "machine"
         )
 
 

@@ -42,6 +42,7 @@ class CandidateSettings(SamplingSettings):
     name: str = Field(min_length=1)
     provider: str = Field(min_length=1)
     base_url: str | None = None
+    command: list[str] | None = Field(default=None, min_length=1)  # of an outside agent
     model: str | None = None
     revision: str | None = None
     api_key_env: str | None = None
@@ -219,8 +220,9 @@ class Study(Table):
         for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
             for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
                 candidate.pop(pace)
-            if candidate["tools"] == "calls":
-                del candidate["tools"]
+            for later, default in (("tools", "calls"), ("command", None)):  # a study without them keeps its hash
+                if candidate[later] == default:
+                    del candidate[later]
         return blake(told).hex()
 
     def sampling_for(self, candidate: CandidateSettings, condition: Condition) -> Sampling:

@@ -16,12 +16,14 @@ from wardround.core.ask import ImagePart
 from wardround.core.canonical import canonical_json
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
+from wardround.core.evidence import NO_EVIDENCE, Evidence
 from wardround.core.study import CandidateSettings, Study
 from wardround.degrade.sendable import render_degraded
 from wardround.marking.slices import SLICE_SCHEMA
 from wardround.reporting.cases import AskView, CaseView, Part, TrialView
 from wardround.reporting.numbers import percent
 from wardround.running.store import Row, Store
+from wardround.running.used import Shown
 
 KEPT_IMAGES = 64
 
@@ -30,9 +32,15 @@ class Views:
     """Makes the views of one run's cases, one at a time."""
 
     def __init__(
-        self, study: Study, prompts: Prompts, cases: CaseSet, store: Store, candidates: list[CandidateSettings]
+        self,
+        study: Study,
+        prompts: Prompts,
+        cases: CaseSet,
+        store: Store,
+        candidates: list[CandidateSettings],
+        shown: Shown,
     ) -> None:
-        self._cases, self._store, self._images = cases, store, Images()
+        self._cases, self._store, self._images, self._shown = cases, store, Images(), shown
         self._renderer = Renderer(study, cases, prompts, fingerprint=lambda path: "")
         self._candidates = {candidate.name: candidate for candidate in candidates}
         self._conditions = {condition.json: condition for condition in study.all_conditions}
@@ -62,12 +70,17 @@ class Views:
         first = rows[0]
         question = next(each for each in case.questions if each.id == first["question"])
         condition, candidate = self._conditions[first["condition"]], self._candidates[first["candidate"]]
-        rendered = self._renderer.render(case, question, condition, candidate, candidate.identity, first["trial"])
+        evidence = self._shown.with_answer(first) or NO_EVIDENCE
+        put = NO_EVIDENCE if condition.evidence == "agent" else evidence
+        rendered = self._renderer.render(
+            case, question, condition, candidate, candidate.identity, first["trial"], evidence=put
+        )
         prompt = [
             Part(part) if isinstance(part, str) else self._images.part(part)
             for message in rendered.ask.messages
             for part in message.parts
         ]
+        prompt += map(Part, _searched(evidence, whole=condition.evidence == "agent"))
         return AskView(
             candidate=candidate.name,
             question=question.id,
@@ -95,6 +108,15 @@ class Views:
             row["confidence"],
             row["rule"],
         )
+
+
+def _searched(evidence: Evidence, whole: bool) -> Iterator[str]:
+    """What was searched for; and, where it is not in the prompt, what the candidate was shown of it."""
+    if evidence.queries:
+        yield "\n".join(["Searched for:", *(f"{n}. {query}" for n, query in enumerate(evidence.queries, 1))])
+    if whole and evidence.documents:
+        listed = (f"PMID {each.pmid}. {each.title}\n{each.text}" for each in evidence.documents)
+        yield "\n\n".join(["What its search showed:", *listed])
 
 
 def _several(value: str | list[str]) -> tuple[str, ...]:

@@ -21,8 +21,13 @@ class Lane:
     tally: Tally
     done: int = 0
 
+    @property
+    def expected(self) -> int:
+        """How many answers it will be, as far as is known: nobody knows beforehand how often an agent is asked."""
+        return max(self.total, self.stored + self.done)
+
     def seconds_left(self, seconds: float) -> float:
-        return (self.total - self.stored - self.done) * seconds / self.done if self.done else 0.0
+        return (self.expected - self.stored - self.done) * seconds / self.done if self.done else 0.0
 
 
 class Progress:
@@ -50,7 +55,7 @@ class Progress:
     def line(self, seconds: float) -> str:
         tallies = [lane.tally for lane in self.lanes]
         done = sum(lane.stored + lane.done for lane in self.lanes)
-        total = sum(lane.total for lane in self.lanes)
+        total = sum(lane.expected for lane in self.lanes)
         rate = sum(lane.done for lane in self.lanes) / seconds if seconds > 0 else 0.0
         tokens = sum(tally.tokens_in + tally.tokens_out for tally in tallies)
         money = sum(tally.money for tally in tallies)

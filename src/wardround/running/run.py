@@ -130,6 +130,8 @@ class Examination:
     def _answered(self, number: int, request: Request, answer: Answer) -> None:
         """Hears of a new answer: for the unparsed rate so far, the sentinels and the models' names."""
         self._stored(number, answer)
+        if request.on_the_way:
+            return
         self._seated[number].sentinels.see(request, answer)
         if request.question.kind == "choice" and answer.first_token is None:
             self._read += 1

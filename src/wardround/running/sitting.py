@@ -220,7 +220,17 @@ class Together:
         seed = None
         if self.room.caller.settings.send_seed:
             seed = seeded("seed", self.room.study.seed, rendered.ask.key.hex(), trial, turn).randrange(2**31)
-        return Request(rendered.ask, self.case, question, self.condition, rendered.order, (trial,), turn, (), seed)
+        return Request(
+            rendered.ask,
+            self.case,
+            question,
+            self.condition,
+            rendered.order,
+            (trial,),
+            turn,
+            seed=seed,
+            on_the_way=rendered.on_the_way,
+        )
 
     def _send(self) -> None:
         waiting, self._waiting = self._waiting, {}
@@ -268,12 +278,6 @@ async def abandon() -> None:
     for task in _background:
         task.cancel()
     await asyncio.gather(*_background, return_exceptions=True)
-
-
-def from_sources(sources: Sequence[Mapping[str, Any]]) -> Evidence:
-    """The evidence that a candidate says it found by itself."""
-    told = [(source.get("pmid", ""), source.get("title", ""), source.get("text", "")) for source in sources]
-    return Evidence(documents_told(told), tuple(str(pmid) for pmid, _, _ in told if pmid), ended="its own search")
 
 
 class Sitting:
@@ -328,7 +332,9 @@ class Sitting:
         self.answered += 1
         by_logprobs = condition.confidence == "logprobs"
         settled = not by_logprobs or together.room.reader.settles(answer, question, rendered.order)
-        self._use(question, rendered, self.trial, turn, counts=settled, sources=answer.sources)
+        if answer.sources:
+            rendered = rendered._replace(evidence=await self._named(answer.sources))
+        self._use(question, rendered, self.trial, turn, counts=settled)
         if settled:
             return answer
         voting = replace(condition, confidence="votes")
@@ -343,6 +349,15 @@ class Sitting:
 
     def tokens(self, messages: Sequence[Message]) -> int:
         return estimated_tokens(messages)
+
+    async def _named(self, sources: Sequence[Mapping[str, Any]]) -> Evidence:
+        """The evidence that a candidate says it found by itself; what it only names is read in the index."""
+        told = [(each.get("pmid", ""), each.get("title", ""), each["text"]) for each in sources if "text" in each]
+        bare = [each["pmid"] for each in sources if "pmid" in each and "text" not in each]
+        read = documents_told(await self.use("read", {"pmids": bare})) if bare and self._together.room.tools else ()
+        named = tuple(each["pmid"] for each in sources if "pmid" in each)
+        missing = tuple(pmid for pmid in bare if all(pmid != document.pmid for document in read))
+        return Evidence((*documents_told(told), *read), named, missing=missing, ended="its own search")
 
     def random(self, name: str) -> random.Random:
         together = self._together
@@ -394,11 +409,10 @@ class Sitting:
         turn: int,
         *,
         counts: bool = True,
-        sources: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         together = self._together
         counts = counts and question.id in together.scored
-        evidence = from_sources(sources) if sources else rendered.evidence
+        shows = counts and (together.condition.evidence != "none" or rendered.evidence is not NO_EVIDENCE)
         used = Used(
             together.number,
             question.id,
@@ -406,6 +420,6 @@ class Sitting:
             Row(rendered.ask.key, trial, turn),
             counts,
             bool(rendered.ask.cut),
-            evidence if (counts and together.condition.evidence != "none") or sources else None,
+            rendered.evidence if shows else None,
         )
         together.uses.append(used)

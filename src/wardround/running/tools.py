@@ -26,6 +26,9 @@ class Tools:
         self._under_way: dict[bytes, asyncio.Future[Any]] = {}
         self.uses = 0  # that were neither stored nor under way
 
+    def __bool__(self) -> bool:
+        return bool(self._tools)
+
     async def use(self, name: str, arguments: Mapping[str, Any]) -> Any:
         fingerprint, tool = self._tools[name]
         key = blake({"v": 1, "tool": name, "fingerprint": fingerprint, "arguments": dict(arguments)})
