@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> bool:
         f"update by {each:,} records: {updated['seconds']:,.0f} s, {updated['own'] + updated['children']:,.0f} of CPU",
         f"killed {kills} times and resumed: {same}",
         f"EXTRAPOLATED {more:,.0f} times to {PUBMED:,} articles, as if all grew in proportion (not measured):",
-        f"  {more * cpu / 3600:,.1f} hours of CPU, {more * size / 1e9:,.0f} GB, searches of at most {more * p50 / 1e3:,.1f} s",
+        f"  {more * cpu / 3600:,.1f} hours of CPU, {more * size / 1e9:,.0f} GB, p50 {more * p50 / 1e3:,.1f} s at most",
     ):
         print(f"  {line}")
     return all(
