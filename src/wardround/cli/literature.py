@@ -75,7 +75,9 @@ def search(
     index: Annotated[str, typer.Option("--index", metavar="INDEX", help="What `literature build` made.")],
     retriever: Annotated[
         str | None,
-        typer.Option("--retriever", metavar="NAME", help="bm25, a vector column, or fused (default where it can be)."),
+        typer.Option(
+            "--retriever", metavar="NAME", help="bm25, a vector column, fused (default where it can be) or fused-paper."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="How many articles.")] = 10,
     since: Annotated[int | None, typer.Option("--since", metavar="YEAR", help="The first year.")] = None,
@@ -91,15 +93,12 @@ def search(
     """Search an index."""
     from wardround.literature.filters import Filters
     from wardround.literature.index import Index
-    from wardround.literature.retrieval import Retrieval, retrieve
+    from wardround.literature.retrieval import find
 
     opened = Index.open(index)
     filters = Filters(since, until, tuple(publication_types or ()), tuple(without or ()))
     name = retriever or ("fused" if len(opened.retrievers) > 1 else "bm25")
-    if name == "fused":
-        hits = retrieve(opened, query, Retrieval(tuple(opened.retrievers), depth=max(5, k), k=k), filters)
-    else:
-        hits = opened.search(query, name, k, filters)
+    hits = find(opened, query, name, k, filters)
     told = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
     finish({**told, "hits": [hit._asdict() for hit in hits]}, as_json, _listed(hits))
 
@@ -126,5 +125,5 @@ def _listed(hits: list[Hit]) -> str:
     for rank, hit in enumerate(hits, 1):
         text = hit.title or hit.abstract.replace("\n", " ")
         title = text if len(text) <= room else text[: room - 1] + "…"
-        lines.append(f"{rank:>3}  {hit.pmid:<{wide}}  {hit.score:8.3f}  {hit.year or '':>4}  {title}")
+        lines.append(f"{rank:>3}  {hit.pmid:<{wide}}  {hit.score:8.4f}  {hit.year or '':>4}  {title}")
     return "\n".join(lines)
