@@ -148,6 +148,18 @@ def test_a_source_that_changed_is_read_again_and_the_table_made_anew(tmp_path: P
     assert index.search("stays") == []
 
 
+def test_tables_that_were_killed_while_they_were_made_are_made_again(tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"pmid": 1, "title": "fine"}\n')
+    for name in ("about", "articles"):
+        (tmp_path / "index" / f"{name}.lance" / "data").mkdir(parents=True)
+        (tmp_path / "index" / f"{name}.lance" / "data" / "0.lance").write_bytes(b"half of it")
+    with pytest.raises(WardroundError, match="is not an index of literature"):
+        Index.open(tmp_path / "index")
+    made([source], tmp_path / "index")
+    assert [hit.pmid for hit in Index.open(tmp_path / "index").search("fine")] == ["1"]
+
+
 def test_problems_are_counted_and_named(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text('{"pmid": 1, "title": "fine"}\n{"title": "nameless"}\nnot JSON\n')
@@ -175,6 +187,7 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
             with pytest.raises(WardroundError, match="is not an index of literature"):
                 opened(place)
     assert not (tmp_path / "nowhere").exists()
+    assert not (tmp_path / "new").exists()
 
 
 def test_two_builds_on_one_index_are_refused(tmp_path: Path) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 
 from wardround.core.errors import BadInput, WardroundError
 from wardround.literature import about, articles
+from wardround.literature.encoders import named
 from wardround.literature.index import Index
 from wardround.literature.ingesting import ingest
 from wardround.literature.ledger import Entry, entries, locked
 from wardround.literature.place import Connection, connect, is_address, refusals, tables, work_of
+from wardround.literature.sources import files
 
 SILENT: Callable[[str], None] = lambda _: None  # noqa: E731
 
@@ -50,6 +52,9 @@ def build(
 ) -> Built:
     """Makes the index of all articles in the sources, or goes on with it. New sources are added to those before."""
     folder = work or work_of(place)
+    for column in columns:
+        named(column)  # a word that is none is told now, not after hours
+    files(sources)  # and a source that is not there, before a folder is made
     _check_free(place)
     connection = connect(place)
     with locked(folder, ".index.lock"):
@@ -105,27 +110,28 @@ def update(
 
 def _follow_ledger(connection: Connection, folder: Path, workers: int, tell: Callable[[str], None]) -> None:
     """Brings the articles to what the ledger holds, and says so when all of it is done."""
-    files = [entry.sha256 for entry in entries(folder).values()]
+    read = [entry.sha256 for entry in entries(folder).values()]
     told: dict[str, Any] = about.told(connection).get("articles", {"state": "none", "files": []})
     state, before = told["state"], told["files"]
-    if state == "whole" and files == before:
+    if state == "whole" and read == before:
         return
-    if state in ("whole", "following") and files[: len(before)] == before:
+    if state in ("whole", "following") and read[: len(before)] == before:
         about.tell(connection, articles={**told, "state": "following"})
         table = articles.follow(connection, folder, len(before), tell)
         articles.forget_words(table)
         articles.tidy(table, fresh=False)
         articles.find_by(table, workers, tell)
     else:
-        if state != "filling" or files != before:
+        if state != "filling" or read != before:
+            about.tell(connection, articles={"state": "clearing", "files": []}, columns={})
             for name in tables(connection):
                 if name == articles.NAME or name.startswith("vectors_"):
                     connection.drop_table(name)
-            about.tell(connection, articles={"state": "filling", "files": files}, columns={})
+            about.tell(connection, articles={"state": "filling", "files": read})
         table = articles.fill(connection, folder, tell)
         articles.find_by(table, workers, tell)
         articles.tidy(table, fresh=True)
-    whole = {"state": "whole", "files": files, **articles.count_and_sum(table)}
+    whole = {"state": "whole", "files": read, **articles.count_and_sum(table)}
     about.tell(connection, articles=whole, bm25={**articles.TOKENS, **articles.FORMULA})
 
 
@@ -133,7 +139,7 @@ def _embed(place: str | Path, encoder: str, tell: Callable[[str], None]) -> None
     from wardround.literature.embedding import embed
     from wardround.literature.encoders import make_encoder
 
-    embed(Index.open(place), make_encoder(encoder), tell=tell)
+    embed(Index.open(place), make_encoder(encoder, fetch=True), tell=tell)
 
 
 def _check_free(place: str | Path) -> None:
