@@ -11,10 +11,9 @@ from wardround.marking.grounding import (
     coverage,
     evidence_outcome,
     grounded,
-    read_support,
-    support_request,
 )
 from wardround.marking.lexical import Synonyms
+from wardround.marking.support_judge import read_support, support_request
 
 FILLER = " ".join(["word"] * 100)
 
@@ -82,7 +81,7 @@ def test_the_four_outcomes():
 
 
 def test_a_judge_can_be_asked_instead():
-    request = support_request("gout", ["On\npodagra"], Identity("openai", "j"), Sampling(), Prompts())
+    request = support_request(["gout"], ["On\npodagra"], Identity("openai", "j"), Sampling(), Prompts())
     (text,) = request.ask.messages[0].parts
     assert "[1] On podagra" in text
     assert "Diagnosis: gout" in text

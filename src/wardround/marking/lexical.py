@@ -65,12 +65,20 @@ def content(text: str) -> tuple[str, ...]:
 
 def tokens(text: str) -> list[str]:
     """All words of a text, each in one spelling."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return [_spelled(word) for word in _WORD.findall(_POSSESSIVE.sub("", plain))]
+    return [spelled(word) for word in _WORD.findall(plain(text))]
 
 
-def _spelled(word: str) -> str:
+def plain(text: str) -> str:
+    """A text without capitals, accents and possessive endings."""
+    if text.isascii():
+        return _POSSESSIVE.sub("", text.lower())
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return _POSSESSIVE.sub("", "".join(letter for letter in folded if not unicodedata.combining(letter)))
+
+
+@lru_cache(65_536)
+def spelled(word: str) -> str:
+    """A word in one spelling: without plural ending, American."""
     word = word.replace("ae", "e").replace("oe", "e")
     if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]

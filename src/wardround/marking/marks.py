@@ -18,8 +18,9 @@ from wardround.core.study import Study
 from wardround.marking.choice import parse_choice, parser_version
 from wardround.marking.confidence import stated_confidence
 from wardround.marking.distribution import distribution
-from wardround.marking.grounding import EVIDENCE_SCHEMA, evidence_marks
+from wardround.marking.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, supported
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
+from wardround.marking.lexical import NO_SYNONYMS, Lexical
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
 from wardround.running.parts import write_in_parts
@@ -68,14 +69,15 @@ def mark(
     parser: str = "strict",
     judged_by: Judge | None = None,
     shown: Shown | None = None,
+    test: Test = supported,
 ) -> Iterator[pl.DataFrame]:
     """One mark per used answer, some at a time; for an answer by log-probabilities, one that holds the distribution.
 
-    Without a judge, open answers are unscored.
+    Without a judge, open answers are unscored. `test` says whether documents that were shown support a diagnosis.
     """
     parser_version(parser)  # an unknown mode is refused also where there is no choice to read
     yield pl.DataFrame(schema=SCHEMA)  # so that there is a table where there is no mark
-    marks = _marks(used, cases, store, study, parser, judged_by, shown)
+    marks = _marks(used, cases, store, study, parser, judged_by, shown, test)
     while rows := list(islice(marks, CHUNK)):
         yield pl.DataFrame(rows, schema=SCHEMA)
 
@@ -88,8 +90,10 @@ def _marks(
     parser: str,
     judged_by: Judge | None,
     shown: Shown | None,
+    test: Test,
 ) -> Iterator[dict[str, Any]]:
     conditions = {condition.json: condition for condition in study.all_conditions}
+    synonyms = judged_by.synonyms if isinstance(judged_by, Lexical) else NO_SYNONYMS
     degrades = any(condition.degradation != "none" for condition in study.all_conditions)
     about: Case | None = None
     for row, case, question in answered(used, cases):
@@ -105,9 +109,9 @@ def _marks(
             place = {name: row[name] for name in PLACE}
             degraded = strata(case, question, condition) if degrades else {}
             evidence = shown.with_answer(row) if shown else None
-            told = (
-                evidence_marks(case, question, answer, judged.get("option"), evidence) if evidence is not None else {}
-            )
+            told = {}
+            if evidence is not None:
+                told = evidence_marks(case, question, answer, judged, evidence, synonyms, test)
             yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded | told
 
 

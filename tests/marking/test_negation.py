@@ -1,0 +1,112 @@
+"""Which diagnoses a sentence denies, and where a denial ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from wardround.marking.document import read, sentences
+from wardround.marking.grounding import grounded
+
+DENYING = [
+    "There was no evidence of sarcoidosis.",
+    "No sarcoidosis was seen.",
+    "A mass without sarcoidosis.",
+    "The absence of sarcoidosis was noted.",
+    "Sarcoidosis was excluded.",
+    "Sarcoidosis was finally ruled out by biopsy.",
+    "CT ruled out sarcoidosis and showed a cyst.",
+    "Unlike sarcoidosis, it spares the nodes.",
+    "Sarcoidosis was not found.",
+    "Sarcoidosis could not be demonstrated.",
+    "It was lymphoma rather than sarcoidosis.",
+    "No lymphoma, tuberculosis or sarcoidosis was found.",
+    "The patient did not have sarcoidosis.",
+    "None of the patients had sarcoidosis.",
+    "Sarcoidosis was found in no patient.",
+    "Neither lymphoma nor sarcoidosis was present.",
+    "Negative for sarcoidosis.",
+    "Sarcoidosis had been suspected but was disproved.",
+    "It was misdiagnosed as sarcoidosis.",
+    "A lymphoma mimicking sarcoidosis.",
+    "There was a family history of sarcoidosis.",
+    "His father had sarcoidosis.",
+]
+AFFIRMING = [
+    "Sarcoidosis was found.",
+    "No fever was noted, but sarcoidosis was found.",
+    "No fever was noted; sarcoidosis was found.",
+    "Lymphoma was ruled out; however, sarcoidosis was found.",
+    "CT excluded lymphoma and demonstrated sarcoidosis.",
+    "There was no lymphoma, and sarcoidosis was found.",
+    "CT showed sarcoidosis, and lymphoma was excluded.",
+    "There was no fever. Sarcoidosis was found.",
+    "A lesion without calcification suggests sarcoidosis.",
+    "Without treatment, sarcoidosis may progress.",
+    "Sarcoidosis cannot be excluded.",
+    "Not only sarcoidosis is seen.",
+    "Sarcoidosis is not uncommon.",
+    "Biopsy was done to rule out sarcoidosis.",
+    "Sarcoidosis without lymphoma.",
+    "Sarcoidosis versus lymphoma was discussed.",
+    "Non-smokers have sarcoidosis.",
+]
+
+
+@pytest.mark.parametrize("sentence", DENYING)
+def test_a_denial_does_not_support(sentence):
+    assert not grounded("sarcoidosis", [sentence])
+    assert grounded("sarcoidosis", [f"{sentence} Later, sarcoidosis was diagnosed."])
+    assert grounded("sarcoidosis", [sentence, "Sarcoidosis of the lung"])
+
+
+@pytest.mark.parametrize("sentence", AFFIRMING)
+def test_what_is_not_denied_supports(sentence):
+    assert grounded("sarcoidosis", [sentence])
+
+
+def test_a_denied_name_is_not_put_together_from_other_words():
+    assert not grounded("hepatic adenoma", ["Hepatic lesions\nNo adenoma was found."])
+    assert grounded("hepatic adenoma", ["Hepatic lesions\nAn adenoma was found."])
+
+
+def test_a_window_reaches_over_one_sentence_end_at_most():
+    assert grounded("renal angiomyolipoma", ["Renal masses. They were angiomyolipomas."])
+    assert not grounded("renal angiomyolipoma", ["Renal masses. We had ten. They were angiomyolipomas."])
+
+
+def test_what_decides_a_name_cannot_be_left_out():
+    name = "chronic beta gamma delta epsilon"
+    assert not grounded(name, ["acute beta gamma delta epsilon"])
+    assert grounded(name, ["chronic beta gamma delta"])
+
+
+def test_non_makes_another_disease():
+    assert not grounded("Hodgkin lymphoma", ["Non-Hodgkin lymphoma of the stomach"])
+    assert grounded("non-Hodgkin lymphoma", ["Non-Hodgkin lymphoma of the stomach"])
+    assert not grounded("non-Hodgkin lymphoma", ["Hodgkin lymphoma"])
+
+
+def test_an_abbreviation_in_brackets_is_a_name_too():
+    assert grounded("polypoidal choroidal vasculopathy (PCV)", ["PCV in Asian eyes"])
+    assert grounded("polypoidal choroidal vasculopathy (PCV)", ["polypoidal choroidal vasculopathy"])
+
+
+def test_sentences_end_where_they_end():
+    text = "Imaging of X\nIt was 3.5 cm (Fig. 2), e.g. Large. Dr. Smith saw it. Was it? It was."
+    assert sentences(text) == [
+        "Imaging of X",
+        "It was 3.5 cm (Fig. 2), e.g. Large.",
+        "Dr. Smith saw it.",
+        "Was it?",
+        "It was.",
+    ]
+
+
+def test_words_of_a_document_know_their_sentence():
+    words = read("No gout. Crohn's disease, however, was seen.").words
+    assert [(word.text, word.sentence, word.denied) for word in words[:4]] == [
+        ("no", 0, False),
+        ("gout", 0, True),
+        ("crohn", 1, False),
+        ("disease", 1, False),
+    ]

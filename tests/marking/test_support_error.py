@@ -1,0 +1,66 @@
+"""The error of the support test on labelled pairs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from scipy.stats import binomtest
+
+from wardround.core.errors import BadInput
+from wardround.marking.support_error import Labelled, our_labels, read_labels, support_error, support_note
+
+
+def test_our_labels_are_balanced_and_independent():
+    pairs = our_labels()
+    assert len(pairs) >= 120
+    assert abs(sum(pair.supports for pair in pairs) / len(pairs) - 0.5) < 0.03
+    halves = Counter(pair.part for pair in pairs)
+    assert abs(halves["tuning"] - halves["held-out"]) <= 2
+    assert set(Counter((pair.document, pair.supports) for pair in pairs).values()) == {1}
+    held = {pair.document for pair in pairs if pair.part == "held-out"}
+    assert not held & {pair.document for pair in pairs if pair.part == "tuning"}
+
+
+def test_figures_are_those_of_the_held_out_half():
+    found = support_error()
+    held = [pair for pair in our_labels() if pair.part == "held-out"]
+    assert found == support_error(pairs=held)
+    assert found.n == len(held)
+    assert found.sensitivity.value >= 0.75
+    assert found.specificity.value >= 0.9
+    assert f"on {found.n} labelled pairs, ours" in support_note()
+
+
+def test_rates_and_intervals_are_as_counted():
+    pairs = [Labelled(f"d{number}", "x", number < 12) for number in range(20)]
+    says = {f"d{number}" for number in (0, 1, 2, 3, 4, 5, 6, 7, 8, 13)}
+    found = support_error(lambda names, documents: documents[0] in says, pairs)
+    for rate, hits, n in ((found.sensitivity, 9, 12), (found.specificity, 7, 8)):
+        exact = binomtest(hits, n).proportion_ci(method="wilson")
+        assert rate.value == hits / n
+        assert (rate.low, rate.high) == pytest.approx((exact.low, exact.high))
+        assert rate.n == n
+    assert support_error(pairs=pairs[:3]).specificity.value is None
+
+
+def test_other_names_count():
+    pair = Labelled("On podagra", "gout", True, ("podagra",))
+    assert support_error(pairs=[pair]).sensitivity.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "expected a text"),
+        ('{"document": "d", "diagnosis": "x", "supports": "yes"}', "expected true or false"),
+        ('{"document": "d", "diagnosis": "x", "supports": true, "accept": "y"}', "expected a list of names"),
+    ],
+)
+def test_labels_that_cannot_be_read_are_named(tmp_path, line, said):
+    file = tmp_path / "labels.jsonl"
+    file.write_text(json.dumps({"document": "d", "diagnosis": "x", "supports": True}) + f"\n{line}\n")
+    with pytest.raises(BadInput, match=f"labels.jsonl.*2.*{said}"):
+        read_labels(file)
