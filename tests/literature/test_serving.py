@@ -27,8 +27,11 @@ from wardround.literature.indexing import build
 from wardround.literature.serving.http import http_app
 from wardround.literature.serving.serve import is_loopback, read_pmids, serve_http
 from wardround.literature.serving.served import Served, snippet
+from wardround.literature.serving.tools import mcp_server
 
-WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
+# a shell may have started the tests with Ctrl-C switched off, which children would inherit
+HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+WARDROUND = [sys.executable, "-c", f"{HEARS_CTRL_C}; from wardround.cli.main import main; main()"]
 ARTICLES = [
     {"pmid": "1", "title": "Optic neuritis", "abstract": "Pain on eye movement. " * 40, "year": 2001},
     {"pmid": "2", "title": "Optic glioma", "abstract": "A tumour of childhood.", "year": 2011, "journal": "Eye"},
@@ -125,6 +128,20 @@ class TestHttp:
             response = client.get("/search", params={"query": "a"})
         assert (response.status_code, response.json()) == (503, {"detail": "index: no such file"})
 
+    def test_an_agent_is_told_too(self, served, monkeypatch):
+        def gone(*_):
+            raise WardroundError("index: no such file")
+
+        async def both():
+            async with Client(mcp_server(served)) as client:
+                calls = [("search", {"query": "a"}), ("read", {"pmid": "1"})]
+                return [await client.call_tool(*call) for call in calls]
+
+        monkeypatch.setattr(Index, "search", gone)
+        monkeypatch.setattr(Index, "articles", gone)
+        told = anyio.run(both)
+        assert all(each.is_error and each.content[0].text.endswith("index: no such file") for each in told)
+
     def test_several_retrievers_are_fused_unless_one_is_named(self):
         index = FakeIndex([Hit("1", 0, "optic neuritis", ""), Hit("2", 0, "pit", "optic optic")])
         client = TestClient(http_app(Served(index)))
@@ -216,7 +233,7 @@ class TestCommand:
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
             check_mcp(*anyio.run(used, f"{url}/mcp"))
             started.send_signal(signal.SIGINT)
-            rest, errors = started.communicate(timeout=30)
+            rest, errors = started.communicate(timeout=60)
         assert (started.returncode, rest) == (130, "")
         assert "Traceback" not in errors
         assert errors.splitlines()[-1] == "wardround: stopped"
@@ -236,7 +253,7 @@ class TestCommand:
         try:
             assert "over standard input and output" in started.stderr.readline()
             started.send_signal(signal.SIGINT)
-            rest, errors = started.communicate(timeout=30)
+            rest, errors = started.communicate(timeout=60)
         finally:
             started.kill()
         assert (started.returncode, rest) == (130, "")
@@ -246,12 +263,12 @@ class TestCommand:
         with serving(place, "--host", "0.0.0.0") as (line, started):
             assert re.fullmatch(r"http://0\.0\.0\.0:\d+", line)
             started.send_signal(signal.SIGINT)
-            _, errors = started.communicate(timeout=30)
+            _, errors = started.communicate(timeout=60)
         assert "anyone who can reach this machine" in errors
 
     def test_no_index_is_one_line(self, tmp_path):
         with serving(tmp_path / "none") as (line, started):
-            _, errors = started.communicate(timeout=30)
+            _, errors = started.communicate(timeout=60)
         assert (line, started.returncode, len(errors.splitlines())) == ("", 1, 1)
 
 

@@ -1,6 +1,8 @@
 """The MCP server: the tools `search` and `read` over one index, for any agent that speaks the protocol."""
 
 # Annotations are read when a tool is made, inside the function that knows the index: no deferred evaluation here.
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
@@ -55,10 +57,8 @@ def mcp_server(served: Served) -> MCPServer[Any]:
         until: Annotated[Year, Field(description="The last year.")] = None,
     ) -> list[Found]:
         """Search the medical literature. Returns articles with the beginning of their abstracts, best first."""
-        try:
+        with refusals():
             hits = served.search(query, retriever, k, Filters(since, until))
-        except WardroundError as error:
-            raise ToolError(str(error)) from error
         return [Found(**hit._asdict(), beginning=snippet(hit.abstract)) for hit in hits]
 
     @server.tool()
@@ -66,9 +66,19 @@ def mcp_server(served: Served) -> MCPServer[Any]:
         pmid: Annotated[str, Field(max_length=64, description="As a search showed it.")],
     ) -> Article:
         """Read an article: its title and its whole abstract."""
-        hit = served.read(pmid)
+        with refusals():
+            hit = served.read(pmid)
         if hit is None:
             raise ToolError(f"There is no article with PMID {pmid} here.")
         return Article(**hit._asdict())
 
     return server
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What an index refuses, told to the agent in one line."""
+    try:
+        yield
+    except WardroundError as error:
+        raise ToolError(str(error)) from error
