@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import JudgeSettings, Study, load_judge, load_study
 from wardround.judging import Hearing, open_judge
+from wardround.marking.grounding import Test, supported
 from wardround.marking.judges import predictions, verdict_table, write_verdicts
 from wardround.marking.marks import FILE as MARKS
 from wardround.marking.marks import mark, with_error_classes, write_marks
 from wardround.marking.reader import AnswerReader
+from wardround.marking.support_judge import Wanted
 from wardround.marking.validation import validate, with_labels
 from wardround.measuring import write_measures
 from wardround.reporting.compare import compare
@@ -142,7 +145,14 @@ def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, e
     predicted = predictions(used, ran.cases, ran.store)
     judged_by = hearing.judge(predicted)
     write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
-    marks = pl.concat(mark(used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by, shown=shown))
+    marking = partial(mark, used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by, shown=shown)
+    test: Test = supported
+    if ran.study.literature is not None and ran.study.literature.support == "judge":
+        wanted = Wanted()
+        for _ in marking(test=wanted):  # what is to be asked is known only when all answers are read
+            pass
+        test = hearing.support(wanted)
+    marks = pl.concat(marking(test=test))
     marks = with_labels(marks, folder)
     if errors:
         marks = with_error_classes(marks, hearing.error_classes(marks, used))

@@ -29,6 +29,7 @@ from wardround.marking.error_classes import (
 from wardround.marking.judge import PROMPT, VERDICT_TOKENS, Verdicts, judge_name, read_same, same_request
 from wardround.marking.judges import Judge, pairs
 from wardround.marking.lexical import lexical_judge
+from wardround.marking.support_judge import Supported, Wanted, read_support, support_request
 from wardround.running.budget import Purse, price
 from wardround.running.caller import Caller
 from wardround.running.images import Imagery
@@ -111,6 +112,26 @@ class Hearing:
         for (wrong, _), request in zip(reasoned, requests, strict=True):
             classes[wrong.place] = read_error_class(heard.answer_to(request))
         return classes
+
+    def support(self, wanted: Wanted) -> Supported:
+        """The judge's own support test: a verdict on every distinct pair of a diagnosis and documents."""
+        if self.settings.is_rule:
+            raise WardroundError('[literature] support = "judge" needs a judge that is a model, not the rule')
+        sampling = self.settings.sampling(VERDICT_TOKENS)
+
+        def asking(identity: Identity) -> list[Request]:
+            return [support_request(*pair, identity, sampling, self.prompts) for pair in wanted.pairs.values()]
+
+        requests, heard = self._hear(asking, "verdicts on support")
+        answers = [heard.answer_to(request) for request in requests]
+        verdicts = [read_support(answer) for answer in answers]
+        said = [answer for answer, verdict in zip(answers, verdicts, strict=True) if answer and verdict is None]
+        self.told["support"] = {
+            "pairs": len(requests),
+            "unreadable": len(said),
+            "unanswered": sum(answer is None for answer in answers),
+        }
+        return Supported(dict(zip(wanted.pairs, verdicts, strict=True)))
 
     def _hear(self, asking: Asking, what: str) -> tuple[list[Request], Heard]:
         requests = asking(self._identity or self.settings.identity)

@@ -114,6 +114,7 @@ class Literature(Search):
     publication_types: list[str] = []
     searches: dict[str, Search] = {}
     agent: Agent = Agent()
+    support: Literal["lexical", "judge"] = "lexical"  # who says whether documents support a diagnosis
 
     def search_named(self, evidence: str) -> Search:
         """The search of a value of the axis evidence."""
@@ -201,6 +202,9 @@ class Study(Table):
                 raise ValueError(
                     f"evidence = {value!r}: there is no [literature.searches.{value.removeprefix('rag@')}]"
                 )
+        by_judge = self.literature is not None and self.literature.support == "judge"
+        if by_judge and (self.judge is None or self.judge.is_rule):
+            raise ValueError('[literature] support = "judge" needs a [judge] that is a model')
 
     @cached_property
     def all_conditions(self) -> list[Condition]:
@@ -217,6 +221,8 @@ class Study(Table):
         told = self.model_dump(exclude={"budget"})
         if self.literature is None:
             del told["literature"]
+        elif self.literature.support == "lexical":
+            del told["literature"]["support"]
         for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
             for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
                 candidate.pop(pace)
