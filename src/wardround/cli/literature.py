@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wardround.cli import literature_eval, literature_serve
+from wardround.cli import literature_embed, literature_eval, literature_serve
 from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from wardround.literature.hit import Hit
     from wardround.literature.indexing import Built
 
-app = typer.Typer(no_args_is_help=True, help="Articles that evidence comes from: build, update, search.")
+app = typer.Typer(no_args_is_help=True, help="Articles that evidence comes from: build, embed, update, search.")
+app.command("embed")(literature_embed.embed_column)
 app.command("eval", cls=TakesLists)(literature_eval.evaluate_index)
 app.command()(literature_serve.serve)
 
