@@ -34,13 +34,15 @@ Tell = Callable[[str], None]
 
 def fill(connection: Connection, folder: Path, tell: Tell) -> Table:
     """Writes the current records that are not in the table yet."""
+    import pyarrow as pa
+
     schema = _schema()
-    table = _made(connection, schema)
-    done = table.count_rows()
-    batches = (_rows(records) for records in current(folder, after=done) if records.height)
-    for first in batches:
-        done += _add(table, _up_to(COMMIT, chain([first], batches)), schema)
-        tell(f"{done:,} articles written")
+    table = connection.create_table(NAME, schema=schema, exist_ok=True)
+    parts = (_rows(records) for records in current(folder, after=table.count_rows()) if records.height)
+    for first in parts:
+        batches = (batch for part in _up_to(COMMIT, chain([first], parts)) for batch in part.to_batches())
+        table.add(pa.RecordBatchReader.from_batches(schema, batches), write_parallelism=1)
+        tell(f"{table.count_rows():,} articles written")
     return table
 
 
@@ -111,28 +113,9 @@ def count_and_sum(table: Table) -> dict[str, Any]:
     return {"count": count, "sum": f"{total % (1 << 64):016x}"}
 
 
-def _made(connection: Connection, schema: Any) -> Table:
-    return connection.create_table(NAME, schema=schema, exist_ok=True)
-
-
-def _add(table: Table, batches: Iterator[Any], schema: Any) -> int:
-    import pyarrow as pa
-
-    count = 0
-
-    def counted() -> Iterator[Any]:
-        nonlocal count
-        for each in batches:
-            count += each.num_rows
-            yield from each.to_batches()
-
-    table.add(pa.RecordBatchReader.from_batches(schema, counted()), write_parallelism=1)
-    return count
-
-
-def _up_to(count: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Whole batches until there are so many rows."""
-    for each in batches:
+def _up_to(count: int, parts: Iterator[Any]) -> Iterator[Any]:
+    """Whole parts until there are so many rows."""
+    for each in parts:
         yield each
         count -= each.num_rows
         if count <= 0:

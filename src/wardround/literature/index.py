@@ -51,7 +51,9 @@ class Index:
             raise WardroundError(f"{place}: is not an index of literature; `wardround literature build` makes one")
         if told["articles"]["state"] != "whole":
             raise WardroundError(f"{place}: is not whole: its build or update was stopped; run it again")
-        return cls(place, connection, told)
+        index = cls(place, connection, told)
+        index.table("articles")  # from now on it is this one, whoever updates it
+        return index
 
     @cached_property
     def fingerprint(self) -> str:
