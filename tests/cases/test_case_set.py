@@ -91,6 +91,7 @@ def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):
 
 
 def test_a_file_changed_underneath_is_said(written):
+    monkeypatch.setattr("wardround.cases.set.KEPT", 0)
     folder = written(case("a"), case("b"))
     cases = CaseSet.open(folder)
     (folder / "cases.jsonl").write_text("short\n")

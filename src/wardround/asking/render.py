@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from wardround.asking.applicable import shown_images, told, why_not
 from wardround.asking.degradation import Degradations, parsed, to_be_done
 from wardround.asking.evidence import why_no_evidence
-from wardround.asking.options import option_order, seeded, written
+from wardround.asking.options import LETTERS, option_order, seeded, written
 from wardround.asking.prompts import Prompts, kind_of
 from wardround.cases.images.recipe import recipe_for
 from wardround.cases.set import CaseSet
@@ -39,6 +39,13 @@ class Rendered(NamedTuple):
     on_the_way: bool = False  # to the answer
 
 
+class Put(NamedTuple):
+    """What the questions of a case share under one condition: its images, made sendable and listed, and its texts."""
+
+    parts: list[ImagePart]
+    slots: dict[str, str]
+
+
 class Turn(NamedTuple):
     """One turn of several: the prompt that tells how to go on, what was said before, the tools that are offered."""
 
@@ -63,6 +70,9 @@ class Renderer:
                 parsed(value)
         self._asks_undegraded = "none" in degradations
         self._samplings: dict[tuple[str, str], Sampling] = {}
+        # most questions of a case are put alike: what they share is found out once
+        self._case: Case | None = None
+        self._shared: dict[Any, Any] = {}
         # one image is asked about many times: everything about it is found out once
         self._part = lru_cache(RECENT)(self._new_part)
         self._another = lru_cache(RECENT)(self._find_another)
@@ -79,18 +89,14 @@ class Renderer:
         evidence: Evidence = NO_EVIDENCE,
         turn: Turn = ONLY_TURN,
     ) -> Rendered:
-        images = self.images(case, question, condition) if candidate.sees else []
-        parts: list[ImagePart] = []
-        if condition.looks:
-            blank, degradations = condition.images == "blank", to_be_done(question, condition)
-            parts = [self._part(image, blank, degradations) for _, image in images]
+        parts, slots = self._put(case, question, condition, candidate.sees)
         order = self.order(case, question, condition, trial)
         sampling = self._sampling(candidate, condition)
         if turn.on_the_way and self._study.literature is not None:
             sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
         shown, cut = evidence, list[str]()
         while True:
-            text = self._text(case, question, condition, order, images, given, shown, turn)
+            text = self._text(case, question, condition, order, slots, given, shown, turn)
             fitting = _fitting(text, sampling, candidate.context, turn.after)
             if fitting >= len(parts) or not shown.documents:
                 break
@@ -102,8 +108,43 @@ class Renderer:
             Ask(identity, sampling, (message, *turn.after), turn.tools, tuple(cut)), order, shown, turn.on_the_way
         )
 
+    def _of_case(self, case: Case) -> dict[Any, Any]:
+        """What was found out about this case so far."""
+        if case is not self._case:
+            self._case, self._shared = case, {}
+        return self._shared
+
+    def _put(self, case: Case, question: Question, condition: Condition, sees: bool) -> Put:
+        degradations = to_be_done(question, condition)
+        key = (condition.json, sees, degradations, question.images if question.images is None else (*question.images,))
+        shared = self._of_case(case)
+        if key not in shared:
+            images = self.images(case, question, condition) if sees else []
+            blank = condition.images == "blank"
+            parts = [self._part(image, blank, degradations) for _, image in images] if condition.looks else []
+            history, _ = told(case, condition)
+            slots = {
+                "images": _listed([image for _, image in images]),
+                "history": (history or "") if condition.shows("history") else "",
+                "findings": (case.findings or "") if condition.shows("findings") else "",
+            }
+            shared[key] = Put(parts, slots)
+        put: Put = shared[key]
+        return put
+
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""
+        plain = question.images is None and not question.degradations and len(question.options or ()) <= len(LETTERS)
+        if not plain:
+            return self._why_not(case, question, condition)
+        key = (condition.json, question.kind)
+        shared = self._of_case(case)
+        if key not in shared:
+            shared[key] = self._why_not(case, question, condition)
+        reason: str | None = shared[key]
+        return reason
+
+    def _why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         reason = why_not(case, question, condition)
         if reason is not None:
             return reason
@@ -166,16 +207,13 @@ class Renderer:
         question: Question,
         condition: Condition,
         order: tuple[int, ...],
-        images: list[tuple[Case, Image]],
+        slots: Mapping[str, str],
         given: Mapping[str, str] | None,
         evidence: Evidence,
         turn: Turn,
     ) -> str:
-        history, _ = told(case, condition)
         slots = {
-            "images": _listed([image for _, image in images]),
-            "history": (history or "") if condition.shows("history") else "",
-            "findings": (case.findings or "") if condition.shows("findings") else "",
+            **slots,
             "given": _established(case, given) if given else "",
             "question": question.prompt,
             "options": written(question.options, order) if question.options else "",

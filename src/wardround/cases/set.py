@@ -23,8 +23,11 @@ FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+KEPT = 8_000_000  # bytes of a file whose cases stay in memory, which takes about ten times as much
+
+
 class CaseSet:
-    """The usable cases of a file, in its order. Of each case only its place is kept in memory."""
+    """The usable cases of a file, in its order. Of a large set only the places of its cases are kept in memory."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -38,6 +41,7 @@ class CaseSet:
         self._lines = array("q")
         self._index: dict[str, int] = {}
         self._modalities: dict[str | None, array[int]] = {}
+        self._kept: list[Case] | None = None
 
     @classmethod
     def open(cls, folder: Path | str, *, strict: bool = False) -> CaseSet:
@@ -60,6 +64,8 @@ class CaseSet:
         offset = 0
         try:
             with file.open("rb") as lines:
+                if os.fstat(lines.fileno()).st_size <= KEPT:
+                    cases._kept = []
                 for number, line in enumerate(lines, start=1):
                     hashed.update(line)
                     cases._take(line, offset, number)
@@ -86,6 +92,8 @@ class CaseSet:
             self.problems += (Problem(self.file, number, *each) for each in wrong)
             return
         here = len(self._offsets)
+        if self._kept is not None:
+            self._kept.append(case)
         self._index[case.id] = here
         self._offsets.append(offset)
         self._lengths.append(len(line))
@@ -115,13 +123,18 @@ class CaseSet:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[Case]:
+        if self._kept is not None:
+            yield from self._kept
+            return
         with self.file.open("rb") as file:
             for offset, length in zip(self._offsets, self._lengths, strict=True):
                 file.seek(offset)
                 yield self._parsed_again(file.read(length))
 
     def case(self, index: int) -> Case:
-        """The case at a place, read from the file."""
+        """The case at a place, from memory or read from the file."""
+        if self._kept is not None:
+            return self._kept[index]
         with self.file.open("rb", buffering=0) as file:
             file.seek(self._offsets[index])
             return self._parsed_again(file.read(self._lengths[index]))

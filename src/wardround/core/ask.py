@@ -8,6 +8,7 @@ from typing import Any
 
 from wardround.core.canonical import canonical_json, hashed
 
+PLAIN = {"text", "finish", "model"}  # all that most answers hold
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
 
 
@@ -133,6 +134,8 @@ class Answer:
 
     @classmethod
     def restored(cls, told: dict[str, Any]) -> Answer:
+        if told.keys() <= PLAIN:  # most are
+            return cls(told["text"], told.get("finish", ""), model=told.get("model"))
         first = told.get("first_token")
         return cls(
             text=told["text"],

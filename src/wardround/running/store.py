@@ -34,6 +34,9 @@ create table if not exists files (
 """
 
 
+LOOK = "select body from answers where ask = ? and trial = ? and turn = ?"
+
+
 class Row(NamedTuple):
     """Where an answer stands in the store."""
 
@@ -69,6 +72,7 @@ class Store:
             self._reading = self._connect()
             self._reading.executescript(SCHEMA)
             self._writing = self._connect()
+            self._looking = self._reading.cursor()
         except (sqlite3.Error, OSError) as error:
             raise WardroundError(f"{path}: the answer store cannot be opened: {error}") from None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
@@ -96,9 +100,7 @@ class Store:
         return None if body is None else Answer.restored(orjson.loads(body))
 
     def body(self, row: Row) -> bytes | None:
-        found = self._reading.execute(
-            "select body from answers where ask = ? and trial = ? and turn = ?", row
-        ).fetchone()
+        found = self._looking.execute(LOOK, row).fetchone()
         return None if found is None else found[0]
 
     def __contains__(self, row: Row) -> bool:
@@ -175,9 +177,7 @@ class Store:
                 kept.append(body)
             else:
                 duplicates += 1
-                found = connection.execute(
-                    "select body from answers where ask = ? and trial = ? and turn = ?", row
-                ).fetchone()
+                found = connection.execute(LOOK, row).fetchone()
                 kept.append(found[0])
         if waiting.call is not None:
             call, ask = waiting.call, waiting.rows[0][0].ask
