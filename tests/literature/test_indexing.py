@@ -103,15 +103,17 @@ def test_an_index_that_was_updated_finds_what_a_fresh_one_finds(
     baseline = Baseline(tmp_path, words=30, vocabulary=5_000)
     first = baseline.write(2, 200)
     made(first, tmp_path / "index")
-    before = Index.open(tmp_path / "index").fingerprint
+    before = Index.open(tmp_path / "index")
+    queries = baseline.queries(100)
+    old = before.search(queries[0])
     assert held(tmp_path / "index") == baseline.current
     then = baseline.write(2, 100)
     told = update(tmp_path / "index", then)
     assert (told.files, told.read, told.articles) == (4, 2, len(baseline.current))
     assert held(tmp_path / "index") == baseline.current
     fresh = made([*first, *then], tmp_path / "fresh")
-    assert told.fingerprint == fresh.fingerprint != before
-    queries = baseline.queries(100)
+    assert told.fingerprint == fresh.fingerprint != before.fingerprint
+    assert before.search(queries[0]) == old
     assert top(tmp_path / "index", queries) == top(tmp_path / "fresh", queries)
 
 
