@@ -90,7 +90,7 @@ def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):
             cases.image_path(Image(path=outside))
 
 
-def test_a_file_changed_underneath_is_said(written):
+def test_a_file_changed_underneath_is_said(written, monkeypatch):
     monkeypatch.setattr("wardround.cases.set.KEPT", 0)
     folder = written(case("a"), case("b"))
     cases = CaseSet.open(folder)
