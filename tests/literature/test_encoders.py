@@ -109,9 +109,8 @@ def test_medcpt_is_the_first_token_of_two_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_onnx_pools_what_the_model_gives(tmp_path: Path, pooling: str) -> None:
     pytest.importorskip("onnxruntime")
-    pytest.importorskip("transformers")
     tokenizer = save_tokenizer(tmp_path)
-    table = np.random.default_rng(1).normal(size=(len(tokenizer), 8)).astype(np.float32)
+    table = np.random.default_rng(1).normal(size=(tokenizer.get_vocab_size(), 8)).astype(np.float32)
     save_lookup(tmp_path / "model.onnx", table)
     (tmp_path / "1_Pooling").mkdir()
     told_so = json.dumps({"pooling_mode_cls_token": pooling == "cls"})
@@ -120,7 +119,8 @@ def test_onnx_pools_what_the_model_gives(tmp_path: Path, pooling: str) -> None:
     encoder = make_encoder(f"mine=onnx:{tmp_path}")
     wanted = []
     for text in TEXTS:
-        ids = tokenizer(text, truncation=True, max_length=40)["input_ids"]
+        ids = tokenizer.encode(text).ids
+        ids = [*ids[:39], ids[-1]] if len(ids) > 40 else ids  # cut, with the end kept
         vector = table[ids][0] if pooling == "cls" else table[ids].mean(axis=0)
         wanted.append(vector / np.linalg.norm(vector))
     assert (encoder.name, encoder.dimension, encoder.spec["tokens"]) == ("mine", 8, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,8 @@ WORDS = ["fever", "cough", "lung", "heart", "of", "the", "and", "with", "in", "a
 
 
 def save_tokenizer(folder: Path) -> Any:
-    """A tokenizer of a few words that sees pairs as BERT does."""
+    """A tokenizer of a few words that sees pairs as BERT does, as transformers saves and loads it."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
 
     letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789.," for prefix in ("", "##")]
     vocabulary = list(dict.fromkeys([*SPECIAL, *WORDS, *letters]))
@@ -22,10 +22,12 @@ def save_tokenizer(folder: Path) -> Any:
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=512, **names)
-    tokenizer.save_pretrained(folder)
-    return tokenizer
+    folder.mkdir(parents=True, exist_ok=True)
+    made.save(str(folder / "tokenizer.json"))
+    told = {f"{name.strip('[]').lower()}_token": name for name in SPECIAL}
+    told |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
+    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    return made
 
 
 def save_bert(folder: Path, seed: int, kind: str = "BertModel", **settings: Any) -> Any:
@@ -36,7 +38,7 @@ def save_bert(folder: Path, seed: int, kind: str = "BertModel", **settings: Any)
     tokenizer = save_tokenizer(folder)
     torch.manual_seed(seed)
     config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
+        vocab_size=tokenizer.get_vocab_size(),
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=4,
