@@ -21,6 +21,7 @@ KEYS = (
 )
 Mode = Literal["favourite", "independent"]
 Phrasing = Literal["letter", "sentence", "json"]
+Belief = Literal["itself", "evidence"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -44,6 +45,7 @@ class Planted(Table):
     confidence: Share | Stated = 0.5
     hit1: Share | None = None
     hit3: Share | None = None
+    knows: Share = 0.0
 
     @property
     def hits(self) -> tuple[float, float]:
@@ -88,6 +90,7 @@ class Parameters(Planted):
 
     mode: Mode = "favourite"
     phrasing: Phrasing = "letter"
+    believes: Belief = "itself"
     seed: int = 0
     by: list[Row] = []
 
@@ -95,6 +98,8 @@ class Parameters(Planted):
     def _three_hold_one(self) -> Parameters:
         if self.hit3 is not None and self.hit3 < self.hits[0]:
             raise ValueError(f"hit3 ({self.hit3:g}) is less than hit1 ({self.hits[0]:g})")
+        if self.believes == "evidence" and self.mode != "favourite":
+            raise ValueError("believes = 'evidence' needs mode = 'favourite'")
         return self
 
     def at(self, facts: Mapping[str, Set[str]]) -> Planted:

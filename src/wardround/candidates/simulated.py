@@ -16,6 +16,12 @@ Open questions: the gold is named first with probability `hit1` and among the fi
 `hit3` (then second or third, evenly), else not at all; the rest of the five are invented. This is drawn once
 per item, or in each trial where the mode is "independent".
 
+With `believes = "evidence"` it is right only if the literature in its Ask affirms the right diagnosis, under its name
+or one of `accept`, or if it `knows` it anyway (drawn once per item with that probability). Otherwise it takes another
+diagnosis that the literature affirms first (of the question's options, or of the set's open questions), else a fixed
+wrong one. accuracy, hit1 and hit3 then mean nothing. As an agent every simulated respondent searches once, with the
+first words of the history.
+
 `by` plants other values where all of `when` holds. An item is drawn with the same number under all conditions,
 and a degraded question with that of its clean twin, so that chance does not blur differences between
 conditions; candidates whose parameters differ, be it only in `seed`, are drawn independently. Sampling
@@ -26,11 +32,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 
 from wardround.asking.options import LETTERS, seeded
+from wardround.candidates.believing import affirmed, first_named, literature, on_the_way
 from wardround.candidates.candidate import Reply, Request, Settled
 from wardround.candidates.drawn import drawn, first_token, numbered, sent, stream, with_confidence
 from wardround.candidates.planted import Phrasing, Planted, parameters_from, vote_shares
+from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import canonical_json
 
@@ -51,8 +60,16 @@ class Simulated(Settled):
         super().__post_init__()
         self.parameters = parameters_from(self.settings.extra_body, self.settings.name)
         self._named = canonical_json(self.identity.named)
+        self._diagnoses: list[str] = []
+
+    async def prepare(self, cases: CaseSet) -> None:
+        if self.parameters.believes == "evidence":
+            golds = (question.gold for case in cases for question in case.questions if question.kind == "open")
+            self._diagnoses = list(dict.fromkeys(str(gold) for gold in golds))
 
     async def answer(self, request: Request) -> Reply:
+        if request.on_the_way:
+            return Reply([Answer(on_the_way(request))] * len(request.trials))
         planted = self.parameters.at(facts(request))
         reply = self._list if request.question.kind == "open" else self._choose
         return Reply([reply(request, planted, stream(request, trial)) for trial in request.trials])
@@ -64,7 +81,12 @@ class Simulated(Settled):
     def _choose(self, request: Request, planted: Planted, numbers: random.Random) -> Answer:
         gold = request.question.gold
         assert isinstance(gold, int)
-        favourite = favoured(self._item(request), planted.accuracy, len(request.order), gold)
+        if self.parameters.believes == "evidence":
+            options = request.question.choices
+            believed = self._believed(request, planted, options, options[gold])
+            favourite = options.index(believed) if believed else int(gold == 0)
+        else:
+            favourite = favoured(self._item(request), planted.accuracy, len(request.order), gold)
         shares = vote_shares(planted, self.parameters.mode, len(request.order), gold, favourite)
         shown = [shares[index] for index in request.order]
         parsed = [(1 - planted.unparsed) * share for share in shown]
@@ -81,12 +103,26 @@ class Simulated(Settled):
     def _list(self, request: Request, planted: Planted, numbers: random.Random) -> Answer:
         if numbers.random() < planted.unparsed:
             return Answer("", images=sent(request))
-        rank = gold_rank(numbers if self.parameters.mode == "independent" else self._item(request), planted)
+        gold, first = str(request.question.gold), None
+        if self.parameters.believes == "evidence":
+            first = self._believed(request, planted, self._diagnoses, gold) or INVENTED[0]
+            rank = 0 if first == gold else None
+        else:
+            rank = gold_rank(numbers if self.parameters.mode == "independent" else self._item(request), planted)
         names = numbers.sample(INVENTED, LISTED)
-        if rank is not None:
-            names[rank] = str(request.question.gold)
+        if first is not None:
+            names[0] = first
+        elif rank is not None:
+            names[rank] = gold
         text = with_confidence(numbered(names), planted.stated(rank == 0), request)
         return Answer(text, images=sent(request))
+
+    def _believed(self, request: Request, planted: Planted, diagnoses: Sequence[str], gold: str) -> str | None:
+        """The diagnosis that it takes from the literature in the Ask; None where it finds none."""
+        clauses = affirmed(literature(request.ask.messages))
+        if self._item(request).random() < planted.knows or first_named(clauses, [gold, *request.question.accept]):
+            return gold
+        return first_named(clauses, [name for name in diagnoses if name != gold])
 
 
 def favoured(item: random.Random, accuracy: float, options: int, gold: int) -> int:

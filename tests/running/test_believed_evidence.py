@@ -1,0 +1,88 @@
+"""A respondent who believes its evidence: the planned shares of CURE's outcomes are measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from exam_study import write_cases
+from planted_library import BELIEVER, PLAN, SHARES, planted_cases, planted_index
+
+from wardround.examination import run_study
+
+STUDY = """
+name = "believer"
+cases = "cases"
+[[candidates]]
+name = "believer"
+provider = "simulated"
+extra_body = {believer}
+[conditions]
+evidence = {evidence}
+[literature]
+index = {index}
+k = 1
+agent.hits = 1
+[judge]
+provider = "lexical"
+"""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("believer")
+    write_cases(folder / "cases", planted_cases())
+    index = planted_index(folder / "library")
+    file = folder / "study.toml"
+    values = json.dumps(["none", *SHARES])
+    file.write_text(STUDY.format(believer=BELIEVER, evidence=values, index=json.dumps(str(index))))
+    ended = run_study(file, runs=folder / "runs", quiet=True, note=lambda line: None)
+    assert ended.exit_code == 0
+    return ended.folder
+
+
+def measured(folder: Path, **slice: str) -> dict[str, Any]:
+    rows = pl.read_csv(folder / "measures.csv").filter(pl.col("slice") == json.dumps(slice, separators=(",", ":")))
+    return dict(rows.select("measure", "value").iter_rows())
+
+
+@pytest.mark.parametrize("evidence", SHARES)
+def test_the_planted_shares_are_measured(ran, evidence):
+    found = measured(ran, evidence=evidence)
+    assert {name: found[name] for name in SHARES[evidence]} == pytest.approx(SHARES[evidence], abs=1e-9)
+
+
+@pytest.mark.parametrize("question", ["mcq", "open"])
+@pytest.mark.parametrize("evidence", SHARES)
+def test_they_are_those_of_every_question(ran, evidence, question):
+    marks = pl.read_parquet(ran / "marks.parquet").filter(
+        pl.col("question") == question, pl.col("condition").str.json_path_match("$.evidence") == evidence
+    )
+    assert len(marks) == len(PLAN)
+    right, grounded = pl.col("outcome") == "right", pl.col("grounded")
+    shares = marks.select(
+        coverage=pl.col("covered").mean(),
+        evidence_based_correct=(right & grounded).mean(),
+        evidence_misled=(~right & grounded).mean(),
+        knowledge_based_correct=(right & ~grounded).mean(),
+        hallucination=(~right & ~grounded).mean(),
+        grounded=grounded.mean(),
+    ).row(0, named=True)
+    assert shares == pytest.approx(SHARES[evidence], abs=1e-9)
+
+
+def test_without_evidence_it_is_right_only_in_what_it_knows(ran):
+    found = measured(ran, evidence="none")
+    assert found["accuracy"] == found["hit@1"] == pytest.approx(4 / 20)
+    assert found.get("grounded") is None
+
+
+def test_the_agent_searched_once_and_finished(ran):
+    told = pl.read_parquet(ran / "evidence.parquet").filter(pl.col("condition").str.contains('"agent"'))
+    assert set(told["ended"]) == {"finished"}
+    assert set(told["queries"].list.len()) == {1}
+    found = {row["case"]: row["found"] for row in told.iter_rows(named=True)}
+    assert found == {f"case-{number:02}": [str(3000 + number)] for number in range(len(PLAN))}
