@@ -26,6 +26,10 @@ LOST_SECONDS = 300.0
 class GaveUp(Exception):
     """This Ask gets no answer in this start of the run; the others go on."""
 
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused  # by the candidate, for good: another start would bring no answer either
+
 
 class Stopping(Exception):
     """The run is being stopped: nothing new is asked."""
@@ -91,7 +95,7 @@ class Caller:
                 await self._pause(_wait(attempt, fault))
             except Rejected as rejected:
                 self.tally.failed += len(left.trials)
-                raise GaveUp(str(rejected)) from None
+                raise GaveUp(str(rejected), refused=True) from None
 
     async def with_images(self, request: Request) -> Request:
         """The request with its images made sendable."""

@@ -26,6 +26,7 @@ class Heard:
     asked: int = 0  # distinct Asks
     stored: int = 0
     failed: int = 0
+    refused: int = 0  # of those that failed: for good
     failures: list[str] = field(default_factory=list)
     why: str | None = None  # why not all was answered
     interrupted: bool = False
@@ -58,6 +59,7 @@ async def answers_to(requests: Sequence[Request], caller: Caller, store: Store, 
             heard.answers[request.ask.key] = (await caller.fetch(request))[0]
         except GaveUp as failure:
             heard.failed += 1
+            heard.refused += failure.refused
             if len(heard.failures) < MOST_FAILURES_TOLD:
                 heard.failures.append(str(failure))
         except (Gone, Stopping):
