@@ -267,7 +267,11 @@ def test_a_figure_without_the_extra_is_one_line_and_the_table_is_there(
 @pytest.mark.parametrize(
     ("name", "candidates", "complaint"),
     [
-        ("cure/table1", [STRONG], "cure/table1 needs evidence = reference, rag, agent, which this version cannot ask"),
+        (
+            "cure/table1",
+            [STRONG],
+            "cure/table1 needs literature: --index INDEX",
+        ),
         ("cure/base", [], "cure/base needs a candidate"),
         ("cure/base", ["x=simulated,colour=red"], "candidates[0].colour: unknown key"),
         ("cure/base", [STRONG, STRONG], "two candidates are named 'strong'"),

@@ -13,6 +13,7 @@ from wardround.benchmarks import entry as entry_module
 from wardround.benchmarks.entry import Entry, Studies, entries, find
 from wardround.benchmarks.folders import BENCHMARKS, folder_of, read_toml
 from wardround.benchmarks.published import load, names
+from wardround.benchmarks.searching import asks_for_literature, rungs
 from wardround.benchmarks.study_file import as_toml, study_table
 from wardround.core.condition import AXES
 from wardround.core.errors import BadInput, WardroundError
@@ -114,7 +115,14 @@ def test_every_note_is_about_something_that_is_there() -> None:
 def test_what_can_be_run_is_a_study(name: str, tmp_path: Path) -> None:
     put = ENTRIES[name].put
     assert put is not None
-    told = study_table(name, put, tmp_path, [{"name": "r", "provider": "random"}], type="ghosting")
+    literature = (
+        {"index": "here", "searches": rungs(["bm25", "wordllama"], "cross")} if asks_for_literature(put) else None
+    )
+    if literature:
+        literature["searches"] = {rung.removeprefix("rag@"): told for rung, told in literature["searches"].items()}
+    told = study_table(
+        name, put, tmp_path, [{"name": "r", "provider": "random"}], type="ghosting", literature=literature
+    )
     study = study_from(tomllib.loads(as_toml(told)), tmp_path / "bench.toml")
     assert study.trials == put.trials
     doses = {"degradation": ["none", *(f"ghosting@{dose:g}" for dose in put.doses)]} if put.doses else {}
@@ -129,13 +137,12 @@ def test_what_can_be_run_is_a_study(name: str, tmp_path: Path) -> None:
 
 def test_what_cannot_be_run_follows_from_the_axes(monkeypatch: pytest.MonkeyPatch) -> None:
     _, table1 = find("cure/table1")
-    assert not AXES["evidence"].open_yet, "evidence can be asked now: choose another axis for this test"
-    assert table1.cannot == "needs evidence = reference, rag, agent, which this version cannot ask"
-    opened = {**AXES, "evidence": replace(AXES["evidence"], open_yet=True)}
-    monkeypatch.setattr(entry_module, "AXES", opened)
     assert table1.cannot is None
-    _, fig3 = find("cure/fig3")
-    assert fig3.cannot == "needs a measure of likeness between retrieved and cited literature, which this version lacks"
+    closed = {**AXES, "evidence": replace(AXES["evidence"], open_yet=False)}
+    monkeypatch.setattr(entry_module, "AXES", closed)
+    assert table1.cannot == "needs evidence = reference, rag, agent, which this version cannot ask"
+    lacking = Entry(title="t", paper="Table 1", needs=["a case set"], lacks="a time machine")
+    assert lacking.cannot == "needs a time machine, which this version lacks"
 
 
 @pytest.mark.parametrize(

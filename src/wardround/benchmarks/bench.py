@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -12,8 +13,10 @@ from wardround.benchmarks.beside import with_published
 from wardround.benchmarks.composition import composed
 from wardround.benchmarks.entry import Entry, find, headings_of
 from wardround.benchmarks.published import load
+from wardround.benchmarks.searching import asks_for_literature, literature_notes, literature_of
 from wardround.benchmarks.study_file import as_toml, study_table
 from wardround.cases.set import CaseSet
+from wardround.cases.splitting import DEV
 from wardround.core.errors import WardroundError
 from wardround.core.study import study_from
 from wardround.degrade.types import type_named
@@ -64,14 +67,17 @@ def bench(
     trials: int | None = None,
     type: str | None = None,
     encoder: str | None = None,
+    index: str | None = None,
+    reranker: str | None = None,
     logprobs: bool = False,
     published: bool = False,
     note: Callable[[str], None] = print,
 ) -> Benched:
     """Runs a named study or goes on with it, and writes its table (and figure) into the run folder.
 
-    `type` is the degradation of a dose-response curve, `encoder` what looks at the images of a feature map. With
-    `logprobs` votes are not cast but expected from one request's log-probabilities.
+    `type` is the degradation of a dose-response curve, `encoder` what looks at the images of a feature map, `index`
+    where evidence comes from, `reranker` what reads its hits again. With `logprobs` votes are not cast but expected
+    from one request's log-probabilities.
     """
     name, entry = find(name)
     if entry.cannot:
@@ -80,7 +86,7 @@ def bench(
         return Benched(name, composed(CaseSet.open(cases), name, entry, published=published))
     if entry.drawn_from == "cases":
         folder = (runs or Path("runs")) / name.replace("/", "-")
-        tables, files = _drawer(name)(CaseSet.open(cases), folder, encoder, note)
+        tables, files = drawer(name)(CaseSet.open(cases), folder, encoder, note)
         return Benched(name, [replace(each, notes=[*each.notes, *entry.choices]) for each in tables], folder, files)
     assert entry.put is not None
     if not candidates:
@@ -89,7 +95,14 @@ def bench(
         if type is None:
             raise WardroundError(f"{name} needs a type of degradation: --type gaussian_noise")
         type = type_named(type)
-    stored = any(image.degradations for case in CaseSet.open(cases) for image in case.images)
+    literature = None
+    if asks_for_literature(entry.put):
+        if index is None:
+            raise WardroundError(f"{name} needs literature: --index INDEX (`wardround literature build` makes one)")
+        literature = literature_of(entry.put, index, reranker)
+    stored, splits = _looked_at(CaseSet.open(cases))
+    if DEV in splits and len(splits) > 1:
+        note(f"{splits[DEV]} cases are for development; `wardround cases convert --split test` leaves them out")
     told = study_table(
         *(name, entry.put, cases, candidates),
         trials=trials,
@@ -97,6 +110,7 @@ def bench(
         type=type,
         stored=stored,
         logprobs=logprobs,
+        literature=literature,
     )
     folder = (runs or Path("runs")) / told["name"]
     study_from(told, folder / STUDY_FILE)  # what is wrong with it is said before anything is written
@@ -106,19 +120,30 @@ def bench(
     tables = [drawn(name, entry, ended.folder, published=published)]
     files = written(tables[0], entry, ended.folder, note)
     if entry.drawn_from == "run":
-        more, drawings = _drawer(name)(read_run(ended.folder), ended.folder, note)
+        more, drawings = drawer(name)(read_run(ended.folder), ended.folder, note)
+        for number, table in enumerate(more, 2):
+            files += table_files(table, ended.folder, f"table-{number}")
         tables, files = [*tables, *more], [*files, *drawings]
     manifest = ended.manifest
     return Benched(name, tables, ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
 
 
-def _drawer(name: str) -> Callable[..., tuple[list[Table], list[Path]]]:
+def _looked_at(cases: CaseSet) -> tuple[bool, Counter[str]]:
+    """Whether images are stored degraded, and how many cases there are of each split."""
+    stored, splits = False, Counter[str]()
+    for case in cases:
+        stored = stored or any(image.degradations for image in case.images)
+        splits[case.split or ""] += 1
+    return stored, splits
+
+
+def drawer(name: str) -> Callable[..., tuple[list[Table], list[Path]]]:
     """The function of the study's name in its benchmark's sections.py."""
     benchmark, _, study = name.replace("-", "_").partition("/")
-    drawer: Callable[..., tuple[list[Table], list[Path]]] = getattr(
+    found: Callable[..., tuple[list[Table], list[Path]]] = getattr(
         import_module(f"wardround.benchmarks.{benchmark}.sections"), study
     )
-    return drawer
+    return found
 
 
 def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> Table:
@@ -130,7 +155,8 @@ def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> 
     if entry.put is not None and entry.put.doses:
         title = title.replace("one type", run.declared["conditions"]["degradation"][-1].partition("@")[0])
     table, shown = measured_table(run, title, tuple(entry.rows), wanted)
-    table = replace(table, notes=[*table.notes, *entry.choices])
+    searched = literature_notes(entry.put, run.declared) if entry.put is not None else []
+    table = replace(table, notes=[*table.notes, *searched, *entry.choices])
     if published and entry.published:
         table = with_published(table, shown, entry, load(f"{benchmark}/{entry.published}"), run.declared)
     return table
@@ -138,10 +164,7 @@ def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> 
 
 def written(table: Table, entry: Entry, folder: Path, note: Callable[[str], None]) -> list[Path]:
     """Writes table.csv, table.tex and table.md, and the figure where the study is one."""
-    files = []
-    for suffix, text in (("csv", as_csv(table)), ("tex", as_latex(table)), ("md", as_markdown(table))):
-        files.append(folder / f"table.{suffix}")
-        files[-1].write_text(text, encoding="utf-8", newline="\n")
+    files = table_files(table, folder, "table")
     if entry.figure is not None:
         look = entry.figure
         chart = figure(table, look.mark, x=look.x, y=look.y, leave_out=look.leave_out)
@@ -149,4 +172,13 @@ def written(table: Table, entry: Entry, folder: Path, note: Callable[[str], None
             files += write_figure(chart, folder) if chart is not None else []
         except WardroundError as error:  # the table is there all the same
             note(str(error))
+    return files
+
+
+def table_files(table: Table, folder: Path, stem: str) -> list[Path]:
+    """Writes a table as CSV, LaTeX and Markdown."""
+    files = []
+    for suffix, text in (("csv", as_csv(table)), ("tex", as_latex(table)), ("md", as_markdown(table))):
+        files.append(folder / f"{stem}.{suffix}")
+        files[-1].write_text(text, encoding="utf-8", newline="\n")
     return files

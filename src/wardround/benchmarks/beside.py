@@ -8,6 +8,8 @@ from typing import Any
 
 from wardround.benchmarks.entry import Entry
 from wardround.benchmarks.published import Published
+from wardround.benchmarks.searching import other_retrievers
+from wardround.reporting.numbers import listed
 from wardround.reporting.table import Cell, Row, Table
 from wardround.reporting.table_measured import JUDGED, Wanted
 
@@ -53,6 +55,8 @@ def why_not(wanted: Wanted, entry: Entry, study: Mapping[str, Any]) -> str | Non
     for name in (wanted.heading, wanted.over):
         if name in entry.differs:
             return entry.differs[name]
+    if wanted.slice.get("evidence") == "rag" and entry.put and (other := other_retrievers(entry.put, study)):
+        return f"the paper searched by {listed(entry.put.retrievers)}, this run by {listed(other)}"
     if wanted.measure.startswith(JUDGED) and study.get("judge", {}).get("provider") == "lexical":
         return "the paper's answers were marked by a model, these by the offline judge"
     asked, paper = study.get("trials", 1), entry.put.trials if entry.put else 1

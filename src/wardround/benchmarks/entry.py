@@ -54,6 +54,7 @@ class Put(FromToml):
     conditions: dict[str, list[str]] = Field(default_factory=dict)
     severities: str | None = None
     doses: list[float] = Field(default_factory=list)  # severities of the one type that the user names
+    retrievers: list[str] = Field(default_factory=list)  # what the paper searches with, if the index has it
     judge: JudgeSettings | None = None
     comparisons: dict[str, Family] = Field(default_factory=dict)
 

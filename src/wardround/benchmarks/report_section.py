@@ -1,18 +1,24 @@
-"""The paper's table in the report of a run that `wardround bench` made, with the published rows beside it."""
+"""What a named study prints and draws, in the report of the run that `wardround bench` made of it."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from markupsafe import Markup
 
-from wardround.benchmarks.bench import STUDY_FILE, drawn
+from wardround.benchmarks.bench import STUDY_FILE, drawer, drawn, written
 from wardround.benchmarks.entry import Entry, entries
 from wardround.reporting.run import RunFolder
 from wardround.reporting.section import Section
+from wardround.reporting.table import Table
 from wardround.reporting.table_html import as_html
+
+BEYOND = "Beyond the paper"
 
 
 def paper_table(run: RunFolder) -> Section | None:
@@ -25,12 +31,33 @@ def paper_table(run: RunFolder) -> Section | None:
     table = drawn(name, entry, run.folder, published=changed is None)
     if changed is not None and entry.published:
         table = replace(table, notes=[*table.notes, f"Published figures are not shown: {changed}."])
-    told = Markup("<p>{}. Laid out as {} of the paper{}.</p>").format(
-        entry.title,
-        entry.paper,
-        ", whose own figures stand below, on the paper's own cases" if any(row.published for row in table.rows) else "",
-    )
-    return Section("paper-table", name, told + as_html(table))
+    beside = ", whose own figures stand below, on the paper's own cases" if any(r.published for r in table.rows) else ""
+    laid_out = "" if entry.paper.startswith(BEYOND) else f" Laid out as {entry.paper} of the paper{beside}."
+    told = Markup("<p>{}.{}</p>").format(entry.title, laid_out)
+    return Section("paper-table", name, told + as_html(table) + _drawings(name, entry, table, run))
+
+
+def _drawings(name: str, entry: Entry, table: Table, run: RunFolder) -> Markup:
+    """The figure of the table, and what the study draws beyond it; without figures where their package is missing."""
+    shown = Markup("")
+    with TemporaryDirectory() as scratch:
+        files = [file for file in written(table, entry, Path(scratch), _silent) if entry.figure is not None]
+        more: list[Table] = []
+        if entry.drawn_from == "run":
+            more, drawings = drawer(name)(run, Path(scratch), _silent)
+            files += drawings
+        for file in files:
+            if file.suffix == ".svg":
+                shown += Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(
+                    entry.title, b64encode(file.read_bytes()).decode()
+                )
+    for each in more:
+        shown += Markup("<h3>{}</h3>").format(each.title) + as_html(each)
+    return shown
+
+
+def _silent(text: str) -> None:
+    """The report says nothing of a figure that cannot be drawn: bench does."""
 
 
 def _named(run: RunFolder) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.benchmarks.entry import Put
+from wardround.benchmarks.searching import conditions_there
 
 
 def study_table(
@@ -21,14 +22,16 @@ def study_table(
     type: str | None = None,
     stored: bool = False,
     logprobs: bool = False,
+    literature: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The whole study as tables: what the paper fixes, on these cases, of these candidates.
 
     `type` is the degradation whose doses are asked, where the study has any; `stored` says that the images of the set
-    are degraded already; `logprobs` takes the votes from one request's log-probabilities.
+    are degraded already; `logprobs` takes the votes from one request's log-probabilities; `literature` is where
+    evidence comes from.
     """
     fixed = put.model_dump(exclude_none=True, exclude_unset=True)
-    conditions = dict(put.conditions)
+    conditions = conditions_there(put, literature) if literature is not None else dict(put.conditions)
     if put.doses:
         conditions["degradation"] = ["none", *(f"{type}@{dose:g}" for dose in put.doses)]
     elif conditions.get("degradation") == ["assigned"] and stored:
@@ -45,6 +48,7 @@ def study_table(
         "sampling": put.sampling.given,
         "severities": put.severities,
         "conditions": conditions,
+        "literature": literature,
         "judge": dict(judge) if judge is not None else fixed.get("judge"),
         "comparisons": fixed.get("comparisons"),
         "candidates": candidates,

@@ -38,6 +38,13 @@ def bench(
             "--encoder", metavar="NAME", help="What looks at the images of a feature map (a Hugging Face name)."
         ),
     ] = None,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", metavar="INDEX", help="Where evidence comes from: what `literature build` made."),
+    ] = None,
+    reranker: Annotated[
+        str | None, typer.Option("--reranker", metavar="NAME", help="What reads hits again in cure/ladder.")
+    ] = None,
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Expect the votes from one request's log-probabilities.")
     ] = False,
@@ -72,6 +79,8 @@ def bench(
         trials=trials,
         type=type,
         encoder=encoder,
+        index=index,
+        reranker=reranker,
         logprobs=logprobs,
         published=published,
         note=note,

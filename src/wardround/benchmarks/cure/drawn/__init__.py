@@ -1,0 +1,1 @@
+"""What sections.py is made of: one file for each figure, and what they share."""

@@ -1,0 +1,418 @@
+"""CURE's studies on planted candidates and a library in which everything is known."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from cure_library import article, case, case_set, disease, index, nearby, sign
+from exam_server import ExamServer, text_of
+from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from wardround.benchmarks.bench import Benched, bench
+from wardround.benchmarks.cure.drawn.faithfulness import Sums, _correlation, spearman
+from wardround.benchmarks.cure.drawn.likeness import STOP_WORDS
+from wardround.benchmarks.entry import entries, find
+from wardround.benchmarks.searching import literature_notes, literature_of, rungs
+from wardround.core.errors import WardroundError
+from wardround.reporting.table import Cell, Table
+
+MANY = 40
+IMAGES, FINDINGS = "history+images", "history+findings"
+
+
+def planted(name: str, by: list[dict[str, Any]], **truth: Any) -> dict[str, Any]:
+    return {"name": name, "provider": "simulated", "extra_body": {"seed": len(name), **truth, "by": by}}
+
+
+def right_if(holds: bool, **when: str) -> dict[str, Any]:
+    return {"when": when, "hit1": float(holds)}
+
+
+def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], library: Path, **more: Any) -> Benched:
+    told = {"cases": cases, "candidates": candidates, "runs": folder / "runs", "index": str(library), **more}
+    return bench(f"cure/{name}", note=lambda text: None, **told)
+
+
+def cell(table: Table, labels: tuple[str, ...], heading: str, over: str = "") -> Cell:
+    place = next(n for n, each in enumerate(table.columns) if (each.heading, each.over) == (heading, over))
+    return next(each for each in table.rows if each.labels[: len(labels)] == labels).cells[place]
+
+
+def titled(found: Benched, title: str) -> Table:
+    return next(table for table in found.tables if title in table.title)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cure")
+
+
+# another name, a denial, another disease, and what a search for its sign brings up first
+SYNONYM, DENIED, OTHER = range(200, 203)
+MORE = [
+    article(70_000, "A name of its own", "The entity known as Quercine blight was seen in all patients."),
+    article(70_001, "What it is not", f"There was no evidence of {disease(DENIED)} in any of the patients."),
+    article(70_002, "A look-alike", "All patients were found to have plumbum colic after their biopsies."),
+]
+
+
+@pytest.fixture(scope="module")
+def library(folder: Path) -> Path:
+    return index(folder / "library", MANY, more=MORE)
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> Path:
+    return case_set(folder / "plain", [case(number) for number in range(MANY)])
+
+
+# (as it is, with findings, with references) -> how many cases, and of how many the references hold the diagnosis
+COUNTS = [(6, 4), (9, 9), (5, 2), (3, 3), (2, 2), (1, 1), (4, 0), (10, 9)]
+OUTCOMES = dict(zip(product((False, True), repeat=3), COUNTS, strict=True))
+
+
+@pytest.fixture(scope="module")
+def why(folder: Path, library: Path) -> Benched:
+    told, rows = [], []
+    for outcome, (many, covered) in OUTCOMES.items():
+        tag = "".join("fr"[each] for each in outcome)
+        for shown, holds in zip(((IMAGES, "rag"), (FINDINGS, "rag"), (IMAGES, "reference")), outcome, strict=True):
+            rows.append(right_if(holds, tag=tag, inputs=shown[0], evidence=shown[1]))
+        rows.append(right_if(outcome[2], tag=tag, inputs=FINDINGS, evidence="reference"))
+        for place in range(many):
+            cites = {} if place < covered else {"references": [{"pmid": "70002"}]}
+            told.append(case(len(told), tags=[tag, f"seen{len(told) % 4}"], **cites))
+    # without evidence: right from images in one case of four, from findings in two of four, one of them the same
+    for tag, images, findings in (("seen0", True, True), ("seen1", False, True), ("seen2", False, False)):
+        rows += [
+            right_if(images, tag=tag, inputs=IMAGES, evidence="none"),
+            right_if(findings, tag=tag, inputs=FINDINGS, evidence="none"),
+        ]
+    cases = case_set(folder / "why", told)
+    return run("why", cases, folder, [planted("exact", rows, hit1=0.0), planted("chance", [], hit1=0.5)], library)
+
+
+def test_the_table_of_cases_has_the_planted_counts(why: Benched) -> None:
+    table = titled(why, "Cases by what would have mended them")
+    for outcome, (many, covered) in OUTCOMES.items():
+        labels = ("exact", *(("wrong", "right")[each] for each in outcome))
+        assert cell(table, labels, "Cases").value == many
+        assert cell(table, labels, "References hold the diagnosis").value == covered
+        assert cell(table, labels, "Share").value == pytest.approx(many / 40)
+    says = {row.labels[1:]: row.cells[-1].said for row in table.rows if row.labels[0] == "exact"}
+    assert says["wrong", "right", "wrong"].endswith("seeing")
+    assert says["wrong", "wrong", "right"].endswith("finding")
+
+
+def test_seeing_finding_and_using_come_back(why: Benched) -> None:
+    three = titled(why, "Seeing, finding, using")
+    as_it_is = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[0]) / 40
+    found = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[2]) / 40
+    seen = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[1]) / 40
+    covered = sum(covered for _, covered in OUTCOMES.values())
+    wrong = sum(covered for outcome, (_, covered) in OUTCOMES.items() if not outcome[2])
+    assert cell(three, ("exact",), "Seeing").value == pytest.approx(2 / 4 - 1 / 4)
+    assert cell(three, ("exact",), "Finding").value == pytest.approx(found - as_it_is)
+    assert cell(three, ("exact",), "Using").value == pytest.approx(wrong / covered)
+    for heading in ("Seeing", "Finding", "Using"):
+        each = cell(three, ("exact",), heading)
+        assert each.low is not None
+        assert each.high is not None
+        assert each.low < (each.value or 0) < each.high
+    detail = titled(why, "Seeing and finding")
+    with_rag = cell(detail, ("exact", "Seeing, with RAG"), "Difference")
+    assert with_rag.value == pytest.approx(seen - as_it_is)
+    finding = ("exact", "Finding, from images")
+    gained = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[2] and not outcome[0])
+    lost = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[0] and not outcome[2])
+    assert cell(detail, finding, "given", "Right only with").value == gained
+    assert cell(detail, finding, "own", "Right only with").value == lost
+    assert cell(detail, ("exact", "Seeing, without evidence"), "given", "Right only with").value == 10
+    p, adjusted = (cell(detail, finding, name).value or 0 for name in ("p", "p adjusted"))
+    assert p <= adjusted
+    assert any("no parts that add up" in note for note in three.notes)
+
+
+def test_who_is_right_by_chance_alone_shows_no_contrast(why: Benched) -> None:
+    """An item is drawn with the same number under all conditions: nothing differs."""
+    detail = titled(why, "Seeing and finding")
+    own = [row for row in detail.rows if row.labels[0] == "chance"]
+    assert len(own) == 4
+    assert {(row.cells[2].value, row.cells[3].value) for row in own} == {(0.0, 1.0)}
+
+
+def test_the_report_holds_the_tables_and_the_figure(why: Benched) -> None:
+    assert why.folder is not None
+    html = (why.folder / "report.html").read_text(encoding="utf-8")
+    for table in why.tables[1:]:
+        assert f"<h3>{table.title}</h3>" in html
+    drawn = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    assert len(drawn) == 1
+    assert ">Finding</text>" in base64.b64decode(drawn[0]).decode()
+    names = {file.name for file in why.files}
+    assert {"table.csv", "table-2.csv", "table-5.tex", "table-5.md", "why.svg"} <= names
+
+
+def test_the_noise_curve_comes_back(folder: Path, library: Path) -> None:
+    """Case k of five is right as long as no more than its number of irrelevant abstracts are mixed in."""
+    least = (0, 1, 3, 5, 10, 20)
+    rows = [
+        right_if(number <= upto, tag=f"upto{upto}", evidence=f"reference+{number}" if number else "reference")
+        for upto in least
+        for number in least
+    ]
+    cases = case_set(folder / "noisy", [case(number, tags=[f"upto{least[number % 6]}"]) for number in range(36)])
+    found = run("noise", cases, folder, [planted("frail", rows, hit1=0.0)], library)
+    turned = titled(found, "Answers that noise turned")
+    for place, number in enumerate(least):
+        share = (6 - place) / 6
+        assert cell(found.tables[0], ("frail",), "Hit@1", str(number)).value == pytest.approx(share)
+        assert cell(found.tables[0], ("frail",), "Grounded", str(number)).value == pytest.approx(share)
+        if number:
+            assert cell(turned, ("frail", str(number)), "Lost", "Of those right with references alone").value == (
+                pytest.approx(1 - share)
+            )
+    assert found.folder is not None
+    counts = pl.read_parquet(found.folder / "evidence.parquet").select(
+        pl.col("condition").str.json_path_match("$.evidence"), pl.col("documents").list.len()
+    )
+    assert {value: set(own["documents"]) for (value,), own in counts.group_by("condition")} == {
+        f"reference+{number}" if number else "reference": {1 + number} for number in least
+    }
+    changes = pl.read_csv(found.folder / "comparisons.csv").filter(pl.col("family") == "right")
+    assert dict(changes.select("a", "value").iter_rows())["reference+5"] == pytest.approx(-3 / 6)
+
+
+@pytest.fixture(scope="module")
+def fig3(folder: Path, library: Path) -> Benched:
+    """Ten cases of each stratum; those right with RAG have the very words of their references in the history."""
+    rows, told = [], []
+    for pr, rag in product((True, False), repeat=2):
+        tag = f"pr{pr}rag{rag}".lower()
+        rows += [right_if(pr, tag=tag, evidence="reference"), right_if(rag, tag=tag, evidence="rag")]
+        for _ in range(10):
+            number = len(told)
+            close = f" Patients with {disease(number)} do well when treated." if rag else ""
+            told.append(case(number, tags=[tag], history=f"A patient with {sign(number)}.{close}"))
+    return run("fig3", case_set(folder / "strata", told), folder, [planted("exact", rows, hit1=0.0)], library)
+
+
+def test_strata_hold_the_planted_cases_and_their_likeness(fig3: Benched) -> None:
+    assert fig3.folder is not None
+    tfidf = titled(fig3, "TF-IDF cosine")
+    documents = {
+        name: f"{title}\n{text}"
+        for name, _, title, text in pl.read_parquet(fig3.folder / "documents.parquet").iter_rows()
+    }
+    shown = {
+        (row["case"], json.loads(row["condition"])["evidence"]): "\n".join(documents[id] for id in row["documents"])
+        for row in pl.read_parquet(fig3.folder / "evidence.parquet").iter_rows(named=True)
+    }
+    cases = [json.loads(line) for line in (fig3.folder.parent.parent / "strata/cases.jsonl").read_text().splitlines()]
+    words = TfidfVectorizer(stop_words=sorted(STOP_WORDS)).fit([*documents.values(), *(c["history"] for c in cases)])
+    oracle = TfidfVectorizer(stop_words=sorted(STOP_WORDS), vocabulary=words.vocabulary_).fit(documents.values())
+
+    def cosine(a: str, b: str) -> float:
+        one, other = oracle.transform([a, b]).toarray()
+        return float(one @ other)
+
+    for place, (pr, rag) in enumerate(product((True, False), repeat=2)):
+        own = cases[10 * place : 10 * place + 10]
+        labels = ("exact", "right" if pr else "wrong", "right" if rag else "wrong")
+        expected = {
+            "Retrieved and cited": [cosine(shown[c["id"], "rag"], shown[c["id"], "reference"]) for c in own],
+            "Retrieved and history": [cosine(shown[c["id"], "rag"], c["history"]) for c in own],
+            "History and cited": [cosine(c["history"], shown[c["id"], "reference"]) for c in own],
+        }
+        assert cell(tfidf, labels, "Answers").value == 10
+        for heading, values in expected.items():
+            found = cell(tfidf, labels, heading)
+            assert found.value == pytest.approx(sum(values) / 10, abs=1e-7)
+            assert (found.n, found.clusters) == (10, 10)
+            assert found.low is not None
+            assert found.high is not None
+            assert found.low <= found.value <= found.high
+    near = cell(tfidf, ("exact", "right", "right"), "Retrieved and cited").value or 0
+    far = cell(tfidf, ("exact", "right", "wrong"), "Retrieved and cited").value or 0
+    assert near > far + 0.1
+    assert [table.title.split(" by ")[0] for table in fig3.tables[1:]] == ["TF-IDF cosine", "Jaccard", "ROUGE-L"]
+    assert {file.name for file in fig3.files} >= {"alignment.svg", "table-4.csv"}
+
+
+KINDS = ("named", "synonym", "denied", "other", "nothing", "known")
+TRUTH = {  # covered, right, grounded: what the documents of such a case hold, and what the candidate makes of it
+    "named": (True, True, True),
+    "synonym": (True, True, True),
+    "denied": (False, False, False),
+    "other": (False, False, True),
+    "nothing": (False, False, False),
+    "known": (False, True, False),
+}
+
+
+def kind_of(number: int) -> str:
+    return KINDS[number % 6]
+
+
+def evidenced(number: int) -> dict[str, Any]:
+    """A case whose references hold its diagnosis, another name of it, its denial, another disease, or nothing."""
+    kind = kind_of(number)
+    cites = {"named": 10_000 + number, "nothing": 50_000 + number, "known": 50_000 + number}
+    cites |= {"synonym": 70_000, "denied": 70_001, "other": 70_002}
+    gold = {"denied": disease(DENIED)}.get(kind, disease(number))
+    accept = {"accept": ["Quercine blight"]} if kind == "synonym" else {}
+    open_ = {"id": "open", "kind": "open", "prompt": f"Diagnosis {number}?", "gold": gold, **accept}
+    return case(number, references=[{"pmid": str(cites[kind])}], questions=[open_], findings=None)
+
+
+def reads_its_evidence(body: dict[str, Any], index: int) -> str:
+    """Right only where its documents hold the diagnosis, or where it knows it anyway; else it believes it."""
+    text = text_of(body)
+    if "Do not answer yet." in text:  # as an agent it searches for nothing
+        return "FINISH"
+    number = int(re.search(r"Diagnosis (\d+)\?", json.dumps(body["messages"]))[1])  # type: ignore[index]
+    known, synonym = (kind_of(number) == kind for kind in ("known", "synonym"))
+    if known or disease(number) in text or (synonym and "Quercine blight" in text):
+        return f"1. {disease(number)}"
+    return "1. Plumbum colic" if "plumbum colic" in text else "1. Invented ague"
+
+
+def test_the_outcomes_of_evidence_come_back(tmp_path: Path, library: Path) -> None:
+    cases = case_set(tmp_path / "cases", [evidenced(number) for number in range(36)])
+    with ExamServer(reads_its_evidence) as server:
+        reader = {"name": "reader", "provider": "openai", "base_url": server.url, "model": "exam", "tools": "text"}
+        found = run("fig2", cases, tmp_path, [reader], library)
+    assert found.status == "complete"
+    shares = Counter(TRUTH[kind] for kind in KINDS)
+    expected = {
+        "Coverage": sum(many for (covered, _, _), many in shares.items() if covered) / 6,
+        "Evidence-based correct": sum(many for (_, right, held), many in shares.items() if right and held) / 6,
+        "Knowledge-based correct": sum(many for (_, right, held), many in shares.items() if right and not held) / 6,
+        "Evidence-misled": sum(many for (_, right, held), many in shares.items() if not right and held) / 6,
+        "Hallucination": sum(many for (_, right, held), many in shares.items() if not right and not held) / 6,
+    }
+    for heading, share in expected.items():
+        assert cell(found.tables[0], ("reader", "reference"), heading).value == pytest.approx(share), heading
+    # the words of a history find no disease, and the agent finds nothing: whoever is right then knew it
+    for evidence in ("rag", "agent"):
+        assert cell(found.tables[0], ("reader", evidence), "Coverage").value == 0.0
+        assert cell(found.tables[0], ("reader", evidence), "Knowledge-based correct").value == pytest.approx(1 / 6)
+    assert {file.suffix for file in found.files} == {".csv", ".tex", ".md", ".svg", ".png"}
+    assert any(note.startswith("Published figures are not shown: the paper's") for note in published_notes(found))
+
+
+def published_notes(found: Benched) -> list[str]:
+    from wardround.benchmarks.bench import drawn
+
+    assert found.folder is not None
+    return drawn("cure/fig2", find("cure/fig2")[1], found.folder, published=True).notes
+
+
+def test_table1_says_what_is_ours(folder: Path, library: Path, plain: Path) -> None:
+    rows = [right_if(True, evidence="reference"), right_if(False, evidence="rag")]
+    found = run("table1", plain, folder, [planted("exact", rows, hit1=0.0, accuracy=1.0)], library, published=True)
+    (table,) = found.tables
+    agent = "With agent retrieval (closed corpus)"
+    for over, hit in (("History and images", 0), ("With references", 1), ("With RAG", 0), (agent, 0)):
+        assert cell(table, ("exact",), "Hit@1", over).value == hit
+        assert cell(table, ("exact",), "MCQ", over).value == 1
+    assert cell(table, ("GPT-5.2",), "MCQ", "With references").value == pytest.approx(0.868)
+    assert cell(table, ("GPT-5.2",), "MCQ", "With RAG").value is None
+    assert cell(table, ("GPT-5.2",), "MCQ", agent).value is None
+    notes = " ".join(table.notes)
+    assert "Searched by bm25 (our choice); the paper's retrievers are bge-large-en-v1.5 and medcpt." in notes
+    assert "the paper searched by bge-large-en-v1.5 and medcpt, this run by bm25" in notes
+    assert "the paper's agent searched the live web" in notes
+    assert "marked by lexical" in notes
+
+
+def test_retrieval_controls_and_the_ladder_are_measured(folder: Path, library: Path, plain: Path) -> None:
+    candidates = [planted("exact", [right_if(True, evidence="reference")], hit1=0.0)]
+    retrieval = run("retrieval", plain, folder, candidates, library)
+    blind, seeing = ("exact", IMAGES, "rag"), ("exact", "history+images+findings", "rag")
+    assert cell(retrieval.tables[0], blind, "@10", "Recall").value == 0.0
+    assert cell(retrieval.tables[0], seeing, "@10", "Recall").value == 1.0  # findings name the disease
+    assert cell(retrieval.tables[0], seeing, "@10", "Precision").value == pytest.approx(0.1)
+    controls = run("controls", plain, folder, candidates, library)
+    assert cell(controls.tables[0], ("exact",), "Coverage", "With references").value == 1.0
+    assert cell(controls.tables[0], ("exact",), "Coverage", "Diagnosis masked").value == 0.0
+    assert cell(controls.tables[0], ("exact",), "Coverage", "Another case's").value == 0.0
+    change = cell(controls.tables[0], ("exact",), "shuffled", "Change of Hit@1 from references")
+    assert (change.value, change.low) == (-1.0, -1.0)
+    ladder = run("ladder", plain, folder, candidates, library)
+    assert [row.labels[1] for row in ladder.tables[0].rows] == ["none", "rag@bm25", "reference"]
+    assert cell(ladder.tables[0], ("exact", "reference"), "Hit@1", "Diagnosis").value == 1.0
+    notes = " ".join(ladder.tables[0].notes)
+    assert "Without rag@dense and rag@fused: the index has no vectors." in notes
+    assert "Without rag@reranked: no reranker was named" in notes
+
+
+def test_faithfulness_is_drawn_and_correlated(folder: Path, library: Path, plain: Path) -> None:
+    candidates = [planted("a" * place, [], hit1=0.2 * place) for place in range(1, 5)]
+    found = run("faithfulness", plain, folder, candidates, library)
+    first = titled(found, "Rank correlations").rows[0]
+    assert first.labels == ("Grounded with references", "Hit@1 with references")
+    assert first.cells[0].value == pytest.approx(1.0)  # all that is right here is grounded
+    assert "faithfulness.svg" in {file.name for file in found.files}
+
+
+def test_spearman_is_scipys_and_needs_candidates() -> None:
+    import numpy as np
+
+    random = np.random.default_rng(3)
+    a, b = random.integers(0, 5, (2, 7, 20)).astype(float)
+    for place in range(20):
+        assert spearman(a, b)[place] == pytest.approx(spearmanr(a[:, place], b[:, place]).statistic)
+    few = Sums(["x", "y"], {}, {"rag": np.ones((2, 9))})
+    assert _correlation(few, ("grounded", "rag"), ("right", "rag"), 0).said == "too few candidates"
+
+
+def test_the_papers_retrievers_are_taken_where_the_index_has_them(library: Path, monkeypatch: Any) -> None:
+    from wardround.benchmarks import searching
+
+    class Has:
+        retrievers = ("bm25", "bge-large-en-v1.5", "medcpt", "wordllama")
+
+        @classmethod
+        def open(cls, place: str) -> Has:
+            return cls()
+
+    monkeypatch.setattr(searching, "Index", Has)
+    put = entries()["cure/table1"].put
+    assert put is not None
+    told = literature_of(put, "here")
+    assert told["retrievers"] == ["bge-large-en-v1.5", "medcpt"]
+    declared = {"conditions": put.conditions, "literature": told}
+    assert literature_notes(put, declared) == []
+    found = rungs(Has.retrievers, "medcpt-cross-encoder")
+    assert found["rag@dense"]["retrievers"] == ["bge-large-en-v1.5", "medcpt", "wordllama"]
+    assert found["rag@reranked"]["reranker"] == "medcpt-cross-encoder"
+    assert len({each["k"] for each in found.values()}) == 1
+
+
+def test_an_index_that_is_none_is_one_line(tmp_path: Path, plain: Path) -> None:
+    with pytest.raises(WardroundError, match="is not an index of literature"):
+        run("fig2", plain, tmp_path, [planted("x", [])], tmp_path / "gone")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_development_cases_are_told_of(tmp_path: Path, library: Path) -> None:
+    cases = case_set(tmp_path / "cases", [case(n, split="dev" if n < 3 else "test") for n in range(10)])
+    heard: list[str] = []
+    bench("cure/base", cases=cases, candidates=[planted("x", [])], runs=tmp_path / "runs", note=heard.append)
+    assert any("3 cases are for development" in line for line in heard)
+
+
+def test_what_a_search_finds_names_no_disease() -> None:
+    """What the planted truths rest on."""
+    assert disease(3) not in nearby(3)["abstract"]
+    assert len({disease(number) for number in range(240)}) == 240
