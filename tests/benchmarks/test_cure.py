@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,17 @@ from typing import Any
 import polars as pl
 import pytest
 from cure_library import article, case, case_set, disease, index, nearby, sign
-from exam_server import ExamServer, text_of
+from planted_library import PLAN, SHARES, planted_case, planted_index
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from wardround.benchmarks.bench import Benched, bench
+from wardround.benchmarks.bench import Benched, bench, drawn
 from wardround.benchmarks.cure.drawn.faithfulness import Sums, _correlation, spearman
 from wardround.benchmarks.cure.drawn.likeness import STOP_WORDS
 from wardround.benchmarks.entry import entries, find
 from wardround.benchmarks.searching import literature_notes, literature_of, rungs
 from wardround.core.errors import WardroundError
+from wardround.examination import run_study
 from wardround.reporting.table import Cell, Table
 
 MANY = 40
@@ -56,18 +56,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cure")
 
 
-# another name, a denial, another disease, and what a search for its sign brings up first
-SYNONYM, DENIED, OTHER = range(200, 203)
-MORE = [
-    article(70_000, "A name of its own", "The entity known as Quercine blight was seen in all patients."),
-    article(70_001, "What it is not", f"There was no evidence of {disease(DENIED)} in any of the patients."),
-    article(70_002, "A look-alike", "All patients were found to have plumbum colic after their biopsies."),
-]
+ELSEWHERE = article(70_002, "A look-alike", "All patients were found to have plumbum colic after their biopsies.")
 
 
 @pytest.fixture(scope="module")
 def library(folder: Path) -> Path:
-    return index(folder / "library", MANY, more=MORE)
+    return index(folder / "library", MANY, more=[ELSEWHERE])
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +149,9 @@ def test_the_report_holds_the_tables_and_the_figure(why: Benched) -> None:
     html = (why.folder / "report.html").read_text(encoding="utf-8")
     for table in why.tables[1:]:
         assert f"<h3>{table.title}</h3>" in html
-    drawn = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
-    assert len(drawn) == 1
-    assert ">Finding</text>" in base64.b64decode(drawn[0]).decode()
+    figures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    assert len(figures) == 1
+    assert ">Finding</text>" in base64.b64decode(figures[0]).decode()
     names = {file.name for file in why.files}
     assert {"table.csv", "table-2.csv", "table-5.tex", "table-5.md", "why.svg"} <= names
 
@@ -248,73 +242,39 @@ def test_strata_hold_the_planted_cases_and_their_likeness(fig3: Benched) -> None
     assert {file.name for file in fig3.files} >= {"alignment.svg", "table-4.csv"}
 
 
-KINDS = ("named", "synonym", "denied", "other", "nothing", "known")
-TRUTH = {  # covered, right, grounded: what the documents of such a case hold, and what the candidate makes of it
-    "named": (True, True, True),
-    "synonym": (True, True, True),
-    "denied": (False, False, False),
-    "other": (False, False, True),
-    "nothing": (False, False, False),
-    "known": (False, True, False),
+HEADINGS = {
+    "coverage": "Coverage",
+    "evidence_based_correct": "Evidence-based correct",
+    "evidence_misled": "Evidence-misled",
+    "knowledge_based_correct": "Knowledge-based correct",
+    "hallucination": "Hallucination",
+    "grounded": "Grounded",
 }
 
 
-def kind_of(number: int) -> str:
-    return KINDS[number % 6]
-
-
-def evidenced(number: int) -> dict[str, Any]:
-    """A case whose references hold its diagnosis, another name of it, its denial, another disease, or nothing."""
-    kind = kind_of(number)
-    cites = {"named": 10_000 + number, "nothing": 50_000 + number, "known": 50_000 + number}
-    cites |= {"synonym": 70_000, "denied": 70_001, "other": 70_002}
-    gold = {"denied": disease(DENIED)}.get(kind, disease(number))
-    accept = {"accept": ["Quercine blight"]} if kind == "synonym" else {}
-    open_ = {"id": "open", "kind": "open", "prompt": f"Diagnosis {number}?", "gold": gold, **accept}
-    return case(number, references=[{"pmid": str(cites[kind])}], questions=[open_], findings=None)
-
-
-def reads_its_evidence(body: dict[str, Any], index: int) -> str:
-    """Right only where its documents hold the diagnosis, or where it knows it anyway; else it believes it."""
-    text = text_of(body)
-    if "Do not answer yet." in text:  # as an agent it searches for nothing
-        return "FINISH"
-    number = int(re.search(r"Diagnosis (\d+)\?", json.dumps(body["messages"]))[1])  # type: ignore[index]
-    known, synonym = (kind_of(number) == kind for kind in ("known", "synonym"))
-    if known or disease(number) in text or (synonym and "Quercine blight" in text):
-        return f"1. {disease(number)}"
-    return "1. Plumbum colic" if "plumbum colic" in text else "1. Invented ague"
-
-
-def test_the_outcomes_of_evidence_come_back(tmp_path: Path, library: Path) -> None:
-    cases = case_set(tmp_path / "cases", [evidenced(number) for number in range(36)])
-    with ExamServer(reads_its_evidence) as server:
-        reader = {"name": "reader", "provider": "openai", "base_url": server.url, "model": "exam", "tools": "text"}
-        found = run("fig2", cases, tmp_path, [reader], library)
-    assert found.status == "complete"
-    shares = Counter(TRUTH[kind] for kind in KINDS)
-    expected = {
-        "Coverage": sum(many for (covered, _, _), many in shares.items() if covered) / 6,
-        "Evidence-based correct": sum(many for (_, right, held), many in shares.items() if right and held) / 6,
-        "Knowledge-based correct": sum(many for (_, right, held), many in shares.items() if right and not held) / 6,
-        "Evidence-misled": sum(many for (_, right, held), many in shares.items() if not right and held) / 6,
-        "Hallucination": sum(many for (_, right, held), many in shares.items() if not right and not held) / 6,
-    }
-    for heading, share in expected.items():
-        assert cell(found.tables[0], ("reader", "reference"), heading).value == pytest.approx(share), heading
-    # the words of a history find no disease, and the agent finds nothing: whoever is right then knew it
-    for evidence in ("rag", "agent"):
-        assert cell(found.tables[0], ("reader", evidence), "Coverage").value == 0.0
-        assert cell(found.tables[0], ("reader", evidence), "Knowledge-based correct").value == pytest.approx(1 / 6)
+def test_the_outcomes_of_evidence_come_back(folder: Path) -> None:
+    """Of one who believes what it reads: synonyms, denials and other diagnoses are among its documents."""
+    library = planted_index(folder / "planted")
+    image = [{"path": "scan.png", "modality": "CT"}]
+    cases = case_set(folder / "believed", [planted_case(number, images=image) for number in range(len(PLAN))])
+    knows = [{"when": {"tag": "knows"}, "knows": 1.0}]
+    found = run("fig2", cases, folder, [planted("believer", knows, believes="evidence")], library)
     assert {file.suffix for file in found.files} == {".csv", ".tex", ".md", ".svg", ".png"}
-    assert any(note.startswith("Published figures are not shown: the paper's") for note in published_notes(found))
-
-
-def published_notes(found: Benched) -> list[str]:
-    from wardround.benchmarks.bench import drawn
-
+    # the plan is for a search that shows one article
     assert found.folder is not None
-    return drawn("cure/fig2", find("cure/fig2")[1], found.folder, published=True).notes
+    study = folder / "one.toml"
+    told = (found.folder / "bench.toml").read_text().replace('name = "cure-fig2"', 'name = "one"')
+    study.write_text(told.replace("[literature]", "[literature]\nk = 1\nagent = { hits = 1 }"))
+    one = run_study(study, runs=folder / "runs", quiet=True, note=lambda text: None)
+    entry = find("cure/fig2")[1]
+    table = drawn("cure/fig2", entry, one.folder, published=True)
+    for evidence, shares in SHARES.items():
+        for measure, share in shares.items():
+            assert cell(table, ("believer", evidence), HEADINGS[measure]).value == pytest.approx(share), measure
+    for measure, share in SHARES["reference"].items():
+        assert cell(found.tables[0], ("believer", "reference"), HEADINGS[measure]).value == pytest.approx(share)
+    assert any(note.startswith("Support test: sensitivity") for note in table.notes)
+    assert any(note.startswith("Published figures are not shown: the paper's") for note in table.notes)
 
 
 def test_table1_says_what_is_ours(folder: Path, library: Path, plain: Path) -> None:
