@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from exam_study import write_cases
+
 from wardround.literature.indexing import build
 
 # what the articles of a case say: cited, found by the whole history, found by its first words; and what it knows
@@ -52,6 +54,22 @@ SHARES = {
     },
 }
 BELIEVER = '{ believes = "evidence", by = [{ when = { tag = "knows" }, knows = 1.0 }] }'  # its extra_body
+STUDY = """
+name = "believer"
+cases = "cases"
+[[candidates]]
+name = "believer"
+provider = "simulated"
+extra_body = {believer}
+[conditions]
+evidence = {evidence}
+[literature]
+index = {index}
+k = 1
+agent.hits = 1
+[judge]
+provider = "lexical"
+"""
 _STEMS = ["abler", "brenk", "corvin", "daltry", "elmon", "farrow", "gorlin", "haskel", "ivorin", "jastow"]
 NAMES = [f"{stem}osis" for stem in _STEMS] + [f"{stem}emia" for stem in _STEMS]
 SYNONYMS = [f"{name[:-4]}'s {'syndrome' if name.endswith('osis') else 'disease'}" for name in NAMES]
@@ -64,7 +82,7 @@ def said(kind: str, number: int) -> str:
         "synonym": f"It was typical of {synonym}.",
         "denied": f"There was no evidence of {name}, and {synonym} was ruled out.",
         "other": f"Unlike {name}, it was painless; {name} was excluded. The diagnosis was {other}.",
-        "nothing": "Imaging helped, and patients were content.",
+        "nothing": "Imaging helped, and all were content.",
     }[kind]
 
 
@@ -102,3 +120,12 @@ def planted_case(number: int, **fields: Any) -> dict[str, Any]:
 
 def planted_cases() -> Sequence[dict[str, Any]]:
     return [planted_case(number) for number in range(len(PLAN))]
+
+
+def planted_study(folder: Path) -> Path:
+    """A study of all these cases, without and with the three kinds of evidence, one article each."""
+    write_cases(folder / "cases", planted_cases())
+    told = {"believer": BELIEVER, "evidence": json.dumps(["none", *SHARES])}
+    file = folder / "study.toml"
+    file.write_text(STUDY.format(index=json.dumps(str(planted_index(folder / "library"))), **told))
+    return file

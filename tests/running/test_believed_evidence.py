@@ -8,37 +8,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from exam_study import write_cases
-from planted_library import BELIEVER, PLAN, SHARES, planted_cases, planted_index
+from planted_library import PLAN, SHARES, planted_study
 
 from wardround.examination import run_study
-
-STUDY = """
-name = "believer"
-cases = "cases"
-[[candidates]]
-name = "believer"
-provider = "simulated"
-extra_body = {believer}
-[conditions]
-evidence = {evidence}
-[literature]
-index = {index}
-k = 1
-agent.hits = 1
-[judge]
-provider = "lexical"
-"""
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("believer")
-    write_cases(folder / "cases", planted_cases())
-    index = planted_index(folder / "library")
-    file = folder / "study.toml"
-    values = json.dumps(["none", *SHARES])
-    file.write_text(STUDY.format(believer=BELIEVER, evidence=values, index=json.dumps(str(index))))
+    file = planted_study(folder)
     ended = run_study(file, runs=folder / "runs", quiet=True, note=lambda line: None)
     assert ended.exit_code == 0
     return ended.folder

@@ -10,7 +10,7 @@ from pathlib import Path
 from wardround.core.errors import WardroundError
 from wardround.marking.validation import judge_note
 from wardround.reporting.forest import said
-from wardround.reporting.judged import is_judged
+from wardround.reporting.judged import is_judged, supported_note
 from wardround.reporting.render import page, write_page
 from wardround.reporting.run import Measure, RunFolder, read_run
 from wardround.reporting.words import measure_meaning, measure_title, slice_words
@@ -73,6 +73,7 @@ def _meaning(measure: str, runs: Sequence[RunFolder], labels: Sequence[str]) -> 
     """What a measure says and, where a judge made it, what is known of the judge of each run."""
     judges = [f"{label}, {judge_note(run.folder)}" for label, run in zip(labels, runs, strict=True)]
     told = [measure_meaning(measure), f"Judged: {'; '.join(judges)}." if is_judged(measure) else ""]
+    told += dict.fromkeys(supported_note(run, [measure]) for run in runs)
     return " ".join(filter(None, told))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wardround.reporting.calibration import Calibration, calibrations
 from wardround.reporting.chains import CHAINED
+from wardround.reporting.evidence import is_of_evidence
 from wardround.reporting.grid import Grid, grid
 from wardround.reporting.judged import judged_note
 from wardround.reporting.option_tests import OPTION_TESTS
@@ -65,7 +66,8 @@ def _ways(run: RunFolder, method: str, changed: Mapping[str, str]) -> list[Way]:
 def other_measures(run: RunFolder) -> Section | None:
     """What else was measured in the reference condition."""
     elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
-    names = [name for name in dict.fromkeys(line.measure for line in run.lines) if name not in elsewhere]
+    there = dict.fromkeys(line.measure for line in run.lines)
+    names = [name for name in there if name not in elsewhere and not is_of_evidence(name)]
     grids = [_grid(run, ranked(run), _at_reference(run, names, {})), *(_parts(run, *part) for part in PARTS.items())]
     if not (grids := [found for found in grids if found.rows]):
         return None

@@ -11,6 +11,7 @@ from wardround.reporting.breakdown import by_condition, by_slice
 from wardround.reporting.chains import chains
 from wardround.reporting.confidence import confidence, other_measures
 from wardround.reporting.differences import comparisons
+from wardround.reporting.evidence import evidence
 from wardround.reporting.gaps import groups, prompts
 from wardround.reporting.headline import headline
 from wardround.reporting.image_quality import image_quality
@@ -92,6 +93,7 @@ FIRST: tuple[SectionMaker, ...] = (
     by_condition,
     comparisons,
     image_quality,
+    evidence,
     by_slice,
     groups,
     confidence,

@@ -8,6 +8,7 @@ from itertools import groupby, product
 
 from wardround.core.condition import AXES, DEFAULTS
 from wardround.marking.validation import judge_note
+from wardround.reporting.judged import supported_note
 from wardround.reporting.numbers import listed
 from wardround.reporting.run import Comparison, Measure, RunFolder
 from wardround.reporting.table import Cell, Column, Row, Table, Unit
@@ -207,4 +208,6 @@ def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
         _, _, kappa = judge_note(run.folder).partition(": ")
         checked = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"
         notes.append(f"{listed(list(judged))}: marked by {listed(sorted(judges))}, {checked}.")
+    if support := supported_note(run, (each.measure for each in shown)):
+        notes.append(support)
     return notes

@@ -119,6 +119,12 @@ VALUES: Mapping[tuple[str, str], str] = {
     ("confidence", "votes"): "repeated answers are counted",
     ("confidence", "logprobs"): "the candidate's own probabilities",
     ("options", "rotated"): "another order in every trial",
+    ("evidence", "none"): "no literature is given",
+    ("evidence", "reference"): "the abstracts that the case cites",
+    ("evidence", "reference-masked"): "the abstracts that the case cites, with the diagnosis blanked",
+    ("evidence", "reference-shuffled"): "the abstracts that another case cites",
+    ("evidence", "rag"): "what one search finds",
+    ("evidence", "agent"): "the candidate searches by itself",
 }
 
 
@@ -151,6 +157,11 @@ def slice_title(key: str) -> str:
 
 
 def value_meaning(key: str, value: str) -> str:
+    if key == "evidence":
+        if value.startswith("rag@"):
+            return f"what the search {value.removeprefix('rag@')} finds"
+        if value.startswith("reference+"):
+            return f"the abstracts that the case cites, among {value.removeprefix('reference+')} drawn ones"
     return "unweighted mean of the rows above" if value == "mean" else VALUES.get((key, value), "")
 
 
