@@ -2,13 +2,13 @@
 
 Our closed-corpus version of the paper's agent, which searched the live web. The candidate has three tools: search,
 read and finish, as tool calls or, where its server knows none, as lines of text. When it finishes, or a limit is
-reached, it is asked for its answer once more, without tools; so the answer has the form that the question asks for.
+reached, it is put the question as everybody is, without tools; so its answer has the same form.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,7 +29,6 @@ NOT_UNDERSTOOD = (
     "That could not be understood. Reply with one line, and nothing else: SEARCH: words to search for, "
     "or READ: a PMID, or FINISH"
 )
-ANSWER_NOW = "Now answer the question, in exactly the form that it asks for."
 
 
 def _tool(name: str, description: str, argument: str | None, meaning: str = "") -> dict[str, Any]:
@@ -131,14 +130,7 @@ async def searching_agent(question: Question, given: Mapping[str, Answer], hall:
         if search.ended:
             break
     search.ended = search.ended or "turns"
-    return await hall.ask(question, given=given, evidence=search.evidence, after=asked_for_answer(search.said))
-
-
-def asked_for_answer(said: Sequence[Message]) -> list[Message]:
-    """What was said, and the answer asked for: in the last message if that is ours, as many chat formats demand."""
-    if said and said[-1].role == "user":
-        return [*said[:-1], Message("user", (f"{said[-1].parts[0]}\n\n{ANSWER_NOW}",))]
-    return [*said, Message("user", (ANSWER_NOW,))]
+    return await hall.ask(question, given=given, evidence=search.evidence, after=search.said)
 
 
 def called(answer: Answer) -> list[Wish]:

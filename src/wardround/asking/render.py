@@ -97,16 +97,20 @@ class Renderer:
         shown, cut = evidence, list[str]()
         while True:
             text = self._text(case, question, condition, order, slots, given, shown, turn)
-            fitting = _fitting(text, sampling, candidate.context, turn.after)
+            after = (
+                turn.after
+                if turn.on_the_way or turn.prompt is None
+                else self._then_asked(case, question, condition, order, slots, given, turn.after)
+            )
+            fitting = _fitting(text, sampling, candidate.context, after)
             if fitting >= len(parts) or not shown.documents:
                 break
             cut.append(f"document {shown.documents[-1].pmid}")
             shown = shown.cut_to(len(shown.documents) - 1)  # documents go before images do
         cut += [f"image {number + 1}" for number in range(max(fitting, 0), len(parts))]
         message = Message("user", (*parts[: max(fitting, 0)], text))
-        return Rendered(
-            Ask(identity, sampling, (message, *turn.after), turn.tools, tuple(cut)), order, shown, turn.on_the_way
-        )
+        ask = Ask(identity, sampling, (message, *after), turn.tools, tuple(cut))
+        return Rendered(ask, order, shown, turn.on_the_way)
 
     def _of_case(self, case: Case) -> dict[Any, Any]:
         """What was found out about this case so far."""
@@ -220,13 +224,27 @@ class Renderer:
         }
         if evidence.documents:
             slots["evidence"] = _fenced(evidence)
-        if turn.prompt == "query":
-            return self._prompts.fill(condition.prompt, turn.prompt, slots)
-        text = self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
-        if turn.prompt is not None and self._study.literature is not None:
-            searches = {"searches": str(self._study.literature.agent.searches)}
-            text += "\n\n" + self._prompts.fill(condition.prompt, turn.prompt, searches)
-        return text
+        if turn.prompt is None:
+            return self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
+        if self._study.literature is not None:
+            slots["searches"] = str(self._study.literature.agent.searches)
+        return self._prompts.fill(condition.prompt, turn.prompt, slots)
+
+    def _then_asked(
+        self,
+        case: Case,
+        question: Question,
+        condition: Condition,
+        order: tuple[int, ...],
+        slots: Mapping[str, str],
+        given: Mapping[str, str] | None,
+        after: tuple[Message, ...],
+    ) -> tuple[Message, ...]:
+        """What was said, and then the question as everybody is put it; in one message where the last was ours."""
+        text = self._text(case, question, condition, order, slots, given, NO_EVIDENCE, ONLY_TURN)
+        if after and after[-1].role == "user":
+            return (*after[:-1], Message("user", (f"{after[-1].parts[0]}\n\n{text}",)))
+        return (*after, Message("user", (text,)))
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:
