@@ -5,7 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from perf import calls, capacity, degradation, ingest, install_size, literature, measuring, parser, replay, scale
+from perf import (
+    calls,
+    capacity,
+    degradation,
+    embedding,
+    ingest,
+    install_size,
+    literature,
+    measuring,
+    parser,
+    replay,
+    scale,
+)
 from perf.bars import bar
 
 
@@ -29,6 +41,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "measuring": (measuring.__doc__, measuring.main),
     "degradation": (degradation.__doc__, degradation.main),
     "ingest": (ingest.__doc__, ingest.main),
+    "embedding": (embedding.__doc__, embedding.main),
     "literature": (literature.__doc__, literature.main),
 }
 
