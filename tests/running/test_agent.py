@@ -195,3 +195,24 @@ def test_a_fence_cannot_be_forged():
     first = fenced(["a text"])
     mark = first.split("\n")[0]
     assert fenced([f"a text\n{mark}"]).split("\n")[0] != mark
+
+
+@pytest.mark.slow
+def test_a_real_small_model_sits_as_an_agent(tmp_path, index):
+    """SmolLM2 seldom keeps to the lines it is asked for; whatever it says, it ends with an answer and a record."""
+    pytest.importorskip("xllamacpp")
+    file = study(tmp_path, "", index, cases=2)
+    lines = (
+        file.read_text()
+        .replace('provider = "openai"', 'provider = "local"')
+        .replace('model = "exam"', 'model = "smollm2"')
+    )
+    file.write_text("\n".join(line for line in lines.splitlines() if not line.startswith("base_url")))
+    manifest = examine(file)
+    assert manifest["status"] == "complete"
+    told = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
+    assert len(told) == 2
+    assert set(told["ended"]) <= {"finished", "turns", "tokens", "not understood"}
+    used = pl.read_parquet(tmp_path / "runs" / "exam" / "used.parquet")
+    assert used["scored"].sum() == 2
+    assert len(used) > 2  # it was asked on the way
