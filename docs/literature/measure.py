@@ -22,27 +22,24 @@ ROWS = ["bm25", *COLUMNS, "fused", "fused-paper", "fused - bm25", "fused-paper -
 def main(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     retrieval = data / "retrieval"
-    scifact = measured(
-        scifact_articles(retrieval / "scifact.zip", out),
-        retrieval / "topics.scifact.tsv.gz",
-        retrieval / "qrels.scifact.txt",
-        ["10", "100"],
-        out / "scifact",
-    )
+    scifact = scifact_articles(retrieval / "scifact.zip", out)
+    judged = (retrieval / "topics.scifact.tsv.gz", retrieval / "qrels.scifact.txt")
     print("SciFact\n")
-    print(table(scifact, ["ndcg@10", "recall@10", "recall@100", "map", "mrr"]))
-    pubmedqa = measured(*pubmedqa_files(data / "pubmedqa" / "ori_pqal.json", out), ["1", "10"], out / "pubmedqa")
+    show(scifact, *judged, out / "scifact", ["ndcg@10", "recall@10", "recall@100", "map", "mrr"])
+    articles, *judged = pubmedqa_files(data / "pubmedqa" / "ori_pqal.json", out)
     print("\nPubMedQA: a question's own abstract\n")
-    print(table(pubmedqa, ["recall@1", "recall@10", "mrr"]))
+    show(articles, *judged, out / "pubmedqa", ["recall@1", "recall@10", "mrr"])
 
 
-def measured(articles: Path, queries: Path, qrels: Path, depths: list[str], index: Path) -> dict[str, Any]:
-    """What `literature build` and `literature eval` say."""
+def show(articles: Path, queries: Path, qrels: Path, index: Path, measures: list[str]) -> None:
+    """Prints what `literature build` and `literature eval` say: all retrievers, then each vector column with bm25."""
     wardround("build", articles, "--out", index, "--column", *COLUMNS)
-    told = wardround(
-        "eval", "--index", index, "--queries", queries, "--qrels", qrels, "--k", *depths, "--compare", "--json"
-    )
-    return json.loads(told)
+    asked = ["eval", "--index", index, "--queries", queries, "--qrels", qrels, "--k", "1", "10", "100", "--compare"]
+    print(table(json.loads(wardround(*asked, "--json")), ROWS, measures))
+    for column in COLUMNS:
+        print(f"\nbm25 and {column} alone\n")
+        told = json.loads(wardround(*asked, "--json", "--retriever", "bm25", column))
+        print(table(told, [row for row in ROWS if row.startswith("fused")], measures[:1]))
 
 
 def wardround(*arguments: str | Path) -> str:
@@ -66,9 +63,9 @@ def pubmedqa_files(questions: Path, out: Path) -> tuple[Path, Path, Path]:
     return articles, queries, qrels
 
 
-def table(told: dict[str, Any], measures: list[str]) -> str:
+def table(told: dict[str, Any], rows: list[str], measures: list[str]) -> str:
     lines = [f"| | {' | '.join(measures)} |", "|---|" + "---|" * len(measures)]
-    for name in ROWS:
+    for name in rows:
         sign = "+" if " - " in name else ""
         cells = [
             f"{figure['value']:{sign}.3f} [{figure['low']:{sign}.3f}, {figure['high']:{sign}.3f}]"
