@@ -132,8 +132,8 @@ class Index:
         vector = self._encoders[name].queries([query])[0]
         if not vector.any():
             return lambda limit: []
-        found = _where(vectors.nearest(self.table(vectors.table_of(name)), vector), allowed(filters))
-        return lambda limit: _scored(found.select(["pmid", "_distance"]).limit(limit).to_arrow(), "_distance", -1, 1)
+        table, condition = self.table(vectors.table_of(name)), allowed(filters)
+        return lambda limit: _scored(vectors.nearest(table, vector, condition, limit), "_distance", -1, 1)
 
 
 def _where(search: Any, condition: str) -> Any:

@@ -106,14 +106,18 @@ def find_by(table: Table) -> None:
         table.create_index("vector", config=IvfSq(distance_type="dot", num_partitions=count // PARTITION))
 
 
-def nearest(table: Table, vector: Vectors) -> Any:
-    """A search by inner product. Without an index it compares all vectors, and what is said of one has no effect.
+def nearest(table: Table, vector: Vectors, condition: str, limit: int) -> Any:
+    """PMIDs and distances (1 - inner product) of the nearest rows; of those that a condition lets through.
 
-    Filters may leave few rows in the nearest partitions: then more of them are searched.
+    Without an index all vectors are compared. With one, rows that a condition leaves may be few in the nearest
+    partitions: then more partitions are searched, and all where there are not enough.
     """
-    probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5))
-    search = table.search(vector).distance_type("dot").maximum_nprobes(0).minimum_nprobes(probes)
-    return search.refine_factor(REFINE)
+    probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5)) * (4 if condition else 1)
+    search = table.search(vector).distance_type("dot").refine_factor(REFINE).select(["pmid", "_distance"]).limit(limit)
+    if condition:
+        search = search.where(condition, prefilter=True)
+    found = search.nprobes(probes).to_arrow()
+    return found if found.num_rows == limit or not condition else search.maximum_nprobes(0).to_arrow()
 
 
 def _digests(table: Table) -> NDArray[np.int64]:
