@@ -30,6 +30,7 @@ CALLS: dict[str, list[str]] = {
     "report": ["runs/exam"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge compare": ["runs/open", "runs/open"],
+    "judge support": [],
     "bench": ["list"],
     "published": ["cure/table1"],
     "power": ["--difference", "0.1"],

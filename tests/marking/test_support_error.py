@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from exam_study import wardround
 from scipy.stats import binomtest
 
 from wardround.core.errors import BadInput
@@ -31,6 +33,25 @@ def test_figures_are_those_of_the_held_out_half():
     assert found.sensitivity.value >= 0.75
     assert found.specificity.value >= 0.9
     assert f"on {found.n} labelled pairs, ours" in support_note()
+
+
+def test_the_docs_tell_these_figures():
+    docs = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
+    for name, part in (("held-out", "held-out half"), ("tuning", "tuning half")):
+        found = support_error(pairs=[pair for pair in our_labels() if pair.part == name])
+        rates = " | ".join(f"{rate.value:.2f} ({rate.low:.2f} to {rate.high:.2f})" for rate in found)
+        assert f"| {part} | {rates} | {found.n} |" in docs
+
+
+def test_labels_of_your_own(tmp_path):
+    rows = [("On gout", "gout", True), ("No gout", "gout", False), ("On podagra", "gout", True)]
+    lines = [json.dumps(dict(zip(("document", "diagnosis", "supports"), row, strict=True))) for row in rows]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines))
+    told = wardround("judge", "support", "--labels", "labels.jsonl", "--json", cwd=tmp_path)
+    found = json.loads(told.stdout)
+    assert (found["pairs"], found["sensitivity"]["value"], found["specificity"]["value"]) == (3, 0.5, 1.0)
+    ours = wardround("judge", "support", cwd=tmp_path)
+    assert "the held-out half of ours" in ours.stdout
 
 
 def test_rates_and_intervals_are_as_counted():

@@ -44,6 +44,24 @@ def compare(
     finish(told, as_json, _comparison(told))
 
 
+@app.command()
+def support(
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="JSONL: document, diagnosis, supports (default: our own pairs)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how often the rule errs that says whether documents support a diagnosis."""
+    from wardround.marking.support_error import read_labels, support_error
+
+    found = support_error(pairs=read_labels(labels) if labels else None)
+    told = {"pairs": found.n, **{name: rate._asdict() for name, rate in found._asdict().items()}}
+    lines = [f"{found.n} labelled pairs, {'yours' if labels else 'the held-out half of ours'}"]
+    lines += [f"{name:12} {_figure(rate)} of {rate['n']}" for name, rate in told.items() if isinstance(rate, dict)]
+    finish(told, as_json, "\n".join(lines))
+
+
 def _validation(told: dict[str, Any]) -> str:
     confusion = told["confusion"]
     lines = [
