@@ -37,7 +37,6 @@ CALLS: dict[str, list[str]] = {
     "literature build": ["articles.jsonl", "--out", "index", "--column", "none"],
     "literature update": ["index", "articles.jsonl"],
     "literature embed": ["index", "--column", "wordllama"],
-    "literature embed": ["index", "--column", "wordllama"],
     "literature search": ["gout", "--index", "index"],
     "literature eval": ["--index", "index", "--queries", "queries.tsv", "--qrels", "qrels.txt"],
 }
