@@ -113,8 +113,8 @@ def test_a_stopped_embedding_goes_on_and_is_the_same(tmp_path: Path) -> None:
     rest = Counting()
     lines: list[str] = []
     done = embed(Index.open(tmp_path / "stopped"), rest, batch=3, tell=lines.append)
-    assert 0 < done.embedded == len(rest.seen) < 500
-    assert len(stopped.seen) - len(rest.seen) < 500 - done.embedded + 200
+    assert done.embedded == len(rest.seen)
+    assert 0 < 500 - done.embedded <= len(stopped.seen) < 300  # what was committed, of what was made
     assert lines[-1].startswith(f"counting: {done.embedded} of {done.embedded} articles embedded")
     assert column(tmp_path / "stopped", "counting").equals(column(tmp_path / "whole", "counting"))
     assert Index.open(tmp_path / "stopped").fingerprint == Index.open(tmp_path / "whole").fingerprint

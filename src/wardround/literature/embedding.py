@@ -57,7 +57,7 @@ def embed(
     if batch is not None:
         encoder.batch = batch
     started = time.monotonic()
-    fresh = encoder.name not in index.columns
+    fresh = not index.about.get("columns", {}).get(encoder.name, {}).get("articles")  # nobody can have it open
     with refusals(index.place):
         _begin(index, encoder)
         table = vectors.made(index.connection, encoder.name, encoder.dimension)
