@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from wardround.benchmarks.beside import with_published
 from wardround.benchmarks.composition import composed
@@ -120,10 +121,12 @@ def bench(
     tables = [drawn(name, entry, ended.folder, published=published)]
     files = written(tables[0], entry, ended.folder, note)
     if entry.drawn_from == "run":
-        more, drawings = drawer(name)(read_run(ended.folder), ended.folder, note)
-        for number, table in enumerate(more, 2):
+        more = drawn_beside(name, ended.folder)
+        for number, table in enumerate(more.tables, 2):
             files += table_files(table, ended.folder, f"table-{number}")
-        tables, files = [*tables, *more], [*files, *drawings]
+        tables, files = [*tables, *more.tables], [*files, *more.files]
+        for text in more.notes:
+            note(text)
     manifest = ended.manifest
     return Benched(name, tables, ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
 
@@ -144,6 +147,26 @@ def drawer(name: str) -> Callable[..., tuple[list[Table], list[Path]]]:
         import_module(f"wardround.benchmarks.{benchmark}.sections"), study
     )
     return found
+
+
+class Beside(NamedTuple):
+    """What a study draws beside its table, and what was said meanwhile."""
+
+    tables: list[Table]
+    files: list[Path]
+    notes: list[str]
+
+
+def drawn_beside(name: str, folder: Path) -> Beside:
+    """What the drawer of a study makes of a run; once, though the report and bench both show it."""
+    return _drawn_beside(name, folder, (folder / "marks.parquet").stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _drawn_beside(name: str, folder: Path, marked: int) -> Beside:
+    notes: list[str] = []
+    tables, files = drawer(name)(read_run(folder), folder, notes.append)
+    return Beside(tables, files, notes)
 
 
 def drawn(name: str, entry: Entry, folder: Path, *, published: bool = False) -> Table:

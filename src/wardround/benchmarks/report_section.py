@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wardround.benchmarks.bench import STUDY_FILE, drawer, drawn, written
+from wardround.benchmarks.bench import STUDY_FILE, Beside, drawn, drawn_beside, written
 from wardround.benchmarks.entry import Entry, entries
 from wardround.reporting.run import RunFolder
 from wardround.reporting.section import Section
@@ -38,26 +38,18 @@ def paper_table(run: RunFolder) -> Section | None:
 
 
 def _drawings(name: str, entry: Entry, table: Table, run: RunFolder) -> Markup:
-    """The figure of the table, and what the study draws beyond it; without figures where their package is missing."""
+    """The figure of the table, and what the study draws beside it; without figures where their package is missing."""
+    beside = drawn_beside(name, run.folder) if entry.drawn_from == "run" else Beside([], [], [])
     shown = Markup("")
     with TemporaryDirectory() as scratch:
-        files = [file for file in written(table, entry, Path(scratch), _silent) if entry.figure is not None]
-        more: list[Table] = []
-        if entry.drawn_from == "run":
-            more, drawings = drawer(name)(run, Path(scratch), _silent)
-            files += drawings
-        for file in files:
+        own = written(table, entry, Path(scratch), lambda text: None) if entry.figure is not None else []
+        for file in [*own, *beside.files]:
             if file.suffix == ".svg":
-                shown += Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(
-                    entry.title, b64encode(file.read_bytes()).decode()
-                )
-    for each in more:
+                data = b64encode(file.read_bytes()).decode()
+                shown += Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(entry.title, data)
+    for each in beside.tables:
         shown += Markup("<h3>{}</h3>").format(each.title) + as_html(each)
     return shown
-
-
-def _silent(text: str) -> None:
-    """The report says nothing of a figure that cannot be drawn: bench does."""
 
 
 def _named(run: RunFolder) -> str:

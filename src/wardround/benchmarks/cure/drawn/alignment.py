@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -21,8 +21,11 @@ from wardround.reporting.table import Cell, Column, Row, Table
 from wardround.running.used import DOCUMENTS, Shown
 
 REFERENCE, RAG = "reference", "rag"
-PAIRS = {"Retrieved and cited": ("rag", "cited"), "Retrieved and history": ("rag", "history")}
-PAIRS |= {"History and cited": ("history", "cited")}
+PAIRS = {
+    "Retrieved and cited": ("rag", "cited"),
+    "Retrieved and history": ("rag", "history"),
+    "History and cited": ("history", "cited"),
+}
 MEASURES = ("TF-IDF cosine", "Jaccard", "ROUGE-L")
 STRATA = [(pr, rag) for pr in (True, False) for rag in (True, False)]
 WORDS = {True: "right", False: "wrong"}
@@ -74,12 +77,12 @@ class Likeness:
     def of(self, texts: Texts) -> tuple[float | None, ...]:
         """Measure by measure, each of all pairs."""
         if texts not in self._known:
-            vectors = Texts(*texts)._asdict()
-            weighed = {name: self._weights.vector(text) for name, text in vectors.items()}
+            told = texts._asdict()
+            vectors = {name: self._weights.vector(text) for name, text in told.items()}
             pairs = list(PAIRS.values())
             self._known[texts] = (
-                *(cosine(weighed[a], weighed[b]) for a, b in pairs),
-                *(like(vectors[a], vectors[b]) for like in (jaccard, rouge_l) for a, b in pairs),
+                *(cosine(vectors[a], vectors[b]) for a, b in pairs),
+                *(like(told[a], told[b]) for like in (jaccard, rouge_l) for a, b in pairs),
             )
         return self._known[texts]
 
@@ -108,7 +111,7 @@ def _table(run: RunFolder, told: pl.DataFrame, measure: str) -> Table:
         for pr, rag in STRATA:
             part = own.filter(pl.col("pr") == pr, pl.col("rag") == rag)
             groups = {pair: _values(part, f"{measure} {pair}") for pair in PAIRS}
-            found: dict[str, Any] = means(groups, Kind.COMPOSITE, clusters, run.as_study.seed)
+            found = means(groups, Kind.COMPOSITE, clusters, run.as_study.seed)
             rows.append(Row((candidate, WORDS[pr], WORDS[rag]), [*found.values(), Cell(len(part))]))
     columns = [*(Column(pair, unit="fraction", decimals=3) for pair in PAIRS), Column("Answers", unit="count")]
     notes = [
