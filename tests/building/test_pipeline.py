@@ -168,5 +168,6 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
         built(tmp_path / "set", server.url)
         whole_set = built(tmp_path / "other" / "set", server.url)
     assert whole_set.cases == 4
+    assert not list(tmp_path.glob(".set*"))  # what the killed ones left is gone
     for name in ("cases.jsonl", "rejected.jsonl"):
         assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes()

@@ -70,6 +70,7 @@ def new_set(out: Path, seed: int, writers: Writers, note: Callable[[str], None])
         raise BadInput(out, "is there already and not empty; a case set is never overwritten")
     out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.parent / f".{out.name}.{os.getpid()}"
+    _remove_left_drafts(out)
     draft.mkdir()
     try:
         yield Build(draft, seed, writers, note)
@@ -78,6 +79,22 @@ def new_set(out: Path, seed: int, writers: Writers, note: Callable[[str], None])
         draft.replace(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _remove_left_drafts(out: Path) -> None:
+    """What builds left that were killed. A number may have come to this process again: in a container it often does."""
+    for left in out.parent.glob(f".{out.name}.*"):
+        number = left.suffix[1:]
+        if number.isdigit() and (int(number) == os.getpid() or not _runs(int(number))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
 
 
 def export(build: Build, records: Spool, out: Path, settings: dict[str, Any], sources: dict[str, str]) -> Built:
