@@ -25,12 +25,13 @@ def asks_for_literature(put: Put) -> bool:
 
 
 def literature_of(put: Put, index: str, reranker: str | None = None) -> dict[str, Any]:
-    """The study's [literature]: the paper's retrievers if the index has them, else all that it has."""
-    there = Index.open(index).retrievers
+    """The study's [literature]: the paper's retrievers if the index has them, else its usual ones."""
+    opened = Index.open(index)
+    there = opened.retrievers
     paper = bool(put.retrievers) and set(put.retrievers) <= set(there)
     told: dict[str, Any] = {
         "index": index if is_address(index) else str(Path(index).absolute()),
-        "retrievers": put.retrievers if paper else there,
+        "retrievers": put.retrievers if paper else opened.usual,
     }
     searches = rungs(there, reranker)
     asked = [value for value in put.conditions["evidence"] if value in searches]

@@ -77,7 +77,9 @@ def search(
     retriever: Annotated[
         str | None,
         typer.Option(
-            "--retriever", metavar="NAME", help="bm25, a vector column, fused (default where it can be) or fused-paper."
+            "--retriever",
+            metavar="NAME",
+            help="bm25, a vector column, fused (default, unless wordllama is among them) or fused-paper.",
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="How many articles.")] = 10,
@@ -98,7 +100,7 @@ def search(
 
     opened = Index.open(index)
     filters = Filters(since, until, tuple(publication_types or ()), tuple(without or ()))
-    name = retriever or ("fused" if len(opened.retrievers) > 1 else "bm25")
+    name = retriever or ("fused" if opened.retrievers == opened.usual != ["bm25"] else "bm25")
     hits = find(opened, query, name, k, filters)
     told = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
     finish({**told, "hits": [hit._asdict() for hit in hits]}, as_json, _listed(hits))

@@ -16,6 +16,7 @@ from typing import Any
 from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
 from wardround.literature import about, vectors
+from wardround.literature.encoders import named
 from wardround.literature.filters import ANYTHING, Filters
 from wardround.literature.hit import Hit
 from wardround.literature.place import Connection, Table, connect, is_address, refusals
@@ -71,6 +72,15 @@ class Index:
     @property
     def retrievers(self) -> list[str]:
         return [BM25, *sorted(self.columns)]
+
+    @property
+    def usual(self) -> list[str]:
+        """The retrievers that search together unless others are named: all but wordllama's static vectors.
+
+        Fused with BM25 these make its hits worse, on both sets of docs/literature.md, after which this was chosen.
+        """
+        kinds = {name: named(told["spec"]["encoder"])[1] for name, told in self.columns.items()}
+        return [name for name in self.retrievers if kinds.get(name) != "wordllama"]
 
     def search(self, query: str, retriever: str = BM25, k: int = 10, filters: Filters = ANYTHING) -> list[Hit]:
         """The k best articles for any text, best first, ties by PMID. An empty text finds nothing."""

@@ -69,7 +69,7 @@ class Library:
             without=tuple(told["without"]),
         )
         retrieval = Retrieval(
-            retrievers=tuple(told["retrievers"] or self._index.retrievers),
+            retrievers=tuple(told["retrievers"] or self._index.usual),
             depth=told["depth"],
             fusion=told["fusion"],
             weights=tuple(told["weights"]),
