@@ -40,11 +40,11 @@ def evidence_marks(
     answer: Answer,
     judged: dict[str, Any],
     evidence: Evidence,
-    synonyms: Synonyms = NO_SYNONYMS,
-    test: Test | None = None,  # `supported` if not given
+    synonyms: Synonyms,
+    test: Test,
 ) -> dict[str, Any]:
     """What the documents that were shown say of a judged answer, and what a search brought of what the case cites."""
-    test, documents = test or supported, texts(evidence)
+    documents = texts(evidence)
     told: dict[str, Any] = {"covered": test(true_names(question, synonyms), documents)}
     if names := answered_names(question, answer, judged, synonyms):
         told["grounded"] = test(names, documents)
