@@ -22,6 +22,7 @@ CALLS: dict[str, list[str]] = {
     "cases validate": ["cases"],
     "cases convert": ["cases", "--out", "copy"],
     "cases show": ["cases", "case-1"],
+    "cases audit": ["cases"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "degrade": ["pool/scan.png", "--out", "degraded", "--types", "exposure"],
     "check": ["study.toml"],

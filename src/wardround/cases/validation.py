@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import CaseSet
 from wardround.core.case import Image
 from wardround.core.errors import BadInput, Problem
 
+T = TypeVar("T")
 JOBS_A_WORKER = 64  # between two points at which a crashed pool can be made anew
 
 
@@ -38,35 +39,36 @@ def problems_of(cases: CaseSet, *, workers: int | None = None) -> Iterator[Probl
     yield from cases.problems
     if not len(cases) and not cases.problems:
         yield Problem(cases.file, None, None, "there is no case in it")
-    for job, message in _checked(_jobs(cases), workers or os.cpu_count() or 1):
+    for job, message in each_image(image_jobs(cases), wrong_with, workers or os.cpu_count() or 1):
         if message is not None:
             field = f"images[{job.place}].path"
             yield Problem(cases.file, job.line, field, f"{job.image.path!r} {message}")
 
 
-def _jobs(cases: CaseSet) -> Iterator[Job]:
+def image_jobs(cases: CaseSet) -> Iterator[Job]:
+    """Every image of every case."""
     for index, case in enumerate(cases):
         for place, image in enumerate(case.images):
             yield Job(cases.line(index), place, image, cases.image_path(image))
 
 
-def _checked(jobs: Iterator[Job], workers: int) -> Iterator[tuple[Job, str | None]]:
-    """Each job with what is wrong with its image, a bounded number at a time, in order."""
+def each_image(jobs: Iterator[Job], look: Callable[[Job], T], workers: int) -> Iterator[tuple[Job, T | str]]:
+    """Each job with what a look at its image gave, a bounded number at a time, in order; or that it cannot be done."""
     size = workers * JOBS_A_WORKER
     while chunk := list(islice(jobs, size)):
         try:
             with _pool(workers) as pool:
                 while chunk:
-                    yield from zip(chunk, list(pool.map(wrong_with, chunk, chunksize=4)), strict=True)
+                    yield from zip(chunk, list(pool.map(look, chunk, chunksize=4)), strict=True)
                     chunk = list(islice(jobs, size))
         except BrokenProcessPool:  # a decoder killed its process: one process each tells whose fault it was
-            yield from ((job, _alone(job)) for job in chunk)
+            yield from ((job, _alone(job, look)) for job in chunk)
 
 
-def _alone(job: Job) -> str | None:
+def _alone(job: Job, look: Callable[[Job], T]) -> T | str:
     try:
         with _pool(1) as pool:
-            return pool.submit(wrong_with, job).result()
+            return pool.submit(look, job).result()
     except BrokenProcessPool:
         return "crashes its decoder"
 

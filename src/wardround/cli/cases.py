@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from wardround.cases.conversion import convert
-from wardround.cases.set import CaseSet
+from wardround.cases.set import CaseSet, case_file
 from wardround.cases.show import shown
 from wardround.cases.validation import problems_of
 from wardround.cli.output import Json, finish, note
 from wardround.core.case import Case
 from wardround.core.errors import Problem
 
-app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show.")
+app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show, audit.")
 
 SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a case set, or its cases.jsonl.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes that decode images; as many as there are cores.")]
@@ -95,6 +95,31 @@ def show_command(
     cases = CaseSet.open(path)
     case = cases.case(cases.index_of(case_id))
     finish(case.as_written(), as_json, shown(case))
+
+
+@app.command("audit")
+def audit_command(
+    path: SetPath,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the files go (default: audit/ in the case set's folder).")
+    ] = None,
+    synonyms: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Other names of answers: the columns name and same_as.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws resamples, folds and hashes.")] = 0,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Looks for leaks of the answer, duplicates, shortcuts and bad images. Exits 1 if there is an error."""
+    from wardround.building.audit.audit import audit
+    from wardround.marking.lexical import Synonyms, read_synonyms
+
+    table = Synonyms(read_synonyms(synonyms)) if synonyms else Synonyms()
+    folder = out or case_file(path).parent / "audit"
+    found = audit(path, folder, synonyms=table, seed=seed, workers=workers, note=note)
+    finish({**found.told(), "out": str(folder)}, as_json, f"{found}\n{folder / 'audit.html'}")
+    if found.errors:
+        raise typer.Exit(1)
 
 
 def _placing(unplaced: Counter[str]) -> Callable[[Case], Case]:

@@ -54,6 +54,12 @@ def reaching(value: float, low: float | None, high: float | None, end: float, *,
     return _figure(_grid(scale) + drawn + _interval(value, low, high, scale), title)
 
 
+def bar(share: float, title: str) -> Markup:
+    """A share as a bar on the whole width."""
+    drawn = Markup('<rect class="place" x="0" width="{:.2f}%" y="5" height="12" rx="2"/>').format(100 * share)
+    return _figure(_grid(Scale()) + drawn, title)
+
+
 def places(first: int, last: int, many: int, title: str) -> Markup:
     """A bar from the first to the last of so many places, each a step wide."""
     steps = Markup("").join(

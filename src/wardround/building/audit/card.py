@@ -1,0 +1,63 @@
+"""The data card: what is known about a case set as a whole, from its manifest and its files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wardround.cases.set import CaseSet
+from wardround.core.canonical import sha256_file
+from wardround.reporting.table import Cell, Column, Row, Table
+
+TOLD = ("name", "description", "license", "url", "creator", "datePublished", "version", "citeAs")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the manifest tells under the names that Croissant has for it; its sources and settings as they are."""
+
+    name: str
+    told: dict[str, Any]
+    sources: dict[str, str]
+    settings: dict[str, Any]
+    files: dict[str, tuple[str, int]]  # SHA-256 and size by path
+    funnel: Table | None
+
+
+def card(cases: CaseSet, images: dict[str, tuple[str, int]]) -> Card:
+    """The card of a set; `images` are the hashes and sizes of its image files."""
+    manifest = _manifest(cases.folder / "manifest.json")
+    told = {key: manifest[key] for key in TOLD if manifest.get(key)}
+    name = str(told.get("name") or cases.folder.resolve().name)
+    files = {cases.file.name: (sha256_file(cases.file), cases.file.stat().st_size), **dict(sorted(images.items()))}
+    sources, settings = (
+        value if isinstance(value := manifest.get(key), dict) else {} for key in ("sources", "settings")
+    )
+    return Card(name, told, sources, settings, files, _funnel(cases.folder / "funnel.csv"))
+
+
+def _manifest(file: Path) -> dict[str, Any]:
+    """The manifest that a build left; another file of that name says nothing."""
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _funnel(file: Path) -> Table | None:
+    """The funnel of the build, if there is one."""
+    if not file.is_file():
+        return None
+    with file.open(encoding="utf-8", newline="") as lines:
+        steps = list(csv.DictReader(lines))
+    if not steps or not {"step", "records_in", "records_out", "reasons"} <= set(steps[0]):
+        return None
+    rows = [
+        Row((step["step"], step["reasons"]), [Cell(said=step["records_in"]), Cell(said=step["records_out"])])
+        for step in steps
+    ]
+    return Table("Funnel", ("Step", "Left out"), [Column("in", unit="text"), Column("out", unit="text")], rows)

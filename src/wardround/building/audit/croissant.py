@@ -1,0 +1,132 @@
+"""Croissant 1.0 metadata of a case set (mlcommons.org/croissant/1.0): its files with their hashes, its fields.
+
+Only what is known is told. A manifest.json beside the cases may give name, description, license, url, creator,
+datePublished, version and citeAs; what the format requires and nobody told is listed by `missing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from wardround.building.audit.card import Card
+from wardround.core.case import Case
+
+CONFORMS = "http://mlcommons.org/croissant/1.0"
+REQUIRED = (
+    *("@context", "@type", "dct:conformsTo", "name", "description", "license", "url", "creator"),
+    *("datePublished", "distribution"),
+)
+TERMS = {
+    **{
+        term: f"cr:{term}"
+        for term in (
+            *("citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "format", "includes"),
+            *("isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex"),
+            *("repeated", "replace", "separator", "source", "subField", "transform"),
+        )
+    },
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+}
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "conformsTo": "dct:conformsTo",
+    **TERMS,
+}
+FORMATS = {
+    ".jsonl": "application/jsonlines",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".bmp": "image/bmp",
+    ".webp": "image/webp",
+    ".gz": "application/gzip",
+    ".nii": "application/octet-stream",
+}
+FIELDS = {
+    "id": "The case's own name.",
+    "split": "What the case is for.",
+    "specialty": "The specialty it belongs to.",
+    "tags": "Labels of the case.",
+    "cluster": "What the case shares a patient, an image or an article under; resampling and splits keep it together.",
+    "origin": "Where the case was published; never shown to a candidate.",
+    "patient": "Age and sex.",
+    "history": "The history as a candidate reads it.",
+    "findings": "Findings in words.",
+    "images": "The image files of the case, with modality and findings.",
+    "references": "The literature that the case cites.",
+    "tellings": "Other ways in which the same case is told.",
+    "questions": "What is asked, with options and the right answer.",
+}
+LISTS = frozenset(["tags", "images", "references", "questions"])
+
+
+def croissant(cards: Card, cases: Iterable[Case]) -> dict[str, Any]:
+    """The metadata as JSON-LD."""
+    file = next(iter(cards.files))
+    present = {
+        name for case in cases for name in case.model_fields_set if getattr(case, name, None) not in (None, [], {})
+    }
+    about = {"name": cards.name, "description": _description(cards), **cards.told}
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "dct:conformsTo": CONFORMS,
+        **about,
+        "distribution": [_file(path, *facts) for path, facts in cards.files.items()],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "cases",
+                "name": "cases",
+                "description": "One case a line.",
+                "key": {"@id": "cases/id"},
+                "field": [_field(name, file) for name in FIELDS if name in present],
+            }
+        ],
+    }
+
+
+def missing(metadata: Mapping[str, Any]) -> list[str]:
+    """What Croissant requires and the metadata lacks."""
+    return [name for name in REQUIRED if not metadata.get(name)]
+
+
+def _description(cards: Card) -> str:
+    sources = f", built from {', '.join(sorted(cards.sources))}" if cards.sources else ""
+    return f"A set of medical cases with questions about them, for examining models{sources}."
+
+
+def _file(path: str, sha256: str, size: int) -> dict[str, Any]:
+    suffix = PurePosixPath(path.lower()).suffix
+    return {
+        "@type": "cr:FileObject",
+        "@id": path,
+        "name": PurePosixPath(path).name,
+        "contentUrl": path,
+        "contentSize": f"{size} B",
+        "encodingFormat": FORMATS.get(suffix, "application/dicom"),
+        "sha256": sha256,
+    }
+
+
+def _field(name: str, file: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"cases/{name}",
+        "name": name,
+        "description": FIELDS[name],
+        "dataType": "sc:Text",
+        **({"repeated": True} if name in LISTS else {}),
+        "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
+    }

@@ -1,0 +1,109 @@
+"""What gives an answer away in a text, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from wardround.building.audit.leaks import leaks
+from wardround.building.audit.mentions import as_text, mentioned
+from wardround.core.case import Case
+
+LONG = "Idiopathic multicentric Castleman disease with thrombocytopenia"
+MENTIONS = [
+    ("Crohn's disease", "She was told of Crohn disease in 2010.", "leak_name"),
+    ("Oesophageal carcinoma", "esophageal carcinomas were seen", "leak_name"),
+    ("Carcinoma of the lung", "a lung carcinoma", "leak_words"),
+    ("Systemic lupus erythematosus (SLE)", "SLE was suspected", "leak_name"),
+    ("MS", "MS since 2001", "leak_name"),
+    ("MS", "a delay of 20 ms", None),
+    ("Pneumonia", "bronchopneumonia", None),
+    ("Yes", "yes, she did", None),
+    ("Left", "the left lung", None),
+    ("Type 2", "type 2 endoleak", None),
+    # five content words: four of them are 0.8
+    (LONG, "idiopathic and multicentric disease of Castleman", "leak_words"),
+    (LONG, "idiopathic disease of Castleman", None),
+    # the first and the last of twelve tokens, and of thirteen
+    ("Acute appendicitis", "acute b c d e f g h i j k appendicitis", "leak_words"),
+    ("Acute appendicitis", "acute b c d e f g h i j k l appendicitis", None),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "kind"), MENTIONS)
+def test_mentions(name, text, kind):
+    assert mentioned(name, as_text(text)) == kind
+
+
+def found(**fields):
+    question = {"id": "q", "kind": "choice", "prompt": "What is it?", "options": ["Gout", "Lupus"], "gold": 0}
+    case = {"id": "one", "questions": [question | fields.pop("question", {})], **fields}
+    return [(each.kind, each.what) for each in leaks([Case.model_validate(case)])]
+
+
+def test_a_wrong_option_in_the_text_is_no_leak():
+    assert found(history="Her mother has lupus.") == []
+
+
+def test_a_text_that_names_every_option_tells_nothing():
+    assert found(question={"prompt": "Is it gout or lupus?"}) == []
+    assert [kind for kind, _ in found(question={"prompt": "Why gout?"})] == ["leak_name"]
+
+
+def test_every_shown_field_is_read():
+    shown = {
+        "history": {"history": "gout"},
+        "findings": {"findings": "gout"},
+        "images[0].findings": {"images": [{"path": "a.png", "findings": "gout"}]},
+        "tellings.text.history": {"tellings": {"text": {"history": "gout"}}},
+    }
+    for field, told in shown.items():
+        assert found(**told) == [("leak_name", f"{field} names 'Gout'")]
+    assert found(origin={"name": "gout"}) == []  # never shown
+
+
+def test_synonyms_of_an_open_question_count_for_the_choice():
+    questions = [
+        {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": ["Gout", "Lupus"], "gold": 0},
+        {"id": "open", "kind": "open", "prompt": "What?", "gold": "gout", "accept": ["podagra"]},
+    ]
+    case = Case.model_validate({"id": "one", "history": "Podagra in the family.", "questions": questions})
+    assert [(each.kind, each.question) for each in leaks([case])] == [("leak_name", "mcq"), ("leak_name", "open")]
+
+
+def test_the_prompt_before_in_a_chain_is_read_and_degraded_twins_are_not():
+    choice = {"kind": "choice", "options": ["Gout", "Lupus"], "gold": 0}
+    questions = [
+        {"id": "first", "kind": "choice", "prompt": "Why gout?", "options": ["red", "blue"], "gold": 0},
+        {"id": "second", "prompt": "Which?", "chain": "c", "given": ["first"], **choice},
+        {"id": "twin", "prompt": "Why gout?", "of": "second", **choice},
+    ]
+    case = Case.model_validate({"id": "one", "questions": questions})
+    assert [(each.question, each.what) for each in leaks([case])] == [("second", "prompt of first names 'Gout'")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MIM #612164",
+        "ORPHA:98756",
+        "Orphanet 98756",
+        "MONDO_0005148",
+        "ICD-10-CM code M10.9",
+        "icd10: M10",
+        "the id 612164",
+    ],
+)
+def test_ids(text):
+    assert [kind for kind, _ in found(history=text, disease="OMIM:612164")] == ["leak_id"]
+
+
+@pytest.mark.parametrize("text", ["HP:0001250", "aged 612164 hours", "ICD was implanted in 2010", "12345 steps"])
+def test_what_is_no_id_of_a_disease(text):
+    assert found(history=text) == []
+
+
+def test_genes():
+    assert [kind for kind, _ in found(history="SLC2A9 was read", gene={"symbol": "SLC2A9"})] == ["leak_gene"]
+    assert [kind for kind, _ in found(history="a variant in the SLC2A9 region")] == ["gene_named"]
+    assert [kind for kind, _ in found(history="c.1495_1497del was found")] == ["gene_named"]
+    assert found(history="MRI and EEG were normal; CRP 12.") == []
