@@ -148,5 +148,10 @@ class Build:
             self.note(f"{step.name}: {before:,} in, {len(spool):,} out")
         return spool
 
+    def why(self) -> str:
+        """What was left out and why, in one line."""
+        reasons = [f"{many} {reason}" for step in self.funnel for reason, many in step.reasons.items()]
+        return "; ".join(reasons) or "there is none in it"
+
     def _reasons(self, step: str) -> dict[str, int]:
         return dict(Counter(each.reason for each in self.rejected if each.step == step).most_common())

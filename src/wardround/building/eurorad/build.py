@@ -1,0 +1,158 @@
+"""The pipeline: read, sections, images, duplicates, history, findings, options, split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from wardround.building.eurorad.reading import files, pages
+from wardround.building.exporting import Built, export, new_set
+from wardround.building.figures import shown, taken
+from wardround.building.near_cases import without_duplicates
+from wardround.building.options import Balance, distractors_of_a_model, merged
+from wardround.building.pipeline import Build, Reject, Step, each, whole
+from wardround.building.revealing import reveals, without_diagnosis
+from wardround.building.sources import hash_of
+from wardround.building.spool import Record, Spool
+from wardround.building.writers import Writers
+from wardround.cases.conversion import DEV
+from wardround.cases.readers.cure import PROMPT
+from wardround.cases.splitting import set_aside, split_by_id
+from wardround.core.case import Case
+from wardround.core.errors import WardroundError
+from wardround.core.study import CandidateSettings
+from wardround.marking.lexical import NO_SYNONYMS, Synonyms, content, tokens
+
+FEWEST_OPTIONS, MOST_OPTIONS = 4, 5
+FEWEST_WORDS = 12  # of findings after what reveals the diagnosis was cut
+LEAST_LEFT = 0.4  # of the words of the findings
+
+
+def build_eurorad(
+    source: Path,
+    out: Path,
+    *,
+    seed: int = 0,
+    synonyms: Synonyms = NO_SYNONYMS,
+    models: dict[str, CandidateSettings] | None = None,
+    answers: Path | None = None,
+    dev: int | None = None,
+    note: Callable[[str], None] = lambda line: None,
+) -> Built:
+    """Builds CURE cases of saved Eurorad pages. `dev`: how many are set aside for development (30, at most a tenth)."""
+    writers = Writers(models or {}, answers, out.name, note=note)
+    settings = {"source": "eurorad", "dev": dev}
+    found = files(source)
+    with new_set(out, seed, writers, note) as build:
+        records = build.through(pages(source, build), _steps(build, synonyms, dev))
+        if not len(records):
+            raise WardroundError(f"{source}: no page became a case; {build.why()}")
+        return export(build, records, out, settings, {source.name: hash_of(found, source)})
+
+
+def _steps(build: Build, synonyms: Synonyms, dev: int | None) -> list[Step]:
+    if not build.writers.has("writer"):
+        build.note("no [writer] among the models: a case whose page lists too few other diagnoses goes to review")
+    return [
+        each("sections", lambda record, build: _complete(record, build, synonyms)),
+        each("images", _with_images),
+        without_duplicates(lambda record: f"{record['history']}\n{record['findings']}"),
+        each("history", _without_answer),
+        each("findings", _observations),
+        *([distractors_of_a_model(MOST_OPTIONS - 1)] if build.writers.has("writer") else []),
+        whole("options", _options),
+        whole("split", lambda records, build: _split(records, build, dev)),
+    ]
+
+
+def _complete(record: Record, build: Build, synonyms: Synonyms) -> Record:
+    for name, told in (("history", "clinical history"), ("findings", "imaging findings")):
+        if not record[name].strip():
+            raise Reject(f"no {told}")
+    diagnoses = record["diagnoses"]
+    if not diagnoses:
+        raise Reject("no final diagnosis")
+    if len(diagnoses) > 1:
+        build.queue("diagnosis", {"id": record["id"], "reason": "several final diagnoses", "diagnoses": diagnoses})
+        raise Reject("several final diagnoses", "; ".join(diagnoses))
+    gold = diagnoses[0]
+    names = [gold, *(name for name in synonyms.of(gold) if content(name) != content(gold))]
+    return record | {"diagnosis": gold, "names": names}
+
+
+def _with_images(record: Record, build: Build) -> Record:
+    usable = [image for image in record["images"] if shown(Path(image["file"])) is not None]
+    if not usable:
+        told = f"the page shows {record['figures']}; {len(record['images'])} of them were saved with it"
+        raise Reject("no image", told)
+    return record | {"images": usable}
+
+
+def _without_answer(record: Record, build: Build) -> Record:
+    """The history is the query: it is not changed, so a case whose history tells the diagnosis is for people."""
+    if name := reveals(record["history"], record["names"]):
+        build.queue("history", {"id": record["id"], "reason": f"names {name!r}", "history": record["history"]})
+        raise Reject("history names the diagnosis", name)
+    return record
+
+
+def _observations(record: Record, build: Build) -> Record:
+    """Findings as observations: without what reveals the diagnosis."""
+    before = record["findings"]
+    left = without_diagnosis(before, record["names"])
+    told = {"id": record["id"], "before": before, "after": left.text, "cut": left.cut}
+    words = len(tokens(left.text))
+    if left.cut and (words < FEWEST_WORDS or words < LEAST_LEFT * len(tokens(before))):
+        build.queue("findings", told | {"reason": "too little is left"})
+        raise Reject("too little is left of the findings", f"{words} of {len(tokens(before))} words")
+    if name := reveals(left.text, record["names"]):
+        build.queue("findings", told | {"reason": f"still reveals {name!r}"})
+        raise Reject("findings reveal the diagnosis in more than one sentence", name)
+    if left.cut:
+        build.queue("findings", told | {"reason": "was cut"})
+    return record | {"findings": left.text}
+
+
+def _options(records: Spool, build: Build) -> Iterator[Record]:
+    balance = Balance(build.drawn("options"))
+    for record in records:
+        candidates = merged(record["diagnosis"], record["candidates"])
+        written = balance.write(record["diagnosis"], candidates, min(MOST_OPTIONS, len(candidates) + 1))
+        if written is None or len(written.options) < FEWEST_OPTIONS:
+            queued = {"id": record["id"], "reason": "too few other diagnoses", "diagnosis": record["diagnosis"]}
+            build.queue("options", queued | {"candidates": candidates})
+            build.reject(record, "options", f"fewer than {FEWEST_OPTIONS} options", "; ".join(candidates))
+            continue
+        images = taken(record, record["images"], record["names"], build)
+        if not images:
+            build.reject(record, "options", "every image file names the diagnosis")
+            continue
+        yield {"id": record["id"], "case": case_of(record, images, written.options, written.gold)}
+
+
+def _split(records: Spool, build: Build, dev: int | None) -> Iterator[Record]:
+    cases = [Case.model_validate(record["case"]) for record in records]
+    splits = split_by_id(cases, set_aside(cases, DEV["cure"]) if dev is None else dev, build.seed)
+    for record in records:
+        yield record | {"case": record["case"] | {"split": splits[record["id"]]}}
+
+
+def case_of(record: Record, images: list[dict[str, Any]], options: list[str], gold: int) -> dict[str, Any]:
+    """The case: nothing of title, captions, discussion, differential or keywords is in it."""
+    choice = {"id": "mcq", "kind": "choice", "prompt": PROMPT, "options": options, "gold": gold}
+    free = {"id": "open", "kind": "open", "prompt": PROMPT, "gold": record["diagnosis"]}
+    if accept := record["names"][1:]:
+        free["accept"] = accept
+    told: dict[str, Any] = {
+        "id": record["id"],
+        "specialty": record["section"],
+        "origin": {"name": "eurorad", "pmids": [], **({"published": p} if (p := record["published"]) else {})},
+        "patient": {key: value for key in ("age", "sex") if (value := record[key]) is not None},
+        "history": record["history"],
+        "findings": record["findings"],
+        "images": images,
+        "references": [{"pmid": pmid} for pmid in record["pmids"]],
+        "questions": [choice, free],
+    }
+    return {key: value for key, value in told.items() if value not in (None, {}, [])}
