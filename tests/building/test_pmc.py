@@ -1,0 +1,452 @@
+"""PMC articles become ClinBench cases: the right ones pass, each other one has its reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exam_server import ExamServer, text_of
+from jats_articles import OTHERS, pack, picture, save, whole, xml_of
+
+from wardround.building.pmc import build_pmc
+from wardround.building.pmc.article import without_marks
+from wardround.building.pmc.diagnosis import stated_diagnosis, weighed
+from wardround.building.pmc.jats import read_jats
+from wardround.building.pmc.labels import read_catalogue, specialty_of
+from wardround.building.pmc.parts import Said, role_of
+from wardround.building.pmc.xml import NotUsable, parsed
+from wardround.cases.set import CaseSet
+from wardround.cases.validation import validate
+from wardround.core.errors import BadInput, WardroundError
+from wardround.core.study import CandidateSettings
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "xml"
+BOMB = '<?xml version="1.0"?><!DOCTYPE article [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>'
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def reasons(out: Path) -> dict[str, str]:
+    return {each["record"]: each["reason"] for each in lines(out / "rejected.jsonl")}
+
+
+def model(role: str, url: str) -> CandidateSettings:
+    return CandidateSettings(name=role, provider="openai", base_url=url, model=role, concurrency=1)
+
+
+def test_an_article_becomes_a_case_with_two_tellings(tmp_path):
+    told = whole(1)
+    save(tmp_path / "in", told)
+    built = build_pmc(tmp_path / "in", tmp_path / "set")
+    assert built.cases == 1
+    assert not validate(tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert case.id == "pmc-9000001"
+    assert case.origin is not None
+    assert (case.origin.pmids, case.origin.published) == (["30000001"], "2024-02-03")
+    assert [each.pmid for each in case.references] == ["11111111"]
+    assert case.patient is not None
+    assert case.patient.sex == "F"
+    [image] = case.images
+    assert image.modality == "CT"
+    text, multimodal = case.tellings["text"], case.tellings["multimodal"]
+    assert (text.images, multimodal.images) == ([], [0])
+    assert text.history is not None
+    assert multimodal.history is not None
+    assert case.history == text.history
+    assert " showed " in text.history
+    assert "The CT also demonstrated" in text.history
+    assert "Fig" not in text.history
+    assert "showed" not in multimodal.history
+    assert "demonstrated" not in multimodal.history
+    assert "The CT is shown in Figure 1." in multimodal.history
+    assert "Haemoglobin was" in multimodal.history
+    [mcq] = case.questions
+    assert mcq.choices[int(mcq.gold)] == "Castleman disease"
+    assert sorted(mcq.choices) == sorted(["Castleman disease", *(name.capitalize() for name in OTHERS)])
+    for word in ("Castleman", "rituximab", "uncommon swelling"):
+        assert word not in text.history + multimodal.history
+
+
+def test_thirty_articles(tmp_path):
+    """Whole ones in many shapes pass; each of the others has the reason for which it was written."""
+    source = tmp_path / "in"
+    fig = '(<xref ref-type="fig" rid="F1">Fig. 1</xref>)'
+    good = [
+        whole(1),
+        whole(2, layout="one"),
+        whole(3, type="other", subject="Case Study"),
+        whole(4, type="research-article", subject="Research", title="A case of swelling"),
+        whole(
+            5, before='<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD" "JATS.dtd">', after_title="&nbsp;"
+        ),
+        whole(6, markup={"CT of the chest showed": "<bold>C<italic>T</italic></bold> of the <sup>chest</sup> showed"}),
+        whole(
+            7,
+            markup={
+                "<sec><title>Investigations": "<sec><title>Case</title><sec><title>Investigations",
+                "</p></sec><sec><title>Diagnosis": "</p></sec></sec><sec><title>Diagnosis",
+            },
+        ),
+        whole(8, markup={"<article xmlns:xlink": '<article xmlns="http://jats.nlm.nih.gov" xmlns:xlink'}),
+        whole(9, states="Thus she was diagnosed with Castleman disease and was referred."),
+        whole(
+            10,
+            states="A diagnosis of multicentric Castleman disease (MCD) was made.",
+            diagnosis="Multicentric Castleman disease",
+        ),
+        whole(11, markup={fig: 'in Figure <xref ref-type="fig" rid="F1">1</xref>'}),
+        whole(12, markup={"g/dl and": 'g/dl [<xref ref-type="bibr" rid="R1">1</xref>] and &#x3bc;'}),
+    ]
+    wrong = [
+        (whole(31, type="research-article", subject="Research Article", title="A cohort"), "not a case report"),
+        (whole(32, type="review-article", title="A case report and review"), "not a case report"),
+        (whole(33, title="Two cases of a swelling: a case report"), "more than one patient"),
+        (whole(34, patient="", markup={"there was": "the patience was"}), "incomplete: no patient information"),
+        (whole(35, tests="", figures=(), captions=()), "incomplete: no test results"),
+        (whole(36, states=""), "incomplete: no diagnosis"),
+        (whole(37, treatment=""), "incomplete: no treatment"),
+        (whole(38, figures=(), captions=()), "no image"),
+        (
+            whole(39, markup={fig: ""}, treatment=f"She was treated {fig}."),
+            "no image in patient information and test results",
+        ),
+        (whole(40, discussion="It is rare."), "fewer than 6 options"),
+        (
+            whole(41, discussion="The differential diagnosis includes unicentric Castleman disease, gout and lupus."),
+            "fewer than 6 options",
+        ),
+        (whole(42, tests=whole(42).tests + " Castleman disease was likely."), "the stem names the diagnosis"),
+        (
+            whole(43, tests=f"On examination she was pale. The scan is shown {fig}.", captions=("CT.",)),
+            "the text does not tell what the images show",
+        ),
+    ]
+    poor = {51: "tiny", 52: "blank", 53: "blurred"}
+    for told in good + [told for told, _ in wrong]:
+        save(source, told)
+    for number, kind in poor.items():
+        save(source, whole(number), kind=kind)
+    save(source, whole(61, patient=good[0].patient, tests=good[0].tests))  # the text of another
+    save(source, whole(62), seed=1)  # its images
+    foreign = "Der Patient klagte über Husten und Fieber seit drei Wochen. Die Lunge war frei. " * 4
+    save(source, whole(63, patient=foreign, tests=foreign, states=foreign, treatment=foreign, discussion=foreign))
+    for name, text in {
+        "broken.nxml": xml_of(whole(71)).replace("</body>", ""),
+        "bomb.xml": BOMB + xml_of(whole(72)).replace("Haemoglobin", "&c;"),
+        "other.xml": "<PubmedArticle/>",
+        "deep.xml": "<article>" + "<sec>" * 50_000,
+        "empty.xml": "",
+    }.items():
+        (source / name).write_text(text)
+    (source / "same.xml").write_text(xml_of(good[0]))
+    (source / "latin.md").write_bytes(b"# Caf\xe9\n")
+    build_pmc(source, tmp_path / "set")
+    assert not validate(tmp_path / "set")
+    cases = CaseSet.open(tmp_path / "set")
+    assert sorted(cases.ids) == sorted(f"pmc-{9_000_000 + each.number}" for each in good)
+    for told in good:
+        case = cases.case(cases.index_of(f"pmc-{9_000_000 + told.number}"))
+        assert case.questions[0].choices[int(case.questions[0].gold)] == told.diagnosis
+        assert set(case.tellings) == {"text", "multimodal"}, told.number
+    assert reasons(tmp_path / "set") == {
+        **{f"pmc-{9_000_000 + each.number}": reason for each, reason in wrong},
+        **{f"pmc-{9_000_000 + number}": "every image is too poor" for number in poor},
+        "pmc-9000061": "nearly the same text as another case",
+        "pmc-9000062": "nearly the same images as another case",
+        "pmc-9000063": "not in English",
+        **dict.fromkeys(
+            ["broken.nxml", "bomb.xml", "other.xml", "deep.xml", "empty.xml", "latin.md"], "not a usable article"
+        ),
+        "same.xml": "the same article is there twice",
+    }
+    details = {each["record"]: each["detail"] for each in lines(tmp_path / "set" / "rejected.jsonl")}
+    assert details["bomb.xml"] == "declares the entity 'a', which is refused"
+    assert details["broken.nxml"].startswith("line 1: is not well-formed")
+    assert "200 elements" in details["deep.xml"]
+    assert {each["id"] for each in lines(tmp_path / "set" / "review" / "options.jsonl")} == {
+        "pmc-9000040",
+        "pmc-9000041",
+    }
+    assert str(tmp_path) not in "".join(file.read_text() for file in (tmp_path / "set").glob("*.json*"))
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real articles are not here")
+def test_real_articles_are_no_case_reports(tmp_path):
+    """Three research articles and a PubMed record: they are read whole, and none is taken for a case."""
+    found = {file.name: read_jats(file) for file in REAL.glob("*.nxml")}
+    assert {article["pmid"] for article in found.values()} == {"18405359", "23469300", "17299597"}
+    assert len(found["pntd.0002065.nxml"]["figures"]) == 1
+    assert "pub" not in "".join(found["pone.0000217.nxml"]["references"])
+    titles = [section["titles"][0] for section in found["1472-6831-8-11.nxml"]["sections"]]
+    assert list(dict.fromkeys(titles))[:4] == ["Background", "Methods", "Results", "Discussion"]
+    with pytest.raises(WardroundError, match="1 not a usable article; 3 not a case report"):
+        build_pmc(REAL, tmp_path / "set")
+
+
+def test_without_figure_files_only_the_text_is_told(tmp_path):
+    save(tmp_path / "in", whole(1), images=False)
+    build_pmc(tmp_path / "in", tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert (case.images, list(case.tellings)) == ([], ["text"])
+
+
+def test_a_caption_tells_what_no_sentence_does(tmp_path):
+    tests = 'On examination she was pale. The scan is shown in <xref ref-type="fig" rid="F1">Figure 1</xref>.'
+    caption = "CT with a lobulated mass beside the aorta, consistent with Castleman disease."
+    save(tmp_path / "in", whole(1, tests=tests, captions=(caption,)))
+    build_pmc(tmp_path / "in", tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert case.history is not None
+    assert case.history.endswith("CT with a lobulated mass beside the aorta.")
+
+
+def test_a_package_is_unpacked_with_care(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    told = whole(1)
+    save(tmp_path / "made", told)
+    image = (tmp_path / "made" / "article-1" / "article-1-F1.jpg").read_bytes()
+    article = xml_of(told).encode()
+    pack(source / "good.tar.gz", {"PMC1/a.nxml": article, "PMC1/article-1-F1.jpg": image, "PMC1/run.sh": b"rm"})
+    pack(source / "out.tar.gz", {"../../escaped.nxml": article})
+    pack(source / "root.tgz", {"/tmp/escaped.nxml": article})
+    pack(source / "none.tar.gz", {"a.txt": b"x"})
+    (source / "cut.tar.gz").write_bytes((source / "good.tar.gz").read_bytes()[:200])
+    (source / "no.tar.gz").write_bytes(b"nothing")
+    with tarfile.open(source / "link.tar.gz", "w:gz") as package:
+        link = tarfile.TarInfo("a.nxml")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        package.addfile(link)
+    build_pmc(source, tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert (tmp_path / "set" / case.images[0].path).read_bytes() == image
+    assert sorted(file.name for file in (tmp_path / "set").iterdir()) == [
+        *("cases.jsonl", "funnel.csv", "images", "manifest.json", "rejected.jsonl", "review"),
+    ]
+    details = {each["record"]: each["detail"] for each in lines(tmp_path / "set" / "rejected.jsonl")}
+    assert set(details) == {"out.tar.gz", "root.tgz", "none.tar.gz", "cut.tar.gz", "no.tar.gz", "link.tar.gz"}
+    assert "leads out" in details["out.tar.gz"]
+    assert "leads out" in details["root.tgz"]
+    assert details["link.tar.gz"] == "is a package without an article"
+    assert not list(tmp_path.rglob("escaped*"))
+
+
+def test_a_package_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.building.pmc.reading.MOST_BYTES", 1_000_000)
+    save(tmp_path / "in", whole(1))
+    pack(tmp_path / "in" / "large.tar.gz", {"a.nxml": b" " * 2_000_000})
+    build_pmc(tmp_path / "in", tmp_path / "set")
+    assert reasons(tmp_path / "set") == {"large.tar.gz": "not a usable article"}
+
+
+def test_text_and_markdown_are_read(tmp_path):
+    told = whole(1)
+    source = tmp_path / "in"
+    source.mkdir()
+    picture(1).save(source / "fig1.png")
+    tests = told.tests.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', "Fig. 1A")
+    parts = {"Patient information": told.patient, "Investigations": tests, "Diagnosis": told.states}
+    parts |= {"Treatment": told.treatment, "Discussion": told.discussion, "References": "1. Doe."}
+    body = "\n\n".join(f"## {name}\n\n{text}" for name, text in parts.items())
+    (source / "PMC7654321.md").write_text(f"# {told.title}\n\n{body}\n\n![Figure 1: Axial CT](fig1.png)\n")
+    bare = "\n\n".join(f"{name}\n{text}" for name, text in parts.items()).replace("weeks", "years").replace("mm", "cm")
+    other = whole(2)
+    bare = bare.replace(told.patient, other.patient).replace(told.patient.replace("weeks", "years"), other.patient)
+    bare = bare.replace(
+        tests.replace("mm", "cm"), other.tests.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', "Figure 1")
+    )
+    (source / "plain.txt").write_text(f"{told.title}\n\n{bare}\n\nFigure 1. Axial CT of the chest.\n")
+    build_pmc(source, tmp_path / "set")
+    cases = list(CaseSet.open(tmp_path / "set"))
+    assert cases[0].id == "pmc-7654321"
+    assert len(cases) == 2
+    assert set(cases[0].tellings) == {"text", "multimodal"}
+    assert set(cases[1].tellings) == {"text"}
+    assert "Figure" not in str(cases[1].history)
+    assert [case.questions[0].choices[int(case.questions[0].gold)] for case in cases] == ["Castleman disease"] * 2
+
+
+def test_models_are_used_where_the_paper_uses_one(tmp_path):
+    """The extractor finds what rules do not, the writer adds options and rephrases, the reviewer strikes options."""
+
+    def reply(body: dict[str, Any], index: int) -> str:
+        asked = text_of(body)
+        if "Find the final diagnosis" in asked:
+            return "Kikuchi disease"
+        if "which of these specialties" in asked:
+            return "Surgery"
+        if "Tell it again" in asked:
+            stem = asked.split("\n\n", 1)[1].split("\n\nKeep every fact")[0]
+            return stem.replace("presented with", "came because of")
+        if "must go" in asked:
+            return "2" if "2. Kikuchi" not in asked else "none"
+        return "1. Gout\n2. Lupus nephritis\n3. Kikuchi disease\n4. Mumps\n5. Yaws\n6. Scurvy"
+
+    unclear = whole(5, states="Things became clear in the end.", discussion="It may mimic sarcoidosis.")
+    save(tmp_path / "in", unclear)
+    with ExamServer(reply) as server:
+        models = {role: model(role, server.url) for role in ("extractor", "writer", "reviewer")}
+        build_pmc(tmp_path / "in", tmp_path / "set", models=models, answers=tmp_path / "answers.sqlite")
+        with pytest.raises(WardroundError, match="1 fewer than 6 options"):  # sarcoidosis alone
+            build_pmc(
+                tmp_path / "in",
+                tmp_path / "none",
+                models={"extractor": models["extractor"], "reviewer": models["reviewer"]},
+                answers=tmp_path / "answers.sqlite",
+            )
+    [case] = CaseSet.open(tmp_path / "set")
+    [mcq] = case.questions
+    assert mcq.choices[int(mcq.gold)] == "Kikuchi disease"
+    assert "Gout" not in mcq.choices  # the second, struck by the reviewer
+    assert "came because of" in str(case.tellings["text"].history)
+    assert "came because of" in str(case.tellings["multimodal"].history)
+    [first, second] = lines(tmp_path / "set" / "review" / "rephrase.jsonl")
+    assert (first["telling"], second["telling"]) == ("text", "multimodal")
+    assert "-A " in first["diff"]
+    assert "+A " in first["diff"]
+
+
+def test_a_foreign_article_is_translated(tmp_path):
+    told = whole(5)
+    text = "Die Frau klagte über Husten seit Wochen " + "sowie Fieber " * 40
+    german = whole(
+        5, patient=text, tests=f'{text} <xref ref-type="fig" rid="F1">1</xref>.', states=text, discussion=text
+    )
+    save(tmp_path / "in", german)
+    english = (
+        f"# Patient information\n\n{told.patient}\n\n# Investigations\n\n{told.tests}\n\n# Diagnosis\n\n{told.states}"
+    )
+    english += f"\n\n# Treatment\n\n{told.treatment}\n\n# Discussion\n\n{told.discussion}"
+    english = english.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', "⟦F1⟧")
+    with ExamServer(lambda body, index: english if "Translate" in text_of(body) else "1. Gout") as server:
+        models = {"writer": model("writer", server.url)}
+        build_pmc(tmp_path / "in", tmp_path / "set", models=models, answers=tmp_path / "a.sqlite", skip=["rephrase"])
+    [case] = CaseSet.open(tmp_path / "set")
+    assert told.patient in str(case.history)
+    [item] = lines(tmp_path / "set" / "review" / "translate.jsonl")
+    assert "-Die Frau" in item["diff"]
+
+
+def test_specialty_and_rare_and_what_is_skipped(tmp_path):
+    save(tmp_path / "in", whole(1, states="The final diagnosis was pulmonary sequestration."))
+    save(tmp_path / "in", whole(2))
+    (tmp_path / "rare.csv").write_text("id,name\n1,Pulmonary sequestration\n")
+    rare = read_catalogue(tmp_path / "rare.csv")
+    build_pmc(tmp_path / "in", tmp_path / "set", rare=rare)
+    first, second = CaseSet.open(tmp_path / "set")
+    assert (first.specialty, first.tags) == ("Respiratory and Thoracic Medicine", ["rare"])
+    assert (second.specialty, second.tags) == (None, [])
+    [item] = lines(tmp_path / "set" / "review" / "specialty.jsonl")
+    assert (item["id"], len(item["choices"])) == ("pmc-9000002", 11)
+    skipped = build_pmc(tmp_path / "in", tmp_path / "less", rare=rare, skip=["specialty", "rare", "image-quality"])
+    assert not {"specialty", "rare", "image-quality"} & {step.step for step in skipped.funnel}
+    assert all(case.specialty is None and not case.tags for case in CaseSet.open(tmp_path / "less"))
+    with pytest.raises(WardroundError, match="no step 'options' to skip"):
+        build_pmc(tmp_path / "in", tmp_path / "more", skip=["options"])
+    (tmp_path / "rare.txt").write_text("\n")
+    with pytest.raises(BadInput, match="no name"):
+        read_catalogue(tmp_path / "rare.txt")
+
+
+def test_specialties_by_words():
+    assert specialty_of(["Acute pancreatitis"]) == "Gastroenterology and Hematology"
+    assert specialty_of(["Odontogenic myxoma"]) == "Dentistry"
+    assert specialty_of(["Mystery", "Cardiology"]) == "Cardiovascular and Internal Medicine"
+    assert specialty_of(["Pulmonary fracture"]) is None  # a tie
+    assert specialty_of(["Mystery"]) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("The final diagnosis was Castleman disease, based on biopsy.", "Castleman disease"),
+        (
+            "He was finally diagnosed with acute intermittent porphyria and started on haemin.",
+            "Acute intermittent porphyria",
+        ),
+        ("A diagnosis of neurofibromatosis, type 1 was made.", "Neurofibromatosis, type 1"),
+        ("Histology confirmed the diagnosis of a giant cell tumour of bone.", "Giant cell tumour of bone"),
+        ("Final diagnosis: Whipple disease (WD).", "Whipple disease"),
+        ("Erdheim-Chester disease", "Erdheim-Chester disease"),
+        ("The diagnosis was difficult.", None),
+        ("A diagnosis was made.", None),
+        ("The initial diagnosis was gout.", None),
+    ],
+)
+def test_the_diagnosis_is_read(sentence, name):
+    assert stated_diagnosis([Said(sentence, "diagnosis", 0)]) == name
+
+
+def test_other_diagnoses_are_read():
+    said = [
+        Said(
+            "The differential diagnoses of such masses include lymphoma, sarcoidosis (stage I), and tuberculosis.",
+            "discussion",
+            0,
+        ),
+        Said("It should be distinguished from thymoma or teratoma.", "discussion", 0),
+        Said("Gout and mumps were ruled out by biopsy.", "discussion", 0),
+        Said("It is common, cheap and good.", "discussion", 0),
+    ]
+    assert weighed(said) == ["Lymphoma", "Sarcoidosis", "Tuberculosis", "Thymoma", "Teratoma", "Gout", "Mumps"]
+
+
+def test_sections_and_marks():
+    assert role_of(["Case presentation", "Diagnostic assessment"]) == "tests"
+    assert role_of(["Case presentation", "Final diagnosis"]) == "diagnosis"
+    assert role_of(["Case presentation"]) == "patient"
+    assert role_of(["Therapeutic intervention"]) == "treatment"
+    assert without_marks("A mass (Fig. ⟦F1⟧ and ⟦F2⟧) was seen.") == "A mass was seen."
+    assert without_marks("Figure ⟦F1⟧ shows a mass.") == "The image shows a mass."
+    assert (
+        without_marks("A mass (arrow, Fig. ⟦F1⟧) was seen in Figure ⟦F2⟧.") == "A mass (arrow) was seen in the image."
+    )
+
+
+def test_entities_are_letters_or_refused(tmp_path):
+    file = tmp_path / "a.xml"
+    file.write_text('<!DOCTYPE article SYSTEM "x.dtd"><article>caf&eacute;&nosuch;</article>')
+    assert parsed(file).text == "café "
+    file.write_text('<!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]><article>&x;</article>')
+    with pytest.raises(NotUsable, match="refused"):
+        parsed(file)
+
+
+def test_killed_and_started_again_it_writes_the_same(tmp_path):
+    """Killed while the writer is being asked."""
+    for number in (1, 2, 5):
+        save(tmp_path / "in", whole(number))
+    script = "import sys; from test_pmc import written; written(*sys.argv[1:])"
+    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}"}
+    with ExamServer(lambda body, index: "1. Gout\n2. Yaws", service_seconds=0.3) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path / "in"), str(tmp_path / "set"), server.url], env=environment
+        )
+        while server.succeeded < 2:
+            assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "set").exists()
+        server.service_seconds = 0.0
+        written(str(tmp_path / "in"), str(tmp_path / "set"), server.url)
+        written(str(tmp_path / "in"), str(tmp_path / "other" / "set"), server.url)
+    ours = sorted(file.relative_to(tmp_path / "set") for file in (tmp_path / "set").rglob("*") if file.is_file())
+    assert len(ours) >= 7
+    for name in ours:
+        if name.name != "funnel.csv":  # it tells what each run bought
+            assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes(), name
+
+
+def written(source: str, out: str, url: str) -> None:
+    answers = Path(out).parent / "answers.sqlite"
+    build_pmc(Path(source), Path(out), models={"writer": model("writer", url)}, answers=answers)
