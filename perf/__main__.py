@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from perf import (
+    building,
     calls,
     capacity,
     degradation,
@@ -43,6 +44,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "ingest": (ingest.__doc__, ingest.main),
     "embedding": (embedding.__doc__, embedding.main),
     "literature": (literature.__doc__, literature.main),
+    "building": (building.__doc__, building.main),
 }
 
 

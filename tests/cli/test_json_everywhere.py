@@ -24,6 +24,7 @@ CALLS: dict[str, list[str]] = {
     "cases show": ["cases", "case-1"],
     "cases audit": ["cases"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
+    "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
     "degrade": ["pool/scan.png", "--out", "degraded", "--types", "exposure"],
     "check": ["study.toml"],
     "run": ["study.toml"],
@@ -70,6 +71,7 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("ward")
     write_cases(folder / "cases", 4)
     Image.fromarray(np.eye(8, dtype=np.uint8) * 255).save(write_cases(folder / "pool", POOL) / "scan.png")
+    (folder / "packets.jsonl").write_text("".join(json.dumps(phenopacket(name)) + "\n" for name in ("Ab", "Cd", "Ef")))
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')
     (folder / "queries.tsv").write_text("a\tgout\n")
     (folder / "qrels.txt").write_text("a 0 1 1\n")
@@ -82,6 +84,13 @@ def ward(tmp_path_factory) -> Iterator[Path]:
                 main()
             assert ended.value.code == 0
         yield folder
+
+
+def phenopacket(name: str) -> dict[str, Any]:
+    """One patient with a disease of this name."""
+    signs = [{"type": {"id": f"HP:{number}", "label": label}} for number, label in enumerate(["Gout", "Ptosis", name])]
+    disease = {"id": f"OMIM:{name}", "label": f"{name}-Xy syndrome"}
+    return {"id": name, "phenotypicFeatures": signs, "diseases": [{"term": disease}]}
 
 
 def judged_study(folder: Path) -> Path:

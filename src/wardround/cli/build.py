@@ -11,12 +11,7 @@ import typer
 from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
 
-app = typer.Typer(no_args_is_help=True, help="Make case sets: medq-deg.")
-
-
-@app.callback()
-def build() -> None:
-    """Keeps `medq-deg` a command of its own while it is the only one."""
+app = typer.Typer(no_args_is_help=True, help="Make case sets: medq-deg, phenopackets.")
 
 
 @app.command("medq-deg", cls=TakesLists)
@@ -51,4 +46,39 @@ def medq_deg(
     if unplaced := unplaced_in_words(built.unplaced):
         note(unplaced)
     text = as_text(built.funnel, shutil.get_terminal_size((120, 40)).columns)
+    finish(built.told(), as_json, f"{text}\n{out}")
+
+
+@app.command("phenopackets")
+def phenopackets(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="One a line (.jsonl, .jsonl.gz), a JSON file, or a folder of them.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make. It must not hold anything yet.")],
+    options: Annotated[int, typer.Option(min=2, max=26, help="Options of each choice question.")] = 6,
+    difficulty: Annotated[
+        float, typer.Option(min=0, max=1, help="0: random diseases as distractors; 1: those that share most features.")
+    ] = 1.0,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many cases, drawn.")] = None,
+    synonyms: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Names that mean the same: columns name and same_as.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws wordings, distractors and places.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Make rare-disease cases of GA4GH phenopackets: a history of signs, six options, one open question."""
+    from wardround.building.phenopackets import build_phenopackets
+    from wardround.reporting.table_text import as_text
+
+    built = build_phenopackets(
+        source,
+        out,
+        count=options,
+        difficulty=difficulty,
+        limit=limit,
+        synonyms=synonyms,
+        seed=seed,
+        note=note,
+    )
+    text = as_text(built.table(), shutil.get_terminal_size((120, 40)).columns)
     finish(built.told(), as_json, f"{text}\n{out}")

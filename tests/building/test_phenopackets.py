@@ -1,0 +1,398 @@
+"""`build phenopackets`: what is read, told, left out and offered, and that a killed build changes nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from invented_packets import NAMES, packet, packets, sign, term, write_lines
+
+from wardround.building.audit.audit import audit
+from wardround.building.phenopackets import build_phenopackets
+from wardround.building.phenopackets.diseases import Diseases, all_names, without_number
+from wardround.building.phenopackets.moments import when, years
+from wardround.building.phenopackets.similarity import Likeness
+from wardround.building.phenopackets.telling import enumerated, history, lowered, whose
+from wardround.cases.set import CaseSet
+from wardround.cases.validation import validate
+from wardround.cli.main import main
+from wardround.core.case import Case
+from wardround.core.errors import BadInput, WardroundError
+from wardround.marking.lexical import Synonyms
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "phenopackets.jsonl.gz"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("packets")
+    return build_phenopackets(write_lines(folder / "packets.jsonl", packets()), folder / "set")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def choices(folder: Path) -> list[tuple[Case, list[str], int]]:
+    return [(case, case.questions[0].choices, int(case.questions[0].gold)) for case in CaseSet.open(folder)]
+
+
+def test_cases_are_whole(built):
+    assert validate(built.folder, workers=1) == []
+    assert built.cases == 60
+    for case in CaseSet.open(built.folder, strict=True):
+        mcq, asked = case.questions
+        assert len(set(mcq.choices)) == 6
+        assert mcq.choices[mcq.gold] == asked.gold == case.model_extra["disease"]["label"]
+        assert case.model_extra["disease"]["id"].startswith("OMIM:")
+        assert case.tags == ["rare"]
+        assert case.cluster == f"PMID:{case.origin.pmids[0]}"
+        assert case.patient.age == int(case.id.partition("-")[2]) % 70
+        assert not any(name.lower() in case.history.lower() for name in NAMES)
+
+
+def test_no_cluster_is_in_two_splits(built):
+    splits: dict[str, set[str]] = {}
+    for case in CaseSet.open(built.folder):
+        splits.setdefault(case.cluster, set()).add(case.split)
+    assert all(len(each) == 1 for each in splits.values())
+    assert set.union(*splits.values()) == {"dev", "test"}
+
+
+def test_each_disease_is_right_once_in_six_offers(built):
+    offered = Counter(option for _, options, _ in choices(built.folder) for option in options)
+    right = Counter(options[gold] for _, options, gold in choices(built.folder))
+    assert offered == {name: 6 * many for name, many in right.items()}
+    assert Counter(gold for _, _, gold in choices(built.folder)) == dict.fromkeys(range(6), 10)
+
+
+def test_the_same_input_gives_the_same_bytes(built, tmp_path):
+    source = write_lines(tmp_path / "packets.jsonl", packets())
+    again = build_phenopackets(source, tmp_path / "again")
+    assert files_of(again.folder) == files_of(built.folder)
+    other = build_phenopackets(source, tmp_path / "other", seed=1)
+    assert (other.folder / "cases.jsonl").read_bytes() != (built.folder / "cases.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("way", ["gz", "json", "cohort", "folder"])
+def test_inputs(built, tmp_path, way):
+    items = packets()
+    source = tmp_path / {"gz": "p.jsonl.gz", "json": "p.json", "cohort": "p.json", "folder": "p"}[way]
+    if way == "gz":
+        source.write_bytes(gzip.compress((built.folder.parent / "packets.jsonl").read_bytes()))
+    elif way == "folder":
+        for item in items:
+            (source / item["id"]).mkdir(parents=True)
+            (source / item["id"] / "packet.json").write_text(json.dumps(item))
+    else:
+        source.write_text(json.dumps(items if way == "json" else {"id": "c", "members": items}))
+    told = build_phenopackets(source, tmp_path / "set")
+    assert told.cases == 60
+    if way != "folder":
+        assert (tmp_path / "set" / "cases.jsonl").read_bytes() == (built.folder / "cases.jsonl").read_bytes()
+
+
+def test_every_rejection_has_its_reason(tmp_path):
+    items: list[Any] = packets()
+    disease = term("OMIM", 1, "Ataxia with splenomegaly")
+    other = term("OMIM", 2, "Zeta disorder")
+    signs = [sign("Ataxia"), sign("Splenomegaly"), sign("Chorea")]
+    gene = {"variantInterpretation": {"variationDescriptor": {"geneContext": {"symbol": "MYOPIA1"}}}}
+    items += [
+        packet(900, disease, signs, 1),
+        packet(901, other, signs[:2], 1),
+        packet(902, other, [*signs[:2], sign("Chorea", excluded=True)], 1),
+        packet(903, other, signs, 1) | {"interpretations": [{"progressStatus": "UNSOLVED"}]},
+        packet(904, other, signs, 1) | {"diseases": [{"term": disease}]},
+        packet(905, other, signs, 1) | {"interpretations": [], "diseases": []},
+        packet(906, term("LOCAL", 1, "x"), signs, 1),
+        packet(907, other, [*signs, {"type": {"id": "HP:1", "label": "Positive for MYOPIA1"}}], 1),
+        {**items[0], "id": "twin"},
+        items[0],
+        ["not a packet"],
+        {"subject": {}},
+    ]
+    items[-5]["interpretations"][0]["diagnosis"]["genomicInterpretations"] = [gene]
+    source = write_lines(tmp_path / "packets.jsonl", items)
+    with source.open("a") as file:
+        file.write("{broken\n")
+    build_phenopackets(source, tmp_path / "set")
+    told = {
+        each["record"]: (each["step"], each["reason"], each["detail"])
+        for each in map(json.loads, (tmp_path / "set" / "rejected.jsonl").read_text().splitlines())
+    }
+    assert told.pop("packets.jsonl:73")[2].startswith("is not JSON")
+    assert told == {
+        "packet-900": ("leaks", "history names the diagnosis", "Ataxia with splenomegaly"),
+        "packet-901": ("features", "fewer than 3 features present", "2"),
+        "packet-902": ("features", "fewer than 3 features present", "2"),
+        "packet-903": ("diagnosis", "not solved", "UNSOLVED"),
+        "packet-904": ("diagnosis", "more than one diagnosis", "OMIM:0000002, OMIM:0000001"),
+        "packet-905": ("diagnosis", "no diagnosis", ""),
+        "packet-906": ("diagnosis", "diagnosis without an OMIM, ORPHA or MONDO id", "LOCAL:0000001"),
+        "packet-907": ("leaks", "history names the gene", "MYOPIA1"),
+        "twin": ("duplicates", "tells the same as another", items[0]["id"]),
+        items[0]["id"]: ("read", "id is there twice", "packets.jsonl:70"),
+        "packets.jsonl:71": ("read", "not a phenopacket", "is not a JSON object"),
+        "packets.jsonl:72": ("read", "not a phenopacket", "has no id"),
+    }
+    assert len(CaseSet.open(tmp_path / "set")) == 60
+
+
+def test_a_packet_that_is_cut_off_ends_the_reading_not_the_build(tmp_path):
+    whole = gzip.compress("".join(json.dumps(each) + "\n" for each in packets()).encode())
+    (tmp_path / "p.jsonl.gz").write_bytes(whole[: len(whole) * 9 // 10])
+    told = build_phenopackets(tmp_path / "p.jsonl.gz", tmp_path / "set")
+    assert 40 < told.cases < 60
+    assert told.funnel[0].reasons == {"not a phenopacket": 1}
+
+
+def test_what_cannot_be_built_is_said_in_a_line(tmp_path, monkeypatch, capsys):
+    with pytest.raises(BadInput, match="there is no such file"):
+        build_phenopackets(tmp_path / "none", tmp_path / "set")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"there is no \.json"):
+        build_phenopackets(tmp_path / "empty", tmp_path / "set")
+    source = write_lines(tmp_path / "p.jsonl", packets()[:1])
+    with pytest.raises(WardroundError, match="1 fewer than 5 other diseases"):
+        build_phenopackets(source, tmp_path / "set")
+    with pytest.raises(WardroundError, match="between 0 and 1"):
+        build_phenopackets(source, tmp_path / "set", difficulty=2)
+    monkeypatch.setattr(
+        "sys.argv", ["wardround", "build", "phenopackets", "none.jsonl", "--out", str(tmp_path / "set")]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "none.jsonl: there is no such file" in capsys.readouterr().err
+
+
+def test_fewer_cases_and_other_numbers_of_options(tmp_path):
+    source = write_lines(tmp_path / "p.jsonl", packets())
+    told = build_phenopackets(source, tmp_path / "set", count=4, limit=30)
+    assert told.cases == 30
+    assert {len(options) for _, options, _ in choices(told.folder)} == {4}
+
+
+def test_synonyms_are_accepted_and_never_offered(tmp_path):
+    items = packets()
+    names = sorted({item["diseases"][0]["term"]["label"] for item in items})
+    table = tmp_path / "same.csv"
+    table.write_text(f"name,same_as\n{names[0]},Quonk\n{names[1]},quonk\n")
+    told = build_phenopackets(write_lines(tmp_path / "p.jsonl", items), tmp_path / "set", synonyms=table)
+    assert set(json.loads((told.folder / "manifest.json").read_text())["sources"]) == {"p.jsonl", "same.csv"}
+    for case, options, gold in choices(told.folder):
+        assert not {names[0], names[1]} <= set(options)
+        if options[gold] == names[0]:
+            assert "Quonk" in case.questions[1].accept
+
+
+@pytest.mark.parametrize(
+    ("element", "said"),
+    [
+        ({"age": {"iso8601duration": "P3Y"}}, "at the age of 3 years"),
+        ({"age": {"iso8601duration": "P1Y6M"}}, "at the age of 1 year and 6 months"),
+        ({"age": {"iso8601duration": "P1M23D"}}, "at the age of 1 month and 23 days"),
+        ({"age": {"iso8601duration": "P0D"}}, "at birth"),
+        ({"age": {"iso8601duration": "three"}}, None),
+        (
+            {"ageRange": {"start": {"iso8601duration": "P2Y"}, "end": {"iso8601duration": "P4Y"}}},
+            "between the ages of 2 years and 4 years",
+        ),
+        ({"gestationalAge": {"weeks": 22, "days": 5}}, "at 22 weeks and 5 days of gestation"),
+        ({"ontologyClass": {"id": "HP:0003577", "label": "Congenital onset"}}, "at birth"),
+        ({"ontologyClass": {"id": "HP:1", "label": "Odd onset"}}, "at a time recorded as 'Odd onset'"),
+        ({"ontologyClass": {"id": "HP:1"}}, None),
+        ({"timestamp": "2020-01-01T00:00:00Z"}, None),
+        ("yesterday", None),
+    ],
+)
+def test_moments(element, said):
+    assert when(element) == said
+
+
+@pytest.mark.parametrize(
+    ("duration", "age"),
+    [("P4Y", 4), ("P6M", 0.5), ("P10Y6M", 10), ("P1D", 0), ("P", None), (None, None), ("P999Y", None)],
+)
+def test_ages(duration, age):
+    assert years(duration) == age
+
+
+@pytest.mark.parametrize(
+    ("age", "sex", "gestation", "said"),
+    [
+        ("P8Y", "F", None, "an 8-year-old girl"),
+        ("P18Y", "M", None, "an 18-year-old man"),
+        ("P17M", None, None, "a 17-month-old child"),
+        ("P4Y6M", "M", None, "a boy aged 4 years and 6 months"),
+        ("P0D", "F", None, "a newborn girl"),
+        (None, "M", None, "a male patient"),
+        (None, None, None, "a patient"),
+        (None, "F", "at 16 weeks of gestation", "a female fetus at 16 weeks of gestation"),
+    ],
+)
+def test_who_it_is(age, sex, gestation, said):
+    assert whose({"age": age, "years": years(age), "sex": sex, "gestation": gestation}) == said
+
+
+def test_a_history_tells_everything_in_several_wordings():
+    feature = {"severity": None, "modifiers": [], "onset": None}
+    record = {
+        "age": "P4Y",
+        "years": 4,
+        "sex": "M",
+        "gestation": None,
+        "onset": "in infancy",
+        "dead": True,
+        "present": [
+            feature | {"label": "Babinski sign"},
+            feature | {"label": "Ataxia", "severity": "Mild", "modifiers": ["Episodic"]},
+            feature | {"label": "EEG abnormality", "onset": "at the age of 3 years"},
+        ],
+        "excluded": [feature | {"label": f"Spot {number}"} for number in range(40)],
+    }
+    told = {history(record, random.Random(seed)) for seed in range(60)}
+    assert len(told) > 20
+    for text in told:
+        for part in ("4-year-old boy", "in infancy", "Babinski sign", "mild ataxia (episodic)", "EEG abnormality"):
+            assert part in text
+        assert "the age of 3 years" in text
+        assert text.count("spot ") == 15
+        assert "died" in text
+
+
+def test_words_inside_a_sentence():
+    assert lowered("Short stature") == "short stature"
+    assert lowered("EEG abnormality") == "EEG abnormality"
+    assert lowered("Dandy-Walker malformation") == "Dandy-Walker malformation"
+    assert lowered("Raynaud phenomenon") == "Raynaud phenomenon"
+    assert lowered("2-3 toe syndactyly") == "2-3 toe syndactyly"
+    assert enumerated(["a"]) == "a"
+    assert enumerated(["a", "b", "c"]) == "a, b and c"
+    assert enumerated(["a and b", "c"]) == "a and b; and c"
+
+
+@pytest.mark.parametrize(
+    ("name", "series"),
+    [
+        ("Noonan syndrome 2", "Noonan syndrome"),
+        ("Cardiomyopathy, dilated, 1A", "Cardiomyopathy, dilated"),
+        ("Spastic ataxia 8, autosomal recessive", "Spastic ataxia, autosomal recessive"),
+        ("Neurofibromatosis, type 1", None),
+        ("Coenzyme Q10 deficiency", None),
+        ("Adrenal hyperplasia due to 21-hydroxylase deficiency", None),
+    ],
+)
+def test_series(name, series):
+    assert without_number(name) == series
+    assert all_names([name], Synonyms()) == ([name, series] if series else [name])
+
+
+def test_what_signs_do_not_tell_apart_is_not_offered_together():
+    diseases = Diseases()
+    noonan = [diseases.number(f"OMIM:{number}", [f"Noonan syndrome {number}"], []) for number in (1, 2)]
+    first, second = (diseases.number(f"X:{name}", [f"{name} disease"], ["GNAS"]) for name in ("Alba", "Brom"))
+    assert not diseases.apart(*noonan)
+    assert not diseases.apart(first, second)  # the same gene
+    assert diseases.apart(first, noonan[0])
+    assert not diseases.apart(first, first)
+
+
+def test_likeness_by_hand():
+    """Four patients; a: 3 of 4, b: 2 of 4, c: 1 of 4."""
+    likeness = Likeness([(0, ["a", "b"]), (0, ["a"]), (1, ["a", "b", "c"]), (2, [])])
+    a, b, c = math.log(4 / 3), math.log(2), math.log(4)
+    found = dict(likeness.near(["a", "b"]))
+    assert found == {0: pytest.approx((a + b / 2) / (a + b)), 1: pytest.approx(1.0)}
+    assert [disease for disease, _ in likeness.near(["a", "b", "c"])] == [1, 0]
+    assert dict(likeness.near(["a", "c"]))[0] == pytest.approx(a / (a + c))
+
+
+def test_difficulty_brings_diseases_that_share_signs(tmp_path):
+    """Neighbours in the list of diseases share signs; distant ones do not."""
+    source = write_lines(tmp_path / "p.jsonl", packets(20))
+    order = [f"{name}-{NAMES[place - 3]} syndrome" for place, name in enumerate(NAMES)]
+    near = []
+    for difficulty in (0.0, 1.0):
+        told = build_phenopackets(source, tmp_path / f"{difficulty}", difficulty=difficulty)
+        apart = [
+            abs((order.index(option) - order.index(options[gold]) + 6) % 12 - 6)
+            for _, options, gold in choices(told.folder)
+            for option in {*options} - {options[gold]}
+        ]
+        near.append(sum(each <= 3 for each in apart) / len(apart))
+    assert near[0] == pytest.approx(6 / 11, abs=0.08)
+    assert near[1] > near[0] + 0.15
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the shared data are not here")
+def test_the_real_ones_pass_the_audit(tmp_path):
+    told = build_phenopackets(REAL, tmp_path / "set")
+    assert [(step.step, step.records_out) for step in told.funnel] == [
+        *(("read", 800), ("diagnosis", 800), ("features", 711), ("duplicates", 710), ("history", 710)),
+        *(("leaks", 694), ("options", 694), ("split", 694)),
+    ]
+    assert validate(told.folder, workers=1) == []
+    found = audit(told.folder, workers=1)
+    assert found.findings == []
+    offered = Counter(option for _, options, _ in choices(told.folder) for option in options)
+    right = Counter(options[gold] for _, options, gold in choices(told.folder))
+    assert offered == {name: 6 * many for name, many in right.items()}
+
+
+# a build that stops after every 40 records that it writes, until it is told to go on
+PAUSED = """
+import sys
+from pathlib import Path
+import wardround.building.spool as spool
+from wardround.building.phenopackets import build_phenopackets
+
+class Paused:
+    count = 0
+    loads = staticmethod(spool.orjson.loads)
+    @classmethod
+    def dumps(cls, record, plain=spool.orjson.dumps):
+        cls.count += 1
+        if cls.count % 40 == 0:
+            print(cls.count, flush=True)
+            sys.stdin.readline()
+        return plain(record)
+
+spool.orjson = Paused
+build_phenopackets(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def test_killed_five_times_it_writes_the_same(built, tmp_path):
+    numbers = random.Random(11)
+    source = built.folder.parent / "packets.jsonl"
+    out = tmp_path / "set"
+    for _ in range(5):
+        with subprocess.Popen(
+            [sys.executable, "-c", PAUSED, str(source), str(out)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        ) as process:
+            for _ in range(numbers.randint(1, 10)):  # it writes 480 records in all
+                assert process.stdout.readline()
+                process.stdin.write("\n")
+                process.stdin.flush()
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        assert not out.exists()
+    build_phenopackets(source, out)
+    assert files_of(out) == files_of(built.folder)
+    assert not list(tmp_path.glob(".set*"))
