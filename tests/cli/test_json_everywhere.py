@@ -12,6 +12,7 @@ import pytest
 import typer
 from exam_server import ExamServer
 from exam_study import case, write_cases, write_study
+from hospital import hospital
 from PIL import Image
 
 from wardround.cli.main import app, main
@@ -25,6 +26,9 @@ CALLS: dict[str, list[str]] = {
     "cases audit": ["cases"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
+    "build dicom": ["archive", "--histories", "histories.csv", "--out", "dicom"],
+    "build eurorad": ["page.html", "--out", "eurorad"],
+    "build pmc": ["report.md", "--out", "pmc", "--skip", "specialty", "rare"],
     "degrade": ["pool/scan.png", "--out", "degraded", "--types", "exposure"],
     "check": ["study.toml"],
     "run": ["study.toml"],
@@ -72,6 +76,8 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     write_cases(folder / "cases", 4)
     Image.fromarray(np.eye(8, dtype=np.uint8) * 255).save(write_cases(folder / "pool", POOL) / "scan.png")
     (folder / "packets.jsonl").write_text("".join(json.dumps(phenopacket(name)) + "\n" for name in ("Ab", "Cd", "Ef")))
+    hospital(folder, slices=1)
+    published(folder)
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')
     (folder / "queries.tsv").write_text("a\tgout\n")
     (folder / "qrels.txt").write_text("a 0 1 1\n")
@@ -91,6 +97,22 @@ def phenopacket(name: str) -> dict[str, Any]:
     signs = [{"type": {"id": f"HP:{number}", "label": label}} for number, label in enumerate(["Gout", "Ptosis", name])]
     disease = {"id": f"OMIM:{name}", "label": f"{name}-Xy syndrome"}
     return {"id": name, "phenotypicFeatures": signs, "diseases": [{"term": disease}]}
+
+
+def published(folder: Path) -> None:
+    """A page and an article about the same patient."""
+    history = "A man of 60 years had fever, cough and night sweats for two weeks."
+    findings = "CT of the chest showed a cavity of 3 cm in the left lung with a thick wall and two smaller nodules."
+    others = ["Lymphoma", "Sarcoidosis", "Nocardiosis", "Amyloidosis", "Thymoma"]
+    headings = {"Clinical history": history, "Imaging findings": findings, "Final diagnosis": "Aspergilloma"}
+    headings["Differential diagnosis list"] = "<br>".join(others)
+    page = "".join(f"<h3>{name}</h3><p>{text}</p>" for name, text in headings.items())
+    (folder / "page.html").write_text(f'{page}<figure><img src="pool/scan.png"><p>CT</figure>')
+    parts = {"Patient information": history, "Investigations": f"{findings[:-1]} (Fig. 1)."}
+    parts |= {"Diagnosis": "The final diagnosis was aspergilloma.", "Treatment": "He was treated by surgery."}
+    parts["Discussion"] = f"The differential diagnosis includes {', '.join(others)}."
+    article = "\n\n".join(f"## {name}\n\n{text}" for name, text in parts.items())
+    (folder / "report.md").write_text(f"# A cavity: a case report\n\n{article}\n\n![CT](none.png)\n")
 
 
 def judged_study(folder: Path) -> Path:

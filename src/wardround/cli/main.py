@@ -11,6 +11,8 @@ import typer
 from wardround.cli import (
     bench,
     build,
+    build_dicom,
+    build_journals,
     cases,
     check,
     degrade,
@@ -35,6 +37,8 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
+build.app.command()(build_dicom.dicom)
+build_journals.add_to(build.app)
 app.add_typer(build.app, name="build")
 app.command(cls=TakesLists)(degrade.degrade)
 app.add_typer(literature.app, name="literature")
