@@ -46,7 +46,8 @@ TREATED = re.compile(
 TESTED = re.compile(
     r"\b(?:laboratory|blood (?:count|test|pressure)|serum|h(?:a)?emoglobin|leu[ck]ocyt\w*|platelet|c-reactive"
     r"|creatinine|examination|biops\w+|culture|urinalysis|electrolyte|ecg|electrocardiogra\w*|spirometr\w*"
-    r"|lumbar puncture|stain\w*|antibod\w+|levels?|scan|imaging|tests?|tested|revealed|microscop\w*|histolog\w*|histopatholog\w*)\b",
+    r"|lumbar puncture|stain\w*|antibod\w+|levels?|scan|imaging|tests?|tested|revealed|microscop\w*|histolog\w*"
+    r"|histopatholog\w*)\b",
     re.IGNORECASE,
 )
 PATIENT = re.compile(
