@@ -27,6 +27,7 @@ CALLS: dict[str, list[str]] = {
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
     "build dicom": ["archive", "--histories", "histories.csv", "--out", "dicom"],
+    "build review": ["cases", "--out", "reviewed", "--to-read", "to_read.jsonl"],
     "build eurorad": ["page.html", "--out", "eurorad"],
     "build pmc": ["report.md", "--out", "pmc", "--skip", "specialty", "rare"],
     "degrade": ["pool/scan.png", "--out", "degraded", "--types", "exposure"],

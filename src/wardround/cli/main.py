@@ -13,6 +13,7 @@ from wardround.cli import (
     build,
     build_dicom,
     build_journals,
+    build_review,
     cases,
     check,
     degrade,
@@ -38,6 +39,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 build.app.command()(build_dicom.dicom)
+build.app.command(cls=TakesLists)(build_review.review)
 build_journals.add_to(build.app)
 app.add_typer(build.app, name="build")
 app.command(cls=TakesLists)(degrade.degrade)
