@@ -12,6 +12,11 @@ from wardround.building.options import one_holds_the_other, words_of
 from wardround.marking.lexical import OVERLAP, Synonyms
 
 _NUMBER = re.compile(r",?\s+(?<!type )(?<!types )(?<!group )\d+[A-Za-z]{0,2}(?=$|,| \(|\s+with\b)")
+_GENETIC = re.compile(
+    r",?\s+(?:autosomal (?:dominant|recessive)|x-linked(?: dominant| recessive)?"
+    r"|susceptibility to|with or without\b.*)",
+    re.IGNORECASE,
+)
 _DESIGNATION = re.compile(r"\d+[a-z]*|[ivx]+[a-z]{0,2}|[a-z]")
 GENETIC = frozenset(["type", "autosomal", "dominant", "recessive", "linked", "susceptibility", "group"])
 
@@ -20,6 +25,11 @@ def without_number(name: str) -> str | None:
     """The name of the series that a numbered disease belongs to: `Noonan syndrome` of `Noonan syndrome 2`."""
     found = " ".join(_NUMBER.sub("", name).split())
     return found if found != name and words_of(found) else None
+
+
+def bare(name: str) -> str:
+    """A name without its number, its inheritance and what may or may not go with it."""
+    return " ".join(_GENETIC.sub("", without_number(name) or name).split())
 
 
 def all_names(names: list[str], synonyms: Synonyms) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from wardround.building.audit.mentions import as_text, mentioned
+from wardround.building.phenopackets.diseases import bare
 from wardround.building.pipeline import Build, Reject
 from wardround.building.spool import Record
 
@@ -12,7 +13,7 @@ from wardround.building.spool import Record
 def without_leaks(record: Record, build: Build) -> Record:
     """The record, unless its history names the disease, nearly all words of a name of it, its id or its gene."""
     text = as_text(record["history"])
-    for name in record["names"]:
+    for name in dict.fromkeys([*record["names"], *map(bare, record["names"])]):
         if kind := mentioned(name, text):
             how = "names the diagnosis" if kind == "leak_name" else "has nearly all words of the diagnosis together"
             raise Reject(f"history {how}", name)

@@ -17,6 +17,8 @@ OPENINGS = (
     "{who} is presented at the ward round.",
     "Your opinion is sought on {who_low}.",
 )
+LOOKING_BACK = ("The records of {who_low} are reviewed.", "The records of {who_low} are before you.")
+UNBORN = ("{who} is examined before birth.", "Prenatal findings are discussed in {who_low}.")
 BEGINNINGS = (
     "The first signs appeared {when}.",
     "It began {when}.",
@@ -59,7 +61,8 @@ def history(record: Record, numbers: random.Random) -> str:
     for feature in record["present"]:
         groups.setdefault(feature["onset"], []).append(worded(feature))
     who = whose(record)
-    parts = [numbers.choice(OPENINGS).format(who=who[0].upper() + who[1:], who_low=who)]
+    openings = UNBORN if record["gestation"] else LOOKING_BACK if record["dead"] else OPENINGS
+    parts = [numbers.choice(openings).format(who=who[0].upper() + who[1:], who_low=who)]
     if record["onset"]:
         parts.append(numbers.choice(BEGINNINGS).format(when=record["onset"]))
     findings, later = numbers.choice(FINDINGS), numbers.choice(LATER)
