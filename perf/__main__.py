@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from perf import (
+    audit,
     building,
     calls,
     capacity,
@@ -45,6 +46,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "embedding": (embedding.__doc__, embedding.main),
     "literature": (literature.__doc__, literature.main),
     "building": (building.__doc__, building.main),
+    "audit": (audit.__doc__, audit.main),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from building.audit_set import clean_cases
 from sklearn.linear_model import LogisticRegression
 
-from wardround.building.audit.shortcuts import Offered, shortcuts
+from wardround.building.audit.shortcuts import Offered, believed, shortcuts
 from wardround.building.audit.words_only import cross_validated, fitted, word_table
 from wardround.core.case import Case
 
@@ -40,6 +40,28 @@ def test_no_cluster_is_guessed_by_what_it_taught():
     gold[0] += 1  # here beta is right
     scores = cross_validated(word_table(options), rows, starts, gold, cluster)
     assert (scores[starts] > scores[starts + 1]).all()  # alpha is learnt everywhere, also for the odd one
+
+
+def test_an_exactly_balanced_set_is_at_chance():
+    """Each disease is right once in the four times it is offered: whoever leaves one out sees it right less often."""
+    cases = []
+    for number in range(60):
+        names = [f"disease{(number + step) % 60} syndrome" for step in range(4)]
+        order = [names[(place + number) % 4] for place in range(4)]
+        question = {"id": "q", "kind": "choice", "prompt": "Which?", "options": order, "gold": order.index(names[0])}
+        cases.append(Case.model_validate({"id": f"case-{number}", "questions": [question]}))
+    for each in shortcuts(cases):
+        assert each.accuracy == pytest.approx(0.25, abs=0.08)
+        assert each.low <= 0.25 <= each.high + 1e-9
+
+
+def test_what_did_no_better_than_chance_elsewhere_is_dropped():
+    fold = np.array([0, 1, 2, 3, 4])
+    chance = np.full(5, 0.25)
+    good = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
+    assert believed(good, chance, fold).tolist() == good.tolist()
+    # 1 of 5 is below chance; without fold 1 to 4 in turn it is 1 of 4, no better than chance either
+    assert believed(np.array([1.0, 0, 0, 0, 0]), chance, fold).tolist() == [0.25] * 5
 
 
 def test_ties_are_shared():

@@ -24,7 +24,7 @@ from wardround.building.audit.duplicates import image_duplicates, places, split_
 from wardround.building.audit.finding import KINDS, Finding
 from wardround.building.audit.images import image_findings
 from wardround.building.audit.leaks import leaks
-from wardround.building.audit.look import looked_at
+from wardround.building.audit.look import Images, looked_at
 from wardround.building.audit.page import write_audit_page
 from wardround.building.audit.shortcuts import Shortcut, shortcut_findings, shortcuts
 from wardround.cases.set import CaseSet
@@ -129,14 +129,16 @@ def _looked_over(
     stand = places(cases)
     findings += split_clusters(stand)
     findings += text_duplicates(cases, stand, seed)
-    note("looking at images")
-    images = looked_at(cases, workers)
-    findings += image_findings(cases, images, synonyms)
-    findings += image_duplicates(cases, images, stand)
+    images = Images()
+    if cases.modalities:  # a set without images is not read once more for each look at them
+        note("looking at images")
+        images = looked_at(cases, workers)
+        findings += image_findings(cases, images, synonyms)
+        findings += image_duplicates(cases, images, stand)
     note("guessing without the cases")
     guessed = shortcuts(cases, seed)
     findings += shortcut_findings(guessed)
-    about = card(cases, images.files)
+    about, counted = card(cases, images.files), counting.balance(cases)
     order = list(KINDS)
     return Audit(
         cases=len(cases),
@@ -146,9 +148,9 @@ def _looked_over(
         hash=cases.hash,
         findings=sorted(findings, key=lambda each: (each.severity != "error", order.index(each.kind))),
         shortcuts=guessed,
-        balance=counting.balance(cases),
+        balance=counted,
         card=about,
-        metadata=croissant(about, cases),
+        metadata=croissant(about, counted.fields),
     )
 
 

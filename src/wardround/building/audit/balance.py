@@ -35,6 +35,7 @@ class Balance:
 
     cases: int = 0
     questions: int = 0
+    fields: set[str] = field(default_factory=set)  # what any case has
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {key: Counter() for key in TITLES})
 
     def of(self, key: str) -> int:
@@ -70,6 +71,7 @@ def balance(cases: Iterable[Case]) -> Balance:
     for case in cases:
         patient, count = case.patient, found.counts
         found.cases += 1
+        found.fields.update(name for name in case.model_fields_set if getattr(case, name))
         count["split"][case.split or NOT_TOLD] += 1
         count["specialty"][case.specialty or NOT_TOLD] += 1
         count["sex"][(patient.sex if patient else None) or NOT_TOLD] += 1

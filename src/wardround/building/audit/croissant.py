@@ -6,12 +6,11 @@ datePublished, version and citeAs; what the format requires and nobody told is l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from wardround.building.audit.card import Card
-from wardround.core.case import Case
 
 CONFORMS = "http://mlcommons.org/croissant/1.0"
 REQUIRED = (
@@ -58,7 +57,7 @@ FIELDS = {
     "split": "What the case is for.",
     "specialty": "The specialty it belongs to.",
     "tags": "Labels of the case.",
-    "cluster": "What the case shares a patient, an image or an article under; resampling and splits keep it together.",
+    "cluster": "The patient, image or article that cases share; resampling and splits keep them together.",
     "origin": "Where the case was published; never shown to a candidate.",
     "patient": "Age and sex.",
     "history": "The history as a candidate reads it.",
@@ -71,12 +70,9 @@ FIELDS = {
 LISTS = frozenset(["tags", "images", "references", "questions"])
 
 
-def croissant(cards: Card, cases: Iterable[Case]) -> dict[str, Any]:
-    """The metadata as JSON-LD."""
+def croissant(cards: Card, fields: Collection[str]) -> dict[str, Any]:
+    """The metadata as JSON-LD; `fields` are those that any case has."""
     file = next(iter(cards.files))
-    present = {
-        name for case in cases for name in case.model_fields_set if getattr(case, name, None) not in (None, [], {})
-    }
     about = {"name": cards.name, "description": _description(cards), **cards.told}
     return {
         "@context": CONTEXT,
@@ -91,7 +87,7 @@ def croissant(cards: Card, cases: Iterable[Case]) -> dict[str, Any]:
                 "name": "cases",
                 "description": "One case a line.",
                 "key": {"@id": "cases/id"},
-                "field": [_field(name, file) for name in FIELDS if name in present],
+                "field": [_field(name, file) for name in FIELDS if name in fields],
             }
         ],
     }

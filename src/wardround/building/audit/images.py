@@ -20,7 +20,8 @@ def image_findings(cases: CaseSet, images: Images, synonyms: Synonyms = NO_SYNON
     told = set[tuple[str, str]]()  # what is said of a file is said once
     for case in cases:
         repeated: defaultdict[str, list[str]] = defaultdict(list)
-        for image, look in zip(case.images, images.of(case), strict=True):
+        looks = images.of(case)
+        for image, look in zip(case.images, looks, strict=True):
             if look.print is not None and not look.blank:
                 repeated[look.print.exact].append(image.path)
             for finding in _of_look(case, image.path, look):
@@ -31,7 +32,7 @@ def image_findings(cases: CaseSet, images: Images, synonyms: Synonyms = NO_SYNON
             if len(paths) > 1:
                 yield Finding("warning", "repeated_image", f"{' and '.join(paths)} are the same pixels", case.id)
         if case.images:
-            yield from _answers(case, images, synonyms)
+            yield from _answers(case, looks, synonyms)
 
 
 def _of_look(case: Case, path: str, look: Look) -> Iterator[Finding]:
@@ -45,12 +46,12 @@ def _of_look(case: Case, path: str, look: Look) -> Iterator[Finding]:
             yield Finding(severity, "patient_identity", f"{path}: {where} is filled in", case.id)
 
 
-def _answers(case: Case, images: Images, synonyms: Synonyms) -> Iterator[Finding]:
+def _answers(case: Case, looks: list[Look], synonyms: Synonyms) -> Iterator[Finding]:
     for question in asked_once(case):
         names = names_of_answer(case, question, synonyms)
         shown = range(len(case.images)) if question.images is None else question.images
         for place in shown:
-            path, look = case.images[place].path, images.of(case)[place]
+            path, look = case.images[place].path, looks[place]
             for kind, where, text in [
                 ("leak_file_name", "its name", path),
                 *(("leak_file_text", where, text) for where, text in look.texts),

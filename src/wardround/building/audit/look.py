@@ -20,10 +20,11 @@ from wardround.cases.images.window import Pixels
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import Job, each_image, image_jobs
 from wardround.core.canonical import sha256_file
-from wardround.core.case import Case
+from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput
 
 SPAN = 8  # grey levels
+Key = tuple[str, int | None, int | None, tuple[float, float] | None, str | None]
 
 
 class Look(NamedTuple):
@@ -39,11 +40,16 @@ class Look(NamedTuple):
 class Images:
     """All looks, by path and by what of it is shown; and the hash of each file."""
 
-    looks: dict[str, Look] = field(default_factory=dict)
+    looks: dict[Key, Look] = field(default_factory=dict)
     files: dict[str, tuple[str, int]] = field(default_factory=dict)  # SHA-256 and size by path
 
     def of(self, case: Case) -> list[Look]:
-        return [self.looks[image.model_dump_json()] for image in case.images]
+        return [self.looks[key_of(image)] for image in case.images]
+
+
+def key_of(image: Image) -> Key:
+    """What decides which pixels are shown."""
+    return image.path, image.frame, image.axis, image.window, image.modality
 
 
 def look_at(job: Job) -> Look:
@@ -66,16 +72,16 @@ def looked_at(cases: CaseSet, workers: int | None = None) -> Images:
     found = Images()
     for job, look in each_image(_once(cases), look_at, workers or os.cpu_count() or 1):
         look = Look(None, False, look, []) if isinstance(look, str) else look
-        found.looks[job.image.model_dump_json()] = look
+        found.looks[key_of(job.image)] = look
         if job.image.path not in found.files:
             found.files[job.image.path] = sha256_file(job.path), job.path.stat().st_size
     return found
 
 
 def _once(cases: CaseSet) -> Iterator[Job]:
-    seen = set[str]()
+    seen = set[Key]()
     for job in image_jobs(cases):
-        key = job.image.model_dump_json()
+        key = key_of(job.image)
         if key not in seen:
             seen.add(key)
             yield job

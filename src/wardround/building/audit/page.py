@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LISTED = 100  # findings of a kind on the page; findings.jsonl has all
 FILES_LISTED = 20
+ROWS = 8  # values of one thing; audit.json has all
 
 
 def write_audit_page(found: Audit, file: Path) -> Path:
@@ -66,6 +67,7 @@ def _shortcuts(found: list[Shortcut]) -> Section:
             {
                 "name": each.name,
                 "meaning": SHORTCUTS[each.name],
+                "as_learnt": None if each.as_learnt is None else percent(each.as_learnt),
                 "track": svg.interval(each.accuracy, each.low, each.high, scale=scale, title=title),
                 "value": percent(each.accuracy),
                 "interval": interval,
@@ -85,8 +87,11 @@ def _balance(found: Balance) -> Section:
         values = found.ordered(key)
         if not values or [name for name, _ in values] == [NOT_TOLD]:
             continue
+        if len(values) > ROWS + 1 and key != "answer":
+            rest = sum(many for _, many in values[ROWS:])
+            values = [*values[:ROWS], (f"{len(values) - ROWS} others", rest)]
         rows = [
-            (name, count(many), percent(many / total), svg.bar(many / total, f"{name}: {many:,} of {total:,}"))
+            (name, count(many), percent(many / total), svg.bar(min(1, many / total), f"{name}: {many:,} of {total:,}"))
             for name, many in values
         ]
         distinct = len(found.counts[key]) if key == "answer" else None
@@ -103,7 +108,7 @@ def _card(found: Audit) -> Section:
         "about": [(key, _plain(value)) for key, value in card.told.items()],
         "missing": missing(found.metadata),
         "sources": sorted(card.sources.items()),
-        "settings": [(key, _plain(value)) for key, value in card.settings.items()],
+        "settings": [(key, _plain(value)) for key, value in card.settings.items() if value is not None],
         "funnel": as_html(card.funnel) if card.funnel else None,
         "fields": fields,
         "files": list(card.files.items())[:FILES_LISTED],

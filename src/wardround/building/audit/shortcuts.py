@@ -2,12 +2,16 @@
 
 Chance is the mean of 1/K. Where several options are best, any of them is taken. A shortcut is flagged when its 95%
 interval (over clusters, as measures have) lies above chance: of guessers that know nothing this flags one in forty.
+
+A guesser that learns from other questions drops what it learnt where that did no better than chance on the other folds
+(our choice). Without this it would do far worse than chance on a set whose answers are exactly balanced: there every
+question that is left out makes its own answer the rarer one, which is no shortcut but looks like the reverse of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isnan
 from typing import Any
 
@@ -17,7 +21,7 @@ from numpy.typing import NDArray
 
 from wardround.building.audit.finding import Finding
 from wardround.building.audit.shown import asked_once, shown_fields
-from wardround.building.audit.words_only import cross_validated, word_table
+from wardround.building.audit.words_only import FOLDS, cross_validated, folds, word_table
 from wardround.candidates.baselines import overlap, words
 from wardround.core.case import Case
 from wardround.measuring.exact import Floats, exact
@@ -36,6 +40,7 @@ SHORTCUTS = {
     "prior": "the option that is right most often where it is offered in other clusters",
     "words": "what a bag of words learns from the options of other clusters",
 }
+LEARNT = ("position", "prior", "words")
 ROUNDING = 1e-6  # a guesser that always takes any option is at chance, not above it
 GUESSED = Measure(name="guessed", value=ratio, sums=("right", "asked"), kind=Kind.MEAN, n="asked")
 
@@ -52,6 +57,7 @@ class Shortcut:
     questions: int
     clusters: int
     method: str
+    as_learnt: float | None = None  # what it would be had nothing been dropped, where it learns
 
     @property
     def flagged(self) -> bool:
@@ -131,7 +137,21 @@ def shortcuts(cases: Iterable[Case], seed: int = 0) -> list[Shortcut]:
         "prior": _prior(asked),
         "words": cross_validated(word_table(asked.texts), asked.text, asked.starts, asked.gold, asked.cluster, seed),
     }
-    return _measured(asked, {name: asked.shares(each) for name, each in scores.items()}, seed)
+    shares = {name: asked.shares(each) for name, each in scores.items()}
+    fold = folds(asked.cluster, seed)
+    learnt = {name: float(shares[name].mean()) for name in LEARNT}
+    shares |= {name: believed(shares[name], 1 / asked.sizes, fold) for name in LEARNT}
+    return [replace(each, as_learnt=learnt.get(each.name)) for each in _measured(asked, shares, seed)]
+
+
+def believed(shares: Floats, chance: Floats, fold: Whole) -> Floats:
+    """The shares that a learner gets who guesses in each fold unless it did better than that in the others."""
+    found = shares.copy()
+    for held in range(FOLDS):
+        here = fold == held
+        if here.any() and not (shares - chance)[~here].sum() > ROUNDING:
+            found[here] = chance[here]
+    return found
 
 
 def shortcut_findings(found: Iterable[Shortcut]) -> list[Finding]:

@@ -60,14 +60,19 @@ def fitted(table: csr_array, starts: Whole, gold: Whole, penalty: float = PENALT
     return found
 
 
+def folds(cluster: Whole, seed: int) -> Whole:
+    """The fifth that each question is in: that of its cluster."""
+    drawn: Whole = stream(seed, "folds of clusters").permutation(int(cluster.max()) + 1) % FOLDS
+    return drawn[cluster]
+
+
 def cross_validated(table: csr_array, rows: Whole, starts: Whole, gold: Whole, cluster: Whole, seed: int = 0) -> Floats:
     """A score for each offered option (`rows` of the table), by weights that its cluster had no part in."""
     scores = np.zeros(len(rows))
     if not table.shape[1]:
         return scores
     sizes = np.diff(np.append(starts, len(rows)))
-    drawn = stream(seed, "folds of clusters").permutation(int(cluster.max()) + 1) % FOLDS
-    fold = drawn[cluster]
+    fold = folds(cluster, seed)
     offered = table[rows]
     for held in range(FOLDS):
         learnt, guessed = fold != held, np.repeat(fold == held, sizes)
