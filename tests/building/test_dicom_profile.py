@@ -16,6 +16,7 @@ from wardround.building.dicom.deidentifying import deidentified, deidentify, wri
 from wardround.building.dicom.identifiers import NOTHING, known_of
 from wardround.building.dicom.profile import table
 from wardround.building.dicom.secret import Secret
+from wardround.core.errors import BadInput
 
 SECRET = Secret(b"s" * 32)
 PLANTED: dict[str, Any] = {
@@ -160,3 +161,12 @@ def test_uids_are_others_and_the_same_throughout():
     again = slice_of(0, PATIENTS[0], series="1.2.3.1", study="1.2.3.9")
     deidentify(again, Secret(b"t" * 32), NOTHING)
     assert again.StudyInstanceUID != one.StudyInstanceUID  # with another secret
+
+
+def test_a_file_that_cannot_be_written_again_is_one_line(tmp_path):
+    dataset = slice_of(0, PATIENTS[0], series="1.2.3.1", study="1.2.3.9")
+    good = deidentified(save(dataset, tmp_path / "in.dcm"), SECRET, NOTHING)
+    good[0x00280010]._value = "many"
+    with pytest.raises(BadInput, match="cannot be written"):
+        write(good, tmp_path / "out.dcm")
+    assert not (tmp_path / "out.dcm").exists()

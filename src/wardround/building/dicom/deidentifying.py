@@ -65,7 +65,13 @@ def write(dataset: FileDataset, file: Path) -> None:
     """Writes what `deidentified` gave; the same input is the same bytes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcmwrite(file, dataset, enforce_file_format=True)
+        try:
+            dcmwrite(file, dataset, enforce_file_format=True)
+        except Exception as error:  # a value that no file may have
+            file.unlink(missing_ok=True)
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's fault, not the file's
+                raise
+            raise BadInput(file, f"cannot be written: {type(error).__name__}") from None
 
 
 def deidentify(dataset: Dataset, secret: Secret, known: Known) -> None:
