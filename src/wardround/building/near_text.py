@@ -150,14 +150,3 @@ def _likely(minima: NDArray[np.uint32], one: Places, other: Places, alike: float
 def _overlap(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
     both = len(np.intersect1d(one, other))
     return both / (len(one) + len(other) - both)
-
-
-def overlap(one: str, other: str) -> float:
-    """The overlap of two texts, counted exactly: what `find_near` holds against its limit."""
-    ours, theirs = (set(_triples(_WORD.findall(plain(text)))) for text in (one, other))
-    return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
-
-
-def _triples(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    size = min(TRIPLE, len(words))
-    return (tuple(words[place : place + size]) for place in range(len(words) - size + 1)) if size else iter(())
