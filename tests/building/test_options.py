@@ -19,7 +19,6 @@ from wardround.building.options import (
     listed,
     longer,
     merged,
-    of_pool,
     overlapping,
     read_broader,
 )
@@ -140,10 +139,6 @@ def test_too_few_candidates_give_no_options():
 )
 def test_lists_of_models_are_read(reply):
     assert listed(reply) == ["Gout", "Lupus nephritis", "Mumps"]
-
-
-def test_names_of_a_pool_are_not_the_right_one():
-    assert set(of_pool(["a", "b", "c"], "b", random.Random(0))) == {"a", "c"}
 
 
 def test_a_model_writes_candidates(tmp_path: Path):

@@ -197,6 +197,17 @@ def test_synonyms_are_accepted_and_never_offered(tmp_path):
             assert "Quonk" in case.questions[1].accept
 
 
+def test_classes_are_never_offered_beside_their_members(tmp_path):
+    items = packets()
+    names = sorted({item["diseases"][0]["term"]["label"] for item in items})
+    table = tmp_path / "broader.csv"
+    table.write_text(f"name,broader\n{names[0]},Some class\nSome class,{names[1]}\n")
+    told = build_phenopackets(write_lines(tmp_path / "p.jsonl", items), tmp_path / "set", broader=table)
+    plain = build_phenopackets(tmp_path / "p.jsonl", tmp_path / "plain")
+    assert not any({*names[:2]} <= {*options} for _, options, _ in choices(told.folder))
+    assert any({*names[:2]} <= {*options} for _, options, _ in choices(plain.folder))
+
+
 @pytest.mark.parametrize(
     ("element", "said"),
     [

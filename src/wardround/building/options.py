@@ -11,7 +11,7 @@ import csv
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -42,19 +42,19 @@ class Known:
     synonyms: Synonyms = NO_SYNONYMS
     broader: Mapping[tuple[str, ...], frozenset[tuple[str, ...]]] = field(default_factory=dict)
 
-    def is_broader(self, one: str, other: str) -> bool:
-        """Whether the first is a class of the second, directly or through others."""
-        wanted = {content(name) for name in self.synonyms.of(one)}
-        reached = {content(name) for name in self.synonyms.of(other)}
-        waiting = list(reached)
+    def above(self, name: str) -> frozenset[tuple[str, ...]]:
+        """The content of all names that are broader than this one, directly or through others."""
+        waiting = [content(each) for each in self.synonyms.of(name)]
+        found: set[tuple[str, ...]] = set()
         while waiting:
-            for above in self.broader.get(waiting.pop(), ()):
-                if above in wanted:
-                    return True
-                if above not in reached:
-                    reached.add(above)
-                    waiting.append(above)
-        return False
+            for each in self.broader.get(waiting.pop(), frozenset()) - found:
+                found.add(each)
+                waiting.append(each)
+        return frozenset(found)
+
+    def is_broader(self, one: str, other: str) -> bool:
+        """Whether the first is a class of the second."""
+        return bool(self.broader) and any(content(name) in self.above(other) for name in self.synonyms.of(one))
 
 
 NOTHING_KNOWN = Known()
@@ -188,10 +188,3 @@ def distractors_of_a_model(count: int = COUNT - 1, name: str = "distractors") ->
         return record | {"candidates": candidates}
 
     return asked(name, "writer", "distractors", slots, read, max_tokens=256)
-
-
-def of_pool(pool: Sequence[str], gold: str, numbers: random.Random, many: int = 4 * COUNT) -> Iterator[str]:
-    """Names drawn from a table of diseases or from the set's own, without the right one."""
-    for name in numbers.sample(pool, min(many, len(pool))):
-        if name != gold:
-            yield name

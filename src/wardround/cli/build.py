@@ -63,6 +63,9 @@ def phenopackets(
     synonyms: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Names that mean the same: columns name and same_as.")
     ] = None,
+    broader: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Classes that names belong to: columns name and broader.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Draws wordings, distractors and places.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -77,6 +80,7 @@ def phenopackets(
         difficulty=difficulty,
         limit=limit,
         synonyms=synonyms,
+        broader=broader,
         seed=seed,
         note=note,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.building.exporting import Built, export, new_set
-from wardround.building.options import COUNT
+from wardround.building.options import COUNT, Known, read_broader
 from wardround.building.phenopackets.choosing import options
 from wardround.building.phenopackets.diseases import all_names
 from wardround.building.phenopackets.leaks import without_leaks
@@ -38,19 +38,24 @@ def build_phenopackets(
     seed: int = 0,
     limit: int | None = None,
     synonyms: Path | None = None,
+    broader: Path | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds a case set of phenopackets. `difficulty`: 0 for random distractors, 1 for the most alike.
 
-    `synonyms`: a table of names that mean the same, with the columns name and same_as.
+    `synonyms`: a table of names that mean the same, with the columns name and same_as; `broader`: one of names and the
+    classes they belong to, with the columns name and broader.
     """
     if count < 2:
         raise WardroundError("a choice needs at least two options")
     if not 0 <= difficulty <= 1:
         raise WardroundError(f"difficulty is between 0 and 1, not {difficulty:g}")
     settings = {"source": PUBLISHED, "options": count, "difficulty": difficulty, "limit": limit}
-    known = Synonyms(read_synonyms(synonyms) if synonyms else ())
-    read = hashes(source) | ({synonyms.name: sha256_file(synonyms)} if synonyms else {})
+    known = Known(
+        Synonyms(read_synonyms(synonyms) if synonyms else ()),
+        read_broader(broader) if broader else {},
+    )
+    read = hashes(source) | {table.name: sha256_file(table) for table in (synonyms, broader) if table}
     with new_set(out, seed, Writers({}, None, out.name), note) as build:
         records = build.through(packets(source, build), _steps(count, difficulty, limit, known))
         if not len(records):
@@ -58,15 +63,15 @@ def build_phenopackets(
         return export(build, records, out, settings, read)
 
 
-def _steps(count: int, difficulty: float, limit: int | None, synonyms: Synonyms) -> list[Step]:
+def _steps(count: int, difficulty: float, limit: int | None, known: Known) -> list[Step]:
     return [
         each("diagnosis", diagnosed),
         each("features", _with_features),
         whole("duplicates", _without_duplicates),
-        each("history", lambda record, build: _told(record, build, synonyms)),
+        each("history", lambda record, build: _told(record, build, known.synonyms)),
         each("leaks", without_leaks),
         *([whole("limit", lambda records, build: _some(records, build, limit))] if limit is not None else []),
-        options(count, difficulty),
+        options(count, difficulty, known),
         whole("split", _split),
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from wardround.building.dealing import Wishes, deal, serve
 from wardround.building.levelling import level
-from wardround.building.options import Balance
+from wardround.building.options import NOTHING_KNOWN, Balance, Known
 from wardround.building.phenopackets.diseases import Diseases
 from wardround.building.phenopackets.similarity import Likeness
 from wardround.building.pipeline import Build, Step, whole
@@ -18,11 +18,11 @@ RAREST_WORDS = 4  # of a history, by the names that have them, among whose disea
 MOST_NAMES = 200  # that are looked at for a word
 
 
-def options(count: int, difficulty: float) -> Step:
+def options(count: int, difficulty: float, known: Known = NOTHING_KNOWN) -> Step:
     """Adds `options` and `gold` to each record; leaves out those for which the set has too few diseases."""
 
     def change(records: Spool, build: Build) -> Iterator[Record]:
-        diseases = Diseases()
+        diseases = Diseases(known)
         golds = [diseases.number(record["disease"], record["names"], record["genes"]) for record in records]
         likeness = Likeness(zip(golds, map(_features, records), strict=True))
         wishes = Wishes()

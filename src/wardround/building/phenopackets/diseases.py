@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from wardround.building.options import one_holds_the_other, words_of
-from wardround.marking.lexical import OVERLAP, Synonyms
+from wardround.building.options import NOTHING_KNOWN, Known, one_holds_the_other, words_of
+from wardround.marking.lexical import OVERLAP, Synonyms, content
 
 _NUMBER = re.compile(r",?\s+(?<!type )(?<!types )(?<!group )\d+[A-Za-z]{0,2}(?=$|,| \(|\s+with\b)")
 _GENETIC = re.compile(
@@ -47,11 +47,14 @@ def sense(name: str) -> frozenset[str]:
 class Diseases:
     """Each disease by its number."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known = NOTHING_KNOWN) -> None:
+        self._known = known
         self.names: list[str] = []
         self._numbers: dict[str, int] = {}
         self._senses: list[list[frozenset[str]]] = []
         self._genes: list[set[str]] = []
+        self._contents: list[set[tuple[str, ...]]] = []
+        self._above: list[frozenset[tuple[str, ...]]] = []  # what is broader
 
     def number(self, id: str, names: list[str], genes: list[str]) -> int:
         """The number of a disease, which is taken in if it is new. `names`: the one that is shown first."""
@@ -60,12 +63,19 @@ class Diseases:
             self.names.append(names[0])
             self._senses.append(list(dict.fromkeys(map(sense, names))))
             self._genes.append(set())
+            if self._known.broader:
+                self._contents.append({content(name) for name in names})
+                self._above.append(frozenset().union(*map(self._known.above, names)))
         self._genes[number].update(genes)
         return number
 
     def apart(self, one: int, other: int) -> bool:
         """Whether two diseases can be options of one question."""
         if one == other or not self._genes[one].isdisjoint(self._genes[other]):
+            return False
+        if self._known.broader and (
+            self._contents[one] & self._above[other] or self._contents[other] & self._above[one]
+        ):
             return False
         return not any(alike(a, b) for a in self._senses[one] for b in self._senses[other])
 
