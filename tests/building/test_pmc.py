@@ -17,7 +17,7 @@ from jats_articles import OTHERS, pack, picture, save, whole, xml_of
 
 from wardround.building.pmc import build_pmc
 from wardround.building.pmc.article import without_marks
-from wardround.building.pmc.diagnosis import stated_diagnosis, weighed
+from wardround.building.pmc.diagnosis import short_names, stated_diagnosis, weighed, written_out
 from wardround.building.pmc.jats import read_jats
 from wardround.building.pmc.labels import read_catalogue, specialty_of
 from wardround.building.pmc.parts import Said, role_of
@@ -105,6 +105,7 @@ def test_thirty_articles(tmp_path):
             diagnosis="Multicentric Castleman disease",
         ),
         whole(11, markup={fig: 'in Figure <xref ref-type="fig" rid="F1">1</xref>'}),
+        whole(13, discussion=whole(13).discussion + " It is rare, as all agree." * 4_000),
         whole(12, markup={"g/dl and": 'g/dl [<xref ref-type="bibr" rid="R1">1</xref>] and &#x3bc;'}),
     ]
     wrong = [
@@ -401,6 +402,14 @@ def test_other_diagnoses_are_read():
     assert weighed(said) == ["Lymphoma", "Sarcoidosis", "Tuberculosis", "Thymoma", "Teratoma", "Gout", "Mumps"]
 
 
+def test_abbreviations_are_written_out():
+    assert written_out("PTB", ["A girl with pancreatic tuberculosis (PTB)."]) == "Pancreatic tuberculosis"
+    assert written_out("GIST", ["We saw a gastrointestinal stromal tumour (GIST)"]) == "Gastrointestinal stromal tumour"
+    assert written_out("XYZ", ["A girl (XYZ)"]) == "XYZ"
+    assert written_out("Gout", ["Gout (G)"]) == "Gout"
+    assert short_names("Pancreatic tuberculosis", ["a pancreatic tuberculosis (PTB) and (CT)"]) == ["PTB"]
+
+
 def test_sections_and_marks():
     assert role_of(["Case presentation", "Diagnostic assessment"]) == "tests"
     assert role_of(["Case presentation", "Final diagnosis"]) == "diagnosis"
@@ -411,6 +420,14 @@ def test_sections_and_marks():
     assert (
         without_marks("A mass (arrow, Fig. ⟦F1⟧) was seen in Figure ⟦F2⟧.") == "A mass (arrow) was seen in the image."
     )
+
+
+def test_an_article_that_is_too_large_is_not_even_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.building.pmc.xml.LARGEST", 1 << 20)
+    file = tmp_path / "a.xml"
+    file.write_bytes(b"<article>" + b" " * (1 << 20))
+    with pytest.raises(NotUsable, match="more than 1 MB"):
+        parsed(file)
 
 
 def test_entities_are_letters_or_refused(tmp_path):

@@ -20,7 +20,7 @@ FEWEST_WORDS = 3  # of a clause or sentence that is worth keeping
 _BETWEEN = re.compile(r"(\s*[;,:()\[\]–—]\s*|\s+-\s+)")
 _LEADING = re.compile(
     r"[\s,]*\b(?:(?:a|the|all)\s+)?(?:(?:these|this|which|that|it)\s+)?(?:findings?|features?|appearances?|pattern)?\s*"
-    r"(?:(?:is|are|was|were|being|and|most|highly|thus|therefore|all)\s+)*"
+    r"(?:(?:is|are|was|were|being|and|most|highly|thus|therefore|all)\s+){0,4}"
     r"(?:consistent|compatible|keeping|line|suggest\w*|indicat\w*|diagnos\w*|typical|characteristic|pathognomonic"
     r"|suspicious|concerning|represent\w*|confirm\w*|favou?r\w*|correspond\w*|likely|probabl\w*|due|known|caused"
     r"|classic\w*|evocative|rais\w+|in\s+(?:keeping|line)|as\s+(?:in|seen))\b.*$",

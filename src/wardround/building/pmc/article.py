@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 OPEN, CLOSE = "⟦", "⟧"
 MARK = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
-_EMPTY = re.compile(r"\s*[(\[][\s,;–-]*[)\]]")  # where citations stood
+_EMPTY = re.compile(r" ?[(\[][\s,;–-]*[)\]]")  # where citations stood
 _ENGLISH = frozenset(["the", "of", "and", "a", "an", "was", "were", "with", "in", "to", "is", "for", "on", "had", "at"])
 FEWEST_ENGLISH = 0.12  # of all words; the share in English prose is a third
 PMC = re.compile(r"PMC\s*(\d{4,9})", re.IGNORECASE)
@@ -53,9 +53,8 @@ def marks_in(text: str) -> list[str]:
 
 def clean(text: str) -> str:
     """A text on one line, in one form of its letters, without the brackets of citations."""
-    text = unicodedata.normalize("NFC", text).replace("\u00ad", "")
-    text = _EMPTY.sub("", text)
-    return re.sub(r"\s+([.,;:])", r"\1", " ".join(text.split()))
+    text = " ".join(unicodedata.normalize("NFC", text).replace("\u00ad", "").split())
+    return re.sub(r" ([.,;:])", r"\1", _EMPTY.sub("", text))
 
 
 def without_marks(text: str) -> str:

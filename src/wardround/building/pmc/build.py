@@ -16,9 +16,9 @@ from wardround.building.options import COUNT, Balance, Known, distractors_of_a_m
 from wardround.building.pipeline import Build, Reject, Step, asked, each, whole
 from wardround.building.pmc.article import marks_in, without_marks
 from wardround.building.pmc.case import case_of
-from wardround.building.pmc.diagnosis import short_names, stated_diagnosis, weighed
+from wardround.building.pmc.diagnosis import short_names, stated_diagnosis, weighed, written_out
 from wardround.building.pmc.labels import rare_step, specialty_steps
-from wardround.building.pmc.parts import PATIENT, STEM, parts_of
+from wardround.building.pmc.parts import PATIENT, STEM, TREATED, parts_of
 from wardround.building.pmc.quality import wrong_with
 from wardround.building.pmc.reading import articles, files
 from wardround.building.pmc.tellings import stem_figures, stem_of, told_in_words, told_with_images
@@ -161,12 +161,16 @@ def _complete(record: Record, synonyms: Synonyms) -> Record:
         raise Reject("incomplete: no test results")
     if not record["diagnosis"]:
         raise Reject("incomplete: no diagnosis")
-    if "treatment" not in parts:
+    after = [said["text"] for said in record["said"] if said["part"] in ("diagnosis", "after")]
+    if "treatment" not in parts and not any(map(TREATED.search, after)):
         raise Reject("incomplete: no treatment")
-    gold = record["diagnosis"]
     texts = [record["title"], record["abstract"], *(said["text"] for said in record["said"])]
-    others = [*synonyms.of(gold), *short_names(gold, texts)]
-    return record | {"names": [gold, *dict.fromkeys(name for name in others if content(name) != content(gold))]}
+    gold = written_out(record["diagnosis"], texts)
+    others = [record["diagnosis"], *synonyms.of(gold), *short_names(gold, texts)]
+    return record | {
+        "diagnosis": gold,
+        "names": [gold, *dict.fromkeys(name for name in others if content(name) != content(gold))],
+    }
 
 
 def _with_images(record: Record, build: Build) -> Record:

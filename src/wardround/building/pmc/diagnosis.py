@@ -11,11 +11,12 @@ from wardround.building.pmc.parts import NOT_THE_DIAGNOSIS, Said
 from wardround.marking.lexical import content, tokens
 
 MOST_WORDS = 12  # of a name
-_HOW = r"(?:(?:final|definitive|definite|primary|histological|histopathological|pathological|clinical)(?:ly)?\s+)*"
+_HOW = r"(?:(?:final|definitive|definite|primary|histological|histopathological|pathological|clinical)(?:ly)?\s+){0,3}"
 STATED = [
     rf"\b{_HOW}diagnosis\s*:\s*(?P<name>.+)",
     rf"\b{_HOW}diagnosis of (?P<name>.+)",
-    rf"\b{_HOW}diagnosis (?:was|is) (?:established as|made as|confirmed as|that of|consistent with)?\s*(?P<name>.+)",
+    rf"\b{_HOW}diagnosis (?:was|is) "
+    r"(?:established as|made as|confirmed as|determined to be|that of|consistent with)?\s*(?P<name>.+)",
     r"\bdiagnosed (?:\w+ly )?(?:with|as having|as|to have)\s+(?P<name>.+)",
     r"\bconfirm\w* (?:the )?(?:diagnosis|presence) of (?P<name>.+)",
     r"\bconfirmed to (?:be|have) (?P<name>.+)",
@@ -36,14 +37,16 @@ _NO_NAME = frozenset(
         *("made", "established", "confirmed", "difficult", "unclear", "uncertain", "delayed", "based", "not", "then"),
         *("therefore", "reached", "supported", "considered", "challenging", "important", "this", "it", "disease"),
         *("condition", "exclusion", "our", "also", "often", "usually", "rare", "still", "possible", "rarely"),
+        *("was", "were", "are", "is", "should", "must", "which", "that"),
     ]
 )
 LISTED = [
-    r"\bdifferential diagnos[ie]s\b[^.:]{0,80}?"
+    r"\bdifferential diagnos[ie]s\b[^,.]{0,40},\s*(?P<names>.+?)\s+(?:should|must|may|can|needs? to)\b",
+    r"\bdifferential(?:s| diagnos[ie]s)\b[^.:]{0,80}?"
     r"\b(?:includ\w+|are|were|is|was|compris\w+|consist\w* of|such as|between)\s*:?\s*(?P<names>.+)",
     r"\bdifferential diagnos[ie]s\s*:\s*(?P<names>.+)",
     r"\b(?:distinguish\w*|differentiat\w*|distinct) (?:\w+ )?from\s+(?P<names>.+)",
-    r"\bmimic(?:s|ked|king|ked by)?\s+(?P<names>.+)",
+    r"\b(?:mimic(?:s|ked|king|ked by)?|(?:mistaken|confused) (?:for|with)|misdiagnosed (?:as|with))\s+(?P<names>.+)",
     r"\b(?:we|they|also) (?:also )?(?:considered|suspected|ruled out|excluded)\s+(?P<names>.+)",
     r"^(?P<names>.+?) (?:was|were) (?:also |initially |all )?(?:considered|suspected|ruled out|excluded)\b",
 ]
@@ -81,6 +84,32 @@ def _name(text: str) -> str | None:
     if not content(name) or len(words) > MOST_WORDS or words[0] in _NO_NAME or len(name) < 3:
         return None
     return name[:1].upper() + name[1:]
+
+
+def written_out(name: str, texts: Iterable[str]) -> str:
+    """A name that is an abbreviation as the article writes it out: `pancreatic tuberculosis (PTB)`; else itself."""
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) or sum(letter.isupper() for letter in name) < 2:
+        return name
+    for text in texts:
+        for found in re.finditer(rf"\(\s*{re.escape(name)}\s*\)", text):
+            words = re.split(r"\s+", text[: found.start()].strip())[-2 * len(name) :]
+            if written := _ending_with(name, " ".join(words)):
+                return written[:1].upper() + written[1:]
+    return name
+
+
+def _ending_with(short: str, text: str) -> str | None:
+    """The shortest end of a text that has the letters of the abbreviation in order, its first letter beginning it."""
+    place = len(text)
+    for number, letter in reversed(list(enumerate(short.lower()))):
+        if not letter.isalnum():
+            continue
+        place -= 1
+        while place >= 0 and (text[place].lower() != letter or (number == 0 and text[:place][-1:].isalnum())):
+            place -= 1
+        if place < 0:
+            return None
+    return text[place:]
 
 
 def short_names(name: str, texts: Iterable[str]) -> list[str]:

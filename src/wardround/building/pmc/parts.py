@@ -40,7 +40,7 @@ NOT_THE_DIAGNOSIS = re.compile(
 )
 TREATED = re.compile(
     r"\b(?:treat(?:ed|ment)|therap(?:y|ies)|administered|prescribed|resected|excised|surgery|surgical|operated|\w{4,}ectomy"
-    r"|chemotherapy|radiotherapy|transfus\w+|received|started on|managed|mg|discharged)\b",
+    r"|chemotherapy|radiotherapy|transfus\w+|received|started on|managed|mg|discharged|(?:was|were) given)\b",
     re.IGNORECASE,
 )
 TESTED = re.compile(

@@ -24,7 +24,7 @@ _IMAGE = re.compile(r"!\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 _CAPTION = re.compile(r"\**(?:fig(?:ure)?\.?)\s*(\d+)\**\s*[.:|–-]\s*(.+)", re.IGNORECASE)
 _NUMBERS = r"\d+\s?[a-z]?(?:\s*(?:,|and|&|[-–])\s*(?:\d+\s?[a-z]?|[a-z])\b)*"
 _REFERS = re.compile(rf"\bfig(?:ure)?s?\.?\s*({_NUMBERS})", re.IGNORECASE)
-_CITED = re.compile(r"\s*\[\d+(?:\s*[,–-]\s*\d+)*\]")
+_CITED = re.compile(r" ?\[\d+(?:\s*[,–-]\s*\d+)*\]")
 
 
 def read_plain(file: Path) -> Article:
@@ -65,7 +65,7 @@ def sections_of(text: str, figures: dict[str, Figure]) -> list[Section]:
             level, title = heading
             titles = [*(each for each in titles if each[0] < level), (level, title)]
             lines = lines[1:]
-        paragraph = clean(_CITED.sub("", " ".join(lines)))
+        paragraph = _CITED.sub("", clean(" ".join(lines)))
         if caption := _CAPTION.fullmatch(paragraph):
             figure = figures.setdefault(caption[1], {"id": caption[1], "caption": "", "file": None})
             figure["caption"] = caption[2]
