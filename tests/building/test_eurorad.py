@@ -21,6 +21,7 @@ from wardround.building.modality import modalities_in, modality_of
 from wardround.building.revealing import without_diagnosis
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
+from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.marking.lexical import Synonyms
@@ -123,8 +124,16 @@ def test_hostile_pages_each_have_their_reason(tmp_path):
     assert told.funnel[0].records_in == 20
     cut = {each["id"]: each for each in lines(tmp_path / "set" / "review" / "findings.jsonl")}
     assert cut["eurorad-5"]["after"].endswith("seen in the cerebellum.")
-    assert cut["eurorad-28"]["reason"] == "too little is left"
-    assert [each["id"] for each in lines(tmp_path / "set" / "review" / "options.jsonl")] == ["eurorad-24", "eurorad-29"]
+    assert cut["eurorad-28"]["reason"] == "too little is left of the findings"
+    held = {each["id"]: each["case"] for each in lines(tmp_path / "set" / "review" / "options.jsonl")}
+    assert set(held) == {"eurorad-24", "eurorad-29"}
+    assert [question["id"] for question in held["eurorad-24"]["questions"]] == [
+        "open"
+    ]  # there is nothing to choose from
+    assert sorted(held["eurorad-29"]["questions"][0]["options"]) == ["Gout", "Meningioma"]
+    [history] = lines(tmp_path / "set" / "review" / "history.jsonl")
+    assert Case.model_validate(history["case"]).id == "eurorad-27"
+    assert all((tmp_path / "set" / image["path"]).is_file() for image in history["case"]["images"])
     assert str(tmp_path) not in "".join(file.read_text() for file in (tmp_path / "set").glob("*.json*"))
 
 

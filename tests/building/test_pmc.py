@@ -22,6 +22,7 @@ from wardround.building.pmc.jats import read_jats
 from wardround.building.pmc.labels import read_catalogue, specialty_of
 from wardround.building.pmc.parts import Said, role_of
 from wardround.building.pmc.xml import NotUsable, parsed
+from wardround.building.reviewing.review import review
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.errors import BadInput, WardroundError
@@ -121,7 +122,7 @@ def test_thirty_articles(tmp_path):
             whole(39, markup={fig: ""}, treatment=f"She was treated {fig}."),
             "no image in patient information and test results",
         ),
-        (whole(40, discussion="It is rare."), "fewer than 6 options"),
+        (whole(40, discussion="It is rare."), "no other diagnosis"),
         (
             whole(41, discussion="The differential diagnosis includes unicentric Castleman disease, gout and lupus."),
             "fewer than 6 options",
@@ -298,13 +299,11 @@ def test_models_are_used_where_the_paper_uses_one(tmp_path):
     with ExamServer(reply) as server:
         models = {role: model(role, server.url) for role in ("extractor", "writer", "reviewer")}
         build_pmc(tmp_path / "in", tmp_path / "set", models=models, answers=tmp_path / "answers.sqlite")
-        with pytest.raises(WardroundError, match="1 fewer than 6 options"):  # sarcoidosis alone
-            build_pmc(
-                tmp_path / "in",
-                tmp_path / "none",
-                models={"extractor": models["extractor"], "reviewer": models["reviewer"]},
-                answers=tmp_path / "answers.sqlite",
-            )
+        less = {role: models[role] for role in ("extractor", "reviewer")}
+        assert (
+            build_pmc(tmp_path / "in", tmp_path / "less", models=less, answers=tmp_path / "answers.sqlite").cases == 0
+        )
+    assert reasons(tmp_path / "less") == {"pmc-9000005": "fewer than 6 options"}  # sarcoidosis alone
     [case] = CaseSet.open(tmp_path / "set")
     [mcq] = case.questions
     assert mcq.choices[int(mcq.gold)] == "Kikuchi disease"
@@ -315,6 +314,23 @@ def test_models_are_used_where_the_paper_uses_one(tmp_path):
     assert (first["telling"], second["telling"]) == ("text", "multimodal")
     assert "-A " in first["diff"]
     assert "+A " in first["diff"]
+
+
+def test_a_held_case_enters_the_set_when_people_give_it_options(tmp_path):
+    save(tmp_path / "in", whole(1, discussion="It may mimic sarcoidosis."))
+    build_pmc(tmp_path / "in", tmp_path / "set")
+    [item] = lines(tmp_path / "set" / "review" / "options.jsonl")
+    assert len(item["case"]["questions"][0]["options"]) == 2
+    options = ["Castleman disease", "Gout", "Mumps", "Yaws", "Scurvy", "Lupus"]
+    verdict = {"item": "options/pmc-9000001", "reviewer": "doe", "level": "physician", "verdict": "edit"}
+    verdict |= {"time": "2026-03-01T14:05:00Z"}
+    edits = {"questions.mcq.options": options, "questions.mcq.gold": 0}
+    also = verdict | {"item": "specialty/pmc-9000001", "edits": {"specialty": "Dermatology and Immunology"}}
+    (tmp_path / "verdicts.jsonl").write_text("\n".join(map(json.dumps, [verdict | {"edits": edits}, also])))
+    review(tmp_path / "set", [tmp_path / "verdicts.jsonl"], tmp_path / "reviewed", share=0)
+    [case] = CaseSet.open(tmp_path / "reviewed")
+    assert (case.questions[0].options, case.specialty) == (options, "Dermatology and Immunology")
+    assert not validate(tmp_path / "reviewed")
 
 
 def test_a_foreign_article_is_translated(tmp_path):

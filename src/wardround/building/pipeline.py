@@ -148,6 +148,10 @@ class Build:
             self.note(f"{step.name}: {before:,} in, {len(spool):,} out")
         return spool
 
+    def holds_cases(self) -> bool:
+        """Whether a queue has a whole case that people may let into the set."""
+        return any("case" in item for items in self.review.values() for item in items)
+
     def why(self) -> str:
         """What was left out and why, in one line."""
         reasons = [f"{many} {reason}" for step in self.funnel for reason, many in step.reasons.items()]

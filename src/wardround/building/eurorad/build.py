@@ -1,4 +1,7 @@
-"""The pipeline: read, sections, images, duplicates, history, findings, options, split."""
+"""The pipeline: read, sections, images, duplicates, history, findings, options, split, hold.
+
+What people have to decide is held: the case goes whole into a queue of `review/`, and not into the set.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def build_eurorad(
     found = files(source)
     with new_set(out, seed, writers, note) as build:
         records = build.through(pages(source, build), _steps(build, synonyms, dev))
-        if not len(records):
+        if not len(records) and not build.holds_cases():
             raise WardroundError(f"{source}: no page became a case; {build.why()}")
         return export(build, records, out, settings, {source.name: hash_of(found, source)})
 
@@ -63,6 +66,7 @@ def _steps(build: Build, synonyms: Synonyms, dev: int | None) -> list[Step]:
         *([distractors_of_a_model(MOST_OPTIONS - 1)] if build.writers.has("writer") else []),
         whole("options", _options),
         whole("split", lambda records, build: _split(records, build, dev)),
+        each("hold", _hold),
     ]
 
 
@@ -89,11 +93,17 @@ def _with_images(record: Record, build: Build) -> Record:
     return record | {"images": usable}
 
 
+def _held(record: Record, queue: str, reason: str, decide: str, **told: Any) -> Record:
+    """A record that goes on, and will be held at the end."""
+    item = {"reason": reason, "decide": decide, **told}
+    return record | {"holds": [*record.get("holds", []), [queue, item]]}
+
+
 def _without_answer(record: Record, build: Build) -> Record:
-    """The history is the query: it is not changed, so a case whose history tells the diagnosis is for people."""
+    """The history is the query: it is not changed here, so a case whose history tells the diagnosis is for people."""
     if name := reveals(record["history"], record["names"]):
-        build.queue("history", {"id": record["id"], "reason": f"names {name!r}", "history": record["history"]})
-        raise Reject("history names the diagnosis", name)
+        reason = "history names the diagnosis"
+        return _held(record, "history", reason, "Can the history be told without the diagnosis?", named=name)
     return record
 
 
@@ -101,34 +111,43 @@ def _observations(record: Record, build: Build) -> Record:
     """Findings as observations: without what reveals the diagnosis."""
     before = record["findings"]
     left = without_diagnosis(before, record["names"])
-    told = {"id": record["id"], "before": before, "after": left.text, "cut": left.cut}
+    told = {"before": before, "after": left.text, "cut": left.cut}
     words = len(tokens(left.text))
+    record = record | {"findings": left.text}
     if left.cut and (words < FEWEST_WORDS or words < LEAST_LEFT * len(tokens(before))):
-        build.queue("findings", told | {"reason": "too little is left"})
-        raise Reject("too little is left of the findings", f"{words} of {len(tokens(before))} words")
-    if name := reveals(left.text, record["names"]):
-        build.queue("findings", told | {"reason": f"still reveals {name!r}"})
-        raise Reject("findings reveal the diagnosis in more than one sentence", name)
+        return _held(record, "findings", "too little is left of the findings", "Are these findings enough?", **told)
+    if reveals(left.text, record["names"]):
+        reason = "findings reveal the diagnosis in more than one sentence"
+        return _held(record, "findings", reason, "Can the findings be told without the diagnosis?", **told)
     if left.cut:
-        build.queue("findings", told | {"reason": "was cut"})
-    return record | {"findings": left.text}
+        build.queue("findings", {"id": record["id"], "reason": "was cut", **told})
+    return record
 
 
 def _options(records: Spool, build: Build) -> Iterator[Record]:
-    balance = Balance(build.drawn("options"))
+    balance, aside = Balance(build.drawn("options")), Balance(build.drawn("held"))
     for record in records:
         candidates = merged(record["diagnosis"], record["candidates"])
-        written = balance.write(record["diagnosis"], candidates, min(MOST_OPTIONS, len(candidates) + 1))
-        if written is None or len(written.options) < FEWEST_OPTIONS:
-            queued = {"id": record["id"], "reason": "too few other diagnoses", "diagnosis": record["diagnosis"]}
-            build.queue("options", queued | {"candidates": candidates})
-            build.reject(record, "options", f"fewer than {FEWEST_OPTIONS} options", "; ".join(candidates))
-            continue
+        if len(candidates) < FEWEST_OPTIONS - 1:
+            decide = f"Which diagnoses should be offered? There have to be {FEWEST_OPTIONS} or {MOST_OPTIONS}."
+            record = _held(record, "options", f"fewer than {FEWEST_OPTIONS} options", decide, candidates=candidates)
+        held = bool(record.get("holds"))
+        written = (aside if held else balance).write(
+            record["diagnosis"], candidates, min(MOST_OPTIONS, len(candidates) + 1)
+        )
         images = taken(record, record["images"], record["names"], build)
-        if not images:
+        if not images or written is None:
             build.reject(record, "options", "every image file names the diagnosis")
             continue
-        yield {"id": record["id"], "case": case_of(record, images, written.options, written.gold)}
+        yield record | {"case": case_of(record, images, written.options, written.gold)}
+
+
+def _hold(record: Record, build: Build) -> Record:
+    for queue, item in record.get("holds", []):
+        build.queue(queue, {"id": record["id"], **item, "case": record["case"]})
+    if record.get("holds"):
+        raise Reject(record["holds"][0][1]["reason"], "held for review")
+    return {"id": record["id"], "case": record["case"]}
 
 
 def _split(records: Spool, build: Build, dev: int | None) -> Iterator[Record]:
@@ -153,6 +172,6 @@ def case_of(record: Record, images: list[dict[str, Any]], options: list[str], go
         "findings": record["findings"],
         "images": images,
         "references": [{"pmid": pmid} for pmid in record["pmids"]],
-        "questions": [choice, free],
+        "questions": [choice, free] if len(options) > 1 else [free],
     }
     return {key: value for key, value in told.items() if value not in (None, {}, [])}

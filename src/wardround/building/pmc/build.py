@@ -75,7 +75,7 @@ def build_pmc(
         unpacked = build.folder / "unpacked"
         records = build.through(articles(source, unpacked, build), _steps(build, set(skip), rare, synonyms))
         shutil.rmtree(unpacked, ignore_errors=True)
-        if not len(records):
+        if not len(records) and not build.holds_cases():
             raise WardroundError(f"{source}: no article became a case; {build.why()}")
         return export(build, records, out, settings, {source.name: hash_of(found, source)})
 
@@ -236,18 +236,26 @@ def _reviewed(record: Record, answer: str, build: Build) -> Record:
 
 
 def _options(records: Spool, build: Build) -> Iterator[Record]:
-    balance = Balance(build.drawn("options"))
+    """Writes the options. A case with too few is held: it goes whole into the queue, and not into the set."""
+    balance, aside = Balance(build.drawn("options")), Balance(build.drawn("held"))
     for record in records:
         candidates = record["candidates"]
-        if len(candidates) < COUNT - 1:
-            queued = {"id": record["id"], "diagnosis": record["diagnosis"], "candidates": candidates}
-            build.queue("options", queued | {"reason": f"fewer than {COUNT} options", "history": record["history"]})
-            build.reject(record, "options", f"fewer than {COUNT} options", "; ".join(candidates))
+        if not candidates:  # no choice can be written
+            build.queue("options", {"id": record["id"], "reason": "no other diagnosis", "history": record["history"]})
+            build.reject(record, "options", "no other diagnosis")
             continue
         images = taken(record, record["images"], record["names"], build)
         if len(images) < len(record["images"]):
             build.reject(record, "options", "an image is there twice, or its file names the diagnosis")
             continue
-        written = balance.write(record["diagnosis"], candidates, len(candidates) + 1)
+        held = len(candidates) < COUNT - 1
+        written = (aside if held else balance).write(record["diagnosis"], candidates, len(candidates) + 1)
         assert written is not None
-        yield {"id": record["id"], "case": case_of(record, images, written.options, written.gold)}
+        case = case_of(record, images, written.options, written.gold)
+        if held:
+            item = {"id": record["id"], "reason": f"fewer than {COUNT} options", "candidates": candidates}
+            decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
+            build.queue("options", item | {"decide": decide, "case": case})
+            build.reject(record, "options", f"fewer than {COUNT} options", "held for review")
+        else:
+            yield {"id": record["id"], "case": case}
