@@ -152,7 +152,7 @@ def test_thirty_articles(tmp_path):
         (source / name).write_text(text)
     (source / "same.xml").write_text(xml_of(good[0]))
     (source / "latin.md").write_bytes(b"# Caf\xe9\n")
-    build_pmc(source, tmp_path / "set")
+    assert build_pmc(source, tmp_path / "set").funnel[0].records_in == 39
     assert not validate(tmp_path / "set")
     cases = CaseSet.open(tmp_path / "set")
     assert sorted(cases.ids) == sorted(f"pmc-{9_000_000 + each.number}" for each in good)

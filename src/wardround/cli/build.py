@@ -11,7 +11,7 @@ import typer
 from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
 
-app = typer.Typer(no_args_is_help=True, help="Make case sets: medq-deg, phenopackets.")
+app = typer.Typer(no_args_is_help=True, help="Make case sets, and take verdicts of people on them.")
 
 
 @app.command("medq-deg", cls=TakesLists)
