@@ -81,7 +81,8 @@ class Writers:
             await candidate.prepare(CaseSet(Path()))  # no case is there yet that it could be fitted on
             requests = [self._request(each, prompt, candidate.identity, settings, max_tokens) for each in asked]
             heard = stored_answers(requests, store)
-            caller = Caller(self.build, candidate, store, imagery, Purse(self.budget))
+            run = f"build {self.build}: {prompt}"
+            caller = Caller(run, candidate, store, imagery, Purse(self.budget))
             if len(heard.answers) < heard.asked:
                 self.note(f"{prompt}: stored {heard.stored:,} of {heard.asked:,}; the others are asked now")
                 heard = await answers_to(requests, caller, store)
@@ -92,9 +93,9 @@ class Writers:
             await store.settled()
             await candidate.close()
             imagery.close()
-        told = Told(asked=len(asked), calls=caller.tally.calls)
-        told.tokens = caller.tally.tokens_in + caller.tally.tokens_out
-        told.money = price(settings, caller.tally.tokens_in, caller.tally.tokens_out)
+        calls, tokens_in, tokens_out, _ = store.spent(run, settings.name)  # over all its starts
+        told = Told(asked=len(asked), calls=calls, tokens=tokens_in + tokens_out)
+        told.money = price(settings, tokens_in, tokens_out)
         for (id, _, _), request in zip(asked, requests, strict=True):
             if (answer := heard.answer_to(request)) is not None:
                 told.answers[id] = answer.text
