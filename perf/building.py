@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> bool:
     return all(
         [
             bar("CPU a record, all / a quarter of them", whole / quarter, at_most=1.2),
-            bar("peak memory, MB", told["peak_mb"], at_most=1_000),
+            bar("peak memory, MB", told["peak_mb"], at_most=500),
         ]
     )
 
