@@ -156,6 +156,7 @@ def test_the_report_holds_the_tables_and_the_figure(why: Benched) -> None:
     assert {"table.csv", "table-2.csv", "table-5.tex", "table-5.md", "why.svg"} <= names
 
 
+@pytest.mark.slow
 def test_the_noise_curve_comes_back(folder: Path, library: Path) -> None:
     """Case k of five is right as long as no more than its number of irrelevant abstracts are mixed in."""
     least = (0, 1, 3, 5, 10, 20)
@@ -295,6 +296,7 @@ def test_table1_says_what_is_ours(folder: Path, library: Path, plain: Path) -> N
     assert "marked by lexical" in notes
 
 
+@pytest.mark.slow
 def test_retrieval_controls_and_the_ladder_are_measured(folder: Path, library: Path, plain: Path) -> None:
     candidates = [planted("exact", [right_if(True, evidence="reference")], hit1=0.0)]
     retrieval = run("retrieval", plain, folder, candidates, library)

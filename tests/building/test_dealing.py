@@ -60,6 +60,7 @@ def test_each_disease_is_right_in_one_of_k_of_its_offers(times, seed, difficulty
     assert difficulty > 0 or worth(table, wishes) == before
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(golds=st.lists(st.integers(0, 9), min_size=1, max_size=30), size=st.integers(1, 5), seed=st.integers(0, 9))
 def test_small_sets_get_what_fits(golds, size, seed):

@@ -244,6 +244,7 @@ def test_a_source_without_a_usable_page_is_one_line(tmp_path):
         build_eurorad(tmp_path / "pages", tmp_path / "set")
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_writes_the_same(tmp_path):
     """Killed while the writer is being asked."""
     for number in range(1, 5):

@@ -392,6 +392,7 @@ build_phenopackets(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 def test_killed_five_times_it_writes_the_same(built, tmp_path):
     numbers = random.Random(11)
     source = built.folder.parent / "packets.jsonl"

@@ -123,6 +123,7 @@ def test_a_stopped_embedding_goes_on_and_is_the_same(tmp_path: Path) -> None:
     assert not again.seen
 
 
+@pytest.mark.slow
 def test_a_killed_embedding_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(1_500))], place, columns=[])
