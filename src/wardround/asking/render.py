@@ -89,19 +89,20 @@ class Renderer:
         evidence: Evidence = NO_EVIDENCE,
         turn: Turn = ONLY_TURN,
     ) -> Rendered:
-        parts, slots = self._put(case, question, condition, candidate.sees)
+        parts, shared = self._put(case, question, condition, candidate.sees)
         order = self.order(case, question, condition, trial)
         sampling = self._sampling(candidate, condition)
         if turn.on_the_way and self._study.literature is not None:
             sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
-        shown, cut = evidence, list[str]()
+        slots = {
+            **shared,
+            "given": _established(case, given) if given else "",
+            "question": question.prompt,
+            "options": written(question.options, order) if question.options else "",
+        }
+        kind, shown, cut = kind_of(question.kind, condition), evidence, list[str]()
         while True:
-            text = self._text(case, question, condition, order, slots, given, shown, turn)
-            after = (
-                turn.after
-                if turn.on_the_way or turn.prompt is None
-                else self._then_asked(case, question, condition, order, slots, given, turn.after)
-            )
+            text, after = self._said(condition.prompt, kind, slots, shown, turn)
             fitting = _fitting(text, sampling, candidate.context, after)
             if fitting >= len(parts) or not shown.documents:
                 break
@@ -205,46 +206,18 @@ class Renderer:
             self._samplings[candidate.name, condition.json] = known
         return known
 
-    def _text(
-        self,
-        case: Case,
-        question: Question,
-        condition: Condition,
-        order: tuple[int, ...],
-        slots: Mapping[str, str],
-        given: Mapping[str, str] | None,
-        evidence: Evidence,
-        turn: Turn,
-    ) -> str:
-        slots = {
-            **slots,
-            "given": _established(case, given) if given else "",
-            "question": question.prompt,
-            "options": written(question.options, order) if question.options else "",
-        }
+    def _said(
+        self, prompt: str, kind: str, slots: dict[str, str], evidence: Evidence, turn: Turn
+    ) -> tuple[str, tuple[Message, ...]]:
+        """The text of the first message, and the messages after it."""
         if evidence.documents:
-            slots["evidence"] = _fenced(evidence)
+            slots = {**slots, "evidence": _fenced(evidence)}
         if turn.prompt is None:
-            return self._prompts.fill(condition.prompt, kind_of(question.kind, condition), slots)
+            return self._prompts.fill(prompt, kind, slots), turn.after
         if self._study.literature is not None:
-            slots["searches"] = str(self._study.literature.agent.searches)
-        return self._prompts.fill(condition.prompt, turn.prompt, slots)
-
-    def _then_asked(
-        self,
-        case: Case,
-        question: Question,
-        condition: Condition,
-        order: tuple[int, ...],
-        slots: Mapping[str, str],
-        given: Mapping[str, str] | None,
-        after: tuple[Message, ...],
-    ) -> tuple[Message, ...]:
-        """What was said, and then the question as everybody is put it; in one message where the last was ours."""
-        text = self._text(case, question, condition, order, slots, given, NO_EVIDENCE, ONLY_TURN)
-        if after and after[-1].role == "user":
-            return (*after[:-1], Message("user", (f"{after[-1].parts[0]}\n\n{text}",)))
-        return (*after, Message("user", (text,)))
+            slots = {**slots, "searches": str(self._study.literature.agent.searches)}
+        text = self._prompts.fill(prompt, turn.prompt, slots)
+        return text, turn.after if turn.on_the_way else _then(turn.after, self._prompts.fill(prompt, kind, slots))
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:
@@ -258,6 +231,13 @@ def estimated_tokens(messages: Sequence[Message]) -> int:
 def first_letter(sampling: Sampling, alternatives: int) -> Sampling:
     """The sampling under which log-probabilities are the distribution of votes, all of it explicit."""
     return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=alternatives)
+
+
+def _then(after: tuple[Message, ...], text: str) -> tuple[Message, ...]:
+    """What was said, and then a text of ours; in one message where the last was ours, as many chat formats demand."""
+    if after and after[-1].role == "user":
+        return (*after[:-1], Message("user", (f"{after[-1].parts[0]}\n\n{text}",)))
+    return (*after, Message("user", (text,)))
 
 
 def _established(case: Case, given: Mapping[str, str]) -> str:

@@ -34,9 +34,10 @@ from wardround.running.interrupt import heard_by
 from wardround.running.library import Library
 from wardround.running.parts import write_in_parts
 from wardround.running.progress import Lane, Progress
+from wardround.running.room import Reader, Room
 from wardround.running.schedule import Outcome, Plan, examine, replay
 from wardround.running.sentinel import Sentinels
-from wardround.running.sitting import Reader, Room, abandon
+from wardround.running.sitting import abandon
 from wardround.running.store import Store
 from wardround.running.tools import Tools
 from wardround.running.used import FILE as USED

@@ -16,7 +16,9 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import BadInput
 from wardround.running.caller import GaveUp, Stopping
-from wardround.running.sitting import Found, Room, Together
+from wardround.running.found import Found
+from wardround.running.room import Room
+from wardround.running.sitting import Together
 
 MOST_FAILURES_TOLD = 20
 TRAINING = "train"  # the split that candidates may be fitted on

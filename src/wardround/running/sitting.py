@@ -4,89 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import random
-import typing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
-from wardround.asking.applicable import conditions_for
 from wardround.asking.options import seeded
-from wardround.asking.render import ONLY_TURN, Rendered, Renderer, Turn, estimated_tokens
+from wardround.asking.render import ONLY_TURN, Rendered, Turn, estimated_tokens
 from wardround.candidates.candidate import Request
-from wardround.core.ask import Answer, Ask, Message
+from wardround.core.ask import Answer, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Evidence, documents_told
 from wardround.core.hall import Hall
-from wardround.core.study import Literature, Study
-from wardround.running.caller import Caller
-from wardround.running.images import Fingerprints, Unlearnt
-from wardround.running.store import Row, Store
-from wardround.running.tools import Tools
+from wardround.core.study import Literature
+from wardround.running.found import Found, NotStored
+from wardround.running.images import Unlearnt
+from wardround.running.room import Room
+from wardround.running.store import Row
 from wardround.running.used import Used
 
 Protocol = Callable[[Sequence[Question], Hall], Awaitable[None]]
 UNREAD = "not determined"
-TOKENS_A_REPLY = 256  # our estimate where the study sets no limit
-
-
-class Reader(typing.Protocol):
-    """What running needs to know of an answer; marking gives it."""
-
-    def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
-        """What later questions of a chain are told of it, or None where nothing can be read."""
-        ...
-
-    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
-        """Whether its log-probabilities are the distribution of votes."""
-        ...
-
-
-class NotStored(Exception):
-    """While replaying: this Ask has no stored answer for so many trials."""
-
-    def __init__(self, ask: Ask, trials: int) -> None:
-        self.ask, self.trials = ask, trials
-
-
-@dataclass
-class Found:
-    """What a replay found and did not find: answers, and about how many tokens the missing ones take."""
-
-    stored: int = 0
-    missing: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def count(self, not_stored: NotStored, left_in_unit: int) -> None:
-        ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
-        self.missing += answers
-        self.tokens_in += answers * estimated_tokens(ask.messages)
-        self.tokens_out += answers * (ask.sampling.max_tokens or TOKENS_A_REPLY)
-
-
-@dataclass
-class Room:
-    """What all sittings of one candidate in one run share."""
-
-    study: Study
-    renderer: Renderer
-    fingerprints: Fingerprints
-    store: Store
-    caller: Caller
-    reader: Reader
-    use: Callable[[Used], None]
-    answered: Callable[[Request, Answer], None]  # hears of every answer that is new
-    stored: Callable[[Answer], None]  # and of every one that is not
-    tools: Tools
-    in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
-
-    @cached_property
-    def conditions(self) -> list[tuple[int, Condition]]:
-        """The conditions that this candidate is given, with their numbers in the study."""
-        every = self.study.all_conditions
-        return [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
 
 
 class Together:

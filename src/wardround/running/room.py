@@ -1,0 +1,57 @@
+"""Room: what all sittings of one candidate in one run share."""
+
+from __future__ import annotations
+
+import asyncio
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from wardround.asking.applicable import conditions_for
+from wardround.asking.render import Renderer
+from wardround.candidates.candidate import Request
+from wardround.core.ask import Answer
+from wardround.core.case import Question
+from wardround.core.condition import Condition
+from wardround.core.study import Study
+from wardround.running.caller import Caller
+from wardround.running.images import Fingerprints
+from wardround.running.store import Row, Store
+from wardround.running.tools import Tools
+from wardround.running.used import Used
+
+
+class Reader(typing.Protocol):
+    """What running needs to know of an answer; marking gives it."""
+
+    def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
+        """What later questions of a chain are told of it, or None where nothing can be read."""
+        ...
+
+    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
+        """Whether its log-probabilities are the distribution of votes."""
+        ...
+
+
+@dataclass
+class Room:
+    """What all sittings of one candidate in one run share."""
+
+    study: Study
+    renderer: Renderer
+    fingerprints: Fingerprints
+    store: Store
+    caller: Caller
+    reader: Reader
+    use: Callable[[Used], None]
+    answered: Callable[[Request, Answer], None]  # hears of every answer that is new
+    stored: Callable[[Answer], None]  # and of every one that is not
+    tools: Tools
+    in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
+
+    @cached_property
+    def conditions(self) -> list[tuple[int, Condition]]:
+        """The conditions that this candidate is given, with their numbers in the study."""
+        every = self.study.all_conditions
+        return [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
