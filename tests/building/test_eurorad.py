@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from eurorad_pages import FINDINGS, HISTORY, Told, html_of, save
 from exam_server import ExamServer, text_of
+from killed_build import killed_and_left_alone
 
 from wardround.building.eurorad import build_eurorad
 from wardround.building.eurorad.page import read_page
@@ -249,27 +246,7 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
     """Killed while the writer is being asked."""
     for number in range(1, 5):
         save(tmp_path / "pages", another(number, differential=["Lymphoma"]))
-    script = "import sys; from test_eurorad import written; written(*sys.argv[1:])"
-    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}"}
     reply = "1. Abscess\n2. Gliosarcoma\n3. Sarcoidosis"
-    with ExamServer(lambda body, index: reply, service_seconds=0.3) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-c", script, str(tmp_path / "pages"), str(tmp_path / "set"), server.url], env=environment
-        )
-        while server.succeeded < 1:
-            assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not (tmp_path / "set").exists()
-        server.service_seconds = 0.0
-        written(str(tmp_path / "pages"), str(tmp_path / "set"), server.url)
-        written(str(tmp_path / "pages"), str(tmp_path / "other" / "set"), server.url)
-    ours = sorted(file.relative_to(tmp_path / "set") for file in (tmp_path / "set").rglob("*") if file.is_file())
-    assert len(ours) > 8
-    for name in ours:
-        assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes(), name
-
-
-def written(pages: str, out: str, url: str) -> None:
-    writer = CandidateSettings(name="writer", provider="openai", base_url=url, model="w", concurrency=1)
-    build_eurorad(Path(pages), Path(out), models={"writer": writer}, answers=Path(out).parent / "answers.sqlite")
+    killed, alone = killed_and_left_alone("eurorad", tmp_path / "pages", tmp_path, reply)
+    assert killed == alone
+    assert len(killed) > 8

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from typing import Any
 import pytest
 from exam_server import ExamServer, text_of
 from jats_articles import OTHERS, pack, picture, save, whole, xml_of
+from killed_build import killed_and_left_alone
 
 from wardround.building.pmc import build_pmc
 from wardround.building.pmc.article import without_marks
@@ -459,26 +456,6 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
     """Killed while the writer is being asked."""
     for number in (1, 2, 5):
         save(tmp_path / "in", whole(number))
-    script = "import sys; from test_pmc import written; written(*sys.argv[1:])"
-    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}"}
-    with ExamServer(lambda body, index: "1. Gout\n2. Yaws", service_seconds=0.3) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-c", script, str(tmp_path / "in"), str(tmp_path / "set"), server.url], env=environment
-        )
-        while server.succeeded < 2:
-            assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not (tmp_path / "set").exists()
-        server.service_seconds = 0.0
-        written(str(tmp_path / "in"), str(tmp_path / "set"), server.url)
-        written(str(tmp_path / "in"), str(tmp_path / "other" / "set"), server.url)
-    ours = sorted(file.relative_to(tmp_path / "set") for file in (tmp_path / "set").rglob("*") if file.is_file())
-    assert len(ours) >= 7
-    for name in ours:
-        assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes(), name
-
-
-def written(source: str, out: str, url: str) -> None:
-    answers = Path(out).parent / "answers.sqlite"
-    build_pmc(Path(source), Path(out), models={"writer": model("writer", url)}, answers=answers)
+    killed, alone = killed_and_left_alone("pmc", tmp_path / "in", tmp_path, "1. Gout\n2. Yaws")
+    assert killed == alone
+    assert len(killed) >= 7

@@ -14,6 +14,7 @@ from wardround.building.eurorad.page import Figure, Page, read_page
 from wardround.building.modality import modalities_in, modality_of
 from wardround.building.options import listed, tidy
 from wardround.building.pipeline import Build
+from wardround.building.sources import records
 from wardround.building.spool import Record
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput
@@ -34,20 +35,7 @@ _WRITTEN = re.compile(
 
 def pages(source: Path, build: Build) -> Iterator[Record]:
     """Each page as a record; what cannot be one is told to the build."""
-    first: dict[str, str] = {}
-    for file in files(source):
-        name = file.relative_to(source).as_posix() if source.is_dir() else file.name
-        try:
-            page, html = _page(file)
-        except ValueError as error:
-            build.reject({"id": name}, "read", "not a Eurorad case page", str(error))
-            continue
-        record = record_of(page, html, file)
-        if record["id"] in first:
-            build.reject({"id": name}, "read", "the same case is there twice", first[record["id"]])
-            continue
-        first[record["id"]] = name
-        yield record
+    return records(files(source), source, _record, build, wanted="a Eurorad case page", unit="case")
 
 
 def files(source: Path) -> list[Path]:
@@ -69,17 +57,14 @@ def files(source: Path) -> list[Path]:
     return found
 
 
-def _page(file: Path) -> tuple[Page, str]:
-    try:
-        if file.stat().st_size > LARGEST:
-            raise ValueError(f"has more than {LARGEST >> 20} MB")
-        html = decoded(file.read_bytes())
-    except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror}") from None
+def _record(file: Path) -> Record:
+    if file.stat().st_size > LARGEST:
+        raise ValueError(f"has more than {LARGEST >> 20} MB")
+    html = decoded(file.read_bytes())
     page = read_page(html)
     if not {"history", "findings", "diagnosis"} & page.sections.keys():
         raise ValueError("has none of the headings Clinical History, Imaging Findings, Final Diagnosis")
-    return page, html
+    return record_of(page, html, file)
 
 
 def decoded(content: bytes) -> str:

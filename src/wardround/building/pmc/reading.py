@@ -12,6 +12,7 @@ from wardround.building.pipeline import Build
 from wardround.building.pmc.jats import SUFFIXES, read_jats
 from wardround.building.pmc.plain import read_plain
 from wardround.building.pmc.xml import NotUsable
+from wardround.building.sources import records
 from wardround.building.spool import Record
 from wardround.core.errors import BadInput
 
@@ -22,23 +23,12 @@ NOT_ARTICLES = ("readme", "license", "licence", "manifest")
 
 def articles(source: Path, unpacked: Path, build: Build) -> Iterator[Record]:
     """Each article as a record; what is none is told to the build with its reason."""
-    first: dict[str, str] = {}
-    for file in files(source):
-        name = file.relative_to(source).as_posix() if source.is_dir() else file.name
-        try:
-            found = _in_package(file, unpacked) if name.lower().endswith(PACKAGES) else file
-            record: Record = {**(read_jats(found) if found.name.lower().endswith(JATS) else read_plain(found))}
-        except NotUsable as error:
-            build.reject({"id": name}, "read", "not a usable article", str(error))
-            continue
-        except OSError as error:
-            build.reject({"id": name}, "read", "not a usable article", f"cannot be read: {error.strerror}")
-            continue
-        if record["id"] in first:
-            build.reject({"id": name}, "read", "the same article is there twice", first[record["id"]])
-            continue
-        first[record["id"]] = name
-        yield record
+
+    def read(file: Path) -> Record:
+        found = _in_package(file, unpacked) if file.name.lower().endswith(PACKAGES) else file
+        return {**(read_jats(found) if found.name.lower().endswith(JATS) else read_plain(found))}
+
+    return records(files(source), source, read, build, wanted="a usable article", unit="article")
 
 
 def files(source: Path) -> list[Path]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from wardround.core.errors import WardroundError
 from wardround.literature.encoders.encoder import Article, Encoder, Vectors
-from wardround.literature.encoders.on_torch import BATCH, PASSES, TorchModel, device_named, from_transformers
+from wardround.literature.encoders.on_torch import BATCH, PASSES, TorchModel, device_named, from_transformers, tokenized
 
 QUERIES, ARTICLES = "ncbi/MedCPT-Query-Encoder", "ncbi/MedCPT-Article-Encoder"
 QUERY_TOKENS, ARTICLE_TOKENS = 64, 512  # as the authors use them
@@ -38,22 +38,11 @@ class MedCPT(Encoder):
         }
 
     def _queries(self, texts: list[str]) -> Vectors:
-        return self._query_network(
-            lambda: self._query_tokenizer(
-                texts, truncation=True, padding=True, max_length=QUERY_TOKENS, return_tensors="pt"
-            ),
-            _first_token,
-        )
+        return self._query_network(lambda: tokenized(self._query_tokenizer, QUERY_TOKENS, texts), _first_token)
 
     def _documents(self, articles: list[Article]) -> Vectors:
         return self._article_network(
-            lambda: self._article_tokenizer(
-                [list(article) for article in articles],
-                truncation=True,
-                padding=True,
-                max_length=ARTICLE_TOKENS,
-                return_tensors="pt",
-            ),
+            lambda: tokenized(self._article_tokenizer, ARTICLE_TOKENS, [list(article) for article in articles]),
             _first_token,
         )
 

@@ -73,3 +73,8 @@ def from_transformers(kind: str, model: str, fetch: bool) -> tuple[Any, Any]:
         )
 
     return load(model, loader, fetch)
+
+
+def tokenized(tokenizer: Any, tokens: int, *texts: list[Any]) -> Any:
+    """Texts, or pairs of them, as a model takes them: cut to so many tokens, as long as the longest."""
+    return tokenizer(*texts, truncation=True, padding=True, max_length=tokens, return_tensors="pt")

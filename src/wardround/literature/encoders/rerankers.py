@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wardround.literature.encoders.encoder import Article, Vectors, in_batches, told
-from wardround.literature.encoders.on_torch import BATCH, PASSES, TorchModel, device_named, from_transformers
+from wardround.literature.encoders.on_torch import BATCH, PASSES, TorchModel, device_named, from_transformers, tokenized
 
 MEDCPT = "ncbi/MedCPT-Cross-Encoder"
 TOKENS = 512  # of query and article together; the longer of them is cut first
@@ -27,14 +27,7 @@ class Reranker:
 
     def _pass(self, query: str, articles: list[Article]) -> Vectors:
         return self._network(
-            lambda: self._tokenizer(
-                [query] * len(articles),
-                [told(article) for article in articles],
-                truncation=True,
-                padding=True,
-                max_length=TOKENS,
-                return_tensors="pt",
-            ),
+            lambda: tokenized(self._tokenizer, TOKENS, [query] * len(articles), [told(each) for each in articles]),
             _score,
         )
 
