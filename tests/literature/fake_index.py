@@ -33,6 +33,8 @@ class FakeIndex:
     def retrievers(self) -> list[str]:
         return list(self._scores)
 
+    usual = retrievers
+
     def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = ANYTHING) -> list[Hit]:
         self.asked.append((query, retriever, k, filters))
         scored = [hit._replace(score=self._scores[retriever](query, hit)) for hit in self._hits.values()]

@@ -13,8 +13,9 @@ from exam_server import ExamServer, text_of
 from exam_study import examine, start, stored, wardround, write_cases, write_study
 from library_study import case, library
 
-from wardround.asking.agent import called, fenced, written
+from wardround.asking.agent import called, written
 from wardround.core.ask import Answer
+from wardround.core.evidence import fenced
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ import orjson
 from wardround.asking.evidence import SETTINGS, found
 from wardround.core.ask import Answer, Message
 from wardround.core.case import Question
-from wardround.core.evidence import Document, Evidence, documents_told
+from wardround.core.evidence import Document, Evidence, documents_told, fenced
 from wardround.core.hall import Hall
+from wardround.literature.hit import snippet
 
-SNIPPET = 300  # characters of an abstract that a list of hits shows
 MISTAKES = 2  # in a row: then the answer is asked for
 NOTHING_FOUND = "Nothing was found."
 SPENT = "No searches are left. Read what was found, or finish."
@@ -168,15 +168,3 @@ def written(text: str) -> list[Wish]:
     if line[3]:
         return [Wish("finish")]
     return [Wish(line[1].lower(), line[2].strip("\"'“”*` "))]
-
-
-def snippet(text: str) -> str:
-    """The beginning of an abstract, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= SNIPPET else line[:SNIPPET].rsplit(" ", 1)[0] + " ..."
-
-
-def fenced(texts: list[str]) -> str:
-    """Documents between two marks that they cannot hold themselves."""
-    fence = Evidence(tuple(Document("", "", text) for text in texts)).fence
-    return f"--- literature {fence} ---\n" + "\n\n".join(texts) + f"\n--- end of literature {fence} ---"

@@ -17,7 +17,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
-from wardround.core.evidence import NO_EVIDENCE, Evidence
+from wardround.core.evidence import NO_EVIDENCE, Evidence, fenced
 from wardround.core.study import CandidateSettings, Study
 from wardround.degrade.sendable import with_degradations
 from wardround.degrade.severities import profile_named
@@ -211,7 +211,10 @@ class Renderer:
     ) -> tuple[str, tuple[Message, ...]]:
         """The text of the first message, and the messages after it."""
         if evidence.documents:
-            slots = {**slots, "evidence": _fenced(evidence)}
+            listed = (
+                f"[{n}] PMID {each.pmid}. {each.title}\n{each.text}" for n, each in enumerate(evidence.documents, 1)
+            )
+            slots = {**slots, "evidence": fenced([*listed])}
         if turn.prompt is None:
             return self._prompts.fill(prompt, kind, slots), turn.after
         if self._study.literature is not None:
@@ -258,9 +261,3 @@ def _fitting(text: str, sampling: Sampling, context: int | None, after: Sequence
         return 1_000_000
     room = context - len(text) / CHARACTERS_A_TOKEN - estimated_tokens(after) - (sampling.max_tokens or 0)
     return int(room // TOKENS_AN_IMAGE)
-
-
-def _fenced(evidence: Evidence) -> str:
-    """Documents between two marks that they cannot hold themselves."""
-    listed = [f"[{n}] PMID {each.pmid}. {each.title}\n{each.text}" for n, each in enumerate(evidence.documents, 1)]
-    return "\n\n".join([f"--- literature {evidence.fence} ---", *listed, f"--- end of literature {evidence.fence} ---"])

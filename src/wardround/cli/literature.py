@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from wardround.literature.hit import Hit
     from wardround.literature.indexing import Built
 
-app = typer.Typer(no_args_is_help=True, help="Articles that evidence comes from: build, embed, update, search.")
-app.command("embed")(literature_embed.embed_column)
-app.command("eval", cls=TakesLists)(literature_eval.evaluate_index)
-app.command()(literature_serve.serve)
+app = typer.Typer(no_args_is_help=True, help="A PubMed of one's own: what evidence comes from.")
 
 Sources = Annotated[
     list[Path],
@@ -96,11 +93,11 @@ def search(
     """Search an index."""
     from wardround.literature.filters import Filters
     from wardround.literature.index import Index
-    from wardround.literature.retrieval import find
+    from wardround.literature.retrieval import find, usual_search
 
     opened = Index.open(index)
     filters = Filters(since, until, tuple(publication_types or ()), tuple(without or ()))
-    name = retriever or ("fused" if opened.retrievers == opened.usual != ["bm25"] else "bm25")
+    name = retriever or usual_search(opened)
     hits = find(opened, query, name, k, filters)
     told = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
     finish({**told, "hits": [hit._asdict() for hit in hits]}, as_json, _listed(hits))
@@ -130,3 +127,8 @@ def _listed(hits: list[Hit]) -> str:
         title = text if len(text) <= room else text[: room - 1] + "…"
         lines.append(f"{rank:>3}  {hit.pmid:<{wide}}  {hit.score:8.4f}  {hit.year or '':>4}  {title}")
     return "\n".join(lines)
+
+
+app.command("embed")(literature_embed.embed_column)
+app.command("eval", cls=TakesLists)(literature_eval.evaluate_index)
+app.command()(literature_serve.serve)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from wardround.core.canonical import blake
@@ -33,17 +32,18 @@ class Evidence:
     missing: tuple[str, ...] = ()  # PMIDs that were to be shown and are not in the index
     ended: str | None = None  # why an agent stopped searching
 
-    @cached_property
-    def fence(self) -> str:
-        """A mark that no document can hold by chance or by intent: it depends on all of them."""
-        return blake([list(document) for document in self.documents]).hex()[:12]
-
     def cut_to(self, count: int) -> Evidence:
         """With the first documents only."""
         return self if count >= len(self.documents) else replace(self, documents=self.documents[:count])
 
 
 NO_EVIDENCE = Evidence()
+
+
+def fenced(texts: Sequence[str]) -> str:
+    """Texts between two lines with a mark that none of them can hold, by chance or by intent: it depends on all."""
+    mark = blake(list(texts)).hex()[:12]
+    return "\n\n".join([f"--- literature {mark} ---", *texts, f"--- end of literature {mark} ---"])
 
 
 def documents_told(told: Iterable[Sequence[Any]]) -> tuple[Document, ...]:

@@ -22,6 +22,9 @@ class Searched(Protocol):
     @property
     def retrievers(self) -> list[str]: ...
 
+    @property
+    def usual(self) -> list[str]: ...
+
     def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = ANYTHING) -> list[Hit]: ...
 
 
@@ -82,6 +85,11 @@ def find(index: Searched, query: str, retriever: str = "fused", k: int = 10, fil
     if retriever in NAMED:
         return retrieve(index, query, replace(NAMED[retriever], retrievers=tuple(index.retrievers), k=k), filters)
     return index.search(query, retriever, k, filters)
+
+
+def usual_search(index: Searched) -> str:
+    """The name of what searches where none is given: `fused`, unless that would take in what is not usual."""
+    return "fused" if index.retrievers == index.usual != ["bm25"] else "bm25"
 
 
 def _reranked(reranker: str, query: str, hits: list[Hit]) -> list[Hit]:

@@ -8,11 +8,10 @@ from typing import Any, Protocol
 
 from wardround.literature.filters import ANYTHING, Filters
 from wardround.literature.hit import Hit
-from wardround.literature.retrieval import NAMED, Searched, find
+from wardround.literature.retrieval import NAMED, Searched, find, usual_search
 
 MOST_HITS = 100
 LONGEST_QUERY = 50_000  # characters: a long history, not a book
-SNIPPET = 300  # characters of an abstract that a list of hits shows to an agent
 
 
 class Index(Searched, Protocol):
@@ -37,7 +36,7 @@ class Served:
     def retrievers(self) -> list[str]:
         """The default first."""
         single = self.index.retrievers
-        return [*NAMED, *single] if len(single) > 1 else single
+        return list(dict.fromkeys([usual_search(self.index), *(NAMED if len(single) > 1 else ()), *single]))
 
     def search(self, query: str, retriever: str, k: int, filters: Filters = ANYTHING) -> list[Hit]:
         return find(self.index, query, retriever, k, replace(filters, without=self.without))
@@ -61,9 +60,3 @@ class Served:
         """One search each: what a retriever lacks is said before anyone asks, and its model is loaded."""
         for name in self.index.retrievers:
             self.index.search("warm", name, 1)
-
-
-def snippet(text: str) -> str:
-    """The beginning of an abstract, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= SNIPPET else line[:SNIPPET].rsplit(" ", 1)[0] + " ..."
