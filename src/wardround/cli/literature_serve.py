@@ -28,8 +28,7 @@ def serve(
 
     served = opened(index, without)
     if mcp:
-        note(f"serving {index} over standard input and output")
-        serve_stdio(served)
+        serve_stdio(served, lambda: note(f"serving {index} over standard input and output"))
         return
     if not is_loopback(host):
         note(f"listening on {host}: anyone who can reach this machine can search; there is no password")

@@ -50,8 +50,8 @@ def serve_http(served: Served, host: str, port: int, tell: Callable[[str], None]
     server.run(sockets=[listening])
 
 
-def serve_stdio(served: Served) -> None:
-    """Serves MCP over standard input and output until the input ends."""
+def serve_stdio(served: Served, tell: Callable[[], None]) -> None:
+    """Serves MCP over standard input and output until the input ends. `tell` hears when it is ready."""
     try:
         from wardround.literature.serving.tools import mcp_server
     except ImportError:
@@ -62,6 +62,7 @@ def serve_stdio(served: Served) -> None:
     # A join without end is not interrupted on every system.
     reading = Thread(target=server.run, args=["stdio"], daemon=True)
     reading.start()
+    tell()
     while reading.is_alive():
         reading.join(0.2)
 
