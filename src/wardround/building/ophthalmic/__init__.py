@@ -1,0 +1,1 @@
+"""Ophthalmic images with labels, lesions and grades become X-PCR chains."""
