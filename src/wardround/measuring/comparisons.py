@@ -14,19 +14,25 @@ from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
 from wardround.marking.slices import CLEAN
 from wardround.measuring.bootstrap import Part, percentile_interval, resampled_sums
-from wardround.measuring.coded import ITEM, Coded, coded
+from wardround.measuring.coded import Coded, coded
 from wardround.measuring.deltas import deltas
 from wardround.measuring.exact import Floats
 from wardround.measuring.families import MOST_PAIRED, SEVERITY, compared_values, families, is_paired, pairs
 from wardround.measuring.intervals import BOOTSTRAP, FEWEST, TOO_FEW
-from wardround.measuring.items import items
 from wardround.measuring.kinds import Measure
 from wardround.measuring.measures import defined_for
-from wardround.measuring.pairing import Paired, Side, difference, pair, side
+from wardround.measuring.pairing import (
+    Own,
+    Paired,
+    Side,
+    applies,
+    difference,
+    items_by_candidate,
+    pair,
+    side,
+)
 from wardround.measuring.signflip import FLIPS, Tested, sign_flip
 from wardround.measuring.tables import COMPARISONS
-
-Own = tuple[pl.DataFrame, pl.DataFrame]  # marks and items of one candidate
 
 
 @dataclass(frozen=True)
@@ -50,10 +56,10 @@ def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
         return pl.DataFrame(schema=COMPARISONS)
     defined = [measure for measure in defined_for(numbers, study) if is_paired(measure)]
     wanted = {family.measure for family in declared.values()}
-    by_candidate = _items(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
+    by_candidate = items_by_candidate(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
     rows: list[dict[str, Any]] = []
     for name, family in declared.items():
-        versions = [m for m in defined if m.name == family.measure and _applies(m, by_candidate)]
+        versions = [m for m in defined if m.name == family.measure and applies(m, by_candidate)]
         compared = (_changes if family.between == SEVERITY else _contrasts)(
             family, versions, numbers, by_candidate, study
         )
@@ -63,20 +69,6 @@ def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     if not study.comparisons and len(numbers.candidates) > MOST_PAIRED:
         rows = _with_the_best(rows)
     return pl.DataFrame(rows, schema=COMPARISONS)
-
-
-def _items(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, Own]:
-    """Marks and items by candidate; of the items only what is to be compared."""
-    names = sorted({name for m in measures for name in (*m.sums, m.n, m.needed)} | {"shared"})
-    found = {}
-    for number, name in enumerate(numbers.candidates):
-        own = numbers.of(number, number)
-        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, *numbers.strata, "whole", *names))
-    return found
-
-
-def _applies(measure: Measure, by_candidate: dict[str, Own]) -> bool:
-    return any((each[measure.needed] > 0).any() for _, each in by_candidate.values())
 
 
 def _contrasts(

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wardround.measuring.coded import Coded
+from wardround.measuring.coded import ITEM, Coded
 from wardround.measuring.exact import Floats, exact
 from wardround.measuring.items import items
 from wardround.measuring.kinds import Measure
 from wardround.measuring.sums import Whole
 
 SLOT = ("subject", "matched")
+Own = tuple[pl.DataFrame, pl.DataFrame]  # marks and items of one candidate
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,21 @@ def difference(measure: Measure, sums: Floats) -> Floats:
         for group in np.split(sums, sums.shape[1] // (2 * many), axis=1)
     ]
     return found[0] if len(found) == 1 else np.mean(found, axis=0)
+
+
+def items_by_candidate(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, Own]:
+    """Marks and items by candidate; of the items only what is to be compared."""
+    names = sorted({name for m in measures for name in (*m.sums, m.n, m.needed)} | {"shared"})
+    found = {}
+    for number, name in enumerate(numbers.candidates):
+        own = numbers.of(number, number)
+        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, *numbers.strata, "whole", *names))
+    return found
+
+
+def applies(measure: Measure, by_candidate: dict[str, Own]) -> bool:
+    """Whether any candidate was asked anything that the measure is about."""
+    return any((each[measure.needed] > 0).any() for _, each in by_candidate.values())
 
 
 def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int]) -> Side:

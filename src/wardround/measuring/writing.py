@@ -8,11 +8,17 @@ import polars as pl
 
 from wardround.core.study import Study
 from wardround.measuring.comparisons import compare
+from wardround.measuring.effects import effects
 from wardround.measuring.measures import measure
 from wardround.measuring.tables import write_table
 
 
 def write_measures(folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study) -> None:
-    """Writes measures.csv and comparisons.csv; the same marks give the same bytes on every run."""
+    """Writes measures.csv, comparisons.csv and, where axes are crossed, effects.csv.
+
+    The same marks give the same bytes on every run.
+    """
     write_table(folder / "measures.csv", measure(marks, study))
     write_table(folder / "comparisons.csv", compare(marks, study))
+    if len(study.varied_axes) > 1:
+        write_table(folder / "effects.csv", effects(marks, study))

@@ -167,8 +167,8 @@ def read_run(folder: Path) -> RunFolder:
         study=study,
         declared=declared,
         manifest=_manifest(folder / "manifest.json"),
-        measures=_table(folder / "measures.csv", MEASURES),
-        comparisons=_table(folder / "comparisons.csv", COMPARISONS),
+        measures=read_table(folder / "measures.csv", MEASURES),
+        comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
         marks=pl.scan_parquet(marks),
     )
 
@@ -190,7 +190,8 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     return told
 
 
-def _table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
+def read_table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """A CSV table of a run, its columns as they should be."""
     try:
         table = pl.read_csv(path, schema_overrides=dict(columns))
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -11,6 +11,7 @@ from wardround.reporting.breakdown import by_condition, by_slice
 from wardround.reporting.chains import chains
 from wardround.reporting.confidence import confidence, other_measures
 from wardround.reporting.differences import comparisons
+from wardround.reporting.effects import effects
 from wardround.reporting.evidence import evidence
 from wardround.reporting.gaps import groups, prompts
 from wardround.reporting.headline import headline
@@ -92,6 +93,7 @@ FIRST: tuple[SectionMaker, ...] = (
     ranks,
     by_condition,
     comparisons,
+    effects,
     image_quality,
     evidence,
     by_slice,
