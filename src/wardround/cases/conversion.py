@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from wardround.cases.readers import Source, reader_for
@@ -25,11 +25,13 @@ def convert(
     changed: Callable[[Case], Case] | None = None,
     dev: int | None = None,
     split: str | None = None,
+    specialties: Sequence[str] = (),
 ) -> tuple[int, list[Problem]]:
     """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out.
 
     `changed` makes of each case the one that is written. Where no case has a split, `dev` cases are set aside for
-    development and the rest is for the test. With `split`, only the cases of that split are written.
+    development and the rest is for the test. With `split`, only the cases of that split are written, with `specialties`
+    only those of one of them.
     """
     read = reader_for(layout)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -41,13 +43,17 @@ def convert(
     kept = (case.model_copy(update={"split": drawn[case.id]}) if drawn else case for case in cases)
     if split is not None:
         kept = (case for case in kept if case.split == split)
+    if specialties:
+        kept = (case for case in kept if case.specialty in specialties)
     out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.parent / f".{out.name}.{os.getpid()}"
     try:
         taken = _with_images(kept, cases, draft)
         count = write_case_set(map(changed, taken) if changed else taken, draft)
-        if not count and split is not None:
-            raise BadInput(source, f"no case of the split {split!r} is in it")
+        if not count:
+            wanted = [f"the split {split!r}"] if split is not None else []
+            wanted += [f"the specialty {' or '.join(specialties)}"] if specialties else []
+            raise BadInput(source, f"no case of {' and of '.join(wanted)} is in it")
         draft.replace(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -60,13 +60,24 @@ def convert_command(
         typer.Option("--dev", min=0, help="Set so many cases aside as dev where none has a split (cure: 30)."),
     ] = None,
     split: Annotated[str | None, typer.Option("--split", help="Write the cases of this split only.")] = None,
+    specialty: Annotated[
+        list[str] | None, typer.Option("--specialty", help="Write the cases of this specialty only; may be repeated.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
     as_json: Json = False,
 ) -> None:
     """Writes the cases of a published layout, with their images, as a case set."""
     unplaced: Counter[str] = Counter()
     changed = _placing(unplaced) if skills else None
-    count, problems = convert(source, out, layout=layout, strict=strict, changed=changed, dev=dev, split=split)
+    count, problems = convert(
+        *(source, out),
+        layout=layout,
+        strict=strict,
+        changed=changed,
+        dev=dev,
+        split=split,
+        specialties=specialty or (),
+    )
     for problem in problems:
         note(str(problem))
     if unplaced:

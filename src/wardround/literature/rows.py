@@ -1,4 +1,7 @@
-"""Articles told as rows: JSONL, and CSV with a line of names."""
+"""Articles told as rows: JSONL, and CSV with a line of names.
+
+A line of a case set's cases.jsonl tells the articles that the case cites, where it holds their abstracts.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,17 @@ def read_jsonl(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]
             row = orjson.loads(line)
             if not isinstance(row, dict):
                 raise ValueError("is not an object")
-            yield record_of(row)
+            yield from map(record_of, _cited(row) if "questions" in row else [row])
         except orjson.JSONDecodeError as error:
             yield Problem(file, number, None, f"is not JSON: {error}")
         except ValueError as error:
             yield Problem(file, number, None, str(error))
+
+
+def _cited(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The references of a case that can be read without looking them up."""
+    told = case.get("references")
+    return [each for each in told if isinstance(each, Mapping) and "abstract" in each] if isinstance(told, list) else []
 
 
 def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]:
