@@ -157,7 +157,7 @@ def test_what_does_not_fit_the_context_is_cut_from_the_end_and_named(rendered):
 def test_later_questions_are_told_what_was_established(rendered):
     first, second = case(0)["questions"][0] | {"id": "iqa", "stage": "IQA"}, case(1)["questions"][0]
     chain = [case(0, questions=[first, second | {"given": ["iqa"]}])]
-    assert "Established so far:\nIQA: disease 0 beta\n\nQuestion:" in text(
+    assert "Established so far:\nImage quality: disease 0 beta\n\nQuestion:" in text(
         rendered(chain, given={"iqa": "disease 0 beta"})
     )
     assert "Established" not in text(rendered(chain))

@@ -122,8 +122,8 @@ BROKEN: dict[str, tuple[Broken, str]] = {
         "images = 'blnak': expected one of as-is, blank, swapped, none",
     ),
     "refused value": (
-        lambda at: conditions(at, 'carry = ["own", "gold"]'),
-        "carry = 'gold' cannot be asked by this version",
+        lambda at: conditions(at, 'carry = ["own", "silver"]'),
+        "carry = 'silver': expected one of own, gold, wrong, none",
     ),
     "evidence without literature": (
         lambda at: conditions(at, 'evidence = ["none", "rag"]'),

@@ -24,7 +24,7 @@ def frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def at(**axes: str) -> str:
-    """A condition as marks carry it, also of axes that cannot be asked yet."""
+    """A condition as marks carry it."""
     return canonical_json({**DEFAULTS, **axes})
 
 

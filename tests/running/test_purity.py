@@ -93,12 +93,12 @@ def test_each_question_of_a_chain_is_told_what_was_answered_before(tmp_path):
         examine(write_study(tmp_path, server.url, top={"questions": ["DX"]}))
     iqa, al, dx = (text_of(body) for body in server.bodies[:3])
     assert "Established" not in iqa
-    assert "Established so far:\nIQA: disease 0 gamma\n\n" in al
-    assert "Established so far:\nAL: disease 0 gamma\nIQA: disease 0 gamma\n\n" in dx
+    assert "Established so far:\nImage quality: disease 0 gamma\n\n" in al
+    assert "Established so far:\nAnatomical location: disease 0 gamma\nImage quality: disease 0 gamma\n\n" in dx
 
 
 def test_an_answer_that_cannot_be_read_is_handed_on_as_such(tmp_path):
     write_cases(tmp_path / "cases", [chained(0)])
     with ExamServer(lambda body, index: "I do not know") as server:
         examine(write_study(tmp_path, server.url, top={"questions": ["AL"]}))
-    assert "IQA: not determined" in text_of(server.bodies[1])
+    assert "Image quality: not determined" in text_of(server.bodies[1])

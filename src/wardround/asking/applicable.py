@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from wardround.asking.carry import why_not_carried
 from wardround.asking.degradation import why_not_degraded
 from wardround.asking.options import LETTERS
+from wardround.asking.without import left_out, why_not_without
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings, Study
@@ -20,7 +22,9 @@ def conditions_for(candidate: CandidateSettings, conditions: Sequence[Condition]
     for condition in conditions:
         text = "+".join(part for part in ("history", "findings") if condition.shows(part))
         unseen = {} if condition.degradation in ("assigned", "stored") else {"degradation": "none"}
-        kept.setdefault(replace(condition, inputs=text or "images", images="as-is", **unseen), condition)
+        kept.setdefault(
+            replace(condition, inputs=text or "images", images="as-is", without="none", **unseen), condition
+        )
     return list(kept.values())
 
 
@@ -32,16 +36,20 @@ def chosen_questions(case: Case, study: Study) -> list[Question]:
     return [q for q in case.questions if wanted & {q.id, q.kind, q.stage}]
 
 
-def units(case: Case, chosen: Sequence[Question]) -> list[list[Question]]:
-    """What is asked together: a chain with the ancestors that its chosen questions need, or one question."""
+def units(case: Case, chosen: Sequence[Question], *, with_ancestors: bool = True) -> list[list[Question]]:
+    """What is asked together: a chain with the ancestors that its chosen questions need, or one question.
+
+    Only its own answers need a candidate to be asked the ancestors: what else is carried is known.
+    """
     by_id = {question.id: question for question in case.questions}
     together: list[list[Question]] = []
     chains: dict[str, set[str]] = {}
     for question in chosen:
-        if question.chain is None:
+        if question.chain is None and not question.given:
             together.append([question])
         else:
-            chains.setdefault(question.chain, set()).update(_with_ancestors(question, by_id))
+            needed = _with_ancestors(question, by_id) if with_ancestors else {question.id}
+            chains.setdefault(question.chain or f"given to {question.id}", set()).update(needed)
     for members in chains.values():
         together.append(_in_order(members, by_id))
     return together
@@ -61,7 +69,11 @@ def _in_order(members: set[str], by_id: dict[str, Question]) -> list[Question]:
     """Each question after those that it is given; otherwise in the case's own order."""
     placed: dict[str, Question] = {}
     while len(placed) < len(members):
-        ready = [id for id in by_id if id in members and id not in placed and set(by_id[id].given) <= set(placed)]
+        ready = [
+            id
+            for id in by_id
+            if id in members and id not in placed and members.intersection(by_id[id].given) <= placed.keys()
+        ]
         for id in ready:
             placed[id] = by_id[id]
     return list(placed.values())
@@ -82,6 +94,10 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
         return "no images are shown that could be changed"
     if reason := why_not_degraded(question, condition, [case.images[number] for number in images]):
         return reason
+    if reason := why_not_without(condition, [case.images[number] for number in images]):
+        return reason
+    if reason := why_not_carried(case, question, condition):
+        return reason
     if len(question.options or ()) > len(LETTERS):
         return f"there are more options than letters: {len(question.choices)}"
     if question.kind == "open":
@@ -99,9 +115,9 @@ def why_not(case: Case, question: Question, condition: Condition) -> str | None:
 
 
 def shown_images(case: Case, question: Question, condition: Condition) -> list[int]:
-    """The numbers of the images that belong to a question in the condition's telling of the case."""
+    """The numbers of the images that a question shows in the condition's telling of the case."""
     _, images = told(case, condition)
-    return _of_question(question, images)
+    return [number for number in _of_question(question, images) if not left_out(case.images[number], condition)]
 
 
 def _of_question(question: Question, images: list[int]) -> list[int]:

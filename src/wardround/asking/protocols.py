@@ -14,11 +14,11 @@ from wardround.core.hall import Hall
 async def progressive_chain(chain: Sequence[Question], hall: Hall) -> None:
     """Asks in the order of `given`, each question with the answers that it builds on, and with its evidence.
 
-    A single question is a chain of one.
+    A single question is a chain of one. Whatever is answered, all of the chain is asked.
     """
     answers: dict[str, Answer] = {}
     for question in chain:
-        given = {id: answers[id] for id in question.given}
+        given = {id: answers[id] for id in question.given} if hall.condition.carry == "own" else {}
         if hall.condition.evidence == "agent" and hall.searching != "own":
             answers[question.id] = await searching_agent(question, given, hall)
         elif hall.condition.evidence == "none":

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wardround.asking.applicable import shown_images, told, why_not
+from wardround.asking.carry import carried, established
 from wardround.asking.degradation import Degradations, parsed, to_be_done
 from wardround.asking.evidence import why_no_evidence
 from wardround.asking.options import LETTERS, option_order, seeded, written
@@ -96,7 +97,7 @@ class Renderer:
             sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
         slots = {
             **shared,
-            "given": _established(case, given) if given else "",
+            "given": established(case, given) if given else "",
             "question": question.prompt,
             "options": written(question.options, order) if question.options else "",
         }
@@ -140,7 +141,7 @@ class Renderer:
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""
         plain = question.images is None and not question.degradations and len(question.options or ()) <= len(LETTERS)
-        if not plain:
+        if not plain or condition.carry != "own":
             return self._why_not(case, question, condition)
         key = (condition.json, question.kind)
         shared = self._of_case(case)
@@ -164,6 +165,12 @@ class Renderer:
     def order(self, case: Case, question: Question, condition: Condition, trial: int) -> tuple[int, ...]:
         """The order in which the options are shown."""
         return option_order(case, question, condition, trial, self._study.seed)
+
+    def carried(
+        self, case: Case, question: Question, condition: Condition, own: Mapping[str, str | None]
+    ) -> dict[str, str]:
+        """What a question is told of those before it, by their ids; `own` is what the candidate answered to them."""
+        return carried(case, question, condition, self._study.seed, own)
 
     def images(self, case: Case, question: Question, condition: Condition) -> list[tuple[Case, Image]]:
         """The images that the condition shows with a question, each with the case that it belongs to."""
@@ -241,11 +248,6 @@ def _then(after: tuple[Message, ...], text: str) -> tuple[Message, ...]:
     if after and after[-1].role == "user":
         return (*after[:-1], Message("user", (f"{after[-1].parts[0]}\n\n{text}",)))
     return (*after, Message("user", (text,)))
-
-
-def _established(case: Case, given: Mapping[str, str]) -> str:
-    stages = {question.id: question.stage or question.id for question in case.questions}
-    return "\n".join(f"{stages[id]}: {text}" for id, text in given.items())
 
 
 def _listed(images: list[Image]) -> str:

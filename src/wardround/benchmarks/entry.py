@@ -144,9 +144,6 @@ class Entry(FromToml):
     @property
     def cannot(self) -> str | None:
         """Why this version cannot run it, or None if it can."""
-        closed = [told for axis, values in self._conditions.items() if (told := closed_values(axis, values))]
-        if closed:
-            return f"needs {' and '.join(closed)}, which this version cannot ask"
         return f"needs {self.lacks}, which this version lacks" if self.lacks else None
 
     @property
@@ -173,14 +170,6 @@ class Studies(FromToml):
 
     studies: dict[str, Entry]
     headings: dict[str, dict[str, str]] = Field(default_factory=dict)
-
-
-def closed_values(axis: str, values: list[str]) -> str | None:
-    """`evidence = rag, agent` where an axis cannot be asked yet; None where it can."""
-    if AXES[axis].open_yet:
-        return None
-    wanted = [value for value in values if value != AXES[axis].values[0]]
-    return f"{axis} = {', '.join(wanted)}" if wanted else None
 
 
 def entries() -> dict[str, Entry]:

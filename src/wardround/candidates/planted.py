@@ -12,7 +12,7 @@ from wardround.core.errors import WardroundError
 from wardround.core.validation import complaints
 
 # answers are stored by Ask, and values of these axes can share one: they cannot have answers of their own
-SHARED_AXES = ("confidence", "options")
+SHARED_AXES = ("confidence", "options", "carry")
 KEYS = (
     *(axis for axis in AXES if axis not in SHARED_AXES),
     *("question", "kind", "stage", "skill", "capability", "task", "grade", "chain"),
@@ -40,12 +40,19 @@ class Planted(Table):
     """The truth about one question under one condition."""
 
     accuracy: Share = 0.5
+    after_wrong: Share | None = None
     sharpness: Share = 1.0
     unparsed: Share = 0.0
     confidence: Share | Stated = 0.5
     hit1: Share | None = None
     hit3: Share | None = None
     knows: Share = 0.0
+
+    def after(self, wrong: bool) -> Planted:
+        """What is planted where the Ask carries something that is not right."""
+        if not wrong or self.after_wrong is None:
+            return self
+        return self.model_copy(update={"accuracy": self.after_wrong})
 
     @property
     def hits(self) -> tuple[float, float]:

@@ -16,6 +16,9 @@ Open questions: the gold is named first with probability `hit1` and among the fi
 `hit3` (then second or third, evenly), else not at all; the rest of the five are invented. This is drawn once
 per item, or in each trial where the mode is "independent".
 
+With `after_wrong` that is its accuracy where its Ask carries an answer to an earlier question that is not the right
+one: an error upstream spreads.
+
 With `believes = "evidence"` it is right only if the literature in its Ask affirms the right diagnosis, under its name
 or one of `accept`, or if it `knows` it anyway (drawn once per item with that probability). Otherwise it takes another
 diagnosis that the literature affirms first (of the question's options, or of the set's open questions), else a fixed
@@ -34,6 +37,7 @@ import json
 import random
 from collections.abc import Sequence
 
+from wardround.asking.carry import established, right_text
 from wardround.asking.options import LETTERS, seeded
 from wardround.candidates.believing import affirmed, first_named, literature, on_the_way
 from wardround.candidates.candidate import Reply, Request, Settled
@@ -70,7 +74,7 @@ class Simulated(Settled):
     async def answer(self, request: Request) -> Reply:
         if request.on_the_way:
             return Reply([Answer(on_the_way(request))] * len(request.trials))
-        planted = self.parameters.at(facts(request))
+        planted = self.parameters.at(facts(request)).after(carries_wrong(request))
         reply = self._list if request.question.kind == "open" else self._choose
         return Reply([reply(request, planted, stream(request, trial)) for trial in request.trials])
 
@@ -146,6 +150,15 @@ def phrased(letter: str, phrasing: Phrasing) -> str:
     if phrasing == "sentence":
         return f"The answer is {letter}."
     return json.dumps({"answer": letter}) if phrasing == "json" else letter
+
+
+def carries_wrong(request: Request) -> bool:
+    """Whether the Ask carries something to the question that is not the right answer to an earlier one."""
+    if not request.question.given or request.condition.carry == "none":
+        return False
+    before = (each for each in request.case.questions if each.id in request.question.given)
+    said = "\n".join(part for message in request.ask.messages for part in message.parts if isinstance(part, str))
+    return any(f"\n{established(request.case, {each.id: right_text(each)})}\n" not in said for each in before)
 
 
 def facts(request: Request) -> dict[str, set[str]]:

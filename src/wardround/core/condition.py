@@ -16,11 +16,10 @@ INPUTS = ("history", "images", "findings")
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its values (the first is the default) and whether this version can ask the others."""
+    """One axis: its values (the first is the default), and what else it may be."""
 
     values: tuple[str, ...]
     others: re.Pattern[str] | None = None
-    open_yet: bool = True
 
 
 def _input_lists() -> tuple[str, ...]:
@@ -38,15 +37,21 @@ AXES: Mapping[str, Axis] = {
         re.compile(r"rag@[a-z0-9][a-z0-9_-]*|reference\+\d{1,3}"),  # a named search; so many others mixed in
     ),
     "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)")),
-    "without": Axis(("none",), re.compile(r".+"), open_yet=False),
-    "carry": Axis(("own", "gold", "wrong", "none"), open_yet=False),
+    "without": Axis(("none",), re.compile(r"\S(.*\S)?")),
+    "carry": Axis(("own", "gold", "wrong", "none")),
     "confidence": Axis(("none", "verbal", "votes", "logprobs")),
     "images": Axis(("as-is", "blank", "swapped", "none")),
     "stem": Axis(("full", "options-only")),
     "options": Axis(("as-given", "shuffled", "rotated")),
     "reasoning": Axis(("as-is", "on", "off")),
     "prompt": Axis(("paper",), re.compile(r"[a-z0-9][a-z0-9_-]*")),
+    "probe": Axis(  # of what a candidate remembers; options@0 is the options in their own order, others are shuffled
+        ("none", "reference", "reference-other", "reference-paraphrase")
+        + ("rationale", "rationale-other", "rationale-paraphrase", "second-half", "second-half-other"),
+        re.compile(r"options@\d{1,2}"),
+    ),
 }
+LATER = ("probe",)  # not told where it has its default, so that what was asked before it existed stays the same
 DEFAULTS = {name: axis.values[0] for name, axis in AXES.items()}
 
 
@@ -61,8 +66,6 @@ def check_value(axis_name: str, value: object) -> str:
     if not fits:
         raise WardroundError(f"{axis_name} = {value!r}: expected one of {', '.join(axis.values)}")
     assert isinstance(value, str)
-    if not axis.open_yet and value != axis.values[0]:
-        raise WardroundError(f"{axis_name} = {value!r} cannot be asked by this version; only {axis.values[0]!r} can")
     return value
 
 
@@ -82,6 +85,7 @@ class Condition:
     options: str = DEFAULTS["options"]
     reasoning: str = DEFAULTS["reasoning"]
     prompt: str = DEFAULTS["prompt"]
+    probe: str = DEFAULTS["probe"]
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():
@@ -94,7 +98,7 @@ class Condition:
     @cached_property
     def json(self) -> str:
         """All axes, as marks carry them."""
-        return canonical_json(self.values)
+        return canonical_json({n: v for n, v in self.values.items() if n not in LATER or v != DEFAULTS[n]})
 
     @cached_property
     def looks(self) -> bool:

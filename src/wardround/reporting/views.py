@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from wardround.running.store import Row, Store
 from wardround.running.used import Shown
 
 KEPT_IMAGES = 64
+Asked = tuple[str, str, int, str]  # candidate, condition, trial, question
 
 
 class Views:
@@ -58,22 +59,34 @@ class Views:
         if case.patient:
             facts |= {"age": case.patient.age and str(case.patient.age), "sex": case.patient.sex}
         groups = marks.partition_by("candidate", "question", "condition", maintain_order=True)
+        answers = {
+            (row["candidate"], row["condition"], row["trial"], row["question"]): row["option"]
+            for row in marks.iter_rows(named=True)
+        }
         return CaseView(
             case.id,
-            tuple(self._ask(case, group) for group in groups),
+            tuple(self._ask(case, group, answers) for group in groups),
             case.history or "",
             {name: str(value) for name, value in facts.items() if value is not None},
         )
 
-    def _ask(self, case: Case, group: pl.DataFrame) -> AskView:
+    def _ask(self, case: Case, group: pl.DataFrame, answers: Mapping[Asked, int | None]) -> AskView:
         rows = group.sort("trial").to_dicts()
         first = rows[0]
         question = next(each for each in case.questions if each.id == first["question"])
         condition, candidate = self._conditions[first["condition"]], self._candidates[first["candidate"]]
         evidence = self._shown.with_answer(first) or NO_EVIDENCE
         put = NO_EVIDENCE if condition.evidence == "agent" else evidence
+        asked = (first["candidate"], first["condition"], first["trial"])
+        before = {id: (*asked, id) for id in question.given}
+        own = {
+            each.id: each.choices[option] if (option := answers[before[each.id]]) is not None else None
+            for each in case.questions
+            if each.options and before.get(each.id) in answers
+        }
+        given = self._renderer.carried(case, question, condition, own)
         rendered = self._renderer.render(
-            case, question, condition, candidate, candidate.identity, first["trial"], evidence=put
+            case, question, condition, candidate, candidate.identity, first["trial"], given, put
         )
         prompt = [
             Part(part) if isinstance(part, str) else self._images.part(part)

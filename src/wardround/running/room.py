@@ -51,7 +51,11 @@ class Room:
     in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
 
     @cached_property
-    def conditions(self) -> list[tuple[int, Condition]]:
-        """The conditions that this candidate is given, with their numbers in the study."""
+    def conditions(self) -> list[tuple[bool, list[tuple[int, Condition]]]]:
+        """The conditions that this candidate is given, with their numbers in the study.
+
+        First those in which a chain is asked with the ancestors of its questions: to carry its own answers.
+        """
         every = self.study.all_conditions
-        return [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
+        given = [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
+        return [(own, [each for each in given if (each[1].carry == "own") == own]) for own in (True, False)]

@@ -355,7 +355,14 @@ class Examination:
         ]
 
     def _warnings(self) -> list[str]:
-        told = []
+        named: Counter[str] = Counter()
+        for seated in self._seated:
+            named |= seated.plan.named
+        told = [
+            f"without = {modality}: {many:,} of the questions asked so still name it in their text"
+            for modality, many in named.items()
+            if many
+        ]
         for seated in self._seated:
             caller = seated.room.caller
             if len(seated.models) > 1:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from wardround.asking.applicable import chosen_questions, units
 from wardround.asking.protocols import progressive_chain
+from wardround.asking.without import names_left_out
 from wardround.candidates.candidate import Gone
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
@@ -36,6 +37,11 @@ class Seat:
     condition_number: int
     trials: int
 
+    @property
+    def naming(self) -> int:
+        """How many of its questions speak of an imaging modality that is left out."""
+        return sum(names_left_out(self.case, question, self.condition) for question in self.unit)
+
     def together(self, room: Room) -> Together:
         return Together(room, self.number, self.case, self.unit, self.scored, self.condition, self.condition_number)
 
@@ -48,15 +54,16 @@ def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], Non
         return
     chosen = chosen_questions(case, study)
     scored = {question.id for question in chosen}
-    for unit in units(case, chosen):
-        for condition_number, condition in room.conditions:
-            reasons = (room.renderer.why_not(case, question, condition) for question in unit)
-            reason = next(filter(None, reasons), None)
-            if reason is not None:
-                inapplicable(reason)
-                continue
-            trials = 1 if condition.confidence == "logprobs" else study.trials
-            yield Seat(number, case, unit, scored, condition, condition_number, trials)
+    for with_ancestors, conditions in room.conditions:
+        for unit in units(case, chosen, with_ancestors=with_ancestors):
+            for condition_number, condition in conditions:
+                reasons = (room.renderer.why_not(case, question, condition) for question in unit)
+                reason = next(filter(None, reasons), None)
+                if reason is not None:
+                    inapplicable(reason)
+                    continue
+                trials = 1 if condition.confidence == "logprobs" else study.trials
+                yield Seat(number, case, unit, scored, condition, condition_number, trials)
 
 
 @dataclass
@@ -65,6 +72,7 @@ class Plan:
 
     found: Found = field(default_factory=Found)
     inapplicable: Counter[str] = field(default_factory=Counter)
+    named: Counter[str] = field(default_factory=Counter)  # modality left out -> questions that still name it
     skipped: dict[str, str] = field(default_factory=dict)  # case -> what is wrong with it
     _cases: array[int] = field(default_factory=lambda: array("q"))
     _places: array[int] = field(default_factory=lambda: array("q"))
@@ -102,6 +110,8 @@ async def replay(room: Room, cases: CaseSet) -> Plan:
             except BadInput as problem:
                 plan.skipped[case.id] = str(problem)
                 continue
+            if seat.condition.without != "none":
+                plan.named[seat.condition.without] += seat.naming
             if not whole:
                 plan.lacks(number, place)
     return plan

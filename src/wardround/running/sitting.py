@@ -24,7 +24,6 @@ from wardround.running.store import Row
 from wardround.running.used import Used
 
 Protocol = Callable[[Sequence[Question], Hall], Awaitable[None]]
-UNREAD = "not determined"
 
 
 class Together:
@@ -316,7 +315,7 @@ class Sitting:
     ) -> Rendered:
         together = self._together
         room, case, settings = together.room, together.case, together.room.caller.settings
-        identity, read = room.caller.candidate.identity, self._read(given or {})
+        identity, read = room.caller.candidate.identity, self._carried(question, given or {})
         shown = NO_EVIDENCE if turn.after else evidence  # what an agent found stands in what was said
         while True:
             try:
@@ -327,17 +326,17 @@ class Sitting:
             except Unlearnt as unlearnt:  # once per image: files are not hashed on the event loop
                 await room.fingerprints.learn(unlearnt.file)
 
-    def _read(self, given: Mapping[str, Answer]) -> dict[str, str]:
-        """What the answers to earlier questions said, as text."""
-        if not given:
+    def _carried(self, question: Question, given: Mapping[str, Answer]) -> dict[str, str]:
+        """What the question is told of earlier ones, as text."""
+        if not question.given:
             return {}
-        case, room = self._together.case, self._together.room
-        by_id = {question.id: question for question in case.questions}
-        read = {}
+        case, room, condition = self._together.case, self._together.room, self._together.condition
+        by_id = {each.id: each for each in case.questions}
+        own: dict[str, str | None] = {}
         for id, answer in given.items():
-            order = room.renderer.order(case, by_id[id], self._together.condition, self.trial)
-            read[id] = room.reader.text(answer, by_id[id], order) or UNREAD
-        return read
+            order = room.renderer.order(case, by_id[id], condition, self.trial)
+            own[id] = room.reader.text(answer, by_id[id], order)
+        return room.renderer.carried(case, question, condition, own)
 
     def _use(
         self,
