@@ -39,6 +39,10 @@ CALLS: dict[str, list[str]] = {
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],
     "bench": ["list"],
+    "grid": [
+        *("--cases", "cases", "--candidate", "random"),
+        *("--axis", "options=as-given,shuffled", "--axis", "stem=full,options-only"),
+    ],
     "published": ["cure/table1"],
     "power": ["--difference", "0.1"],
     "literature build": ["articles.jsonl", "--out", "index", "--column", "none"],

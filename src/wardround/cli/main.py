@@ -18,6 +18,7 @@ from wardround.cli import (
     check,
     degrade,
     demo,
+    grid,
     judge,
     literature,
     mark,
@@ -50,6 +51,7 @@ app.command()(mark.mark)
 app.add_typer(judge.app, name="judge")
 app.command()(report.report)
 app.command()(bench.bench)
+app.command()(grid.grid)
 app.command()(published.published)
 app.command()(power.power)
 app.command()(selfcheck.selfcheck)
