@@ -87,11 +87,14 @@ def _line(run: RunFolder, row: dict[str, Any], scale: svg.Scale) -> Difference:
 
 def _sentence(row: dict[str, Any]) -> str:
     """The change in words; of two changes how the effect of the first differs under the second."""
-    points = f"{number(100 * abs(row['effect']))} points {'higher' if row['effect'] >= 0 else 'lower'}"
+    points = f"{number(100 * abs(row['effect']))} points {'higher' if row['effect'] > 0 else 'lower'} with"
+    than = "than"
+    if not row["effect"]:
+        points, than = "the same with", "and"
     chance = " This may be chance." if row["effect"] and row["p_adjusted"] >= SIGNIFICANT else ""
     if row["with_axis"] is None:
-        return f"{row['candidate']}: {points} with {row['axis']} {row['value']} than with {row['reference']}.{chance}"
+        return f"{row['candidate']}: {points} {row['axis']} {row['value']} {than} with {row['reference']}.{chance}"
     return (
-        f"{row['candidate']}: what {row['axis']} {row['value']} changes is {points} with {row['with_axis']} "
-        f"{row['with_value']} than with {row['with_reference']}.{chance}"
+        f"{row['candidate']}: what {row['axis']} {row['value']} changes is {points} {row['with_axis']} "
+        f"{row['with_value']} {than} with {row['with_reference']}.{chance}"
     )
