@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +12,14 @@ from wardround.cli.output import Json, finish, note
 from wardround.cli.places import Answers, Runs
 from wardround.core.errors import WardroundError
 
+if TYPE_CHECKING:
+    from wardround.benchmarks.bench import Benched
+
 
 def bench(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A study such as cure/table2, or `list`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A study such as cure/table2, `all` that fit, or `list`.")
+    ],
     cases: Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="The case set.")] = None,
     candidate: Annotated[
         list[str] | None,
@@ -58,37 +63,50 @@ def bench(
         _list(as_json)
         return
     from wardround.benchmarks.bench import bench as run_bench
+    from wardround.benchmarks.bench_all import bench_all
     from wardround.benchmarks.candidate_text import candidate_from, candidates_in
     from wardround.benchmarks.entry import find
-    from wardround.reporting.table_text import as_text
 
-    find(name)
+    if name != "all":
+        find(name)
     if cases is None:
         raise WardroundError(f"{name} needs a case set: --cases DIR")
     named, judging = candidates_in(candidates) if candidates else ([], None)
     named += [candidate_from(text) for text in candidate or []]
     if judge is not None:
         judging = candidate_from(f"judge={judge}")
-    found = run_bench(
-        name,
-        cases=cases,
-        candidates=named,
-        judge=judging,
-        runs=runs,
-        answers=answers,
-        trials=trials,
-        type=type,
-        encoder=encoder,
-        index=index,
-        reranker=reranker,
-        logprobs=logprobs,
-        published=published,
-        note=note,
-    )
-    width = shutil.get_terminal_size((120, 40)).columns
-    lines = [as_text(table, width) for table in found.tables]
-    finish(found.told(), as_json, "\n\n".join([*lines, *(["\n".join(map(str, found.files))] if found.files else [])]))
+    given: dict[str, Any] = {
+        "cases": cases,
+        "candidates": named,
+        "judge": judging,
+        "runs": runs,
+        "answers": answers,
+        "trials": trials,
+        "type": type,
+        "encoder": encoder,
+        "index": index,
+        "reranker": reranker,
+        "logprobs": logprobs,
+        "published": published,
+        "note": note,
+    }
+    if name == "all":
+        every = bench_all(**given)
+        left_out = [f"{study}: not run, {why}" for study, why in every.left_out.items()]
+        finish(every.told(), as_json, "\n\n".join([*map(_text, every.ran), "\n".join(left_out)]))
+        raise typer.Exit(every.exit_code)
+    found = run_bench(name, **given)
+    finish(found.told(), as_json, _text(found))
     raise typer.Exit(found.exit_code)
+
+
+def _text(found: Benched) -> str:
+    """The tables of a study, and the files that they were written to."""
+    from wardround.reporting.table_text import as_text
+
+    width = shutil.get_terminal_size((120, 40)).columns
+    tables = [as_text(table, width) for table in found.tables]
+    return "\n\n".join([*tables, *(["\n".join(map(str, found.files))] if found.files else [])])
 
 
 def _list(as_json: bool) -> None:
