@@ -15,7 +15,8 @@ from wardround.core.errors import WardroundError
 Paragraph = tuple[str, str | None, str]  # before its slot, the slot if it has one, after it
 
 PAPER = "paper"
-SHARED = ("query", "agent-calls", "agent-text")  # a prompt without its own of these uses ours
+# a prompt without its own of these uses ours
+SHARED = ("query", "agent-calls", "agent-text", "probe-reference", "probe-rationale", "probe-options", "probe-half")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 

@@ -12,6 +12,7 @@ from wardround.asking.carry import carried, established
 from wardround.asking.degradation import Degradations, parsed, to_be_done
 from wardround.asking.evidence import why_no_evidence
 from wardround.asking.options import LETTERS, option_order, seeded, written
+from wardround.asking.probes import FORETELLING, Probes, foretells
 from wardround.asking.prompts import Prompts, kind_of
 from wardround.cases.images.recipe import recipe_for
 from wardround.cases.set import CaseSet
@@ -64,6 +65,7 @@ class Renderer:
 
     def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[str], str]) -> None:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
+        self._probes = Probes(cases, study.seed)
         self.profile = profile_named(study.severities, prompts.folder)
         degradations = study.conditions.get("degradation", [])
         for value in degradations:  # an unknown type is refused before anything is asked
@@ -90,9 +92,11 @@ class Renderer:
         evidence: Evidence = NO_EVIDENCE,
         turn: Turn = ONLY_TURN,
     ) -> Rendered:
-        parts, shared = self._put(case, question, condition, candidate.sees)
         order = self.order(case, question, condition, trial)
         sampling = self._sampling(candidate, condition)
+        if condition.probe != "none":
+            return Rendered(Ask(identity, sampling, self._probe(case, question, condition, sampling)), order)
+        parts, shared = self._put(case, question, condition, candidate.sees)
         if turn.on_the_way and self._study.literature is not None:
             sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
         slots = {
@@ -141,6 +145,7 @@ class Renderer:
     def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         """Why this question cannot be asked under this condition, or None if it can."""
         plain = question.images is None and not question.degradations and len(question.options or ()) <= len(LETTERS)
+        plain = plain and condition.probe == "none"
         if not plain or condition.carry != "own":
             return self._why_not(case, question, condition)
         key = (condition.json, question.kind)
@@ -153,6 +158,8 @@ class Renderer:
     def _why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
         reason = why_not(case, question, condition)
         if reason is not None:
+            return reason
+        if condition.probe != "none" and (reason := self._probes.why_not(case, question, condition)):
             return reason
         if condition.images == "swapped":
             numbers = shown_images(case, question, condition)
@@ -210,8 +217,16 @@ class Renderer:
             known = self._study.sampling_for(candidate, condition)
             if condition.confidence == "logprobs":
                 known = first_letter(known, LOCAL_LOGPROBS if candidate.provider.startswith("local") else LOGPROBS)
+            if foretells(condition.probe):
+                known = FORETELLING
             self._samplings[candidate.name, condition.json] = known
         return known
+
+    def _probe(self, case: Case, question: Question, condition: Condition, sampling: Sampling) -> tuple[Message, ...]:
+        """What a probe says: words alone, and the text that is to be foretold as the candidate's own."""
+        prompt, slots, text = self._probes.put(case, question, condition)
+        asked = Message("user", (self._prompts.fill(condition.prompt, prompt, slots),))
+        return (asked, Message("assistant", (text,))) if sampling is FORETELLING else (asked,)
 
     def _said(
         self, prompt: str, kind: str, slots: dict[str, str], evidence: Evidence, turn: Turn

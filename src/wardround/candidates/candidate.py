@@ -59,6 +59,10 @@ class Rejected(Exception):
     """The candidate will never answer this request: asking again cannot help."""
 
 
+class Unable(Exception):
+    """The candidate cannot do what this request and all others of its kind ask for; it can still answer others."""
+
+
 class Gone(Exception):
     """The candidate can answer nothing: no key, no such model, no server."""
 
@@ -68,13 +72,14 @@ class Candidate(Protocol):
     identity: Identity  # part of every Ask key; final after `prepare`
     several: bool  # whether one request may ask for several trials
     searching: str  # how it can search: `calls` (tools), `text` (lines of text), `own` (by means of its own)
+    writes: bool  # whether it writes and foretells texts, so that probes of leakage can be put to it
 
     async def prepare(self, cases: CaseSet) -> None:
         """Loads weights, fits, checks the key: whatever must be there before the first Ask."""
         ...
 
     async def answer(self, request: Request) -> Reply:
-        """Answers, or raises Fault, Adapted, Rejected or Gone."""
+        """Answers, or raises Fault, Adapted, Rejected, Unable or Gone."""
         ...
 
     async def close(self) -> None: ...
@@ -88,6 +93,7 @@ class Settled:
     identity: Identity = field(init=False)
     several: bool = field(default=True, init=False)
     searching: str = field(default="text", init=False)
+    writes: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.identity = self.settings.identity

@@ -15,6 +15,7 @@ from typing import Any
 
 from wardround.candidates.candidate import Fault, Rejected, Reply, Request, Settled
 from wardround.candidates.local_chat import PLAIN, answer_of, first_token_of, prompt_of, sampled
+from wardround.candidates.local_foretelling import Forced
 from wardround.candidates.local_weights import checked, find_weights, revision_of
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
@@ -43,6 +44,7 @@ class Local(Settled):
             }
         )
         self.identity = replace(given.identity, provider="local")
+        self.writes = True
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="local")
         self._server: Any = None
         self._read: dict[str, Any] | None = None  # the prompt that the model's memory holds
@@ -89,11 +91,13 @@ class Local(Settled):
         parameters.swa_full = True
         parameters.verbosity = 0
         # xllamacpp also opens a loopback port; nobody else is to read from it
-        parameters.api_keys = [secrets.token_urlsafe()]
+        key = secrets.token_urlsafe()
+        parameters.api_keys = [key]
         parameters.endpoint_slots = False
         parameters.ui = False
         try:
             self._server = xllamacpp.Server(parameters)
+            self._forced = Forced(self._server, key, files[0].stem)
             self._rereads = not self._remembers()
         except (RuntimeError, Rejected) as error:
             told = " and ".join(path.name for path in files)
@@ -128,6 +132,9 @@ class Local(Settled):
         Reading many tokens at once and one by one differ in the last bits, so trials must all take the same
         way: the prompt is read whole by a request of its own, and each trial begins at its last token.
         """
+        if request.ask.foretold is not None:
+            self._read = None  # the model's memory holds another prompt from now on
+            return self._forced.reply(request)
         handed_over = time.monotonic() + self.settings.timeout * SHARE_OF_TIMEOUT
         prompt = prompt_of(request, self._extra_body)
         sampling = request.ask.sampling

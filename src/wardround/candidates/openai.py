@@ -14,6 +14,7 @@ import aiohttp
 import orjson
 
 from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected, Reply, Request
+from wardround.candidates.openai_foretelling import NOT_OFFERED, Foretelling
 from wardround.candidates.pieces import Pieces
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message
@@ -42,8 +43,11 @@ class OpenAI:
         self.identity: Identity = settings.identity
         self.several = not settings.send_seed
         self.searching: str = settings.tools
+        self.writes = True
+        self._foretelling = Foretelling(settings, self._complete)
         self._refused_as_several: bytes | None = None  # until this Ask is asked alone
-        self._url = _address(settings).rstrip("/") + "/chat/completions"
+        base = _address(settings).rstrip("/")
+        self._url, self._plain_url = f"{base}/chat/completions", f"{base}/completions"
         self._refused: set[str] = set()  # optional fields that this server does not take
         self._secrets: list[str] = []
         self._headers = {"Content-Type": "application/json", **self._given_headers()}
@@ -92,6 +96,8 @@ class OpenAI:
             self._session = None
 
     async def answer(self, request: Request) -> Reply:
+        if request.ask.foretold is not None:
+            return await self._foretelling.reply(request)
         count = len(request.trials) if self.several else 1
         status, headers, body = await self._post(self._body(request, count))
         if status != 200:
@@ -109,10 +115,20 @@ class OpenAI:
         used = usage if isinstance(usage, dict) else {}
         return Reply(answers, _count(used.get("prompt_tokens")), _count(used.get("completion_tokens")))
 
-    async def _post(self, body: Pieces) -> tuple[int, Any, bytes]:
+    async def _complete(self, body: dict[str, Any], *, trying: bool) -> dict[str, Any] | None:
+        """A plain completion; None where the server does not offer what is tried."""
+        status, headers, reply = await self._post(Pieces([orjson.dumps(body)]), self._plain_url)
+        if status == 200:
+            return self._object(reply)
+        if trying and status in NOT_OFFERED:
+            return None
+        self._fail_for_all(status, headers.get("Retry-After"), reply)
+        raise Rejected(f"HTTP {status}: {self._error_text(reply)}")
+
+    async def _post(self, body: Pieces, url: str | None = None) -> tuple[int, Any, bytes]:
         assert self._session is not None
         try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+            async with self._session.post(url or self._url, data=body, allow_redirects=False) as response:
                 return response.status, response.headers, await response.read()
         except aiohttp.ClientConnectorError as error:
             raise Fault(
@@ -166,11 +182,8 @@ class OpenAI:
         return Pieces([*pieces, rest])
 
     def _fail(self, status: int, retry_after: str | None, body: bytes, count: int, ask: Ask) -> None:
+        self._fail_for_all(status, retry_after, body)
         said = self._error_text(body)
-        if status in MAY_PASS or status >= 500:
-            raise Fault(f"HTTP {status}: {said}", retry_after=_seconds(retry_after))
-        if status in (401, 403, 404):
-            raise Gone(f"HTTP {status}: {said}")
         if status in (400, 422):
             for name in self._may_leave_out(ask):
                 if name in said and name not in self._refused:
@@ -183,19 +196,31 @@ class OpenAI:
                 self.several, self._refused_as_several = True, None
         raise Rejected(f"HTTP {status}: {said}")
 
+    def _fail_for_all(self, status: int, retry_after: str | None, body: bytes) -> None:
+        """Raises for what does not lie in the Ask."""
+        said = self._error_text(body)
+        if status in MAY_PASS or status >= 500:
+            raise Fault(f"HTTP {status}: {said}", retry_after=_seconds(retry_after))
+        if status in (401, 403, 404):
+            raise Gone(f"HTTP {status}: {said}")
+
     def _may_leave_out(self, ask: Ask) -> list[str]:
         names = ["chat_template_kwargs", "max_tokens"]
         if ask.sampling.logprobs:
             names += NEUTRAL
         return names
 
-    def _loaded(self, body: bytes) -> dict[str, Any]:
+    def _object(self, body: bytes) -> dict[str, Any]:
         try:
             told = orjson.loads(body)
         except orjson.JSONDecodeError:
             raise Fault("HTTP 200, but the body is not JSON") from None
         if not isinstance(told, dict) or told.get("error"):
             raise Fault(f"HTTP 200 with an error: {self._error_text(body)}")
+        return told
+
+    def _loaded(self, body: bytes) -> dict[str, Any]:
+        told = self._object(body)
         choices = told.get("choices")
         if not isinstance(choices, list) or not choices or not all(_well_formed(choice) for choice in choices):
             raise Fault("HTTP 200, but the body holds no choices")

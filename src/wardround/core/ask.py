@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from wardround.core.canonical import canonical_json, hashed
 
@@ -111,6 +111,20 @@ class Ask:
     def images(self) -> list[ImagePart]:
         return [part for message in self.messages for part in message.parts if isinstance(part, ImagePart)]
 
+    @property
+    def foretold(self) -> str | None:
+        """The text whose probability is asked for: nothing may be written, and the last word is the candidate's."""
+        last = self.messages[-1]
+        return str(last.parts[0]) if self.sampling.max_tokens == 0 and last.role == "assistant" else None
+
+
+class Foretold(NamedTuple):
+    """How a candidate foretold a given text: the sum of its tokens' log-probabilities, and how long it is."""
+
+    logprob: float
+    tokens: int
+    bytes: int  # of the text in UTF-8
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -127,10 +141,12 @@ class Answer:
     model: str | None = None  # as the server named itself
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
     sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
+    foretold: Foretold | None = None  # of an Ask for the probability of a text
 
     def stored(self) -> dict[str, Any]:
         """Only what differs from the defaults, in a fixed order."""
-        return {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
+        told = {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
+        return told if self.foretold is None else told | {"foretold": [*self.foretold]}
 
     @classmethod
     def restored(cls, told: dict[str, Any]) -> Answer:
@@ -146,4 +162,5 @@ class Answer:
             model=told.get("model"),
             images=tuple(told.get("images", ())),
             sources=tuple(told.get("sources", ())),
+            foretold=Foretold(*told["foretold"]) if "foretold" in told else None,
         )

@@ -70,6 +70,8 @@ class Question(Record):
     of: str | None = None
     degradations: list[str] = Field(default_factory=list)
     images: list[int] | None = None  # the numbers of the case's images that it shows; None: all
+    rationale: str | None = None  # why the gold is right, as it was published; never shown to a candidate
+    paraphrase: str | None = None  # the same rationale in other words
 
     @model_validator(mode="after")
     def _gold_fits_kind(self) -> Question:

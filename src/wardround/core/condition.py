@@ -12,6 +12,10 @@ from wardround.core.canonical import canonical_json
 from wardround.core.errors import WardroundError
 
 INPUTS = ("history", "images", "findings")
+PROBES = (
+    *("reference", "reference-other", "reference-paraphrase"),
+    *("rationale", "rationale-other", "rationale-paraphrase", "second-half", "second-half-other"),
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,7 @@ AXES: Mapping[str, Axis] = {
     "reasoning": Axis(("as-is", "on", "off")),
     "prompt": Axis(("paper",), re.compile(r"[a-z0-9][a-z0-9_-]*")),
     "probe": Axis(  # of what a candidate remembers; options@0 is the options in their own order, others are shuffled
-        ("none", "reference", "reference-other", "reference-paraphrase")
-        + ("rationale", "rationale-other", "rationale-paraphrase", "second-half", "second-half-other"),
+        ("none", *PROBES),
         re.compile(r"options@\d{1,2}"),
     ),
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -84,6 +86,12 @@ def answered(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any
             yield row, case, questions[row["question"]]
 
 
+@lru_cache
+def is_probe(condition: str) -> bool:
+    """Whether a condition, as marks carry it, is a probe of leakage: its answers diagnose nothing."""
+    return "probe" in json.loads(condition)  # not told where it is none
+
+
 def row_of(used: dict[str, Any]) -> Row:
     """Where a used answer stands in the store."""
     return Row(bytes.fromhex(used["ask"]), used["trial"], used["turn"])
@@ -93,7 +101,7 @@ def predictions(used: pl.LazyFrame, cases: CaseSet, store: Store) -> pl.DataFram
     """The first diagnoses of every open answer, one a row, as a judge sees them."""
     rows = []
     for row, case, question in answered(used, cases):
-        if question.kind != "open" or (answer := store.get(row_of(row))) is None:
+        if question.kind != "open" or is_probe(row["condition"]) or (answer := store.get(row_of(row))) is None:
             continue
         place = {name: row[name] for name in ("candidate", "case", "question", "condition", "trial")}
         for rank, diagnosis in enumerate(judged_diagnoses(answer.text), 1):

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from wardround.asking.options import option_order
+from wardround.asking.probes import Probes
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
@@ -20,6 +21,7 @@ from wardround.marking.confidence import stated_confidence
 from wardround.marking.distribution import distribution
 from wardround.marking.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, supported
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
+from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.lexical import NO_SYNONYMS, Lexical
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
@@ -56,6 +58,7 @@ SCHEMA: dict[str, Any] = {
     "place": pl.Int16,  # of the chosen option as shown
     "gold_place": pl.Int16,
     **EVIDENCE_SCHEMA,
+    **LEAKAGE_SCHEMA,
     "labels": pl.List(pl.Boolean),  # what people say of the diagnoses that `hits` judges
 }
 
@@ -95,6 +98,7 @@ def _marks(
     conditions = {condition.json: condition for condition in study.all_conditions}
     synonyms = judged_by.synonyms if isinstance(judged_by, Lexical) else NO_SYNONYMS
     degrades = any(condition.degradation != "none" for condition in study.all_conditions)
+    probes = Probes(cases, study.seed)
     about: Case | None = None
     for row, case, question in answered(used, cases):
         if case is not about:
@@ -104,7 +108,10 @@ def _marks(
         if answer is None:
             continue
         order = option_order(case, question, condition, row["trial"], study.seed)
-        judged = judge(answer, question, order, condition, parser, judged_by)
+        if condition.probe != "none":
+            judged = probe_mark(answer, case, question, condition, probes)
+        else:
+            judged = judge(answer, question, order, condition, parser, judged_by)
         if judged is not None:
             place = {name: row[name] for name in PLACE}
             degraded = strata(case, question, condition) if degrades else {}

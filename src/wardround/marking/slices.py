@@ -27,6 +27,7 @@ CARRIED_SCHEMA: dict[str, Any] = {  # what measures need to know of a question b
     "importance": pl.Float64,
     "of": pl.String,
     "given": pl.List(pl.String),
+    "published": pl.String,
 }
 STRATA_SCHEMA: dict[str, Any] = dict.fromkeys(("type", "severity", "category"), pl.String)
 
@@ -48,6 +49,7 @@ def slice_values(case: Case, question: Question) -> dict[str, Any]:
         "importance": question.importance,
         "of": question.of,
         "given": question.given,
+        "published": case.origin.published if case.origin else None,
     }
 
 

@@ -30,4 +30,5 @@ class Found:
         ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
         self.missing += answers
         self.tokens_in += answers * estimated_tokens(ask.messages)
-        self.tokens_out += answers * (ask.sampling.max_tokens or TOKENS_A_REPLY)
+        most = ask.sampling.max_tokens
+        self.tokens_out += answers * (TOKENS_A_REPLY if most is None else most)

@@ -50,6 +50,12 @@ class Room:
     tools: Tools
     in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
 
+    def why_not(self, condition: Condition) -> str | None:
+        """Why this candidate cannot be asked under a condition, or None if it can."""
+        if condition.probe == "none" or self.caller.candidate.writes:
+            return None
+        return "the candidate writes no texts, so that no probe of leakage can be put to it"
+
     @cached_property
     def conditions(self) -> list[tuple[bool, list[tuple[int, Condition]]]]:
         """The conditions that this candidate is given, with their numbers in the study.

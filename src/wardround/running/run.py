@@ -131,7 +131,7 @@ class Examination:
     def _answered(self, number: int, request: Request, answer: Answer) -> None:
         """Hears of a new answer: for the unparsed rate so far, the sentinels and the models' names."""
         self._stored(number, answer)
-        if request.on_the_way:
+        if request.on_the_way or request.condition.probe != "none":
             return
         self._seated[number].sentinels.see(request, answer)
         if request.question.kind == "choice" and answer.first_token is None:
@@ -248,7 +248,7 @@ class Examination:
         why = self._why_incomplete()
         inapplicable: Counter[str] = Counter()
         for seated in self._seated:
-            inapplicable += seated.plan.inapplicable
+            inapplicable += seated.plan.inapplicable + seated.outcome.unable
         return {
             "wardround": __version__,
             "study": {
@@ -368,6 +368,7 @@ class Examination:
             if len(seated.models) > 1:
                 names = ", ".join(sorted(seated.models))
                 told.append(f"{caller.settings.name}: answers come from servers that named different models: {names}")
+            told += [f"{caller.settings.name}: {unable}" for unable in seated.outcome.unable]
         return told
 
     async def close(self) -> None:

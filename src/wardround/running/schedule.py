@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from wardround.asking.applicable import chosen_questions, units
 from wardround.asking.protocols import progressive_chain
 from wardround.asking.without import names_left_out
-from wardround.candidates.candidate import Gone
+from wardround.candidates.candidate import Gone, Unable
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
@@ -58,7 +58,7 @@ def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], Non
         for unit in units(case, chosen, with_ancestors=with_ancestors):
             for condition_number, condition in conditions:
                 reasons = (room.renderer.why_not(case, question, condition) for question in unit)
-                reason = next(filter(None, reasons), None)
+                reason = room.why_not(condition) or next(filter(None, reasons), None)
                 if reason is not None:
                     inapplicable(reason)
                     continue
@@ -123,6 +123,7 @@ class Outcome:
 
     failures: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    unable: Counter[str] = field(default_factory=Counter)  # what it cannot do, and of how many seats that was asked
     stopped: bool = False
     gone: str | None = None
 
@@ -139,6 +140,8 @@ async def examine(room: Room, cases: CaseSet, plan: Plan) -> Outcome:
         except GaveUp as failure:
             if len(outcome.failures) < MOST_FAILURES_TOLD:
                 outcome.failures.append(f"{seat.case.id}: {failure}")
+        except Unable as unable:
+            outcome.unable[str(unable)] += 1
         except Stopping:
             outcome.stopped = True
         except Gone as gone:

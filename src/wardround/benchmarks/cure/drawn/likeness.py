@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.resources import files
 from math import log, sqrt
+
+from wardround.marking.likeness import common_subsequence
 
 WORD = re.compile(r"\w\w+")
 STOP_WORDS = frozenset((files(__package__) / "stop_words.txt").read_text(encoding="utf-8").split())
@@ -68,19 +70,3 @@ def rouge_l(one: str, other: str) -> float | None:
     """F1 of the longest common subsequence of words; None where one of the texts has no word."""
     a, b = words(one), words(other)
     return 2 * common_subsequence(a, b) / (len(a) + len(b)) if a and b else None
-
-
-def common_subsequence(a: Sequence[str], b: Sequence[str]) -> int:
-    """The length of the longest common subsequence: one row of the usual table at a time, a bit for each word of a.
-
-    A bit is 0 where the row rises (Hyyrö's bit-parallel form), so the zeros are the length.
-    """
-    places: dict[str, int] = {}
-    for place, word in enumerate(a):
-        places[word] = places.get(word, 0) | 1 << place
-    every = (1 << len(a)) - 1
-    row = every
-    for word in b:
-        met = row & places.get(word, 0)
-        row = ((row + met) | (row - met)) & every
-    return len(a) - row.bit_count()
