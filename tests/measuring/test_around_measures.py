@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from all_kinds import at, frame
-from made_marks import made_marks, made_study, mark, random_marks, votes
+from made_marks import made_marks, made_study, mark, random_marks, row, votes
 from measure_oracle import standard_deviation
 from scipy.stats import binom, pearsonr
 
@@ -93,6 +93,19 @@ def test_a_gap_that_was_planted_is_found():
     assert told["sex"]["gap_low"] > told["sex"]["noise"] > 0
     assert told["sex"]["worst_low"] < 0.6 < told["sex"]["worst_high"]
     assert told["tag"]["gap"] < 3 * told["tag"]["noise"]
+
+
+def test_the_worst_group_has_the_interval_that_measures_csv_gives_it():
+    """Of fewer than 30 clusters it is Wilson's, which reaches below what resampling would give."""
+    marks = made_marks(
+        mark(f"{sex}-{case}", "right" if case % 5 else "wrong", sex=sex)
+        for sex in "FM"
+        for case in range(12 + 4 * (sex == "F"))
+    )
+    (told,) = subgroup_gaps(marks, made_study(), ["sex"]).to_dicts()
+    line = row(measure(marks, made_study()), "accuracy", told["worst"])
+    assert line["method"] == "wilson"
+    assert (told["worst_low"], told["worst_high"]) == (line["low"], line["high"])
 
 
 def test_groups_that_are_alike_differ_by_noise():

@@ -133,14 +133,26 @@ def judge_note(folder: Path) -> str:
     judge = _manifest(folder).get("judge")
     if not judge:
         return "no judge"
-    file = folder / FILE
-    told = orjson.loads(file.read_bytes()) if file.exists() else {}
-    if told.get("judge") != judge["name"]:
+    told = _validated(folder)
+    if not told:
         return f"judge {judge['name']}: not validated"
     found = told["kappa"]
     value = "undefined" if found["value"] is None else f"{found['value']:.2f}"
     interval = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
     return f"judge {judge['name']}: kappa {value}{interval}, {told['items']} labels of {found['clusters']} cases"
+
+
+def hits_corrected(folder: Path, k: int) -> list[dict[str, Any]]:
+    """hit@k of each candidate corrected for the errors of the run's judge, over all conditions; none if not known."""
+    told = _validated(folder)
+    return [hit for hit in told.get("hits", []) if hit["k"] == k and hit["corrected"] is not None]
+
+
+def _validated(folder: Path) -> dict[str, Any]:
+    """What the validation of a run's judge found; nothing where it was not validated."""
+    judge, file = _manifest(folder).get("judge") or {}, folder / FILE
+    told: dict[str, Any] = orjson.loads(file.read_bytes()) if file.exists() else {}
+    return told if judge and told.get("judge") == judge["name"] else {}
 
 
 def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:

@@ -63,9 +63,15 @@ def _gaps(marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str],
         return pl.DataFrame(schema=GAPS)
     wanted = {number: {(m.name, m.version) for m in defined} for number in range(len(chosen))}
     joining = Joining(chosen, wanted, study.seed)
-    measured(Sitting(numbers, study, defined, joining))
+    lines = measured(Sitting(numbers, study, defined, joining)).table(defined, chosen, numbers.candidates)
+    ends = {
+        (version or "", candidate, slice): (low, high)
+        for version, candidate, slice, low, high in lines.select(
+            "version", "candidate", "slice", "low", "high"
+        ).iter_rows()
+    }
     rows = []
-    for pieces in joining.pieces.values():
+    for (_, version), pieces in joining.pieces.items():
         for number, slicing in enumerate(chosen):
             for whom, candidate in enumerate(numbers.candidates):
                 found = {
@@ -73,7 +79,11 @@ def _gaps(marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str],
                 }
                 found = {at: piece for at, piece in found.items() if len(piece.clusters) >= FEWEST}
                 if len(found) > 1:
-                    rows.append({"key": slicing.keys[0], "candidate": candidate} | _gap(found, slicing))
+                    told = _gap(found, slicing)
+                    low, high = ends[version, candidate, told["worst"]]
+                    rows.append(
+                        {"key": slicing.keys[0], "candidate": candidate, **told, "worst_low": low, "worst_high": high}
+                    )
     return pl.DataFrame(rows, schema=GAPS)
 
 
@@ -83,13 +93,10 @@ def _gap(found: dict[int, Piece], slicing: Slicing) -> dict[str, Any]:
     drawn = np.array([piece.drawn for piece in found.values()], np.float64)
     low, high = percentile_interval(drawn.max(axis=0) - drawn.min(axis=0))
     alike = drawn - np.array(list(values.values()))[:, None]
-    worst_low, worst_high = percentile_interval(found[worst].drawn.astype(np.float64))
     return {
         "groups": len(found),
         "worst": slicing.slices[worst],
         "worst_value": values[worst],
-        "worst_low": worst_low,
-        "worst_high": worst_high,
         "best": slicing.slices[best],
         "best_value": values[best],
         "gap": values[best] - values[worst],

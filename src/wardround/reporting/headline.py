@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from wardround.marking.validation import judge_note
+from wardround.marking.validation import hits_corrected, judge_note
 from wardround.reporting.forest import Forest, forest
+from wardround.reporting.numbers import percent, span
 from wardround.reporting.reference import at_reference, chance, ranked, reference, scores
 from wardround.reporting.render import render
 from wardround.reporting.run import RunFolder
@@ -37,7 +38,7 @@ def _table(run: RunFolder, measure: str) -> Forest:
     if slice != reference(run):
         notes.append("Nobody was asked this under the condition above: these figures are over all conditions together.")
     if measure.startswith("hit@"):
-        notes.append(f"By {judge_note(run.folder)}.")
+        notes += [f"By {judge_note(run.folder)}.", *_corrected(run, measure)]
     return forest(
         run,
         measure,
@@ -46,6 +47,15 @@ def _table(run: RunFolder, measure: str) -> Forest:
         chance=chance(run, measure),
         beside=("when parsed", lambda line: parsed(line.candidate)) if beside else None,
     )
+
+
+def _corrected(run: RunFolder, measure: str) -> list[str]:
+    """hit@k corrected for the errors that the judge was found to make, in one sentence."""
+    told = []
+    for hit in hits_corrected(run.folder, int(measure.partition("@")[2])):
+        interval = span(measure, hit["low"], hit["high"])
+        told.append(f"{hit['candidate']} {percent(hit['corrected'])}" + (f" ({interval})" if interval else ""))
+    return [f"Corrected for the judge's errors, over all conditions: {'; '.join(told)}."] if told else []
 
 
 def _kind(run: RunFolder, candidate: str) -> str:
