@@ -116,25 +116,26 @@ def mark_run(
     the kind of error behind each wrong answer. Without `ask_judge` only what it has said already counts.
     """
     ran = Ran.open(folder, answers)
-    try:
-        settings = load_judge(judge) if judge is not None else ran.study.judge
-        beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
-        purse = purse or Purse(ran.study.budget)
-        hearing = settings and ran.hearing(settings, beside, purse, ask_judge, note, quiet)
-        if errors and hearing is None:
-            raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
-        _write_marks(folder, ran, hearing, parser, errors)
-        told = _told(ran.manifest, hearing)
-    finally:
-        ran.store.close()
-    marks = pl.scan_parquet(folder / MARKS)
-    write_measures(folder, marks, ran.study)
-    manifest = told | {"chance": chance(marks), "parser": parser}
-    RunFolder(folder).write_manifest(manifest)
-    report(folder)
-    if hearing is None:
-        return Ended(folder, manifest, 0)
-    return Ended(folder, manifest, INTERRUPTED if hearing.interrupted else 3 if hearing.why else 0, hearing.rows)
+    with RunFolder(folder).locked():
+        try:
+            settings = load_judge(judge) if judge is not None else ran.study.judge
+            beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
+            purse = purse or Purse(ran.study.budget)
+            hearing = settings and ran.hearing(settings, beside, purse, ask_judge, note, quiet)
+            if errors and hearing is None:
+                raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
+            _write_marks(folder, ran, hearing, parser, errors)
+            told = _told(ran.manifest, hearing)
+        finally:
+            ran.store.close()
+        marks = pl.scan_parquet(folder / MARKS)
+        write_measures(folder, marks, ran.study)
+        manifest = told | {"chance": chance(marks), "parser": parser}
+        RunFolder(folder).write_manifest(manifest)
+        report(folder)
+        if hearing is None:
+            return Ended(folder, manifest, 0)
+        return Ended(folder, manifest, INTERRUPTED if hearing.interrupted else 3 if hearing.why else 0, hearing.rows)
 
 
 def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> None:

@@ -14,6 +14,8 @@ from exam_server import ExamServer
 from exam_study import case, examine, start, stored, wardround, write_cases, write_study
 from PIL import Image
 
+from wardround.running.folder import RunFolder
+
 
 def until(done, process) -> None:
     while not done():
@@ -121,6 +123,9 @@ def test_a_second_run_on_one_folder_is_refused(tmp_path):
         first.communicate(timeout=60)
         server.service_seconds = 0
         third = examine(study)
+    with RunFolder(tmp_path / "runs" / "exam").locked():
+        marking = wardround("mark", "runs/exam", cwd=tmp_path)
+    assert (marking.returncode, marking.stderr) == (second.returncode, second.stderr)
     assert second.returncode == 1
     assert second.stderr == "wardround: runs/exam: another run is writing to this folder; wait for it or stop it\n"
     assert second.stdout == ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +44,15 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BadInput(self.path, "another run is writing to this folder; wait for it or stop it") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Locked for the time of a `with`."""
+        self.lock()
+        try:
+            yield
+        finally:
+            self.unlock()
 
     def unlock(self) -> None:
         if self._lock is not None:
