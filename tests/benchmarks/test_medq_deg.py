@@ -233,6 +233,7 @@ def test_example_sheets_of_each_modality(folder: Path, cases: Path) -> None:
         assert sheet.height > 12 * 30
 
 
+@pytest.mark.slow
 def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path) -> None:
     differing = run("medq-deg/fig5a", medq_deg_cases(tmp_path / "real", 24, real=True, stored=True), tmp_path, [])
     (table,) = differing.tables

@@ -103,6 +103,7 @@ def test_a_build_of_50_000_killed_five_times_is_an_uninterrupted_one(tmp_path: P
     assert resumed == uninterrupted
 
 
+@pytest.mark.slow
 def test_an_index_that_was_updated_finds_what_a_fresh_one_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

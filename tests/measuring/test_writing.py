@@ -84,7 +84,7 @@ def of_all_kinds() -> tuple[pl.DataFrame, Study]:
     return marks, study.model_copy(update={"comparisons": compared})
 
 
-@pytest.mark.parametrize("made", ["everything(400), STUDY", "*of_all_kinds()"])
+@pytest.mark.parametrize("made", ["everything(400), STUDY", pytest.param("*of_all_kinds()", marks=pytest.mark.slow)])
 def test_the_number_of_threads_changes_no_byte(tmp_path, made):
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
