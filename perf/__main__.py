@@ -17,6 +17,7 @@ from perf import (
     literature,
     measuring,
     parser,
+    reading,
     replay,
     scale,
 )
@@ -46,6 +47,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "embedding": (embedding.__doc__, embedding.main),
     "literature": (literature.__doc__, literature.main),
     "building": (building.__doc__, building.main),
+    "reading": (reading.__doc__, reading.main),
     "audit": (audit.__doc__, audit.main),
 }
 

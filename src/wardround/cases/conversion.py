@@ -26,14 +26,15 @@ def convert(
     dev: int | None = None,
     split: str | None = None,
     specialties: Sequence[str] = (),
+    fields: Path | None = None,
 ) -> tuple[int, list[Problem]]:
     """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out.
 
     `changed` makes of each case the one that is written. Where no case has a split, `dev` cases are set aside for
     development and the rest is for the test. With `split`, only the cases of that split are written, with `specialties`
-    only those of one of them.
+    only those of one of them. `fields` is a field map, for layouts whose rows name their fields as they like.
     """
-    read = reader_for(layout)
+    read = reader_for(layout, fields)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(out, "is there already and not empty; a case set is never overwritten")
     cases = read(source)

@@ -63,6 +63,9 @@ def convert_command(
     specialty: Annotated[
         list[str] | None, typer.Option("--specialty", help="Write the cases of this specialty only; may be repeated.")
     ] = None,
+    fields: Annotated[
+        Path | None, typer.Option("--map", metavar="TOML", help="What the rows call their fields (xpcr).")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -77,6 +80,7 @@ def convert_command(
         dev=dev,
         split=split,
         specialties=specialty or (),
+        fields=fields,
     )
     for problem in problems:
         note(str(problem))

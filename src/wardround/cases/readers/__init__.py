@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from wardround.cases.readers.medxpertqa import read_medxpertqa
 from wardround.cases.readers.mmlu_pro import read_mmlu_pro
 from wardround.cases.readers.omnimedvqa import read_omnimedvqa
 from wardround.cases.readers.pubmedqa import read_pubmedqa
+from wardround.cases.readers.xpcr import read_xpcr
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image
 from wardround.core.errors import Problem, WardroundError
@@ -47,11 +49,16 @@ READERS: dict[str, Reader] = {
     "medqa": read_medqa,
     "mmlu-pro": read_mmlu_pro,
     "pubmedqa": read_pubmedqa,
+    "xpcr": read_xpcr,
 }
 
 
-def reader_for(layout: str) -> Reader:
-    """The reader of a layout by its name."""
+def reader_for(layout: str, fields: Path | None = None) -> Reader:
+    """The reader of a layout by its name; `fields` says what rows call their fields, where names are not fixed."""
     if layout not in READERS:
         raise WardroundError(f"unknown layout {layout!r}; the layouts are {', '.join(sorted(READERS))}")
-    return READERS[layout]
+    if fields is None:
+        return READERS[layout]
+    if layout != "xpcr":
+        raise WardroundError(f"the names of {layout}'s fields are fixed: a field map is read with the layout xpcr only")
+    return partial(read_xpcr, fields=fields)

@@ -37,7 +37,8 @@ def options_of(told: Any) -> dict[str, str]:
     if not all(isinstance(option, str) for option in options.values()):
         raise ValueError("an option is no text")
     texts = without_letters([option.strip() for option in options.values()])
-    if twice := next((text for text in texts if sum(plain(text) == plain(other) for other in texts) > 1), None):
+    compared = [plain(text) for text in texts]
+    if twice := next((text for text, own in zip(texts, compared, strict=True) if compared.count(own) > 1), None):
         raise ValueError(f"{twice!r} is there twice")
     return dict(zip(options, texts, strict=True))
 

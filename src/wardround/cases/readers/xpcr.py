@@ -1,0 +1,312 @@
+"""X-PCR: images/{CFP,OCT,FFA,ICGA,EP,RetCam}, annotations/*.json and multimodal_cases/case_*, or rows of Hugging Face.
+
+JSON, JSONL and Parquet. What the rows call their fields is told by a field map (xpcr_fields.toml, or one's own); what
+no map names is kept as it is and reported once. Rows of one patient, or that share an image, become one case. Stages
+of one chain, or where no row names a chain those about the same images, depend on each other as the paper says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import ValidationError
+
+from wardround.cases.images.recipe import RASTER_SUFFIXES
+from wardround.cases.readers.gathered import files_of, given
+from wardround.cases.readers.image_cell import decoded, inside, is_path, suffix_of
+from wardround.cases.readers.json_file import Told
+from wardround.cases.readers.medq_deg import split_of
+from wardround.cases.readers.row_files import SUFFIXES, Place, rows_of
+from wardround.cases.readers.spooled import Spooled
+from wardround.cases.readers.told_options import gold_of, options_of
+from wardround.cases.readers.xpcr_chains import chained
+from wardround.cases.readers.xpcr_fields import FieldMap, field_map, plain
+from wardround.cases.set import raised
+from wardround.core.case import Case, Image, Patient, Question
+from wardround.core.errors import BadInput, Problem
+from wardround.core.validation import complaints
+
+MODALITIES = ("CFP", "OCT", "FFA", "ICGA", "EP", "RetCam")
+MOST_TOLD = 20  # problems of one field of one file that are told one by one
+OURS = frozenset(Question.model_fields)
+NAMES = {"prompt": "question", "gold": "answer", "grade": "level"}
+NEEDED = ("question", "options", "answer")
+
+
+@dataclass
+class XpcrCases:
+    """The usable rows as a Source of cases. Rows wait on disk, images stay where they are."""
+
+    root: Path
+    fields: FieldMap
+    problems: list[Problem] = field(default_factory=list)
+    _rows: Spooled = field(default_factory=Spooled)
+    _held: dict[str, Path] = field(default_factory=dict)
+    _told: Counter[tuple[Path, str]] = field(default_factory=Counter)
+
+    def __len__(self) -> int:
+        return self._rows.groups
+
+    def __iter__(self) -> Iterator[Case]:
+        taken: Counter[str] = Counter()
+        for key, rows in self._rows:
+            name = next((row["case"] for row in rows if row.get("case")), None) or _name_of(key)
+            taken[name] += 1
+            yield _case(name if taken[name] == 1 else f"{name}-{taken[name]}", key, rows)
+
+    def copy_image(self, image: Image, there: Path) -> None:
+        data = self._rows.image(image.path)
+        if data is None:
+            shutil.copyfile(self._held[image.path], there)
+        else:
+            there.write_bytes(data)
+
+    def read(self, file: Path) -> None:
+        """Takes the rows of a file."""
+        unread: dict[str, Place] = {}
+        for place, told in rows_of(file, self.problems, lambda name: plain(name) in self.fields.by_name):
+            row = told["row"] if isinstance(told.get("row"), dict) else told  # as the dataset viewer wraps them
+            for number, (read, more) in enumerate(self._questions(row)):
+                for name in more:
+                    unread.setdefault(name, place)
+                self._take(file, _within(place, number if "questions" in read else None), read, more)
+        for name in unread:
+            near = self.fields.near(name)
+            hint = (
+                f'; close to {near}: {near} = "{name}" under [fields] of a --map file reads it as that' if near else ""
+            )
+            self.problems.append(Problem(file, None, name, f"is in no field map, and is kept as it is{hint}"))
+
+    def _questions(self, row: Told) -> Iterator[tuple[Told, Told]]:
+        """The questions of a row, which may hold several: what is told of all of them is told of each."""
+        read, more = self.fields.read(row)
+        several = read.get("questions")
+        if not isinstance(several, list) or not all(isinstance(each, dict) for each in several):
+            yield read, more
+            return
+        shared = {name: value for name, value in read.items() if name != "questions"}
+        for each in several:
+            own, others = self.fields.read(each)
+            yield {**shared, **own, "questions": True}, {**more, **others}
+
+    def _take(self, file: Path, place: Place, read: Told, more: Told) -> None:
+        """Keeps a row, or what is wrong with it."""
+        at = "question"
+        try:
+            for at in NEEDED:
+                if at not in read:
+                    raise ValueError(self._missing(at, more))
+            at = "options"
+            options = options_of(read[at])
+            at = "answer"
+            gold = _gold(options, read[at])
+            labels: Told = {}
+            for at, ours in (("stage", "stage"), ("task", "task"), ("level", "grade")):
+                if at in read and not (at == "task" and plain(str(read[at])) in ("chain", "progressive", "none")):
+                    labels[ours] = self.fields.value(at, read[at])
+            at = "importance"
+            if at in read:
+                labels[at] = _number(read[at])
+            at = "images"
+            images = self._images(file, read)
+            at = "age"
+            patient = given({"age": read.get("age"), "sex": read.get("sex") and str(read["sex"])})
+            Patient.model_validate(patient)
+            at = "question"
+            question = {
+                "id": str(read.get("id", "")) or labels.get("stage", "").lower() or "q",
+                "kind": "choice",
+                "prompt": str(read["question"]).strip(),
+                "options": list(options.values()),
+                "gold": gold,
+                **labels,
+                **given({name: read.get(name) for name in ("disease", "source_dataset")}),
+                **{name if name not in OURS else f"source_{name}": value for name, value in more.items()},
+            }
+            Question.model_validate(question)
+        except ValidationError as error:
+            where, message = complaints(error)[0]
+            self._refuse(file, place, NAMES.get(where, where or at), message)
+            return
+        except ValueError as error:
+            self._refuse(file, place, at, str(error))
+            return
+        case = str(read["case"]) if "case" in read else _folder_case(file)
+        row = {
+            "question": question,
+            "images": images,
+            **given({"case": case, "chain": read.get("chain"), "history": read.get("history"), "patient": patient}),
+        }
+        split = str(read.get("split") or split_of(file) or "")
+        keys = [f"case:{case}"] if case else []
+        keys += [f"image:{path}" for path, _ in images]
+        self._rows.put(
+            split, keys or [f"row:{file.stem}-{question['id']}-{place[0] or place[1]}"], {**row, "split": split}
+        )
+
+    def _missing(self, name: str, more: Told) -> str:
+        names = " or ".join(self.fields.fields[name][:3])
+        near = next((each for each in more if self.fields.near(each) == name), None)
+        hint = f'; close is {near}: {name} = "{near}" under [fields] of a --map file reads it' if near else ""
+        return f"is required: no field of the row is called {names}{hint}"
+
+    def _refuse(self, file: Path, place: Place, name: str, message: str) -> None:
+        self._told[file, name] += 1
+        if self._told[file, name] <= MOST_TOLD:
+            line, within = place
+            at = ".".join(part for part in (within, name) if part)
+            self.problems.append(Problem(file, line, at, message))
+
+    def _images(self, file: Path, read: Told) -> list[tuple[str, str | None]]:
+        """The images of a row, each with its modality."""
+        cells = read.get("images")
+        cells = cells if isinstance(cells, list) else [] if cells is None else [cells]
+        told = read.get("modality")
+        modalities = [str(each) for each in told] if isinstance(told, list) else [str(told)] if told else []
+        if not cells and _folder_case(file):
+            cells = sorted(path.relative_to(file.parent).as_posix() for path in _pictures(file.parent))
+        found = []
+        for number, cell in enumerate(cells):
+            path = self._held_at(file, cell)
+            own = cell.get("modality") if isinstance(cell, dict) else None
+            if own is None and len(modalities) in (1, len(cells)):
+                own = modalities[number if len(modalities) == len(cells) else 0]
+            found.append((path, _modality(own) if own else _modality_of(path)))
+        return found
+
+    def _held_at(self, file: Path, cell: Any) -> str:
+        """Where the case set will have an image: told as a path, as base64, or as bytes."""
+        if isinstance(cell, dict):
+            data = cell.get("bytes")
+            if data:
+                return self._kept(data if isinstance(data, bytes) else decoded(str(data)))
+            cell = cell.get("path")
+        if not isinstance(cell, str) or not cell.strip():
+            raise ValueError("an image is a path, base64, or an object with path or bytes")
+        if not is_path(cell):
+            return self._kept(decoded(cell))
+        name = inside(cell)
+        for folder in (file.parent, self.root, self.root / "images", *file.parents[1:3]):
+            there = folder / name
+            if there.is_file():
+                path = there.relative_to(self.root).as_posix() if there.is_relative_to(self.root) else name
+                self._held[path] = there
+                return path
+        raise ValueError(f"{cell!r}: there is no such file, neither in images/ nor beside {file.name}")
+
+    def _kept(self, data: bytes) -> str:
+        name = f"images/{hashlib.blake2b(data, digest_size=12).hexdigest()}{suffix_of(data)}"
+        self._rows.put_image(name, data)
+        return name
+
+    def settled(self, source: Path) -> XpcrCases:
+        """This, with rows of one patient brought together; unless nothing in it can be used."""
+        for (file, name), many in self._told.items():
+            if many > MOST_TOLD:
+                self.problems.append(Problem(file, None, name, f"is wrong in {many - MOST_TOLD:,} more rows"))
+        self._rows.settle()
+        if not len(self):
+            if self.problems:
+                raise raised(self.problems[0], " (and no other row can be used)")
+            raise BadInput(source, "there is no row in it")
+        return self
+
+
+def read_xpcr(source: Path, fields: Path | None = None) -> XpcrCases:
+    """The cases of a folder in X-PCR's layout, or of one file of rows."""
+    cases = XpcrCases(source if source.is_dir() else source.parent, field_map(fields))
+    for file in files_of(source, *SUFFIXES):
+        try:
+            cases.read(file)
+        except BadInput as broken:  # what was read of it so far is kept
+            cases.problems.insert(0, broken.problem)
+    return cases.settled(source)
+
+
+def _case(name: str, key: str, rows: list[Told]) -> Case:
+    numbers: dict[str, int] = {}
+    images: list[Told] = []
+    questions: list[Told] = []
+    several = len({tuple(path for path, _ in row["images"]) for row in rows}) > 1
+    taken: Counter[str] = Counter()
+    for row in rows:
+        for path, modality in row["images"]:
+            if path not in numbers:
+                numbers[path] = len(images)
+                images.append(given({"path": path, "modality": modality}))
+        question = row["question"]
+        taken[question["id"]] += 1
+        if taken[question["id"]] > 1:
+            question["id"] += f"-{taken[question['id']]}"
+        shown = {"images": [numbers[path] for path, _ in row["images"]]} if several else {}
+        questions.append({**question, **shown})
+    first = rows[0]
+    return Case.model_validate(
+        given(
+            {
+                "id": name,
+                "split": first["split"],
+                "cluster": _name_of(key) if _name_of(key) != name else None,
+                "origin": {"name": "xpcr"},
+                "patient": next((row["patient"] for row in rows if row.get("patient")), None),
+                "history": next((row["history"] for row in rows if row.get("history")), None),
+                "images": images,
+                "questions": chained(questions, [row.get("chain") for row in rows]),
+            }
+        )
+    )
+
+
+def _name_of(key: str) -> str:
+    kind, _, name = key.partition(":")
+    return (
+        str(PurePosixPath(name.removeprefix("images/")).with_suffix("")).replace("/", "-") if kind == "image" else name
+    )
+
+
+def _within(place: Place, number: int | None) -> Place:
+    line, within = place
+    return (line, within) if number is None else (line, f"{within}.questions[{number}]".lstrip("."))
+
+
+def _gold(options: dict[str, str], answer: object) -> int:
+    """By letter or text; a number is a place from 0, since that is how options are numbered here."""
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        if not 0 <= answer < len(options):
+            raise ValueError(f"is option {answer}; there are 0 to {len(options) - 1}")
+        return answer
+    return gold_of(options, answer)
+
+
+def _number(told: object) -> float:
+    try:
+        return float(str(told))
+    except ValueError:
+        raise ValueError(f"{told!r} is no number") from None
+
+
+def _modality(told: object) -> str:
+    text = str(told).strip()
+    return next((each for each in MODALITIES if each.casefold() == text.casefold()), text)
+
+
+def _modality_of(path: str) -> str | None:
+    """As the folder or the name of a file says it."""
+    parts = [part for step in PurePosixPath(path).with_suffix("").parts for part in step.replace("-", "_").split("_")]
+    told = {part.casefold().rstrip("0123456789") for part in parts}
+    return next((each for each in MODALITIES if each.casefold() in told), None)
+
+
+def _folder_case(file: Path) -> str:
+    """The case whose folder a file lies in: multimodal_cases/case_001/."""
+    return file.parent.name if file.parent.parent.name == "multimodal_cases" else ""
+
+
+def _pictures(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.suffix.lower() in RASTER_SUFFIXES)
