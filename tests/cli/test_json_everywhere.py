@@ -53,7 +53,7 @@ CALLS: dict[str, list[str]] = {
 }
 POOL = [case(0, images=[{"path": "scan.png", "modality": "CT"}])]
 SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
-GOES_ON = {"literature serve"}  # prints its address and does not end; see tests/literature/test_serving.py
+GOES_ON = {"literature serve", "desk"}  # print their address and do not end: test_serving.py, test_desk_serving.py
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:

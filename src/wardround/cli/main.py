@@ -18,6 +18,7 @@ from wardround.cli import (
     check,
     degrade,
     demo,
+    desk,
     grid,
     judge,
     literature,
@@ -55,6 +56,7 @@ app.command()(grid.grid)
 app.command()(published.published)
 app.command()(power.power)
 app.command()(selfcheck.selfcheck)
+app.command()(desk.desk)
 
 
 def main() -> None:

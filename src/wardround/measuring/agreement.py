@@ -29,6 +29,19 @@ def kappa_of(confusion: Floats) -> float:
     return float((np.trace(confusion) / n - chance) / (1 - chance)) if chance < 1 else float("nan")
 
 
+def krippendorff_alpha(coincidences: Floats) -> Floats:
+    """Krippendorff's alpha of unordered classes, from coincidences (..., classes, classes).
+
+    An item with m labels adds 1 / (m - 1) for each ordered pair of them. nan where all labels are of one class.
+    """
+    n = coincidences.sum(axis=(-2, -1))
+    apart = n - np.trace(coincidences, axis1=-2, axis2=-1)
+    by_chance = n * n - (coincidences.sum(axis=-1) ** 2).sum(axis=-1)
+    missing = np.full(np.shape(n), np.nan)
+    found: Floats = 1 - (n - 1) * np.divide(apart, by_chance, out=missing, where=by_chance > 1e-9)
+    return found
+
+
 def agreement_sums(marks: Marked) -> dict[str, Floats]:
     """Verdicts of the judge (`hits`) against a reader's (`labels`), wherever both are given."""
     if not marks.has("labels") or not marks.has("hits"):

@@ -1,0 +1,90 @@
+"""The application: guard, visits, routes, and how errors are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import Response
+
+from wardround import __version__
+from wardround.core.errors import WardroundError
+from wardround.desk.access import LogInFirst, remember, visit_of
+from wardround.desk.desk import Desk
+from wardround.desk.guard import Guard, TooMuch
+from wardround.desk.pages import page
+from wardround.desk.routes import ROUTERS
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
+    """The web app of a desk; `hosts` are the names under which it may be reached."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        desk.close()
+
+    app = FastAPI(
+        title="wardround desk", version=__version__, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
+    app.state.desk = desk
+    for router in ROUTERS:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(packages=[("wardround.desk", "static")]), name="static")
+
+    @app.middleware("http")
+    async def visited(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
+        if request.url.path.startswith("/static/"):
+            response = await go_on(request)
+            response.headers["cache-control"] = "private, max-age=600"
+            return response
+        visit = request.state.visit = await run_in_threadpool(visit_of, request, desk)
+        response = await go_on(request)
+        if visit.is_new and "set-cookie" not in response.headers:
+            remember(response, request, desk, visit.id)
+        return response
+
+    app.add_middleware(Guard)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+
+    @app.exception_handler(LogInFirst)
+    async def log_in_first(request: Request, error: LogInFirst) -> Response:
+        back = f"?{urlencode({'to': request.url.path})}" if request.url.path != "/" else ""
+        return RedirectResponse(f"/login{back}", 303)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        return _told(request, error.status_code, str(error.detail))
+
+    @app.exception_handler(WardroundError)
+    async def bad_input(request: Request, error: WardroundError) -> Response:
+        return _told(request, 422, str(error).replace(f"{desk.root}/", ""))
+
+    @app.exception_handler(RequestValidationError)
+    async def not_valid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:])
+        return _told(request, 422, f"{place}: {first['msg']}" if place else str(first["msg"]))
+
+    @app.exception_handler(TooMuch)
+    async def too_much(request: Request, error: TooMuch) -> Response:
+        raise error
+
+    return app
+
+
+def _told(request: Request, status: int, what: str) -> Response:
+    """An error as a page, or as JSON where JSON was asked for."""
+    if request.url.path.startswith("/api/") or not hasattr(request.state, "visit"):
+        return JSONResponse({"detail": what}, status)
+    return page(request, "error.html", status, what=what, code=status)

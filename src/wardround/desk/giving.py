@@ -1,0 +1,37 @@
+"""Giving a verdict: checked, kept once, and what follows from it kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import HTTPException
+
+from wardround.core.errors import WardroundError
+from wardround.desk.desk import Desk
+from wardround.desk.people import Person
+from wardround.desk.records import Item, Task, Verdict
+
+LONGEST_ONCE = 64
+
+
+def may_open(desk: Desk, task: Task, item: Item, person: Person) -> str:
+    """The level at which somebody reads an item now; whoever may not, learns nothing."""
+    kind = desk.kind(task)
+    level = desk.work.open(task, item.number, person, kind.levels(person, task), kind.revisable)
+    if level is None:
+        raise HTTPException(404, "there is no such item for you")
+    return level
+
+
+def give(desk: Desk, task: Task, item: Item, person: Person, said: Mapping[str, Any], once: str) -> Verdict:
+    """Keeps what somebody says of an item; on the disk when this returns."""
+    if not 8 <= len(once) <= LONGEST_ONCE or not once.isascii():
+        raise WardroundError("this page is too old: load it again")
+    kind = desk.kind(task)
+    checked = kind.checked(said, task, item)
+    with desk.store.saving():
+        verdict, is_new = desk.work.say(task, item, person, checked, once)
+        if is_new:
+            kind.after(desk, task, item, verdict)
+    return verdict

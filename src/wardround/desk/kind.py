@@ -1,0 +1,115 @@
+"""Kind: what a task has to know about itself. Each file in tasks/ is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from wardround.desk.people import Person
+from wardround.desk.records import Item, NewItem, Task, Verdict
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+
+    from wardround.desk.desk import Desk
+
+ARBITER = "arbiter"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Something that the administrator chooses when a task is made. The default tells its type."""
+
+    name: str
+    label: str
+    default: str | int | float | bool
+    help: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that a task gives away."""
+
+    name: str
+    what: str
+    make: Callable[[Desk, Task], bytes]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the administrator's page about a task."""
+
+    title: str
+    body: Markup
+
+
+class Kind:
+    """The defaults; a kind of task is a subclass with one instance in tasks/__init__.py."""
+
+    name: str
+    title: str
+    what: str  # one sentence for the administrator
+    source: str  # what it is made of, for the form
+    roles: tuple[str, ...]  # who may be assigned
+    settings: tuple[Setting, ...] = ()
+    template: str
+    scripts: tuple[str, ...] = ()
+    shuffled = True  # every reader has an order of their own
+    revisable = True  # a reader may come back to an item and say something else
+    arbitrates = False  # disagreements can be given to a third reader
+
+    def levels(self, person: Person, task: Task) -> Sequence[str]:
+        """The levels at which somebody reads: of those that items want."""
+        return ("reader", ARBITER) if self.arbitrates else ("reader",)
+
+    def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
+        """What is to be read, from the files of the source. Bad input: BadInput, in one line."""
+        raise NotImplementedError
+
+    def view(self, desk: Desk, task: Task, item: Item, person: Person, level: str) -> dict[str, Any]:
+        """What the template needs beyond task, item, images, draft and the reader's own last verdict (`mine`)."""
+        return {}
+
+    def read(self, form: FormData, item: Item) -> dict[str, Any]:
+        """What was said, from the form as the browser sends it."""
+        raise NotImplementedError
+
+    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
+        """The form as it was when this was said: the reverse of `read`."""
+        raise NotImplementedError
+
+    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
+        """What was said, if it can be said; else WardroundError in words for the reader."""
+        raise NotImplementedError
+
+    def label(self, said: Mapping[str, Any]) -> str | None:
+        """The class that agreement is measured on; None counts as not read."""
+        raise NotImplementedError
+
+    def told(self, said: Mapping[str, Any], item: Item) -> Markup:
+        """What was said, for the administrator."""
+        return Markup("{}").format(self.label(said) or "nothing")
+
+    def after(self, desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
+        """What follows from a verdict, saved together with it."""
+
+    def done(self, desk: Desk, task: Task, item: Item, person: Person) -> str | None:
+        """A page to be shown after a verdict and before the next item, by its address; None: go on."""
+        return None
+
+    def notes(self, desk: Desk, task: Task, person: Person) -> list[Part]:
+        """What a reader is told on the page of the task."""
+        return []
+
+    def parts(self, desk: Desk, task: Task) -> list[Part]:
+        """What the administrator sees of this kind, beyond progress and agreement."""
+        return []
+
+    def exports(self) -> Sequence[Export]:
+        """Files beyond verdicts.jsonl, verdicts.csv and agreement.csv, which every task has."""
+        return ()

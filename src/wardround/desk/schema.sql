@@ -1,0 +1,145 @@
+-- Everything that the desk knows. Times are UTC, as 2026-03-01T14:05:00.123Z; JSON is text.
+
+CREATE TABLE IF NOT EXISTS people (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  role TEXT NOT NULL,
+  specialty TEXT NOT NULL DEFAULT '',
+  password TEXT,                          -- argon2; none: has not chosen one yet
+  active INTEGER NOT NULL DEFAULT 1,
+  made TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS invitations (  -- tokens are kept as their hashes
+  token BLOB PRIMARY KEY,
+  role TEXT NOT NULL,
+  person INTEGER REFERENCES people,       -- a new password for somebody who is here already
+  made_by INTEGER REFERENCES people,
+  made TEXT NOT NULL,
+  until TEXT NOT NULL,
+  used TEXT
+);
+
+CREATE TABLE IF NOT EXISTS sessions (     -- ids are kept as their hashes
+  id BLOB PRIMARY KEY,
+  person INTEGER NOT NULL REFERENCES people,
+  made TEXT NOT NULL,
+  until TEXT NOT NULL,
+  ended TEXT
+);
+
+CREATE TABLE IF NOT EXISTS attempts (     -- log-ins that failed
+  who TEXT NOT NULL,
+  time REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS attempts_who ON attempts (who, time);
+
+CREATE TABLE IF NOT EXISTS tasks (
+  id INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  source TEXT NOT NULL,                   -- a path below the root
+  settings TEXT NOT NULL,
+  open INTEGER NOT NULL DEFAULT 1,
+  round INTEGER NOT NULL DEFAULT 1,
+  made_by INTEGER REFERENCES people,
+  made TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS assigned (     -- person:7 or role:student
+  task INTEGER NOT NULL REFERENCES tasks,
+  who TEXT NOT NULL,
+  PRIMARY KEY (task, who)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS items (
+  task INTEGER NOT NULL REFERENCES tasks,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  batch TEXT NOT NULL,
+  first INTEGER NOT NULL DEFAULT 0,       -- the higher, the earlier it is handed out
+  shown TEXT NOT NULL,
+  hidden TEXT NOT NULL,                   -- what no reader sees before deciding: the judge's verdict, a blind run
+  PRIMARY KEY (task, number),
+  UNIQUE (task, name)
+);
+
+CREATE TABLE IF NOT EXISTS wanted (       -- how many readings an item needs, at which level
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  level TEXT NOT NULL,
+  many INTEGER NOT NULL,
+  round INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (task, level, item)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS verdicts (     -- only ever added to; of two by one person on one item the later counts
+  id INTEGER PRIMARY KEY,
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  person INTEGER NOT NULL REFERENCES people,
+  level TEXT NOT NULL,
+  round INTEGER NOT NULL,
+  said TEXT NOT NULL,
+  opened TEXT,
+  time TEXT NOT NULL,
+  once TEXT NOT NULL UNIQUE               -- named by the page: sent twice, it is kept once
+);
+CREATE INDEX IF NOT EXISTS verdicts_item ON verdicts (task, item, level, person);
+CREATE INDEX IF NOT EXISTS verdicts_person ON verdicts (task, person, item);
+
+CREATE TABLE IF NOT EXISTS drafts (       -- what is typed and not yet said
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  person INTEGER NOT NULL,
+  form TEXT NOT NULL,
+  time TEXT NOT NULL,
+  PRIMARY KEY (task, item, person)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS claims (       -- who has an item open, at which level, and since when
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  person INTEGER NOT NULL,
+  level TEXT NOT NULL,
+  opened TEXT NOT NULL,
+  seen REAL NOT NULL,
+  PRIMARY KEY (task, item, person)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS todo (         -- items that come back to somebody, and why
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  person INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  why TEXT NOT NULL,
+  made TEXT NOT NULL,
+  done TEXT,
+  PRIMARY KEY (task, person, item, round)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS images (
+  id TEXT PRIMARY KEY,                    -- drawn at random: tells nothing, leads nowhere
+  task INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  name TEXT NOT NULL,                     -- what the task calls it: 0, 1; L0, L1, L2
+  image TEXT NOT NULL,                    -- path below the task's source, frame, window, modality
+  degradation TEXT                        -- TYPE@SEVERITY
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS images_item ON images (task, item);
+
+CREATE TABLE IF NOT EXISTS audit (
+  id INTEGER PRIMARY KEY,
+  time TEXT NOT NULL,
+  person INTEGER,
+  action TEXT NOT NULL,
+  task INTEGER,
+  item INTEGER,
+  detail TEXT NOT NULL
+);
+
+CREATE TRIGGER IF NOT EXISTS verdicts_stay BEFORE UPDATE ON verdicts BEGIN SELECT RAISE(ABORT, 'verdicts are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS verdicts_are_kept BEFORE DELETE ON verdicts BEGIN SELECT RAISE(ABORT, 'verdicts are never removed'); END;
+CREATE TRIGGER IF NOT EXISTS audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is never changed'); END;
+CREATE TRIGGER IF NOT EXISTS audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is never shortened'); END;

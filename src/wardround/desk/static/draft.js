@@ -1,0 +1,48 @@
+// Keeps what is typed, a moment after it was typed: a closed browser loses nothing.
+"use strict";
+(() => {
+  const form = document.querySelector("form[data-draft]");
+  if (!form) return;
+  const token = document.querySelector('meta[name="csrf"]').content;
+  const status = form.querySelector(".saved");
+  const own = ["csrf", "once", "criterion"];
+  let waiting = null, left = false;
+
+  function fields() {
+    const told = {};
+    for (const [name, value] of new FormData(form)) {
+      if (!own.includes(name) && typeof value === "string") (told[name] ||= []).push(value);
+    }
+    return told;
+  }
+  async function keep() {
+    waiting = null;
+    if (left) return;
+    try {
+      const answer = await fetch(form.dataset.draft, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": token },
+        body: JSON.stringify({ form: fields() }),
+        keepalive: true,
+      });
+      status.textContent = answer.ok ? "Kept" : "Not kept: load the page again";
+    } catch {
+      status.textContent = "Not kept: no connection. Trying again …";
+      waiting = setTimeout(keep, 3000);
+    }
+  }
+  function later() {
+    status.textContent = "…";
+    clearTimeout(waiting);
+    waiting = setTimeout(keep, 300);
+  }
+  form.addEventListener("input", later);
+  form.addEventListener("change", later);
+  form.addEventListener("submit", () => {
+    left = true;
+    clearTimeout(waiting);
+    form.querySelectorAll("button.main").forEach(button => setTimeout(() => { button.disabled = true; }));
+  });
+  addEventListener("pagehide", () => { if (waiting) keep(); });
+  addEventListener("pageshow", event => { if (event.persisted) location.reload(); });
+})();

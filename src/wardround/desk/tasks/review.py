@@ -1,0 +1,297 @@
+"""Review (ClinBench, CURE): cases and what builds leave to people, read at two levels.
+
+Students read all, physicians a drawn sample; what they find goes back to the students, and another sample is drawn,
+until in one of them the findings are few enough. The files are those of `wardround build review`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+from starlette.datastructures import FormData
+
+from wardround.building.reviewing.editing import edited
+from wardround.building.reviewing.items import PHYSICIAN, STUDENT, items
+from wardround.building.reviewing.items import Item as Built
+from wardround.building.reviewing.verdicts import EDIT, KEEP, SAYINGS
+from wardround.building.reviewing.verdicts import Verdict as BuiltVerdict
+from wardround.cases.set import CaseSet, leaves_folder
+from wardround.core.case import Case
+from wardround.core.errors import BadInput, WardroundError
+from wardround.desk.agreement import latest
+from wardround.desk.criteria import CRITERIA, reasons
+from wardround.desk.desk import Desk
+from wardround.desk.differences import difference
+from wardround.desk.editing import edits_of, fields, form_of
+from wardround.desk.exporting import jsonl
+from wardround.desk.kind import ARBITER, Export, Kind, Part, Setting
+from wardround.desk.pages import render
+from wardround.desk.people import PHYSICIANS, Person
+from wardround.desk.people import STUDENT as STUDENTS
+from wardround.desk.places import inside
+from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
+from wardround.desk.rounds import after_verdict, found_by_physicians, rounds
+
+ANY = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only the edits are tried
+LONGEST_COMMENT = 10_000
+MARKUP = (".html", ".htm", ".xml", ".nxml")
+LONGEST_SOURCE = 200_000
+
+
+class Review(Kind):
+    name = "review"
+    title = "Review"
+    what = "Cases are read against their source: kept, edited or discarded, at two levels."
+    source = "A case set as it was built (with its review/ queues), or one queue file"
+    roles = (STUDENTS, *PHYSICIANS)
+    settings = (
+        Setting("share", "Share that physicians read too", 0.2, "Drawn by the seed in each queue; of each round."),
+        Setting("seed", "Seed of the sample", 0),
+        Setting("passes", "Findings that a sample may have", 0.05, "As a share. Above it another round begins."),
+        Setting("suspicious", "items_to_review.csv of a run", "", "Questions that item analysis suspects come first."),
+        Setting("sources", "Folder with the sources", "", "CASE.txt, .md, .html or .xml, shown beside the case."),
+    )
+    template = "review.html"
+    scripts = ("review.js",)
+    arbitrates = True
+
+    def levels(self, person: Person, task: Task) -> Sequence[str]:
+        return (PHYSICIAN, ARBITER) if person.is_physician else (STUDENT,)
+
+    # what is read
+
+    def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
+        if not 0 <= settings["share"] <= 1 or not 0 <= settings["passes"] <= 1:
+            raise WardroundError("a share is between 0 and 1")
+        suspicious = _suspicious(inside(root, settings["suspicious"])) if settings["suspicious"] else {}
+        sources = inside(root, settings["sources"]) if settings["sources"] else None
+        folder = (
+            source if source.is_dir() else source.parent.parent if source.parent.name == "review" else source.parent
+        )
+        cases = CaseSet.read(folder)
+        known = {case.id: case.as_written() for case in cases}
+        built = items(cases, share=settings["share"], seed=settings["seed"])
+        if not source.is_dir():
+            built = [each for each in built if each.queue == source.stem]
+        return [_new(each, known, suspicious, sources, folder, source) for each in built]
+
+    # what is said
+
+    def view(self, desk: Desk, task: Task, item: Item, person: Person, level: str) -> dict[str, Any]:
+        case = item.shown.get("case")
+        readings: list[dict[str, Any]] = []
+        if level == ARBITER:
+            said = latest(desk.work.verdicts(task, item.number)).get(item.number, {})
+            readings = [
+                {"level": each.level, "told": self.told(each.said, item)}
+                for each in said.values()
+                if each.person != person.id
+            ]
+        at = STUDENT if level == STUDENT else PHYSICIAN
+        return {
+            "case": case,
+            "fields": list(fields(case)) if case else [],
+            "criteria": CRITERIA[at],
+            "readings": readings,
+        }
+
+    def read(self, form: FormData, item: Item) -> dict[str, Any]:
+        fine = form.getlist("fine")
+        asked = [each for each in form.getlist("criterion") if isinstance(each, str)]
+        case = item.shown.get("case")
+        return {
+            "verdict": str(form.get("verdict") or ""),
+            "criteria": {each: each in fine for each in asked},
+            "comment": str(form.get("comment") or "").strip(),
+            "edits": edits_of(form, case) if case else {},
+        }
+
+    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
+        case = item.shown.get("case")
+        return {
+            "verdict": [said["verdict"]],
+            "fine": [name for name, is_fine in said["criteria"].items() if is_fine],
+            "comment": [said["comment"]],
+            **(form_of(said["edits"], case) if case else {}),
+        }
+
+    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
+        verdict, criteria = said.get("verdict"), said.get("criteria")
+        comment, edits = said.get("comment", ""), said.get("edits", {})
+        if verdict not in SAYINGS:
+            raise WardroundError("choose keep, edit or discard")
+        if not isinstance(criteria, dict) or set(criteria) not in [set(each) for each in CRITERIA.values()]:
+            raise WardroundError("each criterion is needed, true or false")
+        if not all(isinstance(each, bool) for each in criteria.values()):
+            raise WardroundError("each criterion is needed, true or false")
+        if not isinstance(comment, str) or len(comment) > LONGEST_COMMENT or not isinstance(edits, dict):
+            raise WardroundError(f"a comment has at most {LONGEST_COMMENT:,} characters")
+        if verdict == KEEP and not all(criteria.values()):
+            raise WardroundError("a case that is kept fulfils every criterion: tick them, or edit or discard it")
+        if verdict != KEEP and all(criteria.values()) and not comment:
+            raise WardroundError("say why: leave a criterion unticked, or write a comment")
+        if (verdict == EDIT) != bool(edits):
+            wrong = "you changed the case: choose “edit”, or undo the changes" if edits else "change something first"
+            raise WardroundError(wrong)
+        self._refuse_bad_edits(edits, item)
+        return {"verdict": verdict, "criteria": criteria, "comment": comment, "edits": edits}
+
+    def _refuse_bad_edits(self, edits: dict[str, Any], item: Item) -> None:
+        if not edits:
+            return
+        if not item.shown.get("case"):
+            raise WardroundError("there is no case to edit here")
+        told = BuiltVerdict.model_validate({"item": item.name, "reviewer": "-", "edits": edits} | ANY)
+        try:
+            edited(dict(item.shown["case"]), told)
+        except BadInput as error:
+            raise WardroundError(error.problem.message) from None
+        except (AttributeError, TypeError, ValueError, KeyError, IndexError):
+            raise WardroundError("these edits cannot be made") from None
+
+    def label(self, said: Mapping[str, Any]) -> str | None:
+        return str(said["verdict"])
+
+    def told(self, said: Mapping[str, Any], item: Item) -> Markup:
+        changes = [(name, difference(before, after)) for name, before, after in changes_of(said, item)]
+        return render("review_said.html", said=said, reasons=reasons(said), changes=changes)
+
+    # what follows
+
+    def after(self, desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
+        after_verdict(desk, task, item, verdict)
+
+    def notes(self, desk: Desk, task: Task, person: Person) -> list[Part]:
+        found = found_by_physicians(desk, task)
+        if person.is_physician or not found:
+            return []
+        return [Part("What physicians found so far", render("review_found.html", found=found))]
+
+    def parts(self, desk: Desk, task: Task) -> list[Part]:
+        told = {
+            "rounds": rounds(desk, task),
+            "found": found_by_physicians(desk, task),
+            "passes": task.settings["passes"],
+        }
+        return [Part("Rounds", render("review_rounds.html", **told))]
+
+    def exports(self) -> Sequence[Export]:
+        return (
+            Export("review.jsonl", "for wardround build review --verdicts", _for_build),
+            Export("changes.jsonl", "every edit, with what was there before", _changes),
+        )
+
+
+def changes_of(said: Mapping[str, Any], item: Item) -> list[tuple[str, Any, Any]]:
+    """Field, before, after of each edit."""
+    case = item.shown.get("case")
+    before = {field.name: field.value for field in fields(case)} if case else {}
+    return [(name, before.get(name), after) for name, after in said["edits"].items()]
+
+
+def _new(
+    built: Built,
+    known: Mapping[str, dict[str, Any]],
+    suspicious: Mapping[str, str],
+    sources: Path | None,
+    folder: Path,
+    source: Path,
+) -> NewItem:
+    case = built.held or known.get(built.case)
+    if built.held is not None:
+        Case.model_validate(built.held)
+    line = {key: value for key, value in built.shown.items() if key != "case"}
+    shown: dict[str, Any] = {"queue": built.queue, "decide": built.decide, "line": line, "case": case}
+    if sources is not None and (told := _source(sources, built.case)):
+        shown["source"] = told
+    images: tuple[NewImage, ...] = ()
+    if case is not None and source.is_dir():
+        images = tuple(
+            NewImage(str(number), image)
+            for number, image in enumerate(Case.model_validate(case).images)
+            if not leaves_folder(image.path) and (folder / image.path).is_file()
+        )
+    wants: dict[str, int] = {level: built.levels.count(level) for level in built.levels}
+    why = suspicious.get(built.case)
+    return NewItem(
+        built.item, built.queue, shown, wants, {"suspicious": why} if why else {}, int(why is not None), images
+    )
+
+
+def _suspicious(file: Path) -> dict[str, str]:
+    """Cases with a question that item analysis suspects, and why."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        if not {"case", "reason"} <= set(rows.fieldnames or []):
+            raise BadInput(file, "is no items_to_review.csv: it has no columns case and reason")
+        return {row["case"]: row["reason"] for row in rows}
+
+
+def _source(folder: Path, case: str) -> str | None:
+    """The source of a case as plain text, where it lies in the folder under the case's id."""
+    if leaves_folder(case) or "/" in case:
+        return None
+    for suffix in (".txt", ".md", *MARKUP):
+        if (file := folder / f"{case}{suffix}").is_file():
+            text = file.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+            return _without_markup(text) if suffix in MARKUP else text
+    return None
+
+
+class _Text(HTMLParser):
+    """The text between tags; blocks on lines of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._silent += tag in ("script", "style")
+        if tag in ("p", "div", "br", "h1", "h2", "h3", "h4", "li", "tr", "sec", "title"):
+            self.pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("script", "style") and self._silent > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.pieces.append(data)
+
+
+def _without_markup(text: str) -> str:
+    parser = _Text()
+    parser.feed(text)
+    lines = ("".join(parser.pieces)).split("\n")
+    return "\n".join(" ".join(line.split()) for line in lines if line.strip())
+
+
+def _for_build(desk: Desk, task: Task) -> bytes:
+    names = {item.number: item.name for item in desk.work.items(task)}
+    return jsonl(
+        {
+            "item": names[each.item],
+            "reviewer": each.reader,
+            "level": STUDENT if each.level == STUDENT else PHYSICIAN,
+            "verdict": each.said["verdict"],
+            "reasons": reasons(each.said),
+            "edits": each.said["edits"],
+            "time": each.time,
+        }
+        for each in desk.work.verdicts(task)
+    )
+
+
+def _changes(desk: Desk, task: Task) -> bytes:
+    items = {item.number: item for item in desk.work.items(task)}
+    return jsonl(
+        {"item": items[each.item].name, "reviewer": each.reader, "level": each.level, "time": each.time}
+        | {"field": field, "before": before, "after": after}
+        for each in desk.work.verdicts(task)
+        for field, before, after in changes_of(each.said, items[each.item])
+    )
