@@ -26,8 +26,9 @@ from wardround.marking.judges import Pair
 from wardround.marking.reader import AnswerReader
 from wardround.running.budget import Purse, price
 from wardround.running.caller import GaveUp, Stopping
-from wardround.running.run import Examination, Places, Seated
+from wardround.running.run import Examination, Places
 from wardround.running.schedule import Seat, seats
+from wardround.running.seated import Seated
 from wardround.running.store import Store
 
 VOTES, ITEMS, SUSPICIOUS = 20, 5, 0.01

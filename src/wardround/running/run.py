@@ -7,7 +7,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -35,7 +35,8 @@ from wardround.running.library import Library
 from wardround.running.parts import write_in_parts
 from wardround.running.progress import Lane, Progress
 from wardround.running.room import Reader, Room
-from wardround.running.schedule import Outcome, Plan, examine, replay
+from wardround.running.schedule import Plan, examine, replay
+from wardround.running.seated import Seated
 from wardround.running.sentinel import Sentinels
 from wardround.running.sitting import abandon
 from wardround.running.store import Store
@@ -61,17 +62,6 @@ class Places:
         """With a folder of runs the store is beside it, unless another is named."""
         runs = runs or Path("runs")
         return cls(study, runs, answers or runs.absolute().parent / "answers.sqlite")
-
-
-@dataclass
-class Seated:
-    """One candidate with all that examines it."""
-
-    room: Room
-    plan: Plan
-    sentinels: Sentinels
-    models: set[str]  # as its servers named themselves
-    outcome: Outcome = field(default_factory=Outcome)
 
 
 class Examination:
@@ -273,7 +263,7 @@ class Examination:
             "severities": self._severities(),
             "literature": self._library and self._library.manifest(),
             "candidates": [
-                self._told(seated) | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
+                seated.told() | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
                 for number, seated in enumerate(self._seated)
             ],
             "inapplicable": dict(inapplicable.most_common()),
@@ -298,13 +288,7 @@ class Examination:
             return "it was interrupted"
         if self.purse.reached and any(seated.outcome.stopped for seated in self._seated):
             return self.purse.reached
-        for seated in self._seated:
-            name, outcome = seated.room.caller.settings.name, seated.outcome
-            if outcome.gone:
-                return f"candidate {name!r}: {outcome.gone}"
-            if outcome.failures:
-                return f"candidate {name!r}: {seated.room.caller.tally.failed} answers failed: {outcome.failures[0]}"
-        return None
+        return next((why for seated in self._seated if (why := seated.why_incomplete)), None)
 
     def _severities(self) -> dict[str, Any] | None:
         """The severity table that images were degraded by; None where none were."""
@@ -312,47 +296,6 @@ class Examination:
             return None
         profile = profile_named(self.study.severities, self.prompts.folder)
         return {"profile": profile.name, "version": profile.version, "hash": profile.hash}
-
-    def _told(self, seated: Seated) -> dict[str, Any]:
-        caller, found = seated.room.caller, seated.plan.found
-        settings, tally = caller.settings, caller.tally
-        calls, tokens_in, tokens_out, duplicates = self.store.spent(self.study.name, settings.name)
-        identity = caller.candidate.identity
-        return {
-            "name": settings.name,
-            "provider": identity.provider,
-            "model": identity.model,
-            "revision": identity.revision,
-            "sees": settings.sees,
-            "settings": settings.model_dump(
-                exclude={"headers", "name", "provider", "model", "revision", "sees"}, exclude_unset=True
-            ),
-            "headers": sorted(settings.headers),
-            "reported_models": sorted(seated.models),
-            "asks": found.stored + found.missing,
-            "stored": found.stored,
-            "new": tally.answers,
-            "calls": calls,
-            "tokens_in": tokens_in,
-            "tokens_out": tokens_out,
-            "cost": price(settings, tokens_in, tokens_out),
-            "duplicates": duplicates,
-            "faults": tally.faults,
-            "failed": tally.failed,
-            "failures": seated.outcome.failures,
-            "deviations": self._deviations(settings.name),
-        }
-
-    def _deviations(self, name: str) -> list[str]:
-        settings = next(each for each in self.study.candidates if each.name == name)
-        if not settings.fixed_sampling:
-            return []
-        own, studys = settings.given, self.study.sampling.given
-        return [
-            f"{key} = {own[key]} instead of the study's {studys[key]}"
-            for key in own
-            if key in studys and own[key] != studys[key]
-        ]
 
     def _warnings(self) -> list[str]:
         named: Counter[str] = Counter()
@@ -363,13 +306,7 @@ class Examination:
             for modality, many in named.items()
             if many
         ]
-        for seated in self._seated:
-            caller = seated.room.caller
-            if len(seated.models) > 1:
-                names = ", ".join(sorted(seated.models))
-                told.append(f"{caller.settings.name}: answers come from servers that named different models: {names}")
-            told += [f"{caller.settings.name}: {unable}" for unable in seated.outcome.unable]
-        return told
+        return told + [line for seated in self._seated for line in seated.warnings]
 
     async def close(self) -> None:
         await abandon()
