@@ -11,15 +11,20 @@ from pathlib import Path
 from exam_server import ExamServer
 
 from wardround.building.eurorad.build import build_eurorad
+from wardround.building.ophthalmic.build import build_ophthalmic
 from wardround.building.pmc.build import build_pmc
 from wardround.core.study import CandidateSettings
 
-BUILDS = {"eurorad": build_eurorad, "pmc": build_pmc}
+BUILDS = {"eurorad": build_eurorad, "pmc": build_pmc, "ophthalmic": build_ophthalmic}
+ROLES = {"ophthalmic": ("writer", "reviewer")}
 
 
 def written(source_kind: str, source: str, out: str, url: str) -> None:
-    writer = CandidateSettings(name="writer", provider="openai", base_url=url, model="w", concurrency=1)
-    BUILDS[source_kind](Path(source), Path(out), models={"writer": writer}, answers=Path(out).parent / "answers.sqlite")
+    models = {
+        role: CandidateSettings(name=role, provider="openai", base_url=url, model=role, concurrency=1)
+        for role in ROLES.get(source_kind, ("writer",))
+    }
+    BUILDS[source_kind](Path(source), Path(out), models=models, answers=Path(out).parent / "answers.sqlite")
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

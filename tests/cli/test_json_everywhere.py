@@ -27,6 +27,7 @@ CALLS: dict[str, list[str]] = {
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
     "build dicom": ["archive", "--histories", "histories.csv", "--out", "dicom"],
+    "build ophthalmic": ["eyes.csv", "--out", "chains"],
     "build review": ["cases", "--out", "reviewed", "--to-read", "to_read.jsonl"],
     "build eurorad": ["page.html", "--out", "eurorad"],
     "build pmc": ["report.md", "--out", "pmc", "--skip", "specialty", "rare"],
@@ -82,6 +83,7 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     Image.fromarray(np.eye(8, dtype=np.uint8) * 255).save(write_cases(folder / "pool", POOL) / "scan.png")
     (folder / "packets.jsonl").write_text("".join(json.dumps(phenopacket(name)) + "\n" for name in ("Ab", "Cd", "Ef")))
     hospital(folder, slices=1)
+    (folder / "eyes.csv").write_text("image,modality,disease,grade\npool/scan.png,CFP,glaucoma,2\n")
     published(folder)
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')
     (folder / "queries.tsv").write_text("a\tgout\n")

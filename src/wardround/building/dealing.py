@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 TRIES = 200  # exchanges that are tried for a card that does not fit
@@ -20,6 +21,7 @@ ROUNDS = 2  # times that every question is served its wishes
 PARTNERS = 6  # owners of a wished card that are asked
 EMPTY = -1
 Apart = Callable[[int, int], bool]  # whether two diseases can be options of one question
+Fits = Callable[[int, int], bool]  # whether a question takes a disease as a distractor
 
 
 class Wishes:
@@ -52,15 +54,18 @@ class Wishes:
 class Table:
     """All hands, and who holds which card. A place is one card of one hand; `size` of them are a question's."""
 
-    def __init__(self, golds: Sequence[int], size: int, apart: Apart, numbers: random.Random) -> None:
-        self.golds, self.size, self.apart, self.numbers = golds, size, apart, numbers
-        cards = [gold for gold in golds for _ in range(size)]
+    def __init__(
+        self, golds: Sequence[int], size: int, apart: Apart, numbers: random.Random, takes: Fits | None = None
+    ) -> None:
+        self.golds, self.size, self.apart, self.numbers, self.takes = golds, size, apart, numbers, takes
+        cards = _cards(golds, size, takes)
         numbers.shuffle(cards)
         self.cards = array("i", cards)
         self.owners: dict[int, list[int]] = {}  # the places of each disease's cards
         self._rank = array("i", [0]) * len(cards)  # where a place stands among the owners of its card
         for place, card in enumerate(cards):
-            self._own(place, card)
+            if card != EMPTY:
+                self._own(place, card)
 
     def hand(self, question: int) -> list[int]:
         """The cards of a question; fewer where a place stayed empty."""
@@ -82,9 +87,13 @@ class Table:
         self.put(other, mine)
 
     def fits(self, place: int, card: int) -> bool:
-        """Whether a card can stand beside the right answer and the rest of the hand."""
+        """Whether a card can stand beside the right answer and the rest of the hand. A place may stay empty."""
         question = place // self.size
-        if card == EMPTY or not self.apart(self.golds[question], card):
+        if card == EMPTY:
+            return True
+        if not self.apart(self.golds[question], card):
+            return False
+        if self.takes is not None and not self.takes(question, card):
             return False
         cards = self.cards
         return all(
@@ -116,13 +125,15 @@ class Table:
         owners.pop()
 
 
-def deal(golds: Sequence[int], size: int, apart: Apart, numbers: random.Random) -> tuple[Table, int]:
+def deal(
+    golds: Sequence[int], size: int, apart: Apart, numbers: random.Random, takes: Fits | None = None
+) -> tuple[Table, int]:
     """A table on which every card fits where it lies, and for how many places none of the fair cards did.
 
     `golds`: the disease that is right in each question; `size`: its distractors. A place without a fair card gets any
     disease that fits, or stays empty: so it is in small sets, and where one disease is right in more than 1 of K.
     """
-    table = Table(golds, size, apart, numbers)
+    table = Table(golds, size, apart, numbers, takes)
     left = _misfits(table)
     for _ in range(PASSES):
         for place in left:
@@ -132,12 +143,28 @@ def deal(golds: Sequence[int], size: int, apart: Apart, numbers: random.Random) 
             break
     for place in left:
         table.put(place, EMPTY)
+    left = [place for place, card in enumerate(table.cards) if card == EMPTY]
     diseases = sorted(set(golds))
     for place in left:
         table.put(
             place, next((card for card in numbers.sample(diseases, len(diseases)) if table.fits(place, card)), EMPTY)
         )
     return table, len(left)
+
+
+def _cards(golds: Sequence[int], size: int, takes: Fits | None) -> list[int]:
+    """The fair number of cards of each disease; places are empty for those that there are not enough questions for."""
+    many = Counter(golds)
+    if takes is None:
+        room = {card: len(golds) - times for card, times in many.items()}
+    else:
+        room = {card: sum(takes(question, card) for question in range(len(golds))) for card in many}
+    cards: list[int] = []
+    for card in golds:
+        fair = min(size, room[card])
+        room[card] -= fair
+        cards += [card] * fair + [EMPTY] * (size - fair)
+    return cards
 
 
 def _misfits(table: Table) -> list[int]:

@@ -44,7 +44,7 @@ def eurorad(
     from wardround.building.eurorad import build_eurorad
 
     built = build_eurorad(pages, out, dev=dev, seed=seed, note=note, **_given(out, models, answers, synonyms))
-    _finish(built, as_json)
+    finish_build(built, as_json)
 
 
 def pmc(
@@ -72,7 +72,7 @@ def pmc(
 
     catalogue = read_catalogue(rare) if rare else None
     given = _given(out, models, answers, synonyms)
-    _finish(build_pmc(articles, out, skip=skip or (), rare=catalogue, seed=seed, note=note, **given), as_json)
+    finish_build(build_pmc(articles, out, skip=skip or (), rare=catalogue, seed=seed, note=note, **given), as_json)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -92,7 +92,8 @@ def _given(out: Path, models: Path | None, answers: Path | None, synonyms: Path 
     }
 
 
-def _finish(built: Built, as_json: bool) -> None:
+def finish_build(built: Built, as_json: bool) -> None:
+    """Prints the funnel and where the set is."""
     from wardround.reporting.table_text import as_text
 
     text = as_text(built.table(), shutil.get_terminal_size((120, 40)).columns)

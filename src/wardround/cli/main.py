@@ -13,6 +13,7 @@ from wardround.cli import (
     build,
     build_dicom,
     build_journals,
+    build_ophthalmic,
     build_review,
     cases,
     check,
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 build.app.command()(build_dicom.dicom)
+build.app.command()(build_ophthalmic.ophthalmic)
 build.app.command(cls=TakesLists)(build_review.review)
 build_journals.add_to(build.app)
 app.add_typer(build.app, name="build")

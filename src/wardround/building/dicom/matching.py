@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
-from wardround.building.dicom.histories import Row
 from wardround.building.dicom.identifiers import NOTHING, Known
 from wardround.building.dicom.secret import Secret
 from wardround.building.options import tidy
 from wardround.building.pipeline import Build
+from wardround.building.rows import Row
 from wardround.building.spool import Record
 
 Study = dict[str, Any]

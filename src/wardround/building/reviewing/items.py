@@ -49,6 +49,11 @@ class Item(NamedTuple):
         """The case that is kept out of the set until this is decided."""
         return self.shown.get("case")
 
+    @property
+    def adds(self) -> dict[str, Any] | None:
+        """A question that its case gets if this is kept or edited."""
+        return self.shown.get("adds")
+
     def lacking(self, read: Iterable[Level]) -> list[Level]:
         """The levels at which it is still to be read; a physician may stand in for a student."""
         left = list(self.levels)

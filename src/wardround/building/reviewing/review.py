@@ -38,7 +38,7 @@ from wardround.building.reviewing.settling import (
     Settled,
     settle,
 )
-from wardround.building.reviewing.verdicts import DISCARD, SAYINGS, Verdict, read_verdicts
+from wardround.building.reviewing.verdicts import DISCARD, EDIT, KEEP, SAYINGS, Verdict, read_verdicts
 from wardround.building.writers import Writers
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
@@ -141,6 +141,8 @@ def _decided(cases: CaseSet, settled: Sequence[Settled]) -> tuple[list[dict[str,
             rejected.append(Rejected(id, STEP, *reason))
             continue
         for each in about.get(id, []):
+            if each.item.adds is not None and each.verdict in (KEEP, EDIT):
+                case = case | {"questions": [*case["questions"], each.item.adds]}
             if (edit := each.edits) is not None:
                 case, more = edited(case, edit)
                 changes += more
@@ -149,7 +151,8 @@ def _decided(cases: CaseSet, settled: Sequence[Settled]) -> tuple[list[dict[str,
 
 
 def _left_out(about: Sequence[Settled], is_held: bool) -> tuple[str, str] | None:
-    """Why a case is left out: the gravest of what became of its items."""
+    """Why a case is left out: the gravest of what became of its items. It can do without a question to be added."""
+    about = [each for each in about if each.item.adds is None]
     for each in about:
         if each.verdict == DISCARD:
             reason = "discarded by reviewers" if each.state == SETTLED else each.state
@@ -175,6 +178,8 @@ def _write(
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         cases.copy_image(Image(path=path), folder / path)
+    for table in sorted(cases.folder.glob("*.toml")):  # what the set was built by
+        (folder / table.name).write_bytes(table.read_bytes())
     _account(folder, cases.folder, reviewed)
     (folder / "reviewed").mkdir()
     dumped = [verdict.model_dump() for verdict in given]

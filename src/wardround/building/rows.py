@@ -1,0 +1,61 @@
+"""Tables that people give: one row a case or an image, with columns under any of several names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from wardround.core.errors import BadInput
+
+SEPARATOR = "|"
+
+
+class Row(NamedTuple):
+    """One row: the line on which it ends, and what it tells by column."""
+
+    line: int
+    told: dict[str, str]
+
+    def listed(self, name: str) -> list[str]:
+        """The values of a cell that holds several."""
+        return [part.strip() for part in self.told.get(name, "").split(SEPARATOR) if part.strip()]
+
+    @property
+    def age(self) -> float | int | None:
+        try:
+            age = float(self.told.get("age", ""))
+        except ValueError:
+            return None
+        return None if not 0 <= age <= 130 else int(age) if age == int(age) else age
+
+    @property
+    def sex(self) -> str | None:
+        first = self.told.get("sex", "")[:1].upper()
+        return {"F": "F", "W": "F", "M": "M"}.get(first)
+
+
+def read_rows(file: Path, names: Mapping[str, Sequence[str]]) -> tuple[set[str], list[Row]]:
+    """The columns that the table has, and its rows; `names` are what each column may be called."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ";" if ";" in text.split("\n", 1)[0] else ","
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        columns = {given: column for given in rows.fieldnames or () if (column := _column(given, names))}
+        if len(set(columns.values())) < len(columns):
+            raise BadInput(file, "two columns mean the same", line=1)
+        return set(columns.values()), [
+            Row(rows.line_num, {columns[key]: (value or "").strip() for key, value in row.items() if key in columns})
+            for row in rows
+        ]
+    except FileNotFoundError:
+        raise BadInput(file, "there is no such table") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(file, f"cannot be read: {error}") from None
+
+
+def _column(given: str | None, names: Mapping[str, Sequence[str]]) -> str | None:
+    plain = (given or "").strip().lower().replace(" ", "_").replace("-", "_")
+    return next((name for name, called in names.items() if plain in called), None)
