@@ -18,7 +18,10 @@ LONGEST_ONCE = 64
 def may_open(desk: Desk, task: Task, item: Item, person: Person) -> str:
     """The level at which somebody reads an item now; whoever may not, learns nothing."""
     kind = desk.kind(task)
-    level = desk.work.open(task, item.number, person, kind.levels(person, task), kind.revisable)
+    here = (desk, task, item.number, person)
+    level = None
+    if desk.work.mine(task, item.number, person) or kind.may_begin(*here):
+        level = desk.work.open(task, item.number, person, kind.levels(person, task), kind.may_return(*here))
     if level is None:
         raise HTTPException(404, "there is no such item for you")
     return level

@@ -67,6 +67,21 @@ class Kind:
         """The levels at which somebody reads: of those that items want."""
         return ("reader", ARBITER) if self.arbitrates else ("reader",)
 
+    def prepare(self, desk: Desk, task: Task, person: Person) -> None:
+        """What has to be there before somebody who is given the task sees it; asked each time."""
+
+    def next(self, desk: Desk, task: Task, person: Person) -> int | None:
+        """The item that somebody reads now."""
+        return desk.work.next(task, person, self.levels(person, task), self.shuffled)
+
+    def may_begin(self, desk: Desk, task: Task, item: int, person: Person) -> bool:
+        """Whether an item that waits for somebody may be opened now, or others have to come first."""
+        return True
+
+    def may_return(self, desk: Desk, task: Task, item: int, person: Person) -> bool:
+        """Whether somebody may come back to an item that they have read."""
+        return self.revisable
+
     def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
         """What is to be read, from the files of the source. Bad input: BadInput, in one line."""
         raise NotImplementedError

@@ -27,6 +27,9 @@ def home(request: Request, desk: TheDesk, person: LoggedIn) -> Response:
     if person.is_administrator:
         return RedirectResponse("/admin", 303)
     work = desk.work
+    mine = work.tasks_of(person)
+    for task in mine:
+        desk.kind(task).prepare(desk, task, person)
     tasks = [
         {
             "task": task,
@@ -35,7 +38,7 @@ def home(request: Request, desk: TheDesk, person: LoggedIn) -> Response:
             "waiting": work.waiting(task, person, desk.kind(task).levels(person, task)),
             "read": len(work.read_by(task, person)),
         }
-        for task in work.tasks_of(person)
+        for task in mine
     ]
     return page(request, "home.html", tasks=tasks)
 
@@ -43,14 +46,16 @@ def home(request: Request, desk: TheDesk, person: LoggedIn) -> Response:
 @router.get("/tasks/{task}")
 def queue(request: Request, desk: TheDesk, person: LoggedIn, task: TaskToDo) -> Response:
     kind, work = desk.kind(task), desk.work
+    kind.prepare(desk, task, person)
     levels = kind.levels(person, task)
     read = work.read_by(task, person)
     told: dict[str, Any] = {
         "todo": work.todo(task, person),
         "waiting": work.waiting(task, person, levels),
-        "next": work.next(task, person, levels, kind.shuffled),
+        "next": kind.next(desk, task, person),
         "read": read[:READ_SHOWN],
         "many": len(read),
+        "again": {number for number, _, _ in read[:READ_SHOWN] if kind.may_return(desk, task, number, person)},
         "notes": kind.notes(desk, task, person),
     }
     return page(request, "queue.html", task=task, kind=kind, **told)
@@ -83,7 +88,8 @@ def say(request: Request, desk: TheDesk, person: LoggedIn, task: TaskToDo, item:
 def next_page(desk: Desk, task: Task, person: Person) -> str:
     """Where somebody goes on: the next item, or the task's page when there is none."""
     kind = desk.kind(task)
-    number = desk.work.next(task, person, kind.levels(person, task), kind.shuffled)
+    kind.prepare(desk, task, person)
+    number = kind.next(desk, task, person)
     return f"/tasks/{task.id}" if number is None else f"/tasks/{task.id}/items/{number}"
 
 
