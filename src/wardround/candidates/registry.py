@@ -15,6 +15,7 @@ PROVIDERS = {
     "openai": "wardround.candidates.openai:OpenAI",
     "external": "wardround.candidates.external:external",
     "local": "wardround.candidates.local:Local",
+    "people": "wardround.candidates.people:People",
     "pixels": "wardround.candidates.pixels:Pixels",
     "random": "wardround.candidates.baselines:Random",
     "position": "wardround.candidates.baselines:Position",

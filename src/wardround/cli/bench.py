@@ -66,6 +66,7 @@ def bench(
     from wardround.benchmarks.bench_all import bench_all
     from wardround.benchmarks.candidate_text import candidate_from, candidates_in
     from wardround.benchmarks.entry import find
+    from wardround.candidates.people import by_role
 
     if name != "all":
         find(name)
@@ -73,6 +74,7 @@ def bench(
         raise WardroundError(f"{name} needs a case set: --cases DIR")
     named, judging = candidates_in(candidates) if candidates else ([], None)
     named += [candidate_from(text) for text in candidate or []]
+    named = [each for told in named for each in by_role(told)]
     if judge is not None:
         judging = candidate_from(f"judge={judge}")
     given: dict[str, Any] = {

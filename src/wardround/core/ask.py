@@ -141,6 +141,7 @@ class Answer:
     model: str | None = None  # as the server named itself
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
     sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
+    person: dict[str, Any] | None = None  # who answered, of which role and specialty, in how many seconds, and when
     foretold: Foretold | None = None  # of an Ask for the probability of a text
 
     def stored(self) -> dict[str, Any]:
@@ -162,5 +163,6 @@ class Answer:
             model=told.get("model"),
             images=tuple(told.get("images", ())),
             sources=tuple(told.get("sources", ())),
+            person=told.get("person"),
             foretold=Foretold(*told["foretold"]) if "foretold" in told else None,
         )

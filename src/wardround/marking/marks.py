@@ -23,6 +23,7 @@ from wardround.marking.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, s
 from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.lexical import NO_SYNONYMS, Lexical
+from wardround.marking.people import PEOPLE_SCHEMA, person_marks
 from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
 from wardround.marking.spoken import spoken
 from wardround.running.parts import write_in_parts
@@ -59,6 +60,7 @@ SCHEMA: dict[str, Any] = {
     "gold_place": pl.Int16,
     **EVIDENCE_SCHEMA,
     **LEAKAGE_SCHEMA,
+    **PEOPLE_SCHEMA,
     "labels": pl.List(pl.Boolean),  # what people say of the diagnoses that `hits` judges
 }
 
@@ -116,9 +118,9 @@ def _marks(
             place = {name: row[name] for name in PLACE}
             degraded = strata(case, question, condition) if degrades else {}
             evidence = shown.with_answer(row) if shown else None
-            told = {}
+            told: dict[str, Any] = dict(person_marks(answer, case))
             if evidence is not None:
-                told = evidence_marks(case, question, answer, judged, evidence, synonyms, test)
+                told |= evidence_marks(case, question, answer, judged, evidence, synonyms, test)
             yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded | told
 
 

@@ -23,11 +23,11 @@ def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) ->
     return np.where(alike, np.minimum(clusters, n), n / deff)
 
 
-def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+def wilson(share: Floats, n: Floats, z: float = Z) -> tuple[Floats, Floats]:
     """The score interval of a share of n: the shares that it does not contradict at 5%."""
-    middle = share + Z * Z / (2 * n)
-    reach = Z * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    scale = 1 + Z * Z / n
+    middle = share + z * z / (2 * n)
+    reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
     # at 0 and 1 the ends are exact; elsewhere rounding must not put the share outside its own interval
     low = np.where(share <= 0, 0.0, np.minimum((middle - reach) / scale, share))
     high = np.where(share >= 1, 1.0, np.maximum((middle + reach) / scale, share))

@@ -16,6 +16,7 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
 from wardround.core.study import Study, study_from
+from wardround.measuring.people import of_models
 from wardround.measuring.tables import COMPARISONS, MEASURES
 
 TOGETHER = "*"  # figures of all candidates together, as the share of pairs in which the weaker is surer
@@ -169,7 +170,7 @@ def read_run(folder: Path) -> RunFolder:
         manifest=_manifest(folder / "manifest.json"),
         measures=read_table(folder / "measures.csv", MEASURES),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
-        marks=pl.scan_parquet(marks),
+        marks=of_models(pl.scan_parquet(marks)),
     )
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from wardround.asking.applicable import conditions_for
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Request
+from wardround.candidates.people import People
 from wardround.core.ask import Answer
-from wardround.core.case import Question
+from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.running.caller import Caller
@@ -52,9 +53,27 @@ class Room:
 
     def why_not(self, condition: Condition) -> str | None:
         """Why this candidate cannot be asked under a condition, or None if it can."""
-        if condition.probe == "none" or self.caller.candidate.writes:
+        candidate = self.caller.candidate
+        if isinstance(candidate, People):
+            return self._why_not_people(candidate, condition)
+        if condition.probe == "none" or candidate.writes:
             return None
         return "the candidate writes no texts, so that no probe of leakage can be put to it"
+
+    def _why_not_people(self, people: People, condition: Condition) -> str | None:
+        """People saw one thing: what they say they did, or else what the study asks first."""
+        shown = next(filter(people.was_shown, self.study.all_conditions), None)
+        if condition != shown:
+            return "people answered under another condition"
+        if condition.confidence == "logprobs":
+            return "people have no log-probabilities"
+        return None if condition.probe == "none" else "no probe of leakage can be put to people"
+
+    def trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:
+        """In how many trials questions are asked: of people, as many as answered, which may be none."""
+        if isinstance(self.caller.candidate, People):
+            return min(self.caller.candidate.held(case, question) for question in unit)
+        return 1 if condition.confidence == "logprobs" else self.study.trials
 
     @cached_property
     def conditions(self) -> list[tuple[bool, list[tuple[int, Condition]]]]:

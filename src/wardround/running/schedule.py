@@ -62,7 +62,10 @@ def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], Non
                 if reason is not None:
                     inapplicable(reason)
                     continue
-                trials = 1 if condition.confidence == "logprobs" else study.trials
+                trials = room.trials(case, unit, condition)
+                if not trials:
+                    inapplicable("none of these people answered it")
+                    continue
                 yield Seat(number, case, unit, scored, condition, condition_number, trials)
 
 

@@ -1,0 +1,167 @@
+"""People as candidates: their CSV, the way of their answers through a run, and what stands beside models."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from wardround.candidates.people import by_role, read_people
+from wardround.core.errors import WardroundError
+from wardround.examination import mark_run, run_study
+
+HEAD = "person,role,specialty,case,question,trial,option,confidence,seconds,at\n"
+LINES = [
+    "ann,attending,Surg,case-0,mcq,0,A,0.9,12.5,2026-05-01T10:00:00",  # right, in her specialty
+    "ann,attending,Surg,case-1,mcq,0,B,90%,,",  # right, out of it
+    "ann,attending,Surg,case-2,mcq,0,A,,,",  # wrong
+    "ann,attending,Surg,case-3,mcq,0,,,,",  # no answer
+    "bob,attending,Pediatrics; surgery,case-0,mcq,0,disease 0 beta,0.5,,",  # wrong, told by its text
+    "cem,student,,case-0,mcq,0,a,,,",  # right
+    "cem,student,,elsewhere,mcq,0,B,,,",  # a case of another set
+]
+
+
+def ward(folder: Path, lines: list[str] = LINES, conditions: str = "", more: str = "") -> Path:
+    cases = [
+        {
+            "id": f"case-{number}",
+            "specialty": "Surgery" if number == 0 else "Dentistry",
+            "questions": [
+                {
+                    "id": "mcq",
+                    "kind": "choice",
+                    "prompt": f"What has patient {number}?",
+                    "options": [f"disease {number} {name}" for name in ("alpha", "beta", "gamma", "delta")],
+                    "gold": number % 4,
+                }
+            ],
+        }
+        for number in range(6)
+    ]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    (folder / "experts.csv").write_text(HEAD + "\n".join(lines) + "\n")
+    people = f'provider = "people"\nmodel = "{folder / "experts.csv"}"\n'
+    (folder / "study.toml").write_text(
+        f'name = "exam"\ncases = "."\ntrials = 2\n[conditions]\n{conditions}\n'
+        f'[[candidates]]\nname = "human/attending"\n{people}extra_body = {{ role = "attending" {more}}}\n'
+        f'[[candidates]]\nname = "human/student"\n{people}extra_body = {{ role = "student" {more}}}\n'
+        '[[candidates]]\nname = "model"\nprovider = "random"\n'
+    )
+    return folder / "study.toml"
+
+
+def run(study: Path) -> Path:
+    ended = run_study(study, runs=study.parent / "runs", note=lambda text: None, quiet=True)
+    assert ended.exit_code == 0
+    return ended.folder
+
+
+def measured(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    with (folder / "measures.csv").open() as file:
+        return {(line["measure"], line["candidate"], line["slice"]): line for line in csv.DictReader(file)}
+
+
+def test_answers_of_people_are_answers_like_any_other(tmp_path: Path) -> None:
+    folder = run(ward(tmp_path, conditions='options = "shuffled"\nconfidence = "verbal"'))
+    marks = pl.read_parquet(folder / "marks.parquet").filter(pl.col("person").is_not_null())
+    told = marks.select("candidate", "case", "trial", "person", "outcome", "in_specialty", "confidence").sort(
+        "candidate", "case", "trial"
+    )
+    assert told.rows() == [
+        ("human/attending", "case-0", 0, "ann", "right", "yes", 0.9),
+        ("human/attending", "case-0", 1, "bob", "wrong", "yes", 0.5),
+        ("human/attending", "case-1", 0, "ann", "right", "no", 0.9),
+        ("human/attending", "case-2", 0, "ann", "wrong", "no", None),
+        ("human/student", "case-0", 0, "cem", "right", None, None),
+    ]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["inapplicable"] == {"none of these people answered it": 3 + 5}  # counted, never wrong
+    before = (folder / "measures.csv").read_bytes()
+    (tmp_path / "experts.csv").unlink()  # what was answered is in the store
+    mark_run(folder, note=lambda text: None)
+    assert (folder / "measures.csv").read_bytes() == before
+
+
+def test_a_role_is_the_mean_over_its_people_and_not_over_answers(tmp_path: Path) -> None:
+    found = measured(run(ward(tmp_path)))
+    line = found["accuracy", "human/attending", "{}"]
+    assert float(line["value"]) == pytest.approx((2 / 3 + 0 / 1) / 2)  # over answers it would be 2/4
+    assert (line["n"], line["version"], line["method"]) == ("4", "mean over 2 people", "too few cases")
+    inside = found["accuracy", "human/attending", '{"in_specialty":"yes"}']
+    outside = found["accuracy", "human/attending", '{"in_specialty":"no"}']
+    assert (float(inside["value"]), inside["n"], float(outside["value"]), outside["n"]) == (0.5, "2", 0.5, "2")
+    assert ("accuracy", "human/student", '{"in_specialty":"no"}') not in found
+    assert {line["candidate"] for (name, *_), line in found.items() if name == "worst@2"} == {"model"}
+
+
+def test_more_answers_are_other_asks_and_nothing_stale_is_used(tmp_path: Path) -> None:
+    first = measured(run(ward(tmp_path)))
+    study = ward(tmp_path, [*LINES[1:], "ann,attending,Surg,case-0,mcq,0,D,,,"])
+    second = measured(run(study))
+    line, other = (found["accuracy", "human/attending", "{}"] for found in (first, second))
+    assert (float(line["value"]), float(other["value"])) == (pytest.approx(1 / 3), pytest.approx(1 / 6))
+
+
+def test_people_saw_one_thing(tmp_path: Path) -> None:
+    axes = 'stem = ["full", "options-only"]'
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    first = pl.read_parquet(run(ward(tmp_path / "a", conditions=axes)) / "marks.parquet")
+    named = pl.read_parquet(
+        run(ward(tmp_path / "b", conditions=axes, more=', when = { stem = "options-only" }')) / "marks.parquet"
+    )
+    for marks, stem in ((first, "full"), (named, "options-only")):
+        shown = marks.filter(pl.col("person").is_not_null())["condition"].unique().to_list()
+        assert [json.loads(condition)["stem"] for condition in shown] == [stem]
+
+
+def test_one_candidate_for_each_role(tmp_path: Path) -> None:
+    ward(tmp_path)
+    told = {"name": "experts", "provider": "people", "model": str(tmp_path / "experts.csv")}
+    assert [(each["name"], each["extra_body"]) for each in by_role(told)] == [
+        ("human/attending", {"role": "attending"}),
+        ("human/student", {"role": "student"}),
+    ]
+    assert by_role({"name": "x", "provider": "random"}) == [{"name": "x", "provider": "random"}]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (",attending,,case-0,mcq,0,A,,,", ":2: person: is empty"),
+        ("ann,,,case-0,mcq,0,A,,,", ":2: role: is empty"),
+        ("ann,attending,,case-0,mcq,x,A,,,", ":2: trial: cannot be read: 'x'"),
+        ("ann,attending,,case-0,mcq,-1,A,,,", ":2: trial: is below 0"),
+        ("ann,attending,,case-0,mcq,0,A,80,,", ":2: confidence: is '80'; expected 0 to 1, or 0% to 100%"),
+        ("ann,attending,,case-0,mcq,0,A,,-3,", ":2: seconds: is '-3', no time that anybody took"),
+        ("ann,attending,,case-0,mcq,0,A,,,noon", ":2: at: cannot be read: 'noon'"),
+        ("ann,attending,,case-0,mcq,0,A,,", ":2: has not as many cells as there are columns (10)"),
+        ("ann,attending,,case-0,dx,0,A,,,", ":2: question: case 'case-0' has no question 'dx', only mcq"),
+        ("ann,attending,,case-0,mcq,0,E,,,", ":2: option: 'E' is no option; expected A to D, or an option's text"),
+        ("ann,attending,,far,mcq,0,A,,,", ": there are no answers to cases of this set in it"),
+        ("ann,nurse,,case-0,mcq,0,A,,,", ": there are no answers of attending in it"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, complaint: str) -> None:
+    study = ward(tmp_path, [line])
+    with pytest.raises(WardroundError) as refused:
+        run_study(study, runs=tmp_path / "runs", note=lambda text: None, quiet=True)
+    assert str(refused.value) == f"{tmp_path / 'experts.csv'}{complaint}"
+
+
+def test_files_that_are_no_such_table(tmp_path: Path) -> None:
+    file = tmp_path / "experts.csv"
+    with pytest.raises(WardroundError, match="cannot be read: No such file"):
+        list(read_people(file))
+    file.write_text("person,role\n")
+    with pytest.raises(WardroundError, match=r"experts.csv:1: there is no column 'case'"):
+        list(read_people(file))
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(WardroundError, match="is no CSV file"):
+        list(read_people(file))
+    file.write_text(HEAD + LINES[0] + "\n" + LINES[0] + "\n")
+    with pytest.raises(WardroundError, match=r":3: ann answered case-0 mcq twice in trial 0, first in line 2"):
+        list(read_people(file))

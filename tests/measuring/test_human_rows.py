@@ -1,0 +1,85 @@
+"""Human rows: the mean over people, and an interval that holds the truth over people and cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wardround.measuring.people import BOTH, CASES, interval, spread
+
+
+def answers(
+    seed: int, people: int = 12, cases: int = 120, each: int = 60, accuracy: float = 0.6, between: float = 0.12
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """People of different skill answer a part each of cases of different difficulty."""
+    random = np.random.default_rng(seed)
+    skill, ease = random.uniform(-between, between, people), random.uniform(-0.25, 0.25, cases)
+    person = np.repeat(np.arange(people), each)
+    case = np.concatenate([random.choice(cases, each, replace=False) for _ in range(people)])
+    right = random.random(len(person)) < accuracy + skill[person] + ease[case]
+    return person, np.unique(case, return_inverse=True)[1], right.astype(float)
+
+
+def test_by_hand() -> None:
+    """Two people: 3 of 4 and 1 of 2. Mean .625; scores (y - .625) / (2 n) added up by hand."""
+    person = np.array([0, 0, 0, 0, 1, 1])
+    cluster = np.array([0, 1, 2, 3, 0, 1])
+    value = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    found = spread(person, cluster, value)
+    assert found.mean == pytest.approx(0.625)
+    scores = np.array([0.375, 0.375, 0.375, -0.625, 2 * 0.375, 2 * -0.625]) / 8
+    assert found.by_person == pytest.approx(2 * ((0.0625) ** 2 + 0.0625**2))  # (acc - mean) / 2, squared, times 2 / 1
+    by_case = [scores[0] + scores[4], scores[1] + scores[5], scores[2], scores[3]]
+    assert found.by_cluster == pytest.approx(4 / 3 * sum(x * x for x in by_case))
+
+
+def test_both_parts_are_what_drawing_people_or_cases_anew_gives() -> None:
+    person, case, value = answers(1)
+    found = spread(person, case, value)
+    people, cases = int(person.max()) + 1, int(case.max()) + 1
+    random = np.random.default_rng(2)
+    own = np.bincount(person, value) / np.bincount(person)
+    drawn = own[random.integers(0, people, (20_000, people))].mean(axis=1)
+    assert found.by_person == pytest.approx(drawn.var() * people / (people - 1), rel=0.05)
+    redrawn = []
+    for _ in range(4_000):
+        weight = np.bincount(random.integers(0, cases, cases), minlength=cases)[case]
+        redrawn.append((np.bincount(person, value * weight) / np.bincount(person, weight)).mean())
+    # cases drawn anew leave each person's own mean where it is
+    within = spread(person, case, value - own[person] + found.mean)
+    assert within.by_cluster == pytest.approx(float(np.var(redrawn)) * cases / (cases - 1), rel=0.1)
+
+
+def test_one_person_has_an_interval_over_cases_and_few_cases_have_none() -> None:
+    person, case, value = answers(3, people=1)
+    low, high, method = interval(spread(person, case, value), len(value))
+    assert low is not None
+    assert high is not None
+    assert 0 < low < value.mean() < high < 1
+    assert method == CASES
+    assert interval(spread(person[:5], case[:5].argsort().argsort(), value[:5]), 5) == (None, None, "too few cases")
+    alike = interval(spread(*answers(4)[:2], np.ones(720)), 720)
+    assert alike[1:] == (1.0, BOTH)
+    assert alike[0] is not None
+    assert 0.9 < alike[0] < 1
+
+
+def covered(repeats: int, **how: float) -> float:
+    """How often the interval holds the accuracy that people and cases were drawn around."""
+    held = 0
+    for seed in range(repeats):
+        person, case, value = answers(1000 + seed, **how)  # type: ignore[arg-type]
+        low, high, _ = interval(spread(person, case, value), len(value))
+        assert low is not None
+        assert high is not None
+        held += low <= 0.6 <= high
+    return held / repeats
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("people", "cases", "each", "between"),
+    [(12, 120, 60, 0.12), (5, 250, 50, 0.12), (5, 250, 50, 0.0), (20, 60, 60, 0.2), (8, 200, 200, 0.15)],
+)
+def test_the_interval_holds_the_truth(people: int, cases: int, each: int, between: float) -> None:
+    assert 0.93 <= covered(2_000, people=people, cases=cases, each=each, between=between) <= 0.985
