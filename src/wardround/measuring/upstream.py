@@ -12,8 +12,8 @@ from wardround.measuring.coded import OUTCOMES, Coded, coded, is_empty
 from wardround.measuring.exact import Floats
 from wardround.measuring.figuring import figured
 from wardround.measuring.formulas import ratio
+from wardround.measuring.grouped import in_stage_order
 from wardround.measuring.kinds import Kind, Measure
-from wardround.measuring.slices import NATURAL_ORDER
 from wardround.measuring.sums import cluster_sums, placed
 
 UPSTREAM: dict[str, Any] = {
@@ -44,8 +44,7 @@ def upstream_errors(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.Data
     links = _links(numbers)
     if links.is_empty():
         return pl.DataFrame(schema=UPSTREAM)
-    told = links["stage"].drop_nulls().unique().to_list()
-    stages = sorted(told, key=lambda s: (NATURAL_ORDER["stage"].index(s) if s in NATURAL_ORDER["stage"] else 99, s))
+    stages = in_stage_order(links["stage"])
     rows = [
         row
         for number, name in enumerate(numbers.candidates)
