@@ -27,7 +27,7 @@ SHOWN = ("inputs", "telling", "prompt", "reasoning", "probe")  # the axes that a
 RATIONALE, GOLD, HALF, ORDER = "published rationale", "gold in a sentence", "second half", "order of the options"
 
 
-Alike = tuple[str, str, str]  # what sort of text, of what kind of question, in which telling
+Alike = tuple[str, str, bool, str]  # what sort of text, of what kind of question, with a paraphrase, in which telling
 Measured = tuple[int, int, int]  # length of a text, number of its case, place of its question
 
 
@@ -88,16 +88,16 @@ class Probes:
             return f"a probe is put without {axes[0]} = {condition.values[axes[0]]}"
         if question.chain is not None:
             return "a probe is put to single questions, not to chains"
-        probe = condition.probe.removesuffix("-other")
+        probe = condition.probe
         if probe.startswith("options@"):
             return _why_no_order(question, int(probe.removeprefix("options@")))
         if probe.endswith("-paraphrase") and not (question.rationale and question.paraphrase):
             return "the question has no paraphrase of its rationale"
         if probe.startswith("rationale") and not question.rationale:
             return "the question has no published rationale"
-        if probe == "second-half" and halves(case, question, condition) is None:
+        if probe.startswith("second-half") and halves(case, question, condition) is None:
             return f"the stem has fewer than {2 * HALF_WORDS} words"
-        if condition.probe.endswith("-other") and self.another(case, question, condition) is None:
+        if "-other" in probe and self.another(case, question, condition) is None:
             return "no other case has such a text"
         return None
 
@@ -125,34 +125,34 @@ class Probes:
         if probe.startswith("options@"):
             order = other_order(case, question, int(probe.removeprefix("options@")), self._seed)
             return written(question.choices, order)
-        if probe.endswith("-paraphrase"):
-            return str(question.paraphrase)
-        if probe.endswith("-other"):
-            return str(self.another(case, question, condition))
-        return _own(case, question, condition)[0]
+        if "-other" in probe:
+            another = self.another(case, question, condition)
+            assert another is not None, "where there is no other text, nothing is probed"
+            case, question = another
+        return str(question.paraphrase) if probe.endswith("-paraphrase") else _own(case, question, condition)[0]
 
     def kind(self, case: Case, question: Question, condition: Condition) -> str:
         """What sort of text it is."""
         return ORDER if condition.probe.startswith("options@") else _own(case, question, condition)[1]
 
-    def another(self, case: Case, question: Question, condition: Condition) -> str | None:
-        """The text of the same sort of another case that is about as long; None if there is none.
+    def another(self, case: Case, question: Question, condition: Condition) -> tuple[Case, Question] | None:
+        """The question of another case whose text of the same sort is about as long; None if there is none.
 
-        One of the nearest in length is drawn, so that no text stands for all the others.
+        One of the nearest in length is drawn, so that no text stands for all the others. Where the question has a
+        paraphrase, the other has one too.
         """
-        own, kind = _own(case, question, condition)
-        alike = (kind, question.kind, condition.telling)
+        own, alike = _own(case, question, condition)[0], _alike(case, question, condition)
         if alike not in self._lengths:
             self._lengths[alike] = self._measured(alike, condition)
-        found: list[str] = []
+        found: list[tuple[Case, Question]] = []
         for number, place in islice(_outwards(self._lengths[alike], len(own)), 4 * NEAREST):
             other = self._cases.case(number)
             text, _ = _own(other, other.questions[place], condition)
             if other.resampled_as != case.resampled_as and text != own:
-                found.append(text)
+                found.append((other, other.questions[place]))
             if len(found) == NEAREST:
                 break
-        return seeded("another text", self._seed, case.id, question.id, kind).choice(found) if found else None
+        return seeded("another text", self._seed, case.id, question.id, *alike).choice(found) if found else None
 
     def _measured(self, alike: Alike, condition: Condition) -> list[Measured]:
         found: dict[int, Measured] = {}  # each text once
@@ -160,8 +160,8 @@ class Probes:
             if condition.telling != "own" and condition.telling not in case.tellings:
                 continue
             for place, question in enumerate(case.questions):
-                text, kind = _own(case, question, condition)
-                if text and (kind, question.kind, condition.telling) == alike:
+                text, _ = _own(case, question, condition)
+                if text and _alike(case, question, condition) == alike:
                     found.setdefault(hash(text), (len(text), number, place))
         return sorted(found.values())
 
@@ -171,6 +171,11 @@ def _own(case: Case, question: Question, condition: Condition) -> tuple[str, str
         return reference_of(question)
     cut = halves(case, question, condition)
     return (cut[1], HALF) if cut is not None else ("", HALF)
+
+
+def _alike(case: Case, question: Question, condition: Condition) -> Alike:
+    paraphrased = bool(question.rationale and question.paraphrase)
+    return _own(case, question, condition)[1], question.kind, paraphrased, condition.telling
 
 
 def _outwards(lengths: list[Measured], length: int) -> Iterator[tuple[int, int]]:

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from wardround.candidates.recalling import Memory
 from wardround.core.condition import AXES
 from wardround.core.errors import WardroundError
 from wardround.core.validation import complaints
 
 # answers are stored by Ask, and values of these axes can share one: they cannot have answers of their own
-SHARED_AXES = ("confidence", "options", "carry")
+SHARED_AXES = ("confidence", "options", "carry", "probe")
 KEYS = (
     *(axis for axis in AXES if axis not in SHARED_AXES),
     *("question", "kind", "stage", "skill", "capability", "task", "grade", "chain"),
@@ -47,6 +48,7 @@ class Planted(Table):
     hit1: Share | None = None
     hit3: Share | None = None
     knows: Share = 0.0
+    memory: Memory = "none"
 
     def after(self, wrong: bool) -> Planted:
         """What is planted where the Ask carries something that is not right."""

@@ -25,6 +25,8 @@ diagnosis that the literature affirms first (of the question's options, or of th
 wrong one. accuracy, hit1 and hit3 then mean nothing. As an agent every simulated respondent searches once, with the
 first words of the history.
 
+Probes of leakage are answered from its `memory` (recalling.py).
+
 `by` plants other values where all of `when` holds. An item is drawn with the same number under all conditions,
 and a degraded question with that of its clean twin, so that chance does not blur differences between
 conditions; candidates whose parameters differ, be it only in `seed`, are drawn independently. Sampling
@@ -43,6 +45,7 @@ from wardround.candidates.believing import affirmed, first_named, literature, on
 from wardround.candidates.candidate import Reply, Request, Settled
 from wardround.candidates.drawn import drawn, first_token, numbered, sent, stream, with_confidence
 from wardround.candidates.planted import Phrasing, Planted, parameters_from, vote_shares
+from wardround.candidates.recalling import recalled
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import canonical_json
@@ -64,6 +67,7 @@ class Simulated(Settled):
         super().__post_init__()
         self.parameters = parameters_from(self.settings.extra_body, self.settings.name)
         self._named = canonical_json(self.identity.named)
+        self.writes = True
         self._diagnoses: list[str] = []
 
     async def prepare(self, cases: CaseSet) -> None:
@@ -74,6 +78,9 @@ class Simulated(Settled):
     async def answer(self, request: Request) -> Reply:
         if request.on_the_way:
             return Reply([Answer(on_the_way(request))] * len(request.trials))
+        if request.condition.probe != "none":
+            memory = self.parameters.at(facts(request)).memory
+            return Reply([recalled(request, memory)] * len(request.trials))
         planted = self.parameters.at(facts(request)).after(carries_wrong(request))
         reply = self._list if request.question.kind == "open" else self._choose
         return Reply([reply(request, planted, stream(request, trial)) for trial in request.trials])

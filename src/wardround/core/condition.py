@@ -13,8 +13,9 @@ from wardround.core.errors import WardroundError
 
 INPUTS = ("history", "images", "findings")
 PROBES = (
-    *("reference", "reference-other", "reference-paraphrase"),
-    *("rationale", "rationale-other", "rationale-paraphrase", "second-half", "second-half-other"),
+    *("reference", "reference-paraphrase", "reference-other", "reference-other-paraphrase"),
+    *("rationale", "rationale-paraphrase", "rationale-other", "rationale-other-paraphrase"),
+    *("second-half", "second-half-other"),
 )
 
 

@@ -61,6 +61,11 @@ class Coded:
         subject = pl.Series("subject", np.searchsorted(keys, found["subject"].to_numpy()), dtype=pl.UInt32)
         return found.with_columns(subject, verbal=self._is_verbal())
 
+    @property
+    def is_probe(self) -> pl.Expr:
+        """Whether a mark tells of a probe of leakage, not of an answer."""
+        return pl.col("condition").is_in([n for n, axes in enumerate(self.conditions) if axes["probe"] != "none"])
+
     def _is_verbal(self) -> pl.Expr:
         return pl.col("condition").is_in(
             [n for n, axes in enumerate(self.conditions) if axes["confidence"] == "verbal"]

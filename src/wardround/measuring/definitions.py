@@ -30,11 +30,17 @@ _rate, _share, _signed = (partial(_mean, kind) for kind in (Kind.RATE, Kind.MEAN
 
 
 def definitions(
-    trials: int, parsers: str = "", judges: str = "", letters: int = 0, importance: float | None = None
+    trials: int,
+    parsers: str = "",
+    judges: str = "",
+    letters: int = 0,
+    importance: float | None = None,
+    probes: int = 0,
 ) -> list[Measure]:
     """All measures of a study with this number of trials, in the order in which they are written.
 
-    `letters` is the largest number of options, `importance` what the importance of questions was divided by.
+    `letters` is the largest number of options, `importance` what the importance of questions was divided by, `probes`
+    how many probes of leakage there are: figures of different texts are never taken together.
     """
     votes = f"T={trials}"
     several = trials > 1
@@ -55,7 +61,7 @@ def definitions(
         *(_of_rivals(votes) if several else ()),
         *_of_rivals("inf"),
         *_of_options(letters),
-        *_of_leakage(),
+        *_of_leakage("probe" if probes > 1 else ""),
         _kappa(judges),
     ]
     order = list(dict.fromkeys(measure.name for measure in found))
@@ -259,8 +265,8 @@ def _of_options(letters: int) -> list[Measure]:
     ]
 
 
-def _of_leakage() -> list[Measure]:
-    endless: dict[str, Any] = {"kind": Kind.COMPOSITE, "range": (0.0, float("inf"))}
+def _of_leakage(where: str) -> list[Measure]:
+    endless: dict[str, Any] = {"kind": Kind.COMPOSITE, "range": (0.0, float("inf")), "where": where}
 
     def surprise(name: str, value: Formula, unit: str) -> Measure:
         texts = f"texts_{unit}"
@@ -269,7 +275,10 @@ def _of_leakage() -> list[Measure]:
     return [
         surprise("ppl", of.perplexity, "tokens"),
         surprise("bits_per_byte", of.bits_per_byte, "bytes"),
-        *(_share(name, of.text_likeness, name, f"{name}_of", needs=f"{name}_of") for name in ("rouge_l", "eds")),
+        *(
+            _share(name, of.text_likeness, name, f"{name}_of", needs=f"{name}_of", where=where)
+            for name in ("rouge_l", "eds")
+        ),
     ]
 
 

@@ -46,6 +46,7 @@ class Items(NamedTuple):
 
 def items(marks: pl.DataFrame, trials: int, numbers: Coded) -> Items:
     """Every item of these marks. Those with known probabilities stand after those whose answers were drawn."""
+    every, marks = marks, marks.filter(~numbers.is_probe)
     by_shares = pl.col("shares").is_not_null() if "shares" in marks.columns else pl.lit(False)
     drawn = _counted(marked(marks.filter(~by_shares), numbers), trials)
     spread = _expected(marked(marks.filter(by_shares), numbers), trials) if "shares" in marks.columns else None
@@ -57,7 +58,16 @@ def items(marks: pl.DataFrame, trials: int, numbers: Coded) -> Items:
     sums |= _uas(index, sums, claims, numbers)
     sums |= chain_sums(marks, numbers, index, trials)
     sums |= twin_sums(index, sums, numbers)
+    if len(every) > len(marks):
+        index, sums, claims = _joined(Items(index, sums, claims), _probed(every.filter(numbers.is_probe), numbers))
     return Items(index, {name: values for name, values in sums.items() if values.any()}, claims)
+
+
+def _probed(marks: pl.DataFrame, numbers: Coded) -> Items:
+    """Items of probes: they answer no question, and have a part in no measure but those of leakage."""
+    found = marked(marks, numbers)
+    whole = pl.Series("whole", np.ones(found.size, bool))
+    return Items(found.index().with_columns(whole), leakage_sums(found), {})
 
 
 def _joined(drawn: Items, spread: Items) -> Items:

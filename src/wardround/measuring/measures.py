@@ -55,7 +55,8 @@ def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
 def defined_for(numbers: Coded, study: Study) -> list[Measure]:
     """The measures with the versions that these marks give them."""
     letters = numbers.source.select(pl.col("k").max()).collect().item() if "k" in numbers.extras else 0
-    return definitions(study.trials, numbers.parsers, numbers.judges, letters, importance_scale(numbers))
+    probes = sum(value != "none" for value in study.conditions.get("probe", ()))
+    return definitions(study.trials, numbers.parsers, numbers.judges, letters, importance_scale(numbers), probes)
 
 
 def measured(sitting: Sitting) -> Lines:

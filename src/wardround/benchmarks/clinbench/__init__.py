@@ -1,0 +1,1 @@
+"""ClinBench: authentic journal cases, rare ones included, told in text and with images."""

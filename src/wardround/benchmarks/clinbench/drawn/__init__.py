@@ -1,0 +1,1 @@
+"""What ClinBench's studies draw, one file for each."""

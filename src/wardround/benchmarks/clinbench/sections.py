@@ -1,0 +1,5 @@
+"""What ClinBench's studies draw beyond their tables, one function for each, named as the study."""
+
+from wardround.benchmarks.clinbench.drawn.leakage import table8
+
+__all__ = ["table8"]
