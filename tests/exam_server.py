@@ -35,7 +35,8 @@ class ExamServer:
     """`with ExamServer(...) as server:` serves on a free port until the block ends.
 
     `several` says what it makes of `n`: True gives n choices, False gives one, "refused" answers 400.
-    `replying` may answer a call in its own way; where it gives None, the call is answered as usual.
+    `replying` may answer a call in its own way; where it gives None, the call is answered as usual. `reading` answers
+    plain completions; without it there are none.
     """
 
     def __init__(
@@ -51,10 +52,12 @@ class ExamServer:
         model: str = "exam-model",
         first_token: Callable[[dict[str, Any]], list[tuple[str, float]]] | None = None,
         replying: Replying | None = None,
+        reading: Callable[[dict[str, Any]], web.Response] | None = None,
     ) -> None:
         self.answering, self.fault_rate, self.capacity = answering, fault_rate, capacity
         self.service_seconds, self.several, self.hang_seconds = service_seconds, several, hang_seconds
-        self.model, self.first_token, self.replying = model, first_token, replying
+        self.model, self.first_token, self.replying, self.reading = model, first_token, replying, reading
+        self.read: list[dict[str, Any]] = []
         self.calls = 0
         self.succeeded = 0
         self.faults: Counter[str] = Counter()
@@ -97,6 +100,8 @@ class ExamServer:
             self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
             app = web.Application(client_max_size=2**28)
             app.router.add_post("/v1/chat/completions", self._complete)
+            if self.reading is not None:
+                app.router.add_post("/v1/completions", self._read)
             runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
             await runner.setup()
             site = web.TCPSite(runner, "127.0.0.1", self.port)
@@ -125,6 +130,11 @@ class ExamServer:
             return self._reply(orjson.loads(raw), number, request)
         finally:
             self._at_once -= 1
+
+    async def _read(self, request: web.Request) -> web.Response:
+        assert self.reading is not None
+        self.read.append(orjson.loads(await request.read()))
+        return self.reading(self.read[-1])
 
     def _reply(self, body: dict[str, Any], number: int, request: web.Request) -> web.Response:
         if self.keep_bodies:

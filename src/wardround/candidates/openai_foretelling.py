@@ -35,6 +35,7 @@ class Read(NamedTuple):
 
     tokens: list[str]
     logprobs: list[float]
+    model: str | None = None  # as the server named itself
 
 
 class Foretelling:
@@ -67,7 +68,7 @@ class Foretelling:
             raise Fault("HTTP 200, but no token of the text was told")
         size = len(str(request.ask.foretold).encode())
         found = Foretold(sum(both.logprobs[begin:]), len(both.tokens) - begin, size)
-        return Reply([Answer("", model=self._settings.model, foretold=found)] * len(request.trials), len(both.tokens))
+        return Reply([Answer("", model=both.model, foretold=found)] * len(request.trials), len(both.tokens))
 
     async def _offered(self) -> str:
         """The first way in which the server tells of the tokens it read, or nothing."""
@@ -98,7 +99,8 @@ def read(told: dict[str, Any], way: str) -> Read | None:
     found = _by_position(choice) if way == "prompt_logprobs" else _echoed(choice, told)
     if found is not None and not all(isinstance(value, int | float) for value in found.logprobs):
         raise Fault("HTTP 200, but a log-probability is no number")
-    return found
+    model = told.get("model")
+    return found and found._replace(model=model if isinstance(model, str) else None)
 
 
 def _by_position(choice: dict[str, Any]) -> Read | None:
