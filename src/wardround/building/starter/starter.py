@@ -11,6 +11,9 @@ from typing import Any
 
 import PIL.Image
 
+from wardround.building.dicom.deidentifying import deidentified, write
+from wardround.building.dicom.identifiers import Known
+from wardround.building.dicom.secret import Secret
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import FILE_NAME, write_case_set
 from wardround.core.case import Case, Image
@@ -18,6 +21,7 @@ from wardround.core.errors import BadInput, WardroundError
 
 ORIGIN = "wardround-starter"
 OPEN_PROMPT = "What is the most likely diagnosis? Name the most likely first."
+NO_SECRET = b"starter"  # the files are public: their new UIDs only have to be the same every time
 DISTRIBUTIONS = {"skimage": "scikit-image"}  # where pip knows a package by another name
 
 
@@ -29,7 +33,7 @@ def build_starter(folder: Path) -> Path:
     cases = [_case(told, entries) for told in _told("cases.toml")["case"]]
     (folder / "images").mkdir(parents=True, exist_ok=True)
     for name, entry in entries.items():
-        _take(entry, folder / _path(name, entry))
+        _take(entry, folder / _path(name, entries))
     (folder / "README.md").write_text(_text("README.md"), encoding="utf-8")
     write_case_set(cases, folder)
     return folder
@@ -61,7 +65,7 @@ def _case(told: dict[str, Any], entries: dict[str, Any]) -> Case:
         "origin": {"name": ORIGIN},
         "patient": told["patient"],
         "history": _one_line(told["history"]),
-        "images": [{"path": _path(name, entry), "modality": entry["modality"], **shown}],
+        "images": [{"path": _path(name, entries), "modality": entry["modality"], **shown}],
         "questions": list(_questions(told)),
     }
     if "findings" in told:
@@ -81,16 +85,21 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _path(name: str, entry: dict[str, Any]) -> str:
+def _path(name: str, entries: dict[str, Any]) -> str:
+    """A number instead of the name, which may tell what a question asks."""
+    entry = entries[name]
     suffix = ".png" if "crop" in entry else "".join(Path(entry["file"]).suffixes)
-    return f"images/{name}{suffix}"
+    return f"images/picture-{list(entries).index(name) + 1:02d}{suffix}"
 
 
 def _take(entry: dict[str, Any], there: Path) -> None:
-    """Copies an image out of its package, or cuts its part out."""
+    """Copies an image out of its package, or cuts its part out. DICOM headers go the way of a hospital's."""
     source = _installed(entry["package"]) / entry["file"]
     if not source.is_file():
         raise BadInput(source, "is not in the installed package; the starter set needs it")
+    if "crop" not in entry and source.suffix == ".dcm":
+        write(deidentified(source, Secret(NO_SECRET), Known()), there)
+        return
     if "crop" not in entry:
         shutil.copyfile(source, there)
         return
