@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlencode
 
@@ -11,15 +11,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.desk.access import LogInFirst, remember, visit_of
 from wardround.desk.desk import Desk
-from wardround.desk.guard import Guard, TooMuch
+from wardround.desk.guard import Guard
 from wardround.desk.pages import page
 from wardround.desk.routes import ROUTERS
 
@@ -42,18 +44,7 @@ def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("wardround.desk", "static")]), name="static")
 
-    @app.middleware("http")
-    async def visited(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
-        if request.url.path.startswith("/static/"):
-            response = await go_on(request)
-            response.headers["cache-control"] = "private, max-age=600"
-            return response
-        visit = request.state.visit = await run_in_threadpool(visit_of, request, desk)
-        response = await go_on(request)
-        if visit.is_new and "set-cookie" not in response.headers:
-            remember(response, request, desk, visit.id)
-        return response
-
+    app.add_middleware(Visited, desk=desk)
     app.add_middleware(Guard)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
 
@@ -76,11 +67,33 @@ def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
         place = ".".join(str(part) for part in first["loc"][1:])
         return _told(request, 422, f"{place}: {first['msg']}" if place else str(first["msg"]))
 
-    @app.exception_handler(TooMuch)
-    async def too_much(request: Request, error: TooMuch) -> Response:
-        raise error
-
     return app
+
+
+class Visited:
+    """Says to every request whose visit it is, and gives a new visitor a cookie."""
+
+    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+        self._app, self._desk = app, desk
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith("/static/"):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        visit = await run_in_threadpool(visit_of, request, self._desk)
+        scope.setdefault("state", {})["visit"] = visit
+
+        async def greeted(message: Message) -> None:
+            if message["type"] == "http.response.start" and visit.is_new:
+                headers = MutableHeaders(scope=message)
+                if "set-cookie" not in headers:
+                    given = Response()
+                    remember(given, request, self._desk, visit.id)
+                    headers["set-cookie"] = given.headers["set-cookie"]
+            await send(message)
+
+        await self._app(scope, receive, greeted)
 
 
 def _told(request: Request, status: int, what: str) -> Response:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POST_LIMIT = 4 * 2**20  # bytes of an ordinary form
@@ -31,8 +33,11 @@ HEADERS = {
 }
 
 
-class TooMuch(Exception):
+class TooMuch(HTTPException):
     """More was sent than is taken."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413, f"at most {limit // 2**20} MB can be sent at once")
 
 
 class Guard:
@@ -46,40 +51,28 @@ class Guard:
             await self._app(scope, receive, send)
             return
         limit = UPLOAD_LIMIT if scope["path"] in UPLOADS else POST_LIMIT
-        read, begun = 0, False
+        read = 0
 
         async def counted() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise TooMuch
+                raise TooMuch(limit)
             return message
 
         async def headed(message: Message) -> None:
-            nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                if "cache-control" not in headers:
-                    headers["cache-control"] = "no-store"
+                still = scope["path"].startswith("/static/")
+                headers["cache-control"] = "private, max-age=600" if still else "no-store"
             await send(message)
 
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        try:
-            if not declared.isdigit() or int(declared) > limit:
-                raise TooMuch
+        if declared.isdigit() and int(declared) <= limit:
             await self._app(scope, counted, headed)
-        except TooMuch:
-            if not begun:
-                told = f"at most {limit // 2**20} MB can be sent at once".encode()
-                await headed(
-                    {
-                        "type": "http.response.start",
-                        "status": 413,
-                        "headers": [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")],
-                    }
-                )
-                await send({"type": "http.response.body", "body": told})
+        else:
+            told = PlainTextResponse(TooMuch(limit).detail, 413, {"connection": "close"})
+            await told(scope, receive, headed)

@@ -216,10 +216,11 @@ class Work:
         )
         return None if row is None else verdict_of(row)
 
-    def verdicts(self, task: Task, item: int | None = None) -> list[Verdict]:
-        """Everything that was said, in the order in which it was said."""
-        only = "" if item is None else " AND v.item = :item"
-        named = {"task": task.id} | ({} if item is None else {"item": item})
+    def verdicts(self, task: Task, item: int | None = None, person: Person | None = None) -> list[Verdict]:
+        """Everything that was said (of an item, by a person), in the order in which it was said."""
+        told = {"item": item, "person": person and person.id}
+        named = {name: value for name, value in told.items() if value is not None} | {"task": task.id}
+        only = "".join(f" AND v.{name} = :{name}" for name in named if name != "task")
         return [verdict_of(row) for row in self._store.rows(f"{VERDICTS}{only} ORDER BY v.id", **named)]
 
     def read_by(self, task: Task, person: Person) -> list[tuple[int, str, str]]:

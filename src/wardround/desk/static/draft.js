@@ -25,14 +25,14 @@
         body: JSON.stringify({ form: fields() }),
         keepalive: true,
       });
-      status.textContent = answer.ok ? "Kept" : "Not kept: load the page again";
+      if (!answer.ok || status.textContent) status.textContent = answer.ok ? "Kept" : "Not kept: load the page again";
     } catch {
       status.textContent = "Not kept: no connection. Trying again …";
       waiting = setTimeout(keep, 3000);
     }
   }
-  function later() {
-    status.textContent = "…";
+  function later(event) {
+    if (event.target.type !== "hidden") status.textContent = "…"; // what nobody typed is kept in silence
     clearTimeout(waiting);
     waiting = setTimeout(keep, 300);
   }

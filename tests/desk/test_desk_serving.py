@@ -1,0 +1,137 @@
+"""`wardround desk` as it is started: its first line, its end, its death."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sqlite3
+import threading
+
+import httpx
+import pytest
+from desk_process import Served
+from desk_room import FINE, case, write_set
+from exam_study import start, wardround
+
+from wardround.desk.desk import Desk
+
+
+def enter(client: httpx.Client, link: str, name: str) -> None:
+    page = client.get(link)
+    form = {"csrf": csrf(page.text), "name": name, "password": "correct horse", "again": "correct horse"}
+    assert client.post(link, data=form).status_code == 303
+
+
+def csrf(text: str) -> str:
+    return re.findall(r'name="csrf" (?:value|content)="(\w+)"', text)[0]
+
+
+def test_the_first_line_is_the_address_with_the_one_time_link(tmp_path):
+    process = start("desk", "--root", tmp_path / "desk", cwd=tmp_path)
+    try:
+        line = process.stdout.readline()
+        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+) administrator, once: (\1/join/[\w-]+)\n", line)
+        assert found, line
+        assert httpx.get(found[1], follow_redirects=True).status_code == 200
+        with httpx.Client() as client:
+            enter(client, found[2], "Ada")
+            assert client.get(f"{found[1]}/admin").status_code == 200
+        assert httpx.get(found[2]).status_code == 404
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "this machine only" in said
+
+
+@pytest.mark.slow
+def test_json_and_the_second_start_without_a_link(tmp_path):
+    with Served(tmp_path / "desk") as first:
+        with httpx.Client() as client:
+            enter(client, first.link, "Ada")
+        assert first.stop()[0] == 130
+    with Served(tmp_path / "desk", "--host", "0.0.0.0") as second:
+        assert second.link is None
+        assert "others can reach it" in second.stop()[1]
+    with Served(tmp_path / "desk", "--new-administrator") as third:
+        assert httpx.get(third.link).status_code == 200
+    assert (tmp_path / "desk" / "desk.sqlite").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "desk" / "desk.secret").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["file", "database", "port"])
+def test_what_cannot_be_served_is_one_line(tmp_path, what):
+    root, more = tmp_path / "desk", []
+    if what == "file":
+        root.write_text("")
+    elif what == "database":
+        root.mkdir()
+        (root / "desk.sqlite").write_text("no database " * 100)
+    else:
+        more = ["--host", "192.0.2.1"]
+    ended = wardround("desk", "--root", root, *more, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert not ended.stdout
+
+
+def test_killed_in_the_middle_everything_acknowledged_is_there(tmp_path):
+    """Four people say something without pause; the desk is killed; nothing is lost, nothing is doubled."""
+    root, many = tmp_path / "desk", 400
+    write_set(root / "set", [case(number) for number in range(many)])
+    desk = Desk(root)
+    admin = desk.people.join(desk.people.invite("administrator"), "Ada", "correct horse")
+    people = [
+        desk.people.join(desk.people.invite("student", admin), f"S{number}", "correct horse") for number in range(4)
+    ]
+    kind = desk.kinds["review"]
+    settings = {setting.name: setting.default for setting in kind.settings}
+    told = {"project": "P", "kind": "review", "name": "N", "source": "set", "settings": settings}
+    task = desk.work.task(desk.work.make(told, kind.items(root / "set", settings, desk.root), admin))
+    desk.work.assign(task, ["role:student"], admin)
+    cookies = [desk.visits.signed(desk.people.open_session(person)) for person in people]
+    tokens = [desk.visits.token(desk.visits.read(cookie)) for cookie in cookies]
+    name = desk.visits.cookie
+    desk.close()
+    said = {"verdict": "keep", "criteria": dict.fromkeys(FINE["student"], True), "comment": "", "edits": {}}
+    acknowledged: list[int] = []
+    enough = threading.Event()
+
+    def work(number: int, url: str) -> None:
+        with httpx.Client(cookies={name: cookies[number]}, headers={"x-csrf-token": tokens[number]}) as client:
+            for item in range(1 + number, many + 1, len(people)):
+                body = {"said": said, "once": f"once-{number}-{item}"}
+                try:
+                    answer = client.post(f"{url}/api/tasks/{task.id}/items/{item}/verdict", json=body)
+                except httpx.HTTPError:
+                    return
+                if answer.status_code == 200:
+                    acknowledged.append(answer.json()["verdict"])
+                if len(acknowledged) > 60:
+                    enough.set()
+
+    with Served(root) as served:
+        threads = [threading.Thread(target=work, args=(number, served.url)) for number in range(len(people))]
+        for thread in threads:
+            thread.start()
+        assert enough.wait(60)
+        served.kill()
+        for thread in threads:
+            thread.join()
+    kept = sqlite3.connect(root / "desk.sqlite")
+    assert kept.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    there = [row[0] for row in kept.execute("SELECT id FROM verdicts")]
+    items = [row[0] for row in kept.execute("SELECT item FROM verdicts")]
+    audited = [
+        json.loads(row[0])["verdict"] for row in kept.execute("SELECT detail FROM audit WHERE action = 'verdict'")
+    ]
+    kept.close()
+    assert len(acknowledged) > 60
+    assert set(acknowledged) <= set(there)
+    assert len(items) == len(set(items))
+    assert sorted(audited) == sorted(there)

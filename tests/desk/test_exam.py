@@ -1,0 +1,319 @@
+"""The exam: who is asked what, what is kept of it, and how the answers stand beside a model's."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+from collections import Counter
+
+import pytest
+from desk_room import PASSWORD, Room, Visitor, once, read_all, write_set
+
+from wardround.asking.options import LETTERS
+from wardround.candidates.people import COLUMNS
+from wardround.desk.sitting import Unit, drawn, specialties
+
+SPECIALTIES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
+
+
+def exam_case(number: int, specialty: str = "Surgery", **more) -> dict:
+    options = [f"disease {number} {letter}" for letter in "abcde"]
+    asked = {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": options, "gold": number % 5}
+    told = {"text": {"history": f"Patient {number}, told in text."}}
+    return {
+        "id": f"case-{number}",
+        "specialty": specialty,
+        "history": "Own.",
+        "tellings": told,
+        "questions": [asked],
+        **more,
+    }
+
+
+def chain_case(number: int) -> dict:
+    """Three stages, each given the ones before."""
+    stages = ["AL", "DD", "SG"]
+    questions = [
+        {
+            "id": stage,
+            "kind": "choice",
+            "prompt": f"What about {stage}?",
+            "options": [f"{stage} {letter} of {number}" for letter in "xyz"],
+            "gold": 1,
+            "stage": stage,
+            "chain": "eye",
+            "given": stages[:place],
+        }
+        for place, stage in enumerate(stages)
+    ]
+    return {"id": f"chain-{number}", "specialty": "Ophthalmology", "questions": questions}
+
+
+@pytest.fixture
+def room(tmp_path) -> Room:
+    room = Room(tmp_path)
+    write_set(room.root / "set", [exam_case(number, SPECIALTIES[number % 4]) for number in range(40)])
+    return room
+
+
+def enter(room: Room, name: str, role: str, specialty: str) -> Visitor:
+    token = room.desk.people.invite(role, room.admin.person)
+    return Visitor(room, room.desk.people.join(token, name, PASSWORD, specialty))
+
+
+def sit(visitor: Visitor, task, choose, *, sure="80", ai="no") -> list[str]:
+    """A whole sitting; `choose(item, page)` gives the index of the option."""
+
+    def say(number: int, page: str) -> dict:
+        item = visitor.desk.work.item(task, number)
+        if item.shown["page"] == "rules":
+            return {"agreed": "yes"}
+        if item.shown["page"] == "closing":
+            return {"ai": ai, "comment": ""}
+        return {"option": str(choose(item, page)), "confidence": sure, "seconds": "0"}
+
+    return read_all(visitor, task, say)
+
+
+def gold(item, page) -> int:
+    return item.hidden["gold"]
+
+
+def exported(room: Room, task, file="answers.csv") -> list[dict]:
+    answer = room.admin.get(f"/admin/tasks/{task.id}/export/{file}")
+    assert answer.status_code == 200
+    assert answer.text.splitlines()[0] == ",".join(COLUMNS)
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+# the draw
+
+
+def test_half_in_the_specialty_and_the_rest_spread_evenly():
+    units = [Unit((number,), f"c{number}", SPECIALTIES[number % 4]) for number in range(80)]
+    taken = drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(1))
+    count = Counter(unit.specialty for unit in taken)
+    assert count == {"Surgery": 6, "Dentistry": 2, "Orthopedics": 2, "Pediatrics": 2}
+    assert taken == drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(1))
+    assert taken != drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(2))
+    without = Counter(unit.specialty for unit in drawn(units, set(), 12, 0.5, random.Random(1)))
+    assert set(without.values()) == {3}
+
+
+def test_where_one_side_has_too_few_the_other_fills_up():
+    units = [Unit((number,), f"c{number}", "Surgery" if number < 3 else "Dentistry") for number in range(10)]
+    few = drawn(units, {"surgery"}, 8, 0.5, random.Random(0))
+    assert Counter(unit.specialty for unit in few) == {"Surgery": 3, "Dentistry": 5}
+    few = drawn(units, {"dentistry"}, 8, 0.25, random.Random(0))
+    assert Counter(unit.specialty for unit in few) == {"Surgery": 3, "Dentistry": 5}
+    assert len(drawn(units, set(), 99, 0.5, random.Random(0))) == 10
+
+
+def test_of_one_case_only_one_unit_is_drawn():
+    units = [Unit((number,), f"c{number // 5}", None) for number in range(20)]
+    assert sorted(unit.case for unit in drawn(units, set(), 20, 0.5, random.Random(0))) == ["c0", "c1", "c2", "c3"]
+
+
+# the sitting
+
+
+def test_what_is_said_is_kept_in_the_order_of_the_case_whatever_was_shown(room):
+    people = [enter(room, name, "attending", "Surgery") for name in ("Ann", "Bob")]
+    task = room.make("exam", "set", ["role:attending"], cases="40", confidence="yes")
+    orders: dict[str, list[list[str]]] = {}
+    for visitor in people:
+        seen = orders.setdefault(visitor.person.name, [])
+
+        def third_shown(item, page, seen=seen) -> int:
+            shown = [int(value) for value in re.findall(r'name="option" value="(\d+)"', page)]
+            texts = re.findall(r"<b>[A-E]</b> <span>(.*?)</span>", page)
+            assert texts == [item.shown["question"]["options"][index] for index in shown]
+            seen.append([item.number, *shown])
+            return shown[2]
+
+        sit(visitor, task, third_shown)
+    rows = {(row["person"], row["case"]): row for row in exported(room, task)}
+    for name, seen in orders.items():
+        assert len(seen) == 40
+        assert len({tuple(order[1:]) for order in seen}) > 20
+        for number, *shown in seen:
+            row = rows[name, room.desk.work.item(task, number).hidden["case"]]
+            assert row["option"] == LETTERS[shown[2]]
+            assert (row["role"], row["specialty"], row["question"], row["trial"]) == (
+                "attending",
+                "Surgery",
+                "mcq",
+                "0",
+            )
+            assert row["confidence"] == "0.8"
+    assert sorted(orders["Ann"]) != sorted(orders["Bob"])
+
+
+def test_a_sitting_begins_with_the_rules_and_ends_with_a_confirmation(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make(
+        "exam", "set", ["role:attending"], cases="3", rules="Books yes, <b>phones</b> no.", confidence="yes"
+    )
+    page = visitor.get(f"/tasks/{task.id}/next")
+    assert "Books yes, &lt;b&gt;phones&lt;/b&gt; no." in page.text
+    refused = visitor.submit(str(page.url), {"once": once(page.text)})
+    assert refused.status_code == 422
+    sit(visitor, task, gold, ai="no")
+    assert "All done" in visitor.get(f"/tasks/{task.id}").text
+    (told,) = [
+        json.loads(line) for line in room.admin.get(f"/admin/tasks/{task.id}/export/sittings.jsonl").text.splitlines()
+    ]
+    assert told["rules"] == "Books yes, <b>phones</b> no."
+    assert (told["ai"], told["asked"], told["answered"]) == ("no", 3, 3)
+    assert told["right_within"] + told["right_outside"] == 3
+    assert told["begun"] < told["ended"]
+    assert "Books yes" in room.admin.get(f"/admin/tasks/{task.id}").text
+
+
+def test_who_used_an_ai_tool_or_has_not_finished_is_kept_apart(room):
+    task = room.make("exam", "set", ["role:attending"], cases="3", confidence="yes")
+    honest, used, late = (enter(room, name, "attending", "") for name in ("Hon", "Uma", "Lea"))
+    sit(honest, task, gold)
+    sit(used, task, gold, ai="yes")
+    page = late.get(f"/tasks/{task.id}/next")
+    late.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = late.get(f"/tasks/{task.id}/next")
+    late.submit(str(page.url), {"once": once(page.text), "option": "0", "confidence": "50"})
+    assert {row["person"] for row in exported(room, task)} == {"Hon"}
+    assert Counter(row["person"] for row in exported(room, task, "answers-all.csv")) == {"Hon": 3, "Uma": 3, "Lea": 1}
+    assert "an AI tool was used" in room.admin.get(f"/admin/tasks/{task.id}").text
+
+
+def test_no_going_back_and_no_running_ahead(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="4", confidence="yes")
+    assert visitor.get("/").status_code == 200  # draws
+    mine = {row["item"] for row in room.desk.store.rows("SELECT item FROM wanted WHERE task = ?", task.id)}
+    assert len(mine) == 6
+    for number in range(2, 43):
+        assert visitor.get(f"/tasks/{task.id}/items/{number}").status_code == 404
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = visitor.get(f"/tasks/{task.id}/next")
+    first = str(page.url)
+    for bad in (
+        {"option": "5", "confidence": "80"},
+        {"option": "1"},
+        {"confidence": "80"},
+        {"option": "x", "confidence": "80"},
+    ):
+        assert visitor.submit(first, {"once": once(page.text), **bad}).status_code == 422
+    assert visitor.submit(first, {"once": once(page.text), "option": "1", "confidence": "80"}).status_code == 200
+    assert visitor.get(first).status_code == 404
+    number = first.rsplit("/", 1)[1]
+    said = {"said": {"option": 2, "confidence": 0.5, "seconds": 1}, "once": "again-and-again"}
+    assert visitor.submit_json(f"/api/tasks/{task.id}/items/{number}/verdict", said).status_code == 404
+
+
+def test_going_back_where_the_task_allows_it_until_the_end(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="3", back="yes", confidence="yes")
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = visitor.get(f"/tasks/{task.id}/next")
+    first = str(page.url)
+    visitor.submit(first, {"once": once(page.text), "option": "1", "confidence": "80"})
+    again = visitor.get(first)
+    assert re.search(r'value="1" required[^>]* checked', again.text)
+    visitor.submit(first, {"once": once(again.text), "option": "2", "confidence": "30"})
+    sit(visitor, task, gold)
+    assert visitor.get(first).status_code == 404
+    number = int(first.rsplit("/", 1)[1])
+    (row,) = [row for row in exported(room, task) if row["case"] == room.desk.work.item(task, number).hidden["case"]]
+    assert (row["option"], row["confidence"]) == ("C", "0.3")
+
+
+def test_the_sitting_goes_on_where_it_was_when_the_browser_was_closed(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="5", confidence="yes")
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = visitor.get(f"/tasks/{task.id}/next")
+    number = str(page.url).rsplit("/", 1)[1]
+    draft = {"form": {"option": ["3"], "seconds": ["41.5"]}}
+    assert visitor.submit_json(f"/api/tasks/{task.id}/items/{number}/draft", draft).status_code == 200
+    other = Visitor(room, visitor.person)  # another browser
+    back = other.get(f"/tasks/{task.id}/next")
+    assert str(back.url) == str(page.url)
+    assert re.search(r'value="3" required[^>]* checked', back.text)
+    assert 'name="seconds" value="41.5"' in back.text
+
+
+def test_seconds_are_what_the_page_counted_and_never_more_than_it_was_open(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="1", confidence="yes")
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "option": "1", "confidence": "80", "seconds": "5000"})
+    (row,) = exported(room, task, "answers-all.csv")
+    assert 0 <= float(row["seconds"]) < 60
+
+
+def test_a_chain_is_sat_stage_by_stage_with_ones_own_answers(tmp_path):
+    room = Room(tmp_path)
+    write_set(room.root / "set", [chain_case(number) for number in range(4)])
+    visitor = enter(room, "Ann", "specialist", "Ophthalmology")
+    task = room.make("exam", "set", ["role:specialist"], cases="2", back="yes", confidence="yes")
+    seen: list[tuple[str, list[str]]] = []
+
+    def choose(item, page) -> int:
+        own = re.findall(r"<dd>(.*?)</dd>", page)
+        seen.append((item.hidden["question"], own))
+        number = item.hidden["case"].rsplit("-", 1)[1]
+        names = ["AL", "DD", "SG"][: len(own)]
+        assert own == [f"{name} z of {number}" for name in names]  # what this person said, right or wrong
+        return 2
+
+    sit(visitor, task, choose)
+    assert [(stage, len(own)) for stage, own in seen] == [("AL", 0), ("DD", 1), ("SG", 2)] * 2
+    rows = exported(room, task)
+    assert Counter(row["question"] for row in rows) == {"AL": 2, "DD": 2, "SG": 2}
+    assert {row["option"] for row in rows} == {"C"}
+
+
+def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="2", confidence="yes")
+
+    def choose(item, page) -> int:
+        assert item.hidden["case"] not in page
+        assert '"gold"' not in page
+        return 0
+
+    sit(visitor, task, choose)
+    assert "case-" not in visitor.get(f"/tasks/{task.id}").text
+
+
+def test_open_questions_are_written(tmp_path):
+    room = Room(tmp_path)
+    asked = {"id": "dx", "kind": "open", "prompt": "Diagnosis?", "gold": "gout"}
+    write_set(room.root / "set", [{"id": "c", "history": "Pain.", "questions": [asked]}])
+    visitor = enter(room, "Ann", "resident", "")
+    task = room.make("exam", "set", ["role:resident"], kinds="open")  # nobody is asked how sure they are
+    page = visitor.get(f"/tasks/{task.id}/next")
+    visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
+    page = visitor.get(f"/tasks/{task.id}/next")
+    assert "How sure" not in page.text
+    assert visitor.submit(str(page.url), {"once": once(page.text), "answer": " "}).status_code == 422
+    visitor.submit(str(page.url), {"once": once(page.text), "answer": "=gout,  acute"})
+    (row,) = exported(room, task, "answers-all.csv")
+    assert row["option"].strip() == "=gout, acute"
+    assert row["confidence"] == ""
+
+
+def test_a_set_without_such_questions_is_refused(room):
+    form = {"kind": "exam", "project": "P", "name": "N", "source": "set", "kinds": "open"}
+    answer = room.admin.submit("/admin/tasks/new", form)
+    assert answer.status_code == 422
+    assert "nothing to read" in answer.text
+    answer = room.admin.submit("/admin/tasks/new", form | {"kinds": "choice", "share": "2"})
+    assert "a share is between 0 and 1" in answer.text
