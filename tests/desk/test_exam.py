@@ -316,4 +316,4 @@ def test_a_set_without_such_questions_is_refused(room):
     assert answer.status_code == 422
     assert "nothing to read" in answer.text
     answer = room.admin.submit("/admin/tasks/new", form | {"kinds": "choice", "share": "2"})
-    assert "a share is between 0 and 1" in answer.text
+    assert "share is between 0 and 1" in answer.text
