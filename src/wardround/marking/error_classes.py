@@ -78,7 +78,7 @@ def error_request(wrong: Wrong, reasoning: str, identity: Identity, sampling: Sa
     """Asks which kind of error led to a wrong answer."""
     question, option = wrong.question, wrong.option
     slots = {
-        "question": within(_as_put(wrong)),
+        "question": within(as_put(wrong)),
         "gold": question.choices[int(question.gold)] if question.options else str(question.gold),
         "answer": question.choices[option] if option is not None else judged_diagnoses(wrong.answer.text)[0],
         "reasoning": within(reasoning),
@@ -91,6 +91,11 @@ def read_error_class(answer: Answer | None) -> str:
     if answer is None:
         return NO_VERDICT
     return stated(answer.text, _MEANINGS, CATEGORY) or UNREADABLE
+
+
+def class_named(text: str) -> str | None:
+    """The class that a person names, by its name or its number; None where it is none."""
+    return _MEANINGS.get(" ".join(re.findall(r"[^\W_]+", text.casefold())))
 
 
 def reasoning_of(answer: Answer, question: Question) -> str | None:
@@ -106,7 +111,7 @@ def reasoning_of(answer: Answer, question: Question) -> str | None:
     return answer.text.strip() if len(beyond) >= LEAST_WORDS else None
 
 
-def _as_put(wrong: Wrong) -> str:
+def as_put(wrong: Wrong) -> str:
     """The question as the candidate was shown it, without its images."""
     case, question, condition = wrong.case, wrong.question, wrong.condition
     parts = []
