@@ -15,6 +15,7 @@ from test_report import Page
 
 from wardround.core.study import load_study
 from wardround.measuring import (
+    first_broken,
     items_to_review,
     letter_bias,
     prompt_sensitivity,
@@ -225,7 +226,7 @@ def test_ranks_are_those_of_the_function(rich: Rich) -> None:
 def test_chains_and_what_goes_together(rich: Rich) -> None:
     html = section(rich.page, "chains")
     told = upstream_errors(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
-    first, second = re.findall(r"<table.*?</table>", html, re.DOTALL)
+    first, second, broken, *_ = re.findall(r"<table.*?</table>", html, re.DOTALL)
     assert [head.split(" Share")[0].split(" Unw")[0] for head, _ in cells(first)] == [
         "Complete chains",
         "Stage IQA",
@@ -243,6 +244,13 @@ def test_chains_and_what_goes_together(rich: Rich) -> None:
             for row in own
         ]
     assert "This is an association, not an effect:" in html
+    first_at = first_broken(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
+    printed = [(name, texts) for name, texts in cells(broken) if len(texts) > 1]
+    assert len(printed) == len(rich.run.candidates)
+    for name, texts in printed:
+        own = first_at.filter(candidate=name).rows(named=True)
+        assert [row["stage"] for row in own] == ["IQA", "AL", "DD", ""]
+        assert [text.split()[0] for text in texts[:4]] == [hundredfold(row["share"]) for row in own]
 
 
 def test_items_to_review_are_those_of_the_function_and_lead_to_their_cases(rich: Rich) -> None:

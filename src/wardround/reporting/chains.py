@@ -1,4 +1,4 @@
-"""Chains of stages: complete ones, accuracy by stage, and how errors go together."""
+"""Chains of stages: complete ones, accuracy by stage, where they break, and how errors go together."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from wardround.measuring import upstream_errors
+from wardround.reporting.chain_tables import broken_table, consistency_table, effect_table, independence_table
 from wardround.reporting.grid import grid
 from wardround.reporting.numbers import count, percent, span
 from wardround.reporting.reference import at_reference, by_part, marks_at_reference, ranked, reference
 from wardround.reporting.render import render
 from wardround.reporting.run import RunFolder
 from wardround.reporting.section import Section
+from wardround.reporting.table import Table
+from wardround.reporting.table_html import as_html
 from wardround.reporting.words import measure_meaning, measure_title
 
 CHAINED = ("swa", "ccr")
@@ -48,15 +51,21 @@ def chains(run: RunFolder) -> Section | None:
     if not rows and told.is_empty():
         return None
     stages = list(told["stage"].unique(maintain_order=True))
+    effects = effect_table(run)
     drawn = render(
         "chains.html",
         grid=grid(run, "", columns, rows) if rows else None,
         stages=[stage or "all stages" for stage in stages],
         associations=[(name, [_association(told, name, stage) for stage in stages]) for name in columns],
         held=reference(run),
-        varied="carry" in run.varied_axes,
+        effects=effects is not None,
+        tables=[(table.title, as_html(table)) for table in (effects, *_others(run)) if table is not None],
     )
     return Section("chains", "Chains", drawn)
+
+
+def _others(run: RunFolder) -> list[Table | None]:
+    return [broken_table(run), independence_table(run), consistency_table(run)]
 
 
 def _association(told: pl.DataFrame, name: str, stage: str) -> Association:

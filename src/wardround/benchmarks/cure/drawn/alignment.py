@@ -10,7 +10,7 @@ import polars as pl
 
 from wardround.benchmarks.cure.drawn.answers import ASKED, IMAGES, open_answers
 from wardround.benchmarks.cure.drawn.likeness import TfIdf, cosine, jaccard, rouge_l
-from wardround.benchmarks.cure.drawn.means import Values, means
+from wardround.benchmarks.means import Values, means
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 from wardround.core.evidence import Evidence

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from wardround.benchmarks.cure.drawn.answers import IMAGES, both, by_case, open_answers
-from wardround.benchmarks.cure.drawn.means import Values, means
+from wardround.benchmarks.means import Values, means
 from wardround.measuring.kinds import Kind
 from wardround.reporting.run import RunFolder
 from wardround.reporting.table import Column, Row, Table

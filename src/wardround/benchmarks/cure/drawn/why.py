@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from wardround.benchmarks.cure.drawn.answers import ASKED, FINDINGS, IMAGES, both, by_case, open_answers
-from wardround.benchmarks.cure.drawn.means import Values, means, tested
+from wardround.benchmarks.means import Values, means, tested
 from wardround.core.errors import WardroundError
 from wardround.measuring.kinds import Kind
 from wardround.reporting.figures import figure, write_figure
