@@ -1,0 +1,73 @@
+"""Three people sit the exam over HTTP; their answers stand in clinbench/table3 beside a model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+
+import pytest
+from desk_room import Room, write_set
+from test_exam import enter, exam_case, exported, sit
+from typer.testing import CliRunner
+
+from wardround.cli.main import app
+
+PLANTED = {  # person: role, specialty, accuracy in it and out of it
+    "Ann": ("attending", "Surgery", 0.95, 0.45),
+    "Ben": ("attending", "Dent", 0.95, 0.45),
+    "Cem": ("student", "", 0.3, 0.3),
+}
+NAMES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
+
+
+@pytest.fixture(scope="module")
+def benched(tmp_path_factory):
+    room = Room(tmp_path_factory.mktemp("desk"))
+    write_set(room.root / "set", [exam_case(number, NAMES[number % 4]) for number in range(96)])
+    task = room.make("exam", "set", ["role:attending", "role:student"], cases="40", telling="text", confidence="yes")
+    right: dict[tuple[str, bool], list[bool]] = {}
+    for name, (role, specialty, within, outside) in PLANTED.items():
+        visitor, chance = enter(room, name, role, specialty), random.Random(name)
+
+        def choose(item, page, specialty=specialty, within=within, outside=outside, chance=chance, name=name) -> int:
+            assert "told in text." in page
+            own = bool(specialty) and item.hidden["specialty"].startswith(specialty)
+            is_right = chance.random() < (within if own else outside)
+            right.setdefault((name, own), []).append(is_right)
+            return (item.hidden["gold"] + (0 if is_right else chance.randrange(1, 5))) % 5
+
+        sit(visitor, task, choose)
+    file = room.root / "answers.csv"
+    file.write_bytes(room.admin.get(f"/admin/tasks/{task.id}/export/answers.csv").content)
+    assert len(exported(room, task)) == 120
+    run = ["bench", "clinbench/table3", "--cases", str(room.root / "set"), "--runs", str(room.root / "runs"), "--json"]
+    run += ["--trials", "1", "--candidate", f"people=people,model={file}"]
+    run += ["--candidate", "model=simulated,extra_body.accuracy=0.7"]
+    ended = CliRunner().invoke(app, [*run, "--answers", str(room.root / "store.sqlite")])
+    assert ended.exit_code == 0, ended.output
+    (folder,) = [each for each in (room.root / "runs").iterdir() if (each / "measures.csv").exists()]
+    with (folder / "measures.csv").open() as lines:
+        found = {(row["candidate"], row["slice"]): row for row in csv.DictReader(lines) if row["measure"] == "accuracy"}
+    return json.loads(ended.stdout), found, right
+
+
+def test_people_stand_in_the_table_beside_the_model(benched):
+    told, found, right = benched
+    rows = [row for table in told["tables"] for row in table["rows"]]
+    assert {"human/attending", "human/student", "model"} <= {label for row in rows for label in row["labels"]}
+    assert found["model", "{}"]["n"] == "96"
+    mean = [sum(sum(right[name, own]) for own in (True, False)) / 40 for name in ("Ann", "Ben")]
+    assert float(found["human/attending", "{}"]["value"]) == pytest.approx(sum(mean) / 2)
+    assert float(found["human/student", "{}"]["value"]) == pytest.approx(sum(right["Cem", False]) / 40)
+
+
+def test_in_and_out_of_specialty_are_told_apart(benched):
+    _, found, right = benched
+    for own, name in ((True, "yes"), (False, "no")):
+        line = found["human/attending", json.dumps({"in_specialty": name}, separators=(",", ":"))]
+        shares = [sum(right[person, own]) / len(right[person, own]) for person in ("Ann", "Ben")]
+        assert len(right["Ann", own]) == len(right["Ben", own]) == 20  # balanced
+        assert float(line["value"]) == pytest.approx(sum(shares) / 2)
+        assert float(line["low"]) <= (0.95 if own else 0.45) <= float(line["high"])
+    assert not any(candidate == "human/student" and "in_specialty" in where for candidate, where in found)
