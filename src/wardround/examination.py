@@ -121,7 +121,8 @@ def mark_run(
             settings = load_judge(judge) if judge is not None else ran.study.judge
             beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
             purse = purse or Purse(ran.study.budget)
-            hearing = settings and ran.hearing(settings, beside, purse, ask_judge, note, quiet)
+            hearing = None if settings is None else ran.hearing(settings, beside, purse, ask_judge, note, quiet)
+            errors = errors or (settings is not None and settings.errors)
             if errors and hearing is None:
                 raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
             _write_marks(folder, ran, hearing, parser, errors)

@@ -41,10 +41,18 @@ Asking = Callable[[Identity], list[Request]]  # the requests to a judge of this 
 
 def open_judge(settings: JudgeSettings, study: Study, beside: Path) -> None:
     """Refuses a judge that cannot be asked before anything is spent."""
+    if settings.errors:
+        refuse_to_name_errors(settings)
     if settings.is_rule:
         lexical_judge(settings.extra_body, beside)
     else:
         make_candidate(settings, offline=study.offline)
+
+
+def refuse_to_name_errors(settings: JudgeSettings) -> None:
+    """Refuses a judge that cannot tell one kind of error from another."""
+    if settings.is_rule or settings.provider == "simulated":
+        raise WardroundError(f"error classes need a judge that is a model, not {settings.provider!r}")
 
 
 @dataclass
@@ -95,8 +103,7 @@ class Hearing:
 
     def error_classes(self, marks: pl.DataFrame, used: pl.LazyFrame) -> dict[tuple[Any, ...], str]:
         """The error class of every wrong answer, by its place."""
-        if self.settings.is_rule or self.settings.provider == "simulated":
-            raise WardroundError(f"error classes need a judge that is a model, not {self.settings.provider!r}")
+        refuse_to_name_errors(self.settings)
         every = [
             (wrong, reasoning_of(wrong.answer, wrong.question))
             for wrong in wrong_answers(marks, used, self.cases, self.store, self.study)

@@ -92,6 +92,8 @@ def bench(
     assert entry.put is not None
     if not candidates:
         raise WardroundError(f"{name} needs a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
+    if entry.put.errors and judge is None:
+        raise WardroundError(f"{name} needs a judge that is a model: --judge ADDRESS,model=...")
     if entry.put.doses:
         if type is None:
             raise WardroundError(f"{name} needs a type of degradation: --type gaussian_noise")

@@ -56,6 +56,7 @@ class Put(FromToml):
     doses: list[float] = Field(default_factory=list)  # severities of the one type that the user names
     retrievers: list[str] = Field(default_factory=list)  # what the paper searches with, if the index has it
     judge: JudgeSettings | None = None
+    errors: bool = False  # whether a judge, which the user names, tells the kind of error behind each wrong answer
     comparisons: dict[str, Family] = Field(default_factory=dict)
 
     @field_validator("conditions")

@@ -49,7 +49,7 @@ def study_table(
         "severities": put.severities,
         "conditions": conditions,
         "literature": literature,
-        "judge": dict(judge) if judge is not None else fixed.get("judge"),
+        "judge": {**judge, **({"errors": True} if put.errors else {})} if judge is not None else fixed.get("judge"),
         "comparisons": fixed.get("comparisons"),
         "candidates": candidates,
     }

@@ -62,6 +62,37 @@ def support(
     finish(told, as_json, "\n".join(lines))
 
 
+@app.command()
+def errors(
+    run: RunPath,
+    labels: Annotated[
+        Path, typer.Option("--labels", metavar="FILE", help="CSV or JSONL: candidate, case, question, trial, class.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare the kinds of error that a judge named with those that people did: kappa over all and of each."""
+    from wardround.marking.error_validation import validate_errors
+
+    told = validate_errors(run, labels)
+    finish(told, as_json, _error_validation(told))
+
+
+def _error_validation(told: dict[str, Any]) -> str:
+    lines = [
+        f"{told['items']} labelled wrong answers of {told['kappa']['clusters']} cases",
+        f"{'kappa':34} {_figure(told['kappa'])}",
+        f"{'agreement':34} {_figure(told['agreement'])}",
+    ]
+    for name, found in told["classes"].items():
+        said = f"people {found['labelled']}, judge {found['named']}"
+        lines.append(f"{name.replace('_', ' '):34} {_figure(found)}; {said}")
+    if told["unscored"]:
+        lines.append(f"{told['unscored']} labelled answers have no class by the judge and are left out")
+    if told["unmatched"]:
+        lines.append(f"{len(told['unmatched'])} labels are about no wrong answer: {told['unmatched'][0]}, ...")
+    return "\n".join(lines)
+
+
 def _validation(told: dict[str, Any]) -> str:
     confusion = told["confusion"]
     lines = [

@@ -69,6 +69,7 @@ class JudgeSettings(CandidateSettings):
     """Who marks open answers: a candidate in a role of its own, or the rule `lexical`."""
 
     name: str = "judge"
+    errors: bool = False  # whether it also names the kind of error behind each wrong answer
 
     @property
     def is_rule(self) -> bool:
@@ -226,8 +227,9 @@ class Study(Table):
         for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
             for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
                 candidate.pop(pace)
-            for later, default in (("tools", "calls"), ("command", None)):  # a study without them keeps its hash
-                if candidate[later] == default:
+            # a study without them keeps its hash
+            for later, default in (("tools", "calls"), ("command", None), ("errors", False)):
+                if candidate.get(later, ...) == default:
                     del candidate[later]
         return blake(told).hex()
 

@@ -39,7 +39,7 @@ class Label(NamedTuple):
 def read_labels(file: Path) -> list[Label]:
     """Every label once; two that contradict each other are refused."""
     kept: dict[tuple[str | None, ...], Label] = {}
-    for number, told in _rows(file):
+    for number, told in label_rows(file):
         label = _label(told, file, number)
         other = kept.setdefault(label.about, label)
         if other.same != label.same:
@@ -55,7 +55,8 @@ def write_labels(file: Path, labels: Sequence[Label]) -> None:
     file.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in told))
 
 
-def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def label_rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The rows of a file of labels, each with its line."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
