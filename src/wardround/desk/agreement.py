@@ -81,13 +81,13 @@ def _agreement(name: str, batch: Sequence[Labels]) -> Agreement:
     if len(readers) == 2:
         for table, labels in zip(tables, batch, strict=True):
             table[classes.index(labels[readers[0]]), classes.index(labels[readers[1]])] += 1
-        return Agreement(name, 2, len(batch), same, KAPPA, *_with_interval(kappas, tables))
+        return Agreement(name, 2, len(batch), same, KAPPA, *with_interval(kappas, tables))
     for table, labels in zip(tables, batch, strict=True):
         said = [classes.index(label) for label in labels.values()]
         for place, one in enumerate(said):
             for other in said[:place] + said[place + 1 :]:
                 table[one, other] += 1 / (len(said) - 1)
-    return Agreement(name, len(readers), len(batch), same, ALPHA, *_with_interval(krippendorff_alpha, tables))
+    return Agreement(name, len(readers), len(batch), same, ALPHA, *with_interval(krippendorff_alpha, tables))
 
 
 def one_against_others(batches: Mapping[str, Sequence[Labels]]) -> list[Alone]:
@@ -105,7 +105,7 @@ def _alone(reader: str, items: Iterable[Labels], classes: list[str]) -> Alone:
             if other != reader:
                 table[classes.index(labels[reader]), classes.index(label)] += 1
     whole = tables.sum(axis=0)
-    return Alone(reader, len(here), float(np.trace(whole) / whole.sum()), *_with_interval(kappas, tables))
+    return Alone(reader, len(here), float(np.trace(whole) / whole.sum()), *with_interval(kappas, tables))
 
 
 def kappas(tables: Floats) -> Floats:
@@ -118,7 +118,7 @@ def kappas(tables: Floats) -> Floats:
     return found
 
 
-def _with_interval(statistic: Callable[[Floats], Floats], tables: Floats) -> tuple[float, float | None, float | None]:
+def with_interval(statistic: Callable[[Floats], Floats], tables: Floats) -> tuple[float, float | None, float | None]:
     value = float(statistic(tables.sum(axis=0)))
     many = len(tables)
     if many < FEWEST or np.isnan(value):

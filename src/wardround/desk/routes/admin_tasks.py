@@ -128,7 +128,7 @@ def task_page(request: Request, desk: TheDesk, task: TaskToRun) -> Response:
         "all": ALL,
         "items": [(item.number, item.name) for item in desk.work.items(task)[:ITEMS_SHOWN]],
     }
-    return page(request, "task.html", task=task, kind=kind, **told)
+    return page(request, "task.html", task=task, kind=kind, scripts=("live.js",), **told)
 
 
 def _drawn(each: Any) -> Any:

@@ -1,7 +1,9 @@
 """The kinds of task that there are. A new one is a file here, a template, and a line in this list."""
 
 from wardround.desk.kind import Kind
+from wardround.desk.tasks.errors import ErrorClasses
 from wardround.desk.tasks.exam import Exam
+from wardround.desk.tasks.judge import JudgeValidation
 from wardround.desk.tasks.review import Review
 
-KINDS: tuple[Kind, ...] = (Review(), Exam())
+KINDS: tuple[Kind, ...] = (Review(), JudgeValidation(), ErrorClasses(), Exam())
