@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from local_sitting import CASE, ORDER, Sitting
+from local_sitting import CASE, ORDER, Sitting, asked
 
 from wardround.asking.probes import FORETELLING
 from wardround.candidates.candidate import Request
@@ -51,8 +51,14 @@ def test_the_sum_is_that_of_the_distributions_token_by_token(sitting, text):
 
 def test_what_was_asked_before_changes_nothing(sitting):
     first = sitting.answers(request("Gout of the toe."))
-    sitting.answers(request("Something else.", "Another prompt. Answer:"))
+    sitting.answers(request("Gout of both toes, then."))
     assert sitting.answers(request("Gout of the toe.")) == first
+    sitting.answers(request("Something else.", "Another prompt. Answer:"))
+    sitting.answers(asked("Good morning.", max_tokens=3))
+    assert sitting.answers(request("Gout of the toe.")) == first
+    assert sitting.answers(asked("Good morning.", max_tokens=3)) == sitting.answers(
+        asked("Good morning.", max_tokens=3)
+    )
 
 
 def test_likely_words_are_foretold_better_than_the_same_words_shuffled(sitting):

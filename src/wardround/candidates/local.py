@@ -97,8 +97,8 @@ class Local(Settled):
         parameters.ui = False
         try:
             self._server = xllamacpp.Server(parameters)
-            self._forced = Forced(self._server, key, files[0].stem)
             self._rereads = not self._remembers()
+            self._forced = Forced(self._server, key, files[0].stem, keeps=not self._rereads)
         except (RuntimeError, Rejected) as error:
             told = " and ".join(path.name for path in files)
             raise BadInput(files[0], f"llama.cpp cannot use {told}: {_one_line(error)}") from None
@@ -135,6 +135,7 @@ class Local(Settled):
         if request.ask.foretold is not None:
             self._read = None  # the model's memory holds another prompt from now on
             return self._forced.reply(request)
+        self._forced.forget()
         handed_over = time.monotonic() + self.settings.timeout * SHARE_OF_TIMEOUT
         prompt = prompt_of(request, self._extra_body)
         sampling = request.ask.sampling

@@ -21,12 +21,20 @@ SECONDS = 60  # to split a text into tokens
 
 
 class Forced:
-    """The model behind an xllamacpp server; `key` opens its loopback port, which alone splits texts into tokens."""
+    """The model behind an xllamacpp server; `key` opens its loopback port, which alone splits texts into tokens.
 
-    def __init__(self, server: Any, key: str, model: str) -> None:
-        self._server, self._key, self._model = server, key, model
+    `keeps` says whether the model goes back to a prompt that it has read.
+    """
+
+    def __init__(self, server: Any, key: str, model: str, keeps: bool) -> None:
+        self._server, self._key, self._model, self._keeps = server, key, model, keeps
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
         self._letter: int | None = None  # a token that is a whole character
+        self._read: list[int] | None = None  # the prompt that the model's memory holds
+
+    def forget(self) -> None:
+        """The model's memory holds something else from now on."""
+        self._read = None
 
     def reply(self, request: Request) -> Reply:
         prompt, whole = (self._tokens(text) for text in texts(request.ask))
@@ -39,6 +47,10 @@ class Forced:
         return Reply([Answer("", model=self._model, foretold=found)] * len(request.trials), len(whole))
 
     def _logprobs(self, before: list[int], tokens: list[int]) -> list[float]:
+        if self._keeps and self._read != before:
+            # the prompt is read whole by a request of its own, so that all texts after it begin at the same state
+            self._complete({"prompt": before, "max_tokens": 1, "cache_prompt": False})
+            self._read = before
         told = self._written(before, tokens)
         found: list[float] = []
         for place, token in enumerate(tokens):
@@ -63,13 +75,17 @@ class Forced:
             "max_tokens": len(tokens),
             "logprobs": alternatives,
             "temperature": 0.0,
-            "cache_prompt": False,  # what is read in one go does not depend on what was asked before
+            "cache_prompt": self._keeps,
         }
-        told = self._server.handle_completions(body)
-        if "error" in told:
-            raise Rejected(" ".join(str(told["error"].get("message")).split())[:300])
-        logprobs = told["choices"][0]["logprobs"]
+        logprobs = self._complete(body)["choices"][0]["logprobs"]
         return list(logprobs["content"]) if logprobs else []
+
+    def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
+        told: dict[str, Any] = self._server.handle_completions(body)
+        if "error" in told:
+            self._read = None
+            raise Rejected(" ".join(str(told["error"].get("message")).split())[:300])
+        return told
 
     def _tokens(self, text: str, *, special: bool = True) -> list[int]:
         body = json.dumps({"content": text, "add_special": special, "parse_special": False}).encode()
