@@ -289,7 +289,7 @@ def test_clinbench_error_classes_against_the_errors_of_table_3() -> None:
 
 
 def test_clinbench_specificity_is_not_what_the_formula_gives() -> None:
-    told, text = load("clinbench/table10"), load("clinbench/table3")
+    told, text = load("clinbench/table10-11"), load("clinbench/table3")
     named = {
         "GPT-5": "GPT-5-0807",
         "Gemini 2.5 Pro": "Gemini-2.5-pro-Thinking",
@@ -297,7 +297,7 @@ def test_clinbench_specificity_is_not_what_the_formula_gives() -> None:
         "GPT-4o": "GPT-4o-2024-11-20",
     }
     as_accuracy = []
-    for row in told.labels:
+    for row in (label for label in told.labels if not label.endswith("with images")):
         accuracy, specificity = text.value(named.get(row, row), "Avg"), told.value(row, "specificity")
         assert accuracy is not None
         assert specificity is not None

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wardround.benchmarks.bench_sets import run_on_each
 from wardround.benchmarks.beside import with_published
 from wardround.benchmarks.composition import composed
 from wardround.benchmarks.entry import Entry, find, headings_of
@@ -92,6 +93,8 @@ def bench(
     assert entry.put is not None
     if not candidates:
         raise WardroundError(f"{name} needs a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
+    if entry.drawn_from == "sets":
+        return _on_sets(name, entry, cases, candidates, runs=runs, answers=answers, trials=trials, note=note)
     if entry.put.errors and judge is None:
         raise WardroundError(f"{name} needs a judge that is a model: --judge ADDRESS,model=...")
     if entry.put.doses:
@@ -131,6 +134,28 @@ def bench(
             note(text)
     manifest = ended.manifest
     return Benched(name, tables, ended.folder, files, ended.exit_code, manifest["status"], manifest["why"])
+
+
+def _on_sets(
+    name: str,
+    entry: Entry,
+    cases: Path,
+    candidates: list[dict[str, Any]],
+    *,
+    runs: Path | None,
+    note: Callable[[str], None],
+    **given: Any,
+) -> Benched:
+    """One study on every case set of a folder, and the drawing of all of them together."""
+    runs = runs or Path("runs")
+    each = run_on_each(name, entry, cases, candidates, STUDY_FILE, runs=runs, note=note, **given)
+    folder = runs / name.replace("/", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    tables, files = drawer(name)([(set_name, run) for set_name, run, _ in each], folder, note)
+    tables = [replace(table, notes=[*table.notes, *entry.choices]) for table in tables]
+    files = [*table_files(tables[0], folder, "table"), *files]
+    worst = max((ended for _, _, ended in each), key=lambda ended: ended.exit_code)
+    return Benched(name, tables, folder, files, worst.exit_code, worst.manifest["status"], worst.manifest["why"])
 
 
 def _looked_at(cases: CaseSet) -> tuple[bool, Counter[str]]:

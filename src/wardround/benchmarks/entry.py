@@ -99,7 +99,7 @@ class Entry(FromToml):
 
     `differs` gives that reason for single columns, by their heading or the heading over them. `drawn_from` says that
     the function of the study's name in the benchmark's sections.py draws what columns cannot: from the case set
-    alone, or from the run beside the table of its columns.
+    alone, from the run beside the table of its columns, or from runs on several case sets.
     """
 
     title: str
@@ -115,7 +115,7 @@ class Entry(FromToml):
     rows: list[str] = Field(default_factory=lambda: ["candidate"])
     columns: list[Column] = Field(default_factory=list)
     figure: Figure | None = None
-    drawn_from: Literal["cases", "run"] | None = None
+    drawn_from: Literal["cases", "run", "sets"] | None = None
     facts: list[Fact] = Field(default_factory=list)
     blocks: list[Block] = Field(default_factory=list)
 
@@ -127,12 +127,12 @@ class Entry(FromToml):
     def _hangs_together(self) -> Entry:
         if self.comparable == (self.reason is not None):
             raise ValueError("comparable = false needs a reason, and only that")
-        ways = [self.composition, bool(self.columns), self.drawn_from == "cases"]
+        ways = [self.composition, bool(self.columns), self.drawn_from in ("cases", "sets")]
         if self.lacks is None and sum(ways) != 1:
             raise ValueError("an entry has columns, or blocks, or is drawn from cases, unless something is lacking")
         if self.drawn_from == "run" and not self.columns:
             raise ValueError("what is drawn from a run has columns beside it")
-        if self.columns and self.put is None:
+        if (self.columns or self.drawn_from == "sets") and self.put is None:
             raise ValueError("columns need a study: put")
         if self.columns and self.rows[:1] != ["candidate"]:
             raise ValueError("the first of rows is candidate")

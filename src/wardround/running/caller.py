@@ -44,6 +44,7 @@ class Tally:
     tokens_in: int = 0
     tokens_out: int = 0
     money: float = 0.0
+    seconds: float = 0.0  # that answered calls took, added up
     faults: int = 0
     failed: int = 0
     duplicates: int = 0
@@ -118,6 +119,7 @@ class Caller:
                 self._faulted(fault, started)
                 await self._pause(self.pace.hold)
                 raise
+            self.tally.seconds += time.monotonic() - started
             self._succeeded(time.monotonic() - started)
             self._purse.spend(self.settings, reply.tokens_in, reply.tokens_out)
             self.tally.tokens_in += reply.tokens_in

@@ -150,6 +150,9 @@ class Examination:
         before, started = self.folder.manifest, now()
         self.folder.write("study.toml", self.places.study.read_bytes())
         await self.plan()
+        seconds = {told["name"]: told.get("seconds", 0.0) for told in before.get("candidates", [])}
+        for seated in self._seated:
+            seated.seconds_before = seconds.get(seated.name, 0.0)
         for problem in self.cases.problems[:MOST_PROBLEMS_TOLD]:
             self.note(f"skipped: {problem}")
         self.note(self.announce())

@@ -22,6 +22,7 @@ class Seated:
     sentinels: Sentinels
     models: set[str]  # as its servers named themselves
     outcome: Outcome = field(default_factory=Outcome)
+    seconds_before: float = 0.0  # that calls took in earlier starts of the run
 
     @property
     def name(self) -> str:
@@ -63,6 +64,8 @@ class Seated:
             "stored": found.stored,
             "new": tally.answers,
             "calls": calls,
+            "bought": self.room.store.bought(self.room.study.name, settings.name),
+            "seconds": round(self.seconds_before + tally.seconds, 3),
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,
             "cost": price(settings, tokens_in, tokens_out),

@@ -203,6 +203,11 @@ class Store:
         ).fetchone()
         return found
 
+    def bought(self, run: str, candidate: str) -> int:
+        """How many answers these calls brought."""
+        told = "select coalesce(sum(answers), 0) from calls where run = ? and candidate = ?"
+        return int(self._reading.execute(told, (run, candidate)).fetchone()[0])
+
     def known_file(self, path: str) -> tuple[int, int, str] | None:
         """Size, time of change and SHA-256 of a file, as they were when it was last hashed."""
         found: tuple[int, int, str] | None = self._reading.execute(

@@ -1,0 +1,236 @@
+"""ClinBench's studies on simulated candidates: each figure finds what is planted, and stays still where nothing is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from bench_cases import STRONG, WEAK, choice, clinbench_cases, write
+
+from wardround.benchmarks.bench import Benched, bench
+from wardround.benchmarks.candidate_text import candidate_from
+from wardround.benchmarks.clinbench.drawn.separation import true_spread
+from wardround.benchmarks.published import load
+from wardround.cases.readers.clinbench import SPECIALTIES
+from wardround.core.errors import WardroundError
+from wardround.reporting.table import Cell, Table
+
+OWN = ("GH", "Resp", "OG", "Cardio", "Ped")  # the specialties whose questions specialists answered
+
+
+def run(name: str, cases: Path, folder: Path, *candidates: str, **options: Any) -> Benched:
+    told = [candidate_from(text) for text in candidates]
+    return bench(name, cases=cases, candidates=told, runs=folder / "runs", note=lambda text: None, **options)
+
+
+def cell(table: Table, row: str, heading: str) -> Cell:
+    place = next(number for number, column in enumerate(table.columns) if column.heading == heading)
+    return next(each for each in table.rows if " ".join(each.labels) == row).cells[place]
+
+
+def text_cases(folder: Path, many: int, rare: int = 3) -> Path:
+    """Told in text only; every third is rare."""
+    cases = [
+        {
+            "id": f"case-{number}",
+            "tags": ["rare" if number % rare == 0 else "non-rare"],
+            "tellings": {"text": {"history": f"Patient {number}.", "images": []}},
+            "questions": [choice("mcq", number)],
+        }
+        for number in range(many)
+    ]
+    return write(folder, cases)
+
+
+def planted(name: str, **told: Any) -> str:
+    pairs = ",".join(f"extra_body.{key}={json.dumps(value)}" for key, value in told.items())
+    return f"{name}=simulated,{pairs}"
+
+
+def test_worst_at_k_falls_for_a_volatile_candidate_and_not_for_a_stable_one(tmp_path: Path) -> None:
+    """Both are right in 7 of 10 answers: one always on the same questions, the other on any question by chance."""
+    cases = text_cases(tmp_path / "cases", 100)
+    stable = planted("stable", accuracy=0.7, sharpness=1.0)
+    volatile = planted("volatile", accuracy=0.7, mode="independent")
+    found = run("clinbench/fig5", cases, tmp_path, stable, volatile)
+    (table,) = found.tables
+    for k in (1, 2, 4, 8, 16):
+        still, falling = (cell(table, f"{name} off", str(k)) for name in ("stable", "volatile"))
+        assert still.value == pytest.approx(cell(table, "stable off", "1").value)  # the counter-plant: it does not fall
+        assert falling.low is not None
+        assert falling.high is not None
+        assert falling.low <= 0.7**k <= falling.high or (k == 16 and falling.value < 0.03)  # type: ignore[operator]
+    assert any(path.name == "figure.svg" for path in found.files)
+
+
+def test_worst_at_k_is_the_share_of_all_draws_of_k_answers(tmp_path: Path) -> None:
+    cases = text_cases(tmp_path / "cases", 30)
+    found = run("clinbench/fig5", cases, tmp_path, planted("volatile", accuracy=0.6, mode="independent"))
+    marks = pl.read_parquet(found.folder / "marks.parquet").filter(pl.col("condition").str.contains('"reasoning":"on"'))
+    right = marks.group_by("case").agg((pl.col("outcome") == "right").sum())["outcome"]
+    (table,) = found.tables
+    for k in (2, 8):
+        by_hand = np.mean([comb(int(c), k) / comb(16, k) for c in right])
+        assert cell(table, "volatile on", str(k)).value == pytest.approx(by_hand)
+
+
+def test_a_rare_disease_gap_is_found_and_none_where_there_is_none(tmp_path: Path) -> None:
+    cases = text_cases(tmp_path / "cases", 360)
+    candidates = [
+        {
+            "name": "gap",
+            "provider": "simulated",
+            "extra_body": {"accuracy": 0.7, "by": [{"when": {"tag": "rare"}, "accuracy": 0.4}]},
+        },
+        {"name": "none", "provider": "simulated", "extra_body": {"accuracy": 0.55}},
+    ]
+    found = bench(
+        "clinbench/table5", cases=cases, candidates=candidates, runs=tmp_path / "runs", note=lambda text: None
+    )
+    first, second = found.tables
+    difference = cell(second, "gap", "Rare - others")
+    assert difference.low is not None
+    assert difference.high is not None
+    assert difference.low <= -0.3 <= difference.high < 0
+    nothing = cell(second, "none", "Rare - others")
+    assert nothing.low is not None
+    assert nothing.high is not None
+    assert nothing.low <= 0 <= nothing.high
+    for name in ("gap", "none"):
+        rare, others, gap_cell = (cell(second, name, heading) for heading in ("Rare", "Others", "Rare - others"))
+        assert gap_cell.value == pytest.approx((rare.value or 0) - (others.value or 0))
+        assert (rare.n, others.n) == (120 * 3, 240 * 3)
+        assert cell(first, name, "Rare").value == pytest.approx(rare.value)
+        overall = cell(first, name, "Overall (the paper's Non-Rare)").value
+        assert overall == pytest.approx((rare.value or 0) / 3 + (others.value or 0) * 2 / 3)
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_gap_is_that_of_drawing_clusters_anew(tmp_path: Path) -> None:
+    cases = text_cases(tmp_path / "cases", 120)
+    found = run("clinbench/table5", cases, tmp_path, planted("one", accuracy=0.6), trials=1)
+    marks = pl.read_parquet(found.folder / "marks.parquet").sort("cluster")
+    right = (marks["outcome"] == "right").to_numpy().astype(float)
+    rare = marks["tag"].list.contains("rare").to_numpy().astype(float)
+    random, drawn = np.random.default_rng(7), []
+    for _ in range(4_000):
+        weight = np.bincount(random.integers(0, len(right), len(right)), minlength=len(right))
+        drawn.append((right * rare) @ weight / (rare @ weight) - (right * (1 - rare)) @ weight / ((1 - rare) @ weight))
+    gap = cell(found.tables[1], "one", "Rare - others")
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    assert (gap.low, gap.high) == (pytest.approx(low, abs=0.015), pytest.approx(high, abs=0.015))
+
+
+def test_sensitivity_and_specificity_of_both_tellings(tmp_path: Path) -> None:
+    found = run("clinbench/table10_11", clinbench_cases(tmp_path / "cases", 24), tmp_path, STRONG, published=True)
+    (table,) = found.tables
+    assert [row.labels for row in table.rows] == [("strong", "text"), ("strong", "multimodal")]
+    with (found.folder / "measures.csv").open() as file:
+        accuracy = {
+            line["slice"]: float(line["value"]) for line in csv.DictReader(file) if line["measure"] == "accuracy"
+        }
+    for telling in ("text", "multimodal"):
+        sensitivity, specificity = (table.rows[telling == "multimodal"].cells[place].value for place in (0, 1))
+        right = accuracy[f'{{"telling":"{telling}"}}']
+        assert sensitivity == pytest.approx(right)
+        assert specificity == pytest.approx(1 - (1 - right) / 3)  # four options: three to be rejected
+    assert "cannot come from the formula" in table.notes[-1]
+
+
+def test_the_third_cell_separates_what_is_read_from_what_is_seen(tmp_path: Path) -> None:
+    """It sees nothing that helps, but loses what the text told; and the other way round."""
+    lost = [{"when": {"telling": "multimodal"}, "accuracy": 0.3}]
+    seen = [{"when": {"telling": "multimodal", "images": "none"}, "accuracy": 0.3}]
+    candidates = [
+        {"name": name, "provider": "simulated", "extra_body": {"accuracy": 0.8, "by": by}}
+        for name, by in (("reads", lost), ("looks", seen))
+    ]
+    cases = clinbench_cases(tmp_path / "cases", 90)
+    found = bench("clinbench/telling", cases=cases, candidates=candidates, runs=tmp_path / "runs", trials=1, note=str)
+    (table,) = found.tables
+    looking = {name: cell(table, name, "looking") for name in ("reads", "looks")}
+    change = {name: cell(table, name, "with images - text") for name in ("reads", "looks")}
+    assert looking["looks"].low > 0.3  # type: ignore[operator]
+    assert looking["reads"].value == 0
+    assert change["reads"].high < -0.3  # type: ignore[operator]
+    assert change["looks"].value == 0
+
+
+def test_cost_tells_what_the_manifest_counts(tmp_path: Path) -> None:
+    cases = clinbench_cases(tmp_path / "cases", 10)
+    found = run("clinbench/cost", cases, tmp_path, STRONG, WEAK)
+    again = run("clinbench/cost", cases, tmp_path, STRONG, WEAK)  # nothing new: the same figures
+    table, repeated = found.tables[1], again.tables[1]
+    assert cell(table, "strong", "Answers").value == 30
+    assert cell(table, "strong", "Calls").value == 10  # three trials are one call
+    seconds = cell(table, "strong", "Seconds").value
+    assert seconds is not None
+    assert seconds >= 0
+    assert cell(repeated, "strong", "Seconds").value == seconds
+    assert cell(table, "strong", "USD").value is None
+
+
+@pytest.mark.slow
+def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
+    """A hard set on which candidates differ, and an easy one on which they are all alike."""
+    for name in ("easy", "hard"):
+        cases = [
+            {"id": f"{name}-{number}", "split": name, "questions": [choice(f"mcq-{name}", number)]}
+            for number in range(120)
+        ]
+        write(tmp_path / "sets" / name, cases)
+    candidates = [
+        {
+            "name": f"model-{number}",
+            "provider": "simulated",
+            "extra_body": {"accuracy": accuracy, "seed": number, "by": [{"when": {"split": "easy"}, "accuracy": 0.9}]},
+        }
+        for number, accuracy in enumerate((0.2, 0.45, 0.7, 0.95))
+    ]
+    found = bench("clinbench/fig1", cases=tmp_path / "sets", candidates=candidates, runs=tmp_path / "runs", note=str)
+    (table,) = found.tables
+    apart = {name: cell(table, name, "Pairs told apart") for name in ("easy", "hard")}
+    assert (apart["hard"].value, apart["hard"].n) == (1.0, 6)
+    assert apart["easy"].value == 0
+    assert cell(table, "hard", "Ranks open").value == 1
+    assert cell(table, "easy", "Ranks open").value == 4
+    spread = {name: cell(table, name, "True spread (SD)").value for name in ("easy", "hard")}
+    assert spread["hard"] == pytest.approx(np.std([0.2, 0.45, 0.7, 0.95], ddof=1), abs=0.05)
+    assert spread["easy"] < 0.03  # type: ignore[operator]
+    assert {path.name for path in found.files} >= {"table.csv", "figure.svg"}
+    with pytest.raises(WardroundError, match="no folder of several case sets"):
+        bench("clinbench/fig1", cases=tmp_path / "sets" / "hard", candidates=candidates, runs=tmp_path / "r", note=str)
+
+
+def test_the_true_spread_is_free_of_noise() -> None:
+    """Ten candidates of SD .1 on 100 cases each: seen SD is larger, the estimate is not."""
+    random = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        true = random.normal(0.5, 0.1, 10).clip(0.1, 0.9)
+        right = random.random((10, 100)) < true[:, None]
+        drawn = right[:, random.integers(0, 100, (200, 100))].mean(axis=2)
+        found.append(true_spread(np.column_stack([right.mean(axis=1), drawn])) ** 2)
+    assert np.sqrt(np.mean(found)) == pytest.approx(0.1, abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("table", "average", "inside", "outside"), [("table3", 50.6, 80.8, 20.4), ("table4", 51.6, 81.6, 21.6)]
+)
+def test_the_human_averages_of_the_paper(table: str, average: float, inside: float, outside: float) -> None:
+    """50 questions of each of ten specialties: each figure is a multiple of 2%, the average their unweighted mean."""
+    told = load(f"clinbench/{table}")
+    people = {short: told.value("Human Experts", short) for short in SPECIALTIES}
+    assert people.pop("DI") is None  # nobody answered these
+    values = {short: value for short, value in people.items() if value is not None}
+    assert len(values) == 10
+    assert all(value % 2 == 0 for value in values.values())
+    assert told.value("Human Experts", "Avg") == average == pytest.approx(sum(values.values()) / 10)
+    assert sum(values[short] for short in OWN) / 5 == pytest.approx(inside)
+    assert sum(value for short, value in values.items() if short not in OWN) / 5 == pytest.approx(outside)
