@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from eurorad_pages import FINDINGS, HISTORY, Told, html_of, save
 from exam_server import ExamServer, text_of
 from killed_build import killed_and_left_alone
 
+from wardround.building.audit.shortcuts import shortcuts
 from wardround.building.eurorad import build_eurorad
 from wardround.building.eurorad.page import read_page
 from wardround.building.eurorad.reading import decoded, differential, saved
@@ -250,3 +252,17 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
     killed, alone = killed_and_left_alone("eurorad", tmp_path / "pages", tmp_path, reply)
     assert killed == alone
     assert len(killed) > 8
+
+
+def test_names_that_authors_list_everywhere_do_not_give_the_answer_away(tmp_path):
+    """Usual suspects stand in every differential list and are never right: no guesser makes anything of it."""
+    usual = ["Lymphoma", "Metastasis", "Abscess", "Sarcoidosis"]
+    for number in range(1, 41):
+        names = [f"{'Ill' * (1 + number % 3)}{number:02d}itis", f"{'Mal' * (1 + number % 4)}{number:02d}osis"]
+        save(tmp_path / "pages", another(number, differential=[*usual, names[1]], diagnosis=[names[0]]))
+    build_eurorad(tmp_path / "pages", tmp_path / "set")
+    cases = list(CaseSet.open(tmp_path / "set"))
+    times = Counter(option for case in cases for option in case.questions[0].choices)
+    assert [times[name] for name in usual] == [1, 1, 1, 1]
+    assert max(times.values()) <= 5
+    assert [each.name for each in shortcuts(cases) if each.flagged] == []

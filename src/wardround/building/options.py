@@ -2,7 +2,8 @@
 
 Our choices: two names overlap if they are the same by their words or a table of synonyms, if a table says that one is
 broader, or if all words of one are in the other (`pneumonia`, `aspiration pneumonia`). Over a set the right option
-stands equally often at every place and, where there are candidates to choose from, at every rank of length.
+stands equally often at every place and, where there are candidates to choose from, at every rank of length, and it does
+not share most words with its case more often than chance has it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import csv
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from wardround.building.levelling import guessed
 from wardround.building.pipeline import Build, Reject, Step, asked
 from wardround.building.spool import Record
 from wardround.core.errors import BadInput
@@ -24,6 +26,7 @@ from wardround.marking.lexical import NO_SYNONYMS, Synonyms, content, same_disea
 COUNT = 6  # options of a question unless told otherwise
 DRAWS = 12  # choices of distractors among which the one that balances the set best is taken
 NEGATIONS = frozenset(["non", "not", "no"])
+Shared = Callable[[str], float]
 _ALTERNATIVE = re.compile(r"\bwith or without\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}\s*[.):]|[-*•])\s+(.+)$")
 
@@ -122,13 +125,20 @@ class Balance:
         self._numbers = numbers
         self._places: dict[int, list[int]] = {}  # by the number of options: places not used in this turn
         self._ranks: Counter[tuple[int, int]] = Counter()  # (number of options, options longer than the right one)
+        self._led = 0.0  # how much more often than chance the right option shared most words with its case
 
-    def write(self, gold: str, candidates: Sequence[str], count: int = COUNT) -> Options | None:
-        """Options from candidates that do not overlap, the better ones first; None where they are too few."""
+    def write(
+        self, gold: str, candidates: Sequence[str], count: int = COUNT, shared: Shared | None = None
+    ) -> Options | None:
+        """Options from candidates that do not overlap, the better ones first; None where they are too few.
+
+        `shared`: the share of a name's words that stand in the case; then that is balanced too.
+        """
         if len(candidates) < count - 1:
             return None
-        distractors = self._chosen(gold, candidates, count - 1)
+        distractors = self._chosen(gold, candidates, count - 1, shared)
         self._ranks[count, longer(gold, distractors)] += 1
+        self._led += _leads(gold, distractors, shared) - 1 / count
         return self.placed(gold, distractors)
 
     def placed(self, gold: str, distractors: Sequence[str]) -> Options:
@@ -139,15 +149,23 @@ class Balance:
         options.insert(place, gold)
         return Options(options, place)
 
-    def _chosen(self, gold: str, candidates: Sequence[str], wanted: int) -> list[str]:
-        """Of the best candidates those with which the gold's rank of length has been seen least; else the better."""
+    def _chosen(self, gold: str, candidates: Sequence[str], wanted: int, shared: Shared | None) -> list[str]:
+        """Of the best candidates those with which the gold's rank of length has been seen least; else the better.
+
+        Where right options shared most words with their cases too often, those beside which this one does not.
+        """
         pool = candidates[: 2 * wanted]
         draws = [list(range(wanted))]
         draws += [sorted(self._numbers.sample(range(len(pool)), wanted)) for _ in range(DRAWS)]
         ranked = [[pool[place] for place in places] for places in draws]
         best = min(
             range(len(draws)),
-            key=lambda one: (self._ranks[wanted + 1, longer(gold, ranked[one])], sum(draws[one]), one),
+            key=lambda one: (
+                _leads(gold, ranked[one], shared) if self._led > 0 else 0.0,
+                self._ranks[wanted + 1, longer(gold, ranked[one])],
+                sum(draws[one]),
+                one,
+            ),
         )
         return ranked[best]
 
@@ -155,6 +173,13 @@ class Balance:
         if not self._places.get(count):
             self._places[count] = self._numbers.sample(range(count), count)
         return self._places[count].pop()
+
+
+def _leads(gold: str, distractors: Sequence[str], shared: Shared | None) -> float:
+    """How often the right option is taken by whoever takes the one that shares most words with the case."""
+    if shared is None:
+        return 1 / (len(distractors) + 1)
+    return guessed(shared(gold), [shared(name) for name in distractors])
 
 
 def longer(gold: str, distractors: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from wardround.building.eurorad.reading import files, pages
 from wardround.building.exporting import Built, export, new_set
 from wardround.building.figures import shown, taken
 from wardround.building.near_cases import without_duplicates
+from wardround.building.offering import Asked, offered_by_id
 from wardround.building.options import Balance, distractors_of_a_model, merged
 from wardround.building.pipeline import Build, Reject, Step, each, whole
 from wardround.building.revealing import reveals, without_diagnosis
@@ -125,21 +126,33 @@ def _observations(record: Record, build: Build) -> Record:
 
 
 def _options(records: Spool, build: Build) -> Iterator[Record]:
-    balance, aside = Balance(build.drawn("options")), Balance(build.drawn("held"))
+    placed = offered_by_id(_in_the_set(records), build)
+    aside = Balance(build.drawn("held"))
     for record in records:
         candidates = merged(record["diagnosis"], record["candidates"])
         if len(candidates) < FEWEST_OPTIONS - 1:
             decide = f"Which diagnoses should be offered? There have to be {FEWEST_OPTIONS} or {MOST_OPTIONS}."
             record = _held(record, "options", f"fewer than {FEWEST_OPTIONS} options", decide, candidates=candidates)
-        held = bool(record.get("holds"))
-        written = (aside if held else balance).write(
-            record["diagnosis"], candidates, min(MOST_OPTIONS, len(candidates) + 1)
-        )
+        written = placed.get(record["id"]) or aside.placed(record["diagnosis"], candidates[: MOST_OPTIONS - 1])
         images = taken(record, record["images"], record["names"], build)
-        if not images or written is None:
+        if not images:
             build.reject(record, "options", "every image file names the diagnosis")
             continue
         yield record | {"case": case_of(record, images, written.options, written.gold)}
+
+
+def _in_the_set(records: Spool) -> Iterator[tuple[str, Asked]]:
+    """What is asked of those that nothing holds."""
+    for record in records:
+        candidates = merged(record["diagnosis"], record["candidates"])
+        if record.get("holds") or len(candidates) < FEWEST_OPTIONS - 1:
+            continue
+        told = f"{record['history']}\n{record['findings']}\n{PROMPT}"
+        count = min(MOST_OPTIONS, len(candidates) + 1)
+        yield (
+            record["id"],
+            Asked(record["diagnosis"], record["names"], candidates, count, record["section"] or "", told),
+        )
 
 
 def _hold(record: Record, build: Build) -> Record:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from wardround.building.exporting import Built, export, new_set
-from wardround.building.figures import shown, taken
+from wardround.building.figures import shown
 from wardround.building.modality import modality_of
 from wardround.building.near_cases import without_duplicates
-from wardround.building.options import COUNT, Balance, Known, distractors_of_a_model, merged, tidy
-from wardround.building.pipeline import Build, Reject, Step, asked, each, whole
+from wardround.building.options import Known, distractors_of_a_model, merged, tidy
+from wardround.building.pipeline import Build, Reject, Step, asked, each
 from wardround.building.pmc.article import marks_in, without_marks
-from wardround.building.pmc.case import case_of
+from wardround.building.pmc.choosing import options_step
 from wardround.building.pmc.diagnosis import short_names, stated_diagnosis, weighed, written_out
 from wardround.building.pmc.labels import rare_step, specialty_steps
 from wardround.building.pmc.parts import PATIENT, STEM, TREATED, parts_of
@@ -25,7 +25,7 @@ from wardround.building.pmc.tellings import stem_figures, stem_of, told_in_words
 from wardround.building.pmc.wording import as_markdown, rephrase_step, translate_steps
 from wardround.building.revealing import reveals
 from wardround.building.sources import hash_of
-from wardround.building.spool import Record, Spool
+from wardround.building.spool import Record
 from wardround.building.writers import Writers
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
@@ -109,7 +109,7 @@ def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms:
         *([distractors_of_a_model(OF_MODEL)] if has("writer") else []),
         each("merge", lambda record, build: record | {"candidates": _merged(record, known)}),
         *([asked("review", "reviewer", "options", _to_review, _reviewed, max_tokens=64)] if has("reviewer") else []),
-        whole("options", _options),
+        options_step(known),
     ]
 
 
@@ -233,29 +233,3 @@ def _reviewed(record: Record, answer: str, build: Build) -> Record:
     gone = set() if "none" in answer.lower() else {int(number) for number in re.findall(r"\b\d{1,2}\b", answer)}
     kept = [name for number, name in enumerate(record["candidates"], start=1) if number not in gone]
     return record | {"candidates": kept}
-
-
-def _options(records: Spool, build: Build) -> Iterator[Record]:
-    """Writes the options. A case with too few is held: it goes whole into the queue, and not into the set."""
-    balance, aside = Balance(build.drawn("options")), Balance(build.drawn("held"))
-    for record in records:
-        candidates = record["candidates"]
-        if not candidates:  # no choice can be written
-            build.queue("options", {"id": record["id"], "reason": "no other diagnosis", "history": record["history"]})
-            build.reject(record, "options", "no other diagnosis")
-            continue
-        images = taken(record, record["images"], record["names"], build)
-        if len(images) < len(record["images"]):
-            build.reject(record, "options", "an image is there twice, or its file names the diagnosis")
-            continue
-        held = len(candidates) < COUNT - 1
-        written = (aside if held else balance).write(record["diagnosis"], candidates, len(candidates) + 1)
-        assert written is not None
-        case = case_of(record, images, written.options, written.gold)
-        if held:
-            item = {"id": record["id"], "reason": f"fewer than {COUNT} options", "candidates": candidates}
-            decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
-            build.queue("options", item | {"decide": decide, "case": case})
-            build.reject(record, "options", f"fewer than {COUNT} options", "held for review")
-        else:
-            yield {"id": record["id"], "case": case}
