@@ -59,14 +59,20 @@ def test_worst_at_k_falls_for_a_volatile_candidate_and_not_for_a_stable_one(tmp_
     stable = planted("stable", accuracy=0.7, sharpness=1.0)
     volatile = planted("volatile", accuracy=0.7, mode="independent")
     found = run("clinbench/fig5", cases, tmp_path, stable, volatile)
-    (table,) = found.tables
+    table, every = found.tables
     for k in (1, 2, 4, 8, 16):
         still, falling = (cell(table, f"{name} off", str(k)) for name in ("stable", "volatile"))
         assert still.value == pytest.approx(cell(table, "stable off", "1").value)  # the counter-plant: it does not fall
         assert falling.low is not None
         assert falling.high is not None
         assert falling.low <= 0.7**k <= falling.high or (k == 16 and falling.value < 0.03)  # type: ignore[operator]
-    assert any(path.name == "figure.svg" for path in found.files)
+        for name in ("stable off", "volatile off"):
+            assert cell(every, name, str(k)).value == pytest.approx(cell(table, name, str(k)).value)
+    curve = [cell(every, "volatile off", str(k)).value for k in range(1, 17)]
+    assert sorted(curve, reverse=True) == curve
+    assert cell(every, "stable off", "Kept").value == 1
+    assert cell(every, "volatile off", "Kept").high < 0.1  # type: ignore[operator]
+    assert any(path.name == "worst.svg" for path in found.files)
 
 
 def test_worst_at_k_is_the_share_of_all_draws_of_k_answers(tmp_path: Path) -> None:
@@ -74,8 +80,8 @@ def test_worst_at_k_is_the_share_of_all_draws_of_k_answers(tmp_path: Path) -> No
     found = run("clinbench/fig5", cases, tmp_path, planted("volatile", accuracy=0.6, mode="independent"))
     marks = pl.read_parquet(found.folder / "marks.parquet").filter(pl.col("condition").str.contains('"reasoning":"on"'))
     right = marks.group_by("case").agg((pl.col("outcome") == "right").sum())["outcome"]
-    (table,) = found.tables
-    for k in (2, 8):
+    table = found.tables[1]
+    for k in (2, 3, 8):
         by_hand = np.mean([comb(int(c), k) / comb(16, k) for c in right])
         assert cell(table, "volatile on", str(k)).value == pytest.approx(by_hand)
 
