@@ -4,6 +4,7 @@ from wardround.desk.kind import Kind
 from wardround.desk.tasks.errors import ErrorClasses
 from wardround.desk.tasks.exam import Exam
 from wardround.desk.tasks.judge import JudgeValidation
+from wardround.desk.tasks.retain import Retain
 from wardround.desk.tasks.review import Review
 
-KINDS: tuple[Kind, ...] = (Review(), JudgeValidation(), ErrorClasses(), Exam())
+KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Exam())
