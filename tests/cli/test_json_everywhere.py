@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import typer
 from exam_server import ExamServer
@@ -39,6 +40,7 @@ CALLS: dict[str, list[str]] = {
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],
+    "judge errors": ["named", "--labels", "kinds.csv"],
     "bench": ["list"],
     "grid": [
         *("--cases", "cases", "--candidate", "random"),
@@ -85,6 +87,7 @@ def ward(tmp_path_factory) -> Iterator[Path]:
     hospital(folder, slices=1)
     (folder / "eyes.csv").write_text("image,modality,disease,grade\npool/scan.png,CFP,glaucoma,2\n")
     published(folder)
+    named_errors(folder)
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')
     (folder / "queries.tsv").write_text("a\tgout\n")
     (folder / "qrels.txt").write_text("a 0 1 1\n")
@@ -120,6 +123,15 @@ def published(folder: Path) -> None:
     parts["Discussion"] = f"The differential diagnosis includes {', '.join(others)}."
     article = "\n\n".join(f"## {name}\n\n{text}" for name, text in parts.items())
     (folder / "report.md").write_text(f"# A cavity: a case report\n\n{article}\n\n![CT](none.png)\n")
+
+
+def named_errors(folder: Path) -> None:
+    """The marks of a wrong answer whose error a judge has named, and what a person says of it."""
+    told = {"candidate": "m", "case": "c", "cluster": "c", "question": "q", "trial": 0}
+    (folder / "named").mkdir()
+    marks = pl.DataFrame([told | {"error_class": "priority_judgment_error"}])
+    marks.write_parquet(folder / "named" / "marks.parquet")
+    (folder / "kinds.csv").write_text("candidate,case,question,class\nm,c,q,4\n")
 
 
 def judged_study(folder: Path) -> Path:

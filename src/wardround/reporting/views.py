@@ -114,7 +114,7 @@ class Views:
         return TrialView(
             row["trial"],
             text,
-            row["outcome"],
+            row["outcome"] or "probe",
             row["option"],
             answer.reasoning if answer else None,
             answer.finish if answer else "",
