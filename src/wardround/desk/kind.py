@@ -61,6 +61,7 @@ class Kind:
     scripts: tuple[str, ...] = ()
     shuffled = True  # every reader has an order of their own
     revisable = True  # a reader may come back to an item and say something else
+    classes = True  # what is said is one of a few classes, on which agreement is measured
     arbitrates = False  # disagreements can be given to a third reader
 
     def levels(self, person: Person, task: Task) -> Sequence[str]:

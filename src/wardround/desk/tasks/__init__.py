@@ -6,5 +6,6 @@ from wardround.desk.tasks.exam import Exam
 from wardround.desk.tasks.judge import JudgeValidation
 from wardround.desk.tasks.retain import Retain
 from wardround.desk.tasks.review import Review
+from wardround.desk.tasks.severity import Severity
 
-KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Exam())
+KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())

@@ -1,0 +1,76 @@
+// The slider of severities: a picture for each place, the newest place first; two marks.
+"use strict";
+(() => {
+  const form = document.querySelector("form.severity");
+  if (!form) return;
+  const slider = form.querySelector("#slider"), live = form.querySelector("img.live"), state = form.querySelector(".state");
+  const REST = 250; // milliseconds of rest after which the whole picture is fetched
+  let wanted = null, busy = false, resting = null, shownAt = null;
+
+  async function draw(place, quick) {
+    const answer = await fetch(`${form.dataset.picture}/at/${place}${quick ? "?quick=1" : ""}`);
+    if (!answer.ok) throw new Error(answer.status);
+    const url = URL.createObjectURL(await answer.blob());
+    const before = live.src;
+    live.src = url;
+    await live.decode().catch(() => {});
+    if (before.startsWith("blob:")) URL.revokeObjectURL(before);
+    live.dataset.at = place;
+    shownAt = place;
+  }
+  async function follow() {
+    if (busy) return;
+    busy = true;
+    try {
+      while (wanted !== null) {
+        const { place, quick } = wanted;
+        wanted = null;
+        await draw(place, quick);
+        state.textContent = "";
+      }
+    } catch {
+      state.textContent = "– no picture: is there a connection?";
+    }
+    busy = false;
+  }
+  function moved() {
+    wanted = { place: Number(slider.value).toFixed(2), quick: true };
+    clearTimeout(resting);
+    resting = setTimeout(() => { wanted = { place: Number(slider.value).toFixed(2), quick: false }; follow(); }, REST);
+    follow();
+  }
+  function show() {
+    for (const [level, name] of [["l1", "one"], ["l2", "two"]]) {
+      const value = form.elements[level].value, mark = form.querySelector(`.mark.${name}`);
+      mark.classList.toggle("there", value !== "");
+      mark.style.left = `${50 * Number(value)}%`;
+      const button = form.querySelector(`[data-set=${level}]`);
+      button.classList.toggle("done", value !== "");
+      button.querySelector("small").textContent = value === "" ? "" : Number(value) >= 2 ? "at the right end" : "marked";
+    }
+  }
+  function set(level) {
+    const field = form.elements[level];
+    field.value = Number(slider.value).toFixed(2);
+    form.elements.unreadable.checked = false;
+    show();
+    slider.dispatchEvent(new Event("change", { bubbles: true })); // kept with the draft
+  }
+  slider.addEventListener("input", moved);
+  slider.addEventListener("keydown", event => {
+    const by = { PageUp: 0.1, PageDown: -0.1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    slider.value = Number(slider.value) + by;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  form.querySelectorAll("[data-set]").forEach(button => button.addEventListener("click", () => set(button.dataset.set)));
+  addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("textarea")) return;
+    const level = { 1: "l1", 2: "l2" }[event.key];
+    if (level) { event.preventDefault(); set(level); }
+  });
+  show();
+  if (Number(slider.value) > 0) moved();
+  slider.focus({ preventScroll: true });
+})();

@@ -1,0 +1,161 @@
+"""Severity calibration over HTTP: the slider's pictures, marks, the new table, and a run that takes it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from desk_room import Room, once, read_all, write_set
+from PIL import Image
+
+from wardround.degrade.rendering import degrade
+from wardround.degrade.severities import profile_named
+from wardround.examination import run_study
+
+PLANTED = {"gaussian_blur": (0.6, 1.3), "reduce_contrast": (1.1, 1.7)}
+
+
+def scan(number: int, modality: str = "X-ray") -> dict:
+    asked = {"id": "mcq", "kind": "choice", "prompt": "What is seen?", "options": ["nodule", "none"], "gold": 0}
+    images = [{"path": f"images/{number}.png", "modality": modality}]
+    return {"id": f"c{number}", "history": f"Cough {number}.", "images": images, "questions": [asked]}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory) -> Room:
+    room = Room(tmp_path_factory.mktemp("desk"))
+    write_set(room.root / "set", [scan(number) for number in range(8)])
+    return room
+
+
+@pytest.fixture(scope="module")
+def task(room):
+    """Five careful readers and a careless one mark both degradations on eight images."""
+    chance = np.random.default_rng(5)
+    readers = [room.enter(name, "radiologist") for name in ("Ann", "Bob", "Cem", "Dan", "Eve", "Zed")]
+    settings = {"types": ", ".join(PLANTED), "images": "8", "readers": "6", "table": "ward-1"}
+    task = room.make("severity", "set", ["role:radiologist"], **settings)
+    easy: dict[int, float] = {}
+    for visitor in readers:
+        tolerant = chance.normal(0, 0.06)
+
+        def say(number, page, visitor=visitor, tolerant=tolerant) -> dict:
+            item = visitor.desk.work.item(task, number)
+            shift = tolerant + easy.setdefault(number, chance.normal(0, 0.08))
+            marks = np.array(PLANTED[item.shown["type"]]) + shift + chance.logistic(0, 0.04, 2)
+            if visitor.person.name == "Zed":
+                marks = chance.uniform(0, 2, 2)
+            low, high = np.clip(np.sort(marks), 0, 2)
+            return {"l1": f"{low:.2f}", "l2": f"{high:.2f}", "slider": "1"}
+
+        assert len(read_all(visitor, task, say)) == 16
+    return task
+
+
+def exported(room, task, file):
+    answer = room.admin.get(f"/admin/tasks/{task.id}/export/{file}")
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_planted_thresholds_come_back_within_their_intervals(room, task):
+    rows = list(csv.DictReader(io.StringIO(exported(room, task, "thresholds.csv"))))
+    assert len(rows) == 4
+    for row in rows:
+        planted = PLANTED[row["type"]][("L1", "L2").index(row["level"])]
+        assert float(row["low"]) <= planted <= float(row["high"]), row
+        assert (row["readers"], row["images"], row["marks"]) == ("6", "8", "48")
+        assert float(row["high"]) - float(row["low"]) < 1
+
+
+def test_the_careless_reader_is_seen(room, task):
+    rows = {row["reader"]: row for row in csv.DictReader(io.StringIO(exported(room, task, "readers.csv")))}
+    careless = rows.pop("Zed")
+    assert float(careless["high"]) < min(float(row["agreement"]) for row in rows.values())
+    page = room.admin.get(f"/admin/tasks/{task.id}").text
+    assert "Agreement with the others" in page
+    assert "No item has been read twice" not in page
+
+
+def test_a_run_takes_the_new_table(room, task, tmp_path):
+    (tmp_path / "severities.toml").write_text(exported(room, task, "severities.toml"))
+    new, base = profile_named("severities.toml:ward-1", tmp_path), profile_named()
+    assert new.at("gaussian_blur", 1.0)["sigma"] < base.at("gaussian_blur", 1.0)["sigma"]
+    assert new.at("gaussian_noise", 1.0) == base.at("gaussian_noise", 1.0)
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f'name = "mine"\ncases = "{room.root / "set"}"\nseverities = "severities.toml:ward-1"\n'
+        '[conditions]\ndegradation = ["none", "gaussian_blur@L1"]\n[[candidates]]\nname = "m"\nprovider = "random"\n'
+    )
+    ended = run_study(study, runs=tmp_path / "runs", note=lambda text: None, quiet=True)
+    assert ended.exit_code == 0
+    assert new.hash[:8] in (ended.folder / "manifest.json").read_text()
+
+
+def test_the_slider_shows_what_degrade_draws(room, task):
+    visitor = room.enter("Fay", "radiologist")
+    other = room.make("severity", "set", [f"person:{visitor.person.id}"], types="gaussian_blur", images="1")
+    page = visitor.get(f"/tasks/{other.id}/next").text
+    (picture,) = set(re.findall(r'data-picture="(/images/[^"]+)"', page))
+    item = room.desk.work.items(other)[0]
+    before = np.asarray(Image.open(room.root / "set" / item.hidden["image"]))
+    for severity in ("0", "0.37", "2"):
+        for quick in ("", "?quick=1"):
+            answer = visitor.get(f"{picture}/at/{severity}{quick}")
+            assert answer.headers["content-type"] == "image/png"
+            drawn = np.asarray(Image.open(io.BytesIO(answer.content)))
+            np.testing.assert_array_equal(drawn, degrade(before, "gaussian_blur", float(severity)))
+    for bad in ("-1", "2.1", "nan", "x", "1e3"):
+        assert visitor.get(f"{picture}/at/{bad}").status_code == 422
+    assert room.enter("Gus", "radiologist").get(f"{picture}/at/1").status_code in (200, 404)
+    assert room.enter("Hal", "student").get(f"{picture}/at/1").status_code == 404
+
+
+def test_no_page_tells_a_reader_the_numbers(room, task):
+    visitor = room.enter("Ida", "radiologist")
+    other = room.make("severity", "set", [f"person:{visitor.person.id}"], types="gaussian_blur", images="1")
+    page = visitor.get(f"/tasks/{other.id}/next").text
+    assert "sigma" not in page
+    assert "clinical-1" not in page
+    assert "nodule" in page  # what has to be seen
+
+
+def test_marks_that_cannot_be_are_refused_and_what_cannot_be_read_is_left_out(room, task):
+    visitor = room.enter("Jon", "radiologist")
+    other = room.make("severity", "set", [f"person:{visitor.person.id}"], types="gaussian_blur", images="2")
+    page = visitor.get(f"/tasks/{other.id}/next")
+    for l1, l2 in (("", ""), ("0.5", ""), ("1.5", "0.5"), ("-0.1", "1"), ("0.5", "2.01"), ("nan", "1"), ("a", "b")):
+        sent = visitor.submit(str(page.url), {"once": once(page.text), "l1": l1, "l2": l2})
+        assert sent.status_code == 422, (l1, l2)
+    sent = visitor.submit(str(page.url), {"once": once(page.text), "unreadable": "yes"}, follow_redirects=False)
+    assert sent.status_code == 303
+    assert exported(room, other, "thresholds.csv").count("\n") == 1  # the head
+    profile_text = exported(room, other, "severities.toml")
+    assert "[readers-1]" in profile_text
+
+
+def test_what_a_task_needs_is_said(room, task):
+    form = {"kind": "severity", "project": "P", "name": "N", "source": "set"}
+    for settings, complaint in (
+        ({"types": "gaussian_blurr"}, "gaussian_blurr"),
+        ({"types": "low_dose"}, "nothing to read"),  # no CT among them
+        ({"types": "all", "table": "a b"}, "letters, digits"),
+        ({"types": "all", "images": "0"}, "at least one image"),
+    ):
+        answer = room.admin.submit("/admin/tasks/new", form | settings)
+        assert answer.status_code == 422
+        assert complaint in answer.text
+
+
+def test_json_marks_too(room, task):
+    visitor = room.enter("Kim", "radiologist")
+    other = room.make("severity", "set", [f"person:{visitor.person.id}"], types="exposure", images="1")
+    said = {"said": {"l1": 0.5, "l2": "1"}, "once": "abcdefgh-1"}
+    assert visitor.submit_json(f"/api/tasks/{other.id}/items/1/verdict", said).status_code == 422
+    said = {"said": {"l1": 0.5, "l2": 1}, "once": "abcdefgh-2"}
+    assert visitor.submit_json(f"/api/tasks/{other.id}/items/1/verdict", said).status_code == 200
+    assert json.loads(exported(room, other, "verdicts.jsonl"))["said"] == {"l1": 0.5, "l2": 1.0}
