@@ -60,7 +60,7 @@ def alerts(run: RunFolder) -> dict[str, Any]:
 def facts(run: RunFolder) -> list[tuple[str, str]]:
     """The size of the examination: numbers with their nouns."""
     cases, questions = (
-        run.marks.select(pl.col("case").n_unique(), pl.struct("case", "question").n_unique().alias("questions"))
+        run.all_marks.select(pl.col("case").n_unique(), pl.struct("case", "question").n_unique().alias("questions"))
         .collect()
         .row(0)
     )

@@ -68,7 +68,7 @@ class RunFolder:
     manifest: Mapping[str, Any]
     measures: pl.DataFrame
     comparisons: pl.DataFrame
-    marks: pl.LazyFrame
+    marks: pl.LazyFrame  # of all but people
     case_list: str | None = None
 
     @property
@@ -83,6 +83,11 @@ class RunFolder:
     def about(self) -> dict[str, Mapping[str, Any]]:
         """What the manifest tells of each candidate, by name."""
         return {told.get("name", "?"): told for told in self.manifest.get("candidates", [])}
+
+    @property
+    def all_marks(self) -> pl.LazyFrame:
+        """Those of people too."""
+        return pl.scan_parquet(self.folder / "marks.parquet")
 
     @cached_property
     def as_study(self) -> Study:

@@ -42,7 +42,7 @@ COUNTS = {
 
 def asked(run: RunFolder) -> Section:
     """What was asked and what came back, in counts."""
-    counted = run.marks.group_by("candidate", "outcome").agg(pl.len()).collect()
+    counted = run.all_marks.group_by("candidate", "outcome").agg(pl.len()).collect()
     by_candidate: dict[str, dict[str, int]] = {}
     for candidate, outcome, many in counted.iter_rows():
         by_candidate.setdefault(str(candidate), {})[str(outcome)] = many
