@@ -42,13 +42,15 @@ def test_a_careless_reader_does_not_move_the_truth_out_of_the_interval():
 
 
 def test_a_careless_reader_is_seen_and_a_careful_one_is_not():
+    lower = 0
     for seed in range(20):
         told = {each.reader: each for each in one_against_others(simulated(np.random.default_rng(seed), careless=1))}
         careless = told.pop("careless 0")
-        assert careless.agreement < min(each.agreement for each in told.values()) - 0.2
-        assert careless.apart > max(each.apart for each in told.values())
-        without = one_against_others(simulated(np.random.default_rng(seed)))  # nobody stands out then
-        assert min(each.agreement for each in without) > careless.agreement + 0.2
+        assert careless.scatter > 1.5 * max(each.scatter for each in told.values())
+        lower += careless.agreement < min(each.agreement for each in told.values()) - 0.2
+        careful = [each.scatter for each in one_against_others(simulated(np.random.default_rng(seed)))]
+        assert max(careful) < 0.2 < careless.scatter  # nobody stands out where all are careful
+    assert lower >= 19  # agreement alone takes one careful reader in a hundred, who is far stricter, for careless
 
 
 def test_a_reader_who_is_only_stricter_is_told_by_the_shift():
@@ -59,7 +61,7 @@ def test_a_reader_who_is_only_stricter_is_told_by_the_shift():
     ]
     told = {each.reader: each for each in one_against_others(marks)}
     assert told["strict"].shift == pytest.approx(-0.3)
-    assert told["strict"].apart == pytest.approx(0.3)
+    assert told["strict"].scatter == pytest.approx(0)
     assert told["a"].shift == pytest.approx(0.15)
 
 

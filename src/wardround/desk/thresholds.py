@@ -52,7 +52,7 @@ class Reader(NamedTuple):
     reader: str
     images: int
     shift: float
-    apart: float
+    scatter: float  # of the differences around that shift
     agreement: float
     low: float | None
     high: float | None
@@ -130,7 +130,7 @@ def one_against_others(marks: Sequence[Mark]) -> list[Reader]:
         others = np.delete(table, place, axis=1)
         gap = table[mine, place] - np.nanmean(others[mine], axis=1)
         value, low, high = _with_interval(table, place)
-        told.append(Reader(reader, int(mine.sum()), float(gap.mean()), float(np.abs(gap).mean()), value, low, high))
+        told.append(Reader(reader, int(mine.sum()), float(gap.mean()), float(gap.std()), value, low, high))
     return told
 
 

@@ -180,4 +180,4 @@ def _csv(desk: Desk, task: Task) -> bytes:
 
 def _readers(desk: Desk, task: Task) -> bytes:
     rows = [each._asdict() for each in one_against_others(marks_of(desk, task))]
-    return table(rows, ("reader", "images", "shift", "apart", "agreement", "low", "high"))
+    return table(rows, ("reader", "images", "shift", "scatter", "agreement", "low", "high"))
