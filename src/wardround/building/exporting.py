@@ -4,7 +4,7 @@ cases.jsonl, images/   the case set
 rejected.jsonl         every record that was left out: step, reason, detail
 funnel.csv             in, out, reasons, calls, tokens and money of each step
 review/NAME.jsonl      queues for people
-manifest.json          versions, settings, sources and hashes; no time and no path of this machine
+manifest.json          versions, settings, sources and hashes, and what is said about the set; no path of this machine
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 from wardround import __version__
+from wardround.building.about import About
 from wardround.building.pipeline import Build, Passed
 from wardround.building.spool import Spool
 from wardround.building.writers import Writers
@@ -64,8 +65,10 @@ class Built:
 
 
 @contextmanager
-def new_set(out: Path, seed: int, writers: Writers, note: Callable[[str], None]) -> Iterator[Build]:
-    """A build whose folder appears whole, when all is done, or not at all."""
+def new_set(
+    out: Path, seed: int, writers: Writers, note: Callable[[str], None], about: About | None = None
+) -> Iterator[Build]:
+    """A build whose folder appears whole, when all is done, or not at all. `about`: what people say of the set."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(out, "is there already and not empty; a case set is never overwritten")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +76,7 @@ def new_set(out: Path, seed: int, writers: Writers, note: Callable[[str], None])
     _remove_left_drafts(out)
     draft.mkdir()
     try:
-        yield Build(draft, seed, writers, note)
+        yield Build(draft, seed, writers, note, about or {})
         if out.exists():
             out.rmdir()
         draft.replace(out)
@@ -127,6 +130,7 @@ def _manifest(build: Build, settings: dict[str, Any], sources: dict[str, str]) -
     images = build.folder / "images"
     names = sorted(file.name for file in images.iterdir()) if images.is_dir() else []
     return {
+        **build.about,
         "versions": {"wardround": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
         "seed": build.seed,
         "settings": settings,

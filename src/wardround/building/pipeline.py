@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wardround.asking.options import seeded
+from wardround.building.about import About
 from wardround.building.spool import Record, Spool
 from wardround.building.writers import Told, Writers
 
@@ -114,6 +115,7 @@ class Build:
     seed: int
     writers: Writers
     note: Callable[[str], None]
+    about: About = field(default_factory=dict)  # what people say of the set: licence, address
     rejected: list[Rejected] = field(default_factory=list)
     funnel: list[Passed] = field(default_factory=list)
     review: dict[str, list[Record]] = field(default_factory=dict)  # queues for people, by name

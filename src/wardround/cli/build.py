@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wardround.cli.about import About, told_about
 from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
 
@@ -22,6 +23,7 @@ def medq_deg(
         list[str] | None,
         typer.Option("--from", metavar="LAYOUT", help="The layout of the sources: once, or once for each."),
     ] = None,
+    about: About = None,
     seed: Annotated[int, typer.Option(help="Draws the degradations.")] = 0,
     levels: Annotated[
         list[str] | None, typer.Option("--levels", metavar="LEVEL...", help="Severities (default: L1 L2).")
@@ -38,6 +40,7 @@ def medq_deg(
         sources,
         out,
         layouts=layout or ["wardround"],
+        about=told_about(about),
         seed=seed,
         levels=levels or ["L1", "L2"],
         per_case=per_case,
@@ -66,6 +69,7 @@ def phenopackets(
     broader: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Classes that names belong to: columns name and broader.")
     ] = None,
+    about: About = None,
     seed: Annotated[int, typer.Option(help="Draws wordings, distractors and places.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -81,6 +85,7 @@ def phenopackets(
         limit=limit,
         synonyms=synonyms,
         broader=broader,
+        about=told_about(about),
         seed=seed,
         note=note,
     )

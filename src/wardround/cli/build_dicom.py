@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wardround.cli.about import About, told_about
 from wardround.cli.output import Json, finish, note
 
 
@@ -31,6 +32,7 @@ def dicom(
     synonyms: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Names that mean the same: columns name and same_as.")
     ] = None,
+    about: About = None,
     seed: Annotated[int, typer.Option(help="Draws options, places and the split.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -49,6 +51,7 @@ def dicom(
         strict_text=strict_text,
         private_folder=private,
         synonyms=Synonyms(read_synonyms(synonyms) if synonyms else ()),
+        about=told_about(about),
         seed=seed,
         note=note,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wardround.cli.about import About, told_about
 from wardround.cli.lists import TakesLists
 from wardround.cli.output import Json, finish, note
 
@@ -37,13 +38,14 @@ def eurorad(
     dev: Annotated[
         int | None, typer.Option(min=0, help="Cases set aside for development (default: 30, at most a tenth).")
     ] = None,
+    about: About = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Make CURE cases of saved Eurorad pages: history, images, findings that do not tell, four or five options."""
     from wardround.building.eurorad import build_eurorad
 
-    built = build_eurorad(pages, out, dev=dev, seed=seed, note=note, **_given(out, models, answers, synonyms))
+    built = build_eurorad(pages, out, dev=dev, seed=seed, note=note, **_given(out, models, answers, synonyms, about))
     finish_build(built, as_json)
 
 
@@ -63,6 +65,7 @@ def pmc(
     models: Models = None,
     answers: Answers = None,
     synonyms: Synonyms = None,
+    about: About = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -71,7 +74,7 @@ def pmc(
     from wardround.building.pmc.labels import read_catalogue
 
     catalogue = read_catalogue(rare) if rare else None
-    given = _given(out, models, answers, synonyms)
+    given = _given(out, models, answers, synonyms, about)
     finish_build(build_pmc(articles, out, skip=skip or (), rare=catalogue, seed=seed, note=note, **given), as_json)
 
 
@@ -81,13 +84,16 @@ def add_to(app: typer.Typer) -> None:
     app.command(cls=TakesLists)(pmc)
 
 
-def _given(out: Path, models: Path | None, answers: Path | None, synonyms: Path | None) -> dict[str, Any]:
+def _given(
+    out: Path, models: Path | None, answers: Path | None, synonyms: Path | None, about: Path | None
+) -> dict[str, Any]:
     from wardround.building.writers import load_models
     from wardround.marking.lexical import Synonyms, read_synonyms
 
     return {
         "models": load_models(models) if models else {},
         "answers": answers or out.parent / "answers.sqlite",
+        "about": told_about(about),
         "synonyms": Synonyms(read_synonyms(synonyms) if synonyms else ()),
     }
 

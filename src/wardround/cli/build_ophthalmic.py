@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wardround.cli.about import About, told_about
 from wardround.cli.build_journals import Answers, Out, finish_build
 from wardround.cli.output import Json, note
 
@@ -28,6 +29,7 @@ def ophthalmic(
     ] = False,
     models: Annotated[Path | None, typer.Option(metavar="TOML", help="Models by role: [writer], [reviewer].")] = None,
     answers: Answers = None,
+    about: About = None,
     seed: Annotated[int, typer.Option(help="Draws wordings, options, places and the split.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -44,6 +46,7 @@ def ophthalmic(
         all_lesions=all_lesions,
         models=load_models(models) if models else {},
         answers=answers or out.parent / "answers.sqlite",
+        about=told_about(about),
         seed=seed,
         note=note,
     )

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import KEYS
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
 from wardround.reporting.table import Cell, Column, Row, Table
-
-TOLD = ("name", "description", "license", "url", "creator", "datePublished", "version", "citeAs")
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Card:
 def card(cases: CaseSet, images: dict[str, tuple[str, int]]) -> Card:
     """The card of a set; `images` are the hashes and sizes of its image files."""
     manifest = _manifest(cases.folder / "manifest.json")
-    told = {key: manifest[key] for key in TOLD if manifest.get(key)}
+    told = {key: manifest[key] for key in KEYS if manifest.get(key)}
     name = str(told.get("name") or cases.folder.resolve().name)
     files = {cases.file.name: (sha256_file(cases.file), cases.file.stat().st_size), **dict(sorted(images.items()))}
     sources, settings = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.dicom import secret as private
 from wardround.building.dicom.burned_in import lines_of_text, said_by_header
 from wardround.building.dicom.choosing import with_options
@@ -44,6 +45,7 @@ def build_dicom(
     private_folder: Path | None = None,
     synonyms: Synonyms = NO_SYNONYMS,
     seed: int = 0,
+    about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds a case set of a folder of DICOM files and a table of histories and diagnoses.
@@ -66,7 +68,7 @@ def build_dicom(
         "strict_text": strict_text,
     }
     names: list[tuple[str, str]] = []
-    with new_set(out, seed, Writers({}, None, out.name), note) as build:
+    with new_set(out, seed, Writers({}, None, out.name), note, about) as build:
         there = studies(folder, [histories], secret, build)
         records = build.through(
             matched(rows, there, secret, build, names),

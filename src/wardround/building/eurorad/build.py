@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.eurorad.reading import files, pages
 from wardround.building.exporting import Built, export, new_set
 from wardround.building.figures import shown, taken
@@ -42,13 +43,14 @@ def build_eurorad(
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     dev: int | None = None,
+    about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds CURE cases of saved Eurorad pages. `dev`: how many are set aside for development (30, at most a tenth)."""
     writers = Writers(models or {}, answers, out.name, note=note)
     settings = {"source": "eurorad", "dev": dev}
     found = files(source)
-    with new_set(out, seed, writers, note) as build:
+    with new_set(out, seed, writers, note, about) as build:
         records = build.through(pages(source, build), _steps(build, synonyms, dev))
         if not len(records) and not build.holds_cases():
             raise WardroundError(f"{source}: no page became a case; {build.why()}")

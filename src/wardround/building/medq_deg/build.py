@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.medq_deg.account import Rejected, funnel, write_account
 from wardround.building.medq_deg.draws import drawn
 from wardround.building.medq_deg.duplicates import Asked, Print, components, contradictions, repetitions, same_images
@@ -62,6 +63,7 @@ def build_medq_deg(
     seed: int = 0,
     levels: Sequence[str] = ("L1", "L2"),
     per_case: int = 3,
+    about: About | None = None,
     note: Note = lambda text: None,
 ) -> Built:
     """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json. The same in, the same out."""
@@ -71,7 +73,7 @@ def build_medq_deg(
     try:
         pool, given = gathered(sources, layouts, draft)
         note(f"read {len(pool)} cases with {pool.question_count} questions")
-        built = _built(pool, given, draft, out, seed, tuple(levels), per_case, note)
+        built = _built(pool, given, draft, out, seed, tuple(levels), per_case, about or {}, note)
         if out.exists():
             out.rmdir()
         draft.replace(out)
@@ -99,6 +101,7 @@ def _built(
     seed: int,
     levels: tuple[str, ...],
     per_case: int,
+    about: About,
     note: Note,
 ) -> Built:
     rejected: list[Rejected] = []
@@ -125,7 +128,7 @@ def _built(
         types=Counter(type for chosen in types.values() for type in chosen),
         funnel=funnel(pool.question_count, rejected, cases, len(fit), per_case, levels),
     )
-    rules = {"seed": seed, "levels": list(levels), "per_case": per_case}
+    rules = {**about, "seed": seed, "levels": list(levels), "per_case": per_case}
     write_account(folder, given, rejected, rules, unplaced, built.types)
     return built
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.audit.file_text import file_texts
 from wardround.building.exporting import Built, export, new_set
 from wardround.building.figures import suffix_of
@@ -41,6 +42,7 @@ def build_ophthalmic(
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     seed: int = 0,
+    about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds X-PCR chains of a table of labelled images.
@@ -52,7 +54,7 @@ def build_ophthalmic(
     rows = read_labels(table)
     writers = Writers(models or {}, answers, out.name, note=note)
     settings = {"source": "ophthalmic", "all_lesions": all_lesions}
-    with new_set(out, seed, writers, note) as build:
+    with new_set(out, seed, writers, note, about) as build:
         records = build.through(labelled(rows, table, tables.schema_, build), _steps(build, tables, all_lesions))
         if not len(records) and not build.holds_cases():
             raise WardroundError(f"{table}: no row became a case; {build.why()}")

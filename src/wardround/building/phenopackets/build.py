@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.exporting import Built, export, new_set
 from wardround.building.options import COUNT, Known, read_broader
 from wardround.building.phenopackets.choosing import options
@@ -39,6 +40,7 @@ def build_phenopackets(
     limit: int | None = None,
     synonyms: Path | None = None,
     broader: Path | None = None,
+    about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds a case set of phenopackets. `difficulty`: 0 for random distractors, 1 for the most alike.
@@ -56,7 +58,7 @@ def build_phenopackets(
         read_broader(broader) if broader else {},
     )
     read = hashes(source) | {table.name: sha256_file(table) for table in (synonyms, broader) if table}
-    with new_set(out, seed, Writers({}, None, out.name), note) as build:
+    with new_set(out, seed, Writers({}, None, out.name), note, about) as build:
         records = build.through(packets(source, build), _steps(count, difficulty, limit, known))
         if not len(records):
             raise WardroundError(f"{source}: no phenopacket became a case; {_why(build)}")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from wardround.building.about import About
 from wardround.building.exporting import Built, export, new_set
 from wardround.building.figures import shown
 from wardround.building.modality import modality_of
@@ -62,6 +63,7 @@ def build_pmc(
     synonyms: Synonyms = NO_SYNONYMS,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
+    about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Built:
     """Builds ClinBench cases of articles. `rare`: names of a catalogue of rare diseases; `skip`: names of steps."""
@@ -71,7 +73,7 @@ def build_pmc(
     writers = Writers(models or {}, answers, out.name, note=note)
     settings = {"source": "pmc", "skipped": sorted(skip), "rare_names": len(rare or ())}
     found = files(source)
-    with new_set(out, seed, writers, note) as build:
+    with new_set(out, seed, writers, note, about) as build:
         unpacked = build.folder / "unpacked"
         records = build.through(articles(source, unpacked, build), _steps(build, set(skip), rare, synonyms))
         shutil.rmtree(unpacked, ignore_errors=True)
