@@ -152,6 +152,7 @@ def _case(records: list[Record]) -> dict[str, Any]:
         "prompt": first.asked,
         "options": list(first.options),
         "gold": first.gold,
+        **{key: more.pop(key) for key in ("rationale", "paraphrase") if key in more},
     }
     return {
         "id": first.id,

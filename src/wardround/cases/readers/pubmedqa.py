@@ -1,7 +1,8 @@
 """PubMedQA-L: ori_pqal.json, an object of records by PMID: QUESTION, CONTEXTS, LABELS, YEAR, final_decision ...
 
-A case asks yes, no or maybe. The abstract without its conclusion (LONG_ANSWER, which tells the answer) stands in
-`references`, so that `evidence = reference` shows it: `wardround literature build DIR/cases.jsonl` makes the index.
+A case asks yes, no or maybe. The abstract without its conclusion (LONG_ANSWER, which tells the answer and is the
+rationale that leakage is probed with) stands in `references`, so that `evidence = reference` shows it: `wardround
+literature build DIR/cases.jsonl` makes the index.
 Where pubmedqa_test_ground_truth.json is beside it, its PMIDs are the split `test` and the others `dev`.
 """
 
@@ -63,12 +64,13 @@ def _take(place: Place, pmid: str, told: Any, test: dict[str, Any] | None, gathe
     except ValueError as error:
         gathered.problems.append(place.problem(field, str(error)))
         return
+    question = {"id": "mcq", "kind": "choice", "prompt": prompt, "options": DECISIONS, "gold": gold}
     case = {
         "id": f"pubmedqa-{pmid}",
         "split": None if test is None else "test" if pmid in test else "dev",
         "origin": given({"name": "pubmedqa", "published": told.get("YEAR")}),
         "references": [{"pmid": pmid, "title": prompt, "abstract": abstract}],
-        "questions": [{"id": "mcq", "kind": "choice", "prompt": prompt, "options": DECISIONS, "gold": gold}],
+        "questions": [given(question | {"rationale": told.get("LONG_ANSWER")})],
     }
     gathered.take(place, given(case), {})
 
