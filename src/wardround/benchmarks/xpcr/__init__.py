@@ -1,0 +1,1 @@
+"""X-PCR: six dependent stages across imaging modalities."""

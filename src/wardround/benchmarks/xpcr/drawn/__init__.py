@@ -1,0 +1,1 @@
+"""What X-PCR's studies draw beyond their tables."""
