@@ -5,7 +5,9 @@ A printed figure agrees if some unrounded figures that print as shown could give
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -68,6 +70,28 @@ def test_xpcr_independent_stages(row: str, independent: float) -> None:
     product = np.prod([table.value(row, stage) for stage in STAGES], dtype=float) / 100**5
     assert round(product, 1) == independent
     assert any(f"{independent}%" in note.note for note in table.notes if note.row == row)
+
+
+def test_xpcr_most_models_complete_fewer_chains_than_independent_stages_would() -> None:
+    table = load("xpcr/table2")
+    more = []
+    for row in table.labels:
+        rate = table.value(row, "CCR")
+        assert rate is not None
+        if rate > np.prod([table.value(row, stage) for stage in STAGES], dtype=float) / 100**5:
+            more.append(row)
+    assert more == ["GPT-5", "Qwen2.5-VL-72B", "Residents", "Attendings", "Specialists"]
+
+
+def test_xpcr_accuracy_does_not_fall_at_every_stage_of_every_model() -> None:
+    table = load("xpcr/table2")
+    rising = Counter[str]()
+    for cells in table.cells:
+        accuracies = [float(cells[stage]) for stage in STAGES]
+        rises = [STAGES[place + 1] for place, (a, b) in enumerate(pairwise(accuracies)) if b > a]
+        rising.update([*rises, *(["models"] if rises else [])])
+        assert not (rises and cells["group"] == "human")
+    assert rising == {"models": 14, "DD": 6, "LC": 5, "CD": 4, "AL": 1}
 
 
 def test_xpcr_means_over_models_are_those_of_the_text() -> None:
