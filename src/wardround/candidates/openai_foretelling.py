@@ -19,6 +19,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "echo": {"echo": True, "logprobs": 0},
 }
 TRIED = "one two"
+KEPT = 64  # prompts: the texts of a case are asked about together
 NOT_OFFERED = {400, 404, 405, 415, 422, 501}
 OFFERS_NONE = (
     "the server gives no log-probabilities of a given text (neither prompt_logprobs nor echo with logprobs on "
@@ -48,7 +49,7 @@ class Foretelling:
         self._settings, self._complete = settings, complete
         self._way: str | None = None  # empty where the server offers none
         self._finding = asyncio.Lock()
-        self._prompt: tuple[str, Read] = ("", Read([], []))  # the last that a text was foretold after
+        self._prompts: dict[str, Read] = {}  # the last that texts were foretold after
 
     async def reply(self, request: Request) -> Reply:
         """How probable the text of the request is."""
@@ -58,17 +59,21 @@ class Foretelling:
         if not self._way:
             raise Unable(OFFERS_NONE)
         prompt, whole = texts(request.ask)
-        known, before = self._prompt
-        if known != prompt:
-            before = await self._read(prompt, self._way)
-            self._prompt = prompt, before
+        before, reads = self._prompts.get(prompt), 1
+        if before is None:
+            before, reads = await self._read(prompt, self._way), 2
+            self._prompts[prompt] = before
+            if len(self._prompts) > KEPT:
+                del self._prompts[next(iter(self._prompts))]
         both = await self._read(whole, self._way)
         begin = shared_start(before.tokens, both.tokens)
         if begin == len(both.tokens):
             raise Fault("HTTP 200, but no token of the text was told")
         size = len(str(request.ask.foretold).encode())
         found = Foretold(sum(both.logprobs[begin:]), len(both.tokens) - begin, size)
-        return Reply([Answer("", model=both.model, foretold=found)] * len(request.trials), len(both.tokens))
+        answer = Answer("", model=both.model, foretold=found)
+        tokens_in = len(both.tokens) + (len(before.tokens) if reads > 1 else 0) + reads  # the first of each is not told
+        return Reply([answer] * len(request.trials), tokens_in, reads)
 
     async def _offered(self) -> str:
         """The first way in which the server tells of the tokens it read, or nothing."""

@@ -62,6 +62,10 @@ class Coded:
         return found.with_columns(subject, verbal=self._is_verbal())
 
     @property
+    def has_probes(self) -> bool:
+        return any(axes["probe"] != "none" for axes in self.conditions)
+
+    @property
     def is_probe(self) -> pl.Expr:
         """Whether a mark tells of a probe of leakage, not of an answer."""
         return pl.col("condition").is_in([n for n, axes in enumerate(self.conditions) if axes["probe"] != "none"])

@@ -46,7 +46,7 @@ class Items(NamedTuple):
 
 def items(marks: pl.DataFrame, trials: int, numbers: Coded) -> Items:
     """Every item of these marks. Those with known probabilities stand after those whose answers were drawn."""
-    every, marks = marks, marks.filter(~numbers.is_probe)
+    every, marks = marks, marks.filter(~numbers.is_probe) if numbers.has_probes else marks
     by_shares = pl.col("shares").is_not_null() if "shares" in marks.columns else pl.lit(False)
     drawn = _counted(marked(marks.filter(~by_shares), numbers), trials)
     spread = _expected(marked(marks.filter(by_shares), numbers), trials) if "shares" in marks.columns else None
