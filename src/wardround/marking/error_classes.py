@@ -98,11 +98,6 @@ def class_named(text: str) -> str | None:
     return _MEANINGS.get(" ".join(re.findall(r"[^\W_]+", text.casefold())))
 
 
-def class_named(text: str) -> str | None:
-    """The class that a person names, by its name or its number; None where it is none."""
-    return _MEANINGS.get(" ".join(re.findall(r"[^\W_]+", text.casefold())))
-
-
 def reasoning_of(answer: Answer, question: Question) -> str | None:
     """The reasoning that came with an answer: told apart, within tags, or as a reply that is more than an answer."""
     if answer.reasoning and answer.reasoning.strip():
