@@ -25,7 +25,7 @@ from wardround.reporting.svg import Scale, bar, interval, nothing
 router = APIRouter(prefix="/admin", include_in_schema=False, dependencies=[Depends(administrating)])
 LONGEST = 120
 ITEMS_SHOWN = 500
-SCALE = Scale(-0.2, 1.0, marked=0.0)
+SCALE = Scale(-1.0, 1.0, marked=0.0)
 
 
 @router.get("")
@@ -170,5 +170,10 @@ def item_page(request: Request, desk: TheDesk, task: TaskToRun, item: int) -> Re
         raise HTTPException(404, "there is no such item")
     kind = desk.kind(task)
     said = [(verdict, kind.told(verdict.said, found)) for verdict in desk.work.verdicts(task, item)]
-    told: dict[str, Any] = {"item": found, "said": said, "pictures": desk.pictures.of(found), "scripts": ("viewer.js",)}
+    told: dict[str, Any] = {
+        "item": found,
+        "said": said,
+        "pictures": desk.pictures.of(found),
+        "scripts": ("viewer.js", "window.js"),
+    }
     return page(request, "item.html", task=task, kind=kind, **told)

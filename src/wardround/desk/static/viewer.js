@@ -1,30 +1,54 @@
-// Zoom and pan of every picture: wheel, drag, pinch, double click, + - 0 f and the arrow keys.
+// Zoom and pan of every picture: wheel, drag, pinch, double click, + - 0 f and the arrow keys; l moves all together.
 "use strict";
 (() => {
   const MOST = 16, STEP = 1.25, MOVE = 40;
 
-  function viewer(frame) {
+  function tool(frame, sign, label, act) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = sign;
+    button.title = label;
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", act);
+    frame.tools.append(button);
+    return button;
+  }
+
+  function viewer(frame, group) {
     const image = frame.querySelector("img");
-    const view = { scale: 1, x: 0, y: 0 };
+    const view = { scale: 1, x: 0, y: 0 }; // x and y as shares of the frame, so that linked frames may differ in size
     const fingers = new Map();
+    frame.tools = document.createElement("div");
+    frame.tools.className = "tools";
+    frame.after(frame.tools);
 
     function draw() {
-      const wide = frame.clientWidth, high = frame.clientHeight;
-      view.x = Math.min(0, Math.max(view.x, wide - wide * view.scale));
-      view.y = Math.min(0, Math.max(view.y, high - high * view.scale));
-      image.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`;
+      view.x = Math.min(0, Math.max(view.x, 1 - view.scale));
+      view.y = Math.min(0, Math.max(view.y, 1 - view.scale));
+      image.style.transform = `translate(${view.x * frame.clientWidth}px, ${view.y * frame.clientHeight}px) scale(${view.scale})`;
       frame.dataset.scale = view.scale.toFixed(2);
     }
+    function changed() {
+      draw();
+      if (group.linked) group.frames.forEach(other => { if (other !== frame) other.follow(view); });
+    }
+    frame.follow = other => { Object.assign(view, other); draw(); };
     function zoom(factor, x = frame.clientWidth / 2, y = frame.clientHeight / 2) {
       const scale = Math.min(MOST, Math.max(1, view.scale * factor));
-      view.x = x - (x - view.x) * scale / view.scale;
-      view.y = y - (y - view.y) * scale / view.scale;
+      const [across, down] = [x / frame.clientWidth, y / frame.clientHeight];
+      view.x = across - (across - view.x) * scale / view.scale;
+      view.y = down - (down - view.y) * scale / view.scale;
       view.scale = scale;
-      draw();
+      changed();
     }
-    function move(x, y) { view.x += x; view.y += y; draw(); }
-    function reset() { Object.assign(view, { scale: 1, x: 0, y: 0 }); draw(); }
+    function move(x, y) { view.x += x / frame.clientWidth; view.y += y / frame.clientHeight; changed(); }
+    function reset() { Object.assign(view, { scale: 1, x: 0, y: 0 }); changed(); }
     function whole() { frame.classList.toggle("whole"); reset(); }
+    function link() {
+      group.linked = !group.linked;
+      group.buttons.forEach(button => button.setAttribute("aria-pressed", group.linked));
+      changed();
+    }
     function at(event) {
       const box = frame.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
@@ -35,6 +59,7 @@
       ArrowLeft: () => move(MOVE, 0), ArrowRight: () => move(-MOVE, 0),
       ArrowUp: () => move(0, MOVE), ArrowDown: () => move(0, -MOVE),
     };
+    if (group.frames.length > 1) keys.l = link;
     frame.addEventListener("keydown", event => {
       if (event.key === "Escape" && frame.classList.contains("whole")) { whole(); return; }
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
@@ -71,20 +96,19 @@
         if (!fingers.size) frame.classList.remove("moving");
       });
     }
-    const tools = document.createElement("div");
-    tools.className = "tools";
-    for (const [sign, label, act] of [["+", "Zoom in", () => zoom(STEP)], ["−", "Zoom out", () => zoom(1 / STEP)],
-      ["Fit", "Whole image", reset], ["Full", "Full window; Escape ends it", () => { whole(); frame.focus(); }]]) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = sign;
-      button.title = label;
-      button.setAttribute("aria-label", label);
-      button.addEventListener("click", act);
-      tools.append(button);
+    tool(frame, "+", "Zoom in", () => zoom(STEP));
+    tool(frame, "−", "Zoom out", () => zoom(1 / STEP));
+    tool(frame, "Fit", "Whole image", reset);
+    tool(frame, "Full", "Full window; Escape ends it", () => { whole(); frame.focus(); });
+    if (group.frames.length > 1) {
+      const button = tool(frame, "Link", "Move all images together", link);
+      button.setAttribute("aria-pressed", group.linked);
+      group.buttons.push(button);
     }
-    frame.after(tools);
   }
 
-  document.querySelectorAll("[data-viewer] .frame").forEach(viewer);
+  document.querySelectorAll("[data-viewer]").forEach(container => {
+    const group = { frames: [...container.querySelectorAll(".frame")], buttons: [], linked: "linked" in container.dataset };
+    group.frames.forEach(frame => viewer(frame, group));
+  });
 })();

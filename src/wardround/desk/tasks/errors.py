@@ -38,7 +38,7 @@ NONE = "none of these"
 class ErrorClasses(Kind):
     name = "errors"
     title = "Error classes"
-    what = "Which kind of error led to a wrong answer? For `wardround judge errors`."
+    what = "Which kind of error led to a wrong answer? For wardround judge errors."
     source = "A run with its marks (marks.parquet) and its answers"
     roles = (STUDENT, *PHYSICIANS)
     settings = (

@@ -33,7 +33,7 @@ FIGURES = {"Cohen's kappa": kappa, "Agreement": agreement, "Sensitivity": sensit
 class JudgeValidation(Kind):
     name = "judge"
     title = "Judge validation"
-    what = "Is a predicted diagnosis the same disease as the right one? For `wardround judge validate`."
+    what = "Is a predicted diagnosis the same disease as the right one? For wardround judge validate."
     source = "A run with a judge (verdicts.parquet), or pairs as CSV or JSONL: case, question, gold, diagnosis"
     roles = (STUDENT, *PHYSICIANS)
     settings = (

@@ -67,7 +67,7 @@ class Retain(Kind):
     name = "retain"
     title = "Retain or discard"
     what = "Degraded questions are kept or thrown out, as MedQ-Deg's radiologists did."
-    source = "A case set with degraded questions, as `wardround build medq-deg` or `wardround degrade` makes it"
+    source = "A case set with degraded questions, as wardround build medq-deg or degrade makes it"
     roles = PHYSICIANS
     settings = (
         Setting("readers", "Readers of each question", 3),

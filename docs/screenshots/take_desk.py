@@ -1,0 +1,213 @@
+"""Takes the screenshots of the desk: python docs/screenshots/take_desk.py [OUT_DIR] [PAGE...]
+
+A desk is furnished with the demo's starter cases and invented verdicts; each page at 1280 and 820 px, light and dark.
+Needs the extras desk, demo and test, and Chromium.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from wardround.building.starter import build_starter
+from wardround.cases.set import CaseSet, write_case_set
+from wardround.core.case import Case
+from wardround.degrade.types import fits
+from wardround.desk import work as working
+from wardround.desk.criteria import CRITERIA
+from wardround.desk.desk import Desk
+from wardround.desk.giving import give, may_open
+from wardround.desk.people import Person
+
+sys.path[:0] = [str(Path(__file__).parents[2] / "tests" / place) for place in ("", "desk")]
+
+PASSWORD = "correct horse battery"
+PEOPLE = {
+    "Amal Haddad": "administrator",
+    "Jonas Weiss": "student",
+    "Mei Tanaka": "student",
+    "Priya Nair": "attending",
+    "Tomas Novak": "radiologist",
+    "Lena Fischer": "radiologist",
+    "Sam Okoro": "radiologist",
+}
+WIDTHS = (1280, 820)
+
+
+class Clock:
+    """Invented moments of the last days, so that the pages have something to show."""
+
+    def __init__(self) -> None:
+        self._moment, self._random = datetime.now(UTC) - timedelta(days=5), random.Random(3)
+
+    def tick(self) -> None:
+        """Somebody reads for a while; sometimes a night passes."""
+        night = timedelta(hours=14) if self._random.random() < 0.06 else timedelta()
+        self._moment = min(self._moment + night + timedelta(seconds=self._random.uniform(25, 180)), datetime.now(UTC))
+
+    def __call__(self) -> str:
+        return self._moment.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+CLOCK = Clock()
+
+
+def furnish(root: Path) -> dict[str, Any]:
+    """A desk in the middle of its work: people, and a task of each kind. Gives the people and the tasks by name."""
+    build_starter(root / "starter")
+    _degraded(root / "starter", root / "degraded")
+    pairs = [
+        ("Giant cell arteritis", "temporal arteritis"),
+        ("Pulmonary embolism", "Acute heart failure"),
+        ("Essential tremor", "Benign familial tremor"),
+        ("Transient global amnesia", "Transient ischaemic attack"),
+    ]
+    lines = [
+        {"gold": gold, "diagnosis": said, "same": number % 2 == 0} for number, (gold, said) in enumerate(pairs * 5)
+    ]
+    lines = [line | {"case": f"case-{number}", "question": "open"} for number, line in enumerate(lines)]
+    (root / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    desk = Desk(root)
+    admin = desk.people.join(desk.people.invite("administrator"), "Amal Haddad", PASSWORD)
+    people = {"Amal Haddad": admin}
+    for name, role in PEOPLE.items():
+        if name not in people:
+            people[name] = desk.people.join(desk.people.invite(role, admin), name, PASSWORD, "")
+    tasks = {}
+    for kind, name, source, settings, roles in (
+        ("review", "Starter cases, first reading", "starter", {"share": 0.4}, ("student", "attending")),
+        ("retain", "Degraded questions", "degraded", {"readers": 3}, ("radiologist",)),
+        ("judge", "Open answers, 20 pairs", "pairs.jsonl", {}, ("attending", "radiologist")),
+    ):
+        tasks[kind] = make(desk, kind, name, source, settings, admin)
+        desk.work.assign(desk.work.task(tasks[kind]), [f"role:{role}" for role in roles], admin)
+    draw = random.Random(7)
+    really, working.now = working.now, CLOCK
+    for name in ("Jonas Weiss", "Mei Tanaka"):
+        work(desk, tasks["review"], people[name], 14, lambda item: review("student", draw.random() < 0.85))
+    work(desk, tasks["review"], people["Priya Nair"], 12, lambda item: review("physician", draw.random() < 0.75))
+    for name, slips in (("Tomas Novak", 0.1), ("Lena Fischer", 0.1), ("Sam Okoro", 0.5)):
+        work(desk, tasks["retain"], people[name], 30, lambda item, slips=slips: retain(item, draw.random() < slips))
+        work(desk, tasks["judge"], people[name], 10, lambda item, slips=slips: judge(item, draw.random() < slips))
+    working.now = really
+    desk.close()
+    return {"people": people, "tasks": tasks}
+
+
+def make(desk: Desk, kind: str, name: str, source: str, settings: dict[str, Any], by: Person) -> int:
+    """A task of a kind with its usual settings, but for those given."""
+    known = desk.kinds[kind]
+    settings = {setting.name: setting.default for setting in known.settings} | settings
+    told = {"project": "Winter benchmark", "kind": kind, "name": name, "source": source, "settings": settings}
+    return desk.work.make(told, known.items(desk.below(source), settings, desk.root), by)
+
+
+def work(desk: Desk, task: int, person: Person, most: int, say: Any) -> None:
+    """Reads so many items."""
+    for number in range(most):
+        found = desk.work.task(task)
+        item = desk.kind(found).next(desk, found, person)
+        if item is None:
+            return
+        opened = desk.work.item(found, item)
+        may_open(desk, found, opened, person)
+        CLOCK.tick()
+        give(desk, found, opened, person, say(opened), f"{task}-{person.id}-{number}-once")
+
+
+def review(level: str, is_fine: bool) -> dict[str, Any]:
+    criteria = dict.fromkeys(CRITERIA[level], True)
+    if is_fine:
+        return {"verdict": "keep", "criteria": criteria, "comment": "", "edits": {}}
+    criteria[next(iter(criteria))] = False
+    comment = "The duration of the complaint is missing." if level == "student" else "The stem gives the answer away."
+    return {"verdict": "discard", "criteria": criteria, "comment": comment, "edits": {}}
+
+
+def retain(item: Any, slips: bool) -> dict[str, Any]:
+    gone = (item.number % 6 == 0) != slips
+    return {
+        "decision": "discard" if gone else "retain",
+        "reasons": ["destroyed"] * gone,
+        "comment": "",
+        "after_blind": False,
+    }
+
+
+def judge(item: Any, slips: bool) -> dict[str, Any]:
+    return {"same": "same" if item.hidden["same"] != slips else "not same", "comment": ""}
+
+
+def _degraded(source: Path, target: Path) -> None:
+    """The starter's choice questions, each with one degradation at L1 and L2."""
+    types, told = ("gaussian_blur", "reduce_contrast", "motion_blur", "gaussian_noise"), []
+    shutil.copytree(source / "images", target / "images")
+    for number, case in enumerate(CaseSet.open(source)):
+        clean = next(each for each in case.as_written()["questions"] if each["id"] == "mcq")
+        type = types[number % len(types)]
+        assert fits(type, case.images[0].modality)
+        twins = [
+            clean | {"id": f"mcq-{type}-{level}", "of": "mcq", "degradations": [f"{type}@{level}"]}
+            for level in ("L1", "L2")
+        ]
+        told.append(Case.model_validate(case.as_written() | {"questions": [clean, *twins]}))
+    write_case_set(told, target)
+
+
+def pages(told: dict[str, Any]) -> list[tuple[str, str | None, str]]:
+    """Name, who looks, address."""
+    review, retain, judge = (told["tasks"][name] for name in ("review", "retain", "judge"))
+    return [
+        ("login", None, "/login"),
+        ("home", "Tomas Novak", "/"),
+        ("queue", "Jonas Weiss", f"/tasks/{review}"),
+        ("review", "Mei Tanaka", f"/tasks/{review}/next"),
+        ("retain", "Tomas Novak", f"/tasks/{retain}/next"),
+        ("judge", "Tomas Novak", f"/tasks/{judge}/next"),
+        ("admin", "Amal Haddad", "/admin"),
+        ("admin-people", "Amal Haddad", "/admin/people"),
+        ("admin-files", "Amal Haddad", "/admin/files"),
+        ("admin-new-task", "Amal Haddad", "/admin/tasks/new?kind=review"),
+        ("admin-review", "Amal Haddad", f"/admin/tasks/{review}"),
+        ("admin-retain", "Amal Haddad", f"/admin/tasks/{retain}"),
+        ("admin-item", "Amal Haddad", f"/admin/tasks/{review}/items/1"),
+    ]
+
+
+def take(out: Path, only: list[str]) -> None:
+    """All the pictures."""
+    from desk_process import Served
+    from playwright.sync_api import sync_playwright
+
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "desk"
+        told = furnish(root)
+        desk = Desk(root)
+        with Served(root) as served, sync_playwright() as player:
+            browser = player.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            for name, who, address in pages(told):
+                if only and name not in only:
+                    continue
+                for width in WIDTHS:
+                    for scheme in ("light", "dark"):
+                        seen = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+                        if who is not None:
+                            cookie = desk.visits.signed(desk.people.open_session(told["people"][who]))
+                            seen.add_cookies([{"name": desk.visits.cookie, "value": cookie, "url": served.url}])
+                        page = seen.new_page()
+                        page.goto(served.url + address, wait_until="networkidle")
+                        page.screenshot(path=out / f"desk-{name}-{width}-{scheme}.png", full_page=True)
+                        seen.close()
+            browser.close()
+        desk.close()
+
+
+if __name__ == "__main__":
+    take(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent, sys.argv[2:])
