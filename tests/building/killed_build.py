@@ -1,4 +1,4 @@
-"""A build that is killed while its writer is asked, and run again, against one that is left alone."""
+"""Builds that are killed, while their writer is asked or while they write, and run again, against one left alone."""
 
 from __future__ import annotations
 
@@ -49,3 +49,37 @@ def killed_and_left_alone(source_kind: str, source: Path, folder: Path, reply: s
         written(*told)
         written(source_kind, str(source), str(alone), server.url)
     return files_of(killed), files_of(alone)
+
+
+PAUSED = """
+import sys
+from pathlib import Path
+import wardround.building.dicom.build as dicom
+
+def paused(function):
+    def waits(*given):
+        print("here", flush=True)
+        sys.stdin.readline()
+        return function(*given)
+    return waits
+
+dicom.write = paused(dicom.write)
+dicom.private.keep_names = paused(dicom.private.keep_names)
+dicom.private._write = paused(dicom.private._write)
+dicom.build_dicom(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+"""
+
+
+def killed_while_writing(files: Path, histories: Path, out: Path, times: int) -> None:
+    """Starts a build of hospital studies, lets it write so many things, and kills it."""
+    told = [sys.executable, "-c", PAUSED, str(files), str(histories), str(out)]
+    with subprocess.Popen(told, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for _ in range(times):
+            assert process.stdout.readline() == "here\n", "it ended before it could be killed"
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert process.stdout.readline() == "here\n"
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL

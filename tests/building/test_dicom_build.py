@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hospital import HOSPITAL, PATIENTS, hospital, save, slice_of, study_uid, ultrasound, with_text, write_table
+from killed_build import killed_while_writing
 from pydicom import dcmread
 from pydicom.data import get_testdata_file
 from pydicom.uid import generate_uid
@@ -158,6 +159,23 @@ def test_the_same_again_is_the_same_bytes_and_another_secret_others(built, tmp_p
     assert everything(tmp_path / "set") == everything(folder / "set")
     build_dicom(folder / "archive", folder / "histories.csv", tmp_path / "other", private_folder=tmp_path / "private")
     assert not set(CaseSet.open(tmp_path / "other").ids) & set(CaseSet.open(folder / "set").ids)
+
+
+@pytest.mark.slow
+def test_killed_five_times_it_writes_the_same(tmp_path):
+    """Before the secret is kept, in the middle of the images, and before the way back is written."""
+    files, table = hospital(tmp_path)
+    for times in (0, 1, 2, len(PATIENTS) // 2, len(PATIENTS)):  # a secret that is kept is not written again
+        killed_while_writing(files, table, tmp_path / "set", times)
+        assert not (tmp_path / "set").exists()
+    told = build_dicom(files, table, tmp_path / "set")
+    salt = (tmp_path / "archive.private" / "salt").read_bytes()
+    build_dicom(files, table, tmp_path / "alone" / "set")
+    assert (tmp_path / "archive.private" / "salt").read_bytes() == salt
+    assert told.cases > 0
+    assert everything(tmp_path / "set") == everything(tmp_path / "alone" / "set")
+    assert not list(tmp_path.glob(".set*"))
+    assert sorted(file.name for file in (tmp_path / "archive.private").glob("[!.]*")) == ["salt", "set.csv"]
 
 
 def test_strict_text_holds_the_case(built, tmp_path):

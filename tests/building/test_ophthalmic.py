@@ -32,13 +32,13 @@ GIVEN = {"iqa": [], "al": ["iqa"], "lc": ["al"], "dd": ["lc"], "sg": ["dd"]}
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> Path:
-    return eye_table(tmp_path_factory.mktemp("clinic"), patients=4 * len(EYES))
+    return eye_table(tmp_path_factory.mktemp("clinic"), patients=2 * len(EYES))
 
 
 @pytest.fixture(scope="module")
 def built(table) -> Path:
     out = table.parent / "set"
-    assert build_ophthalmic(table, out).cases == 4 * len(EYES)
+    assert build_ophthalmic(table, out).cases == 2 * len(EYES)
     return out
 
 
@@ -129,7 +129,7 @@ def test_a_disease_is_right_in_one_of_four_of_the_times_it_is_offered(cases):
 
 
 def test_the_set_passes_its_audit(built, tmp_path):
-    told = audit(built, tmp_path / "audit")
+    told = audit(built, tmp_path / "audit", workers=1)
     assert told.findings == []
 
 
@@ -162,7 +162,7 @@ def test_questions_across_modalities(cases):
                 assert (question.images, answer(question)) == ([*range(len(modalities))], case.tags[0])
             if question.task == "selection" and answer(question) == "indocyanine green angiography":
                 assert "ICGA" not in [modalities[number] for number in question.images]
-    assert tasks == {"integration": 16, "correspondence": 24, "selection": 16}
+    assert tasks == {"integration": 8, "correspondence": 12, "selection": 8}
 
 
 def test_what_is_wrong_with_a_row_is_one_line_and_the_rest_goes_on(tmp_path):
@@ -301,7 +301,7 @@ def test_stage_six_enters_by_the_verdicts_of_people(table, built, tmp_path):
     )
     reviewed = review(built, [tmp_path / "verdicts.jsonl"], tmp_path / "out", share=0)
     after = {case.id: case for case in CaseSet.open(tmp_path / "out", strict=True)}
-    assert len(after) == reviewed.funnel.records_out == 4 * len(EYES)
+    assert len(after) == reviewed.funnel.records_out == 2 * len(EYES)
     decided = {id: [q for q in after[id].questions if q.stage == "CD"] for id in (first, second, third, fourth)}
     assert [len(found) for found in decided.values()] == [1, 1, 0, 0]
     (kept,), (written,) = decided[first], decided[second]
@@ -359,6 +359,7 @@ def test_a_writer_words_and_a_reviewer_holds_what_it_objects_to(tmp_path):
     assert funnel["reviewer"].calls > funnel["writer"].calls / 2
 
 
+@pytest.mark.slow
 def test_a_build_that_was_killed_writes_the_same_bytes(tmp_path):
     table = eye_table(tmp_path / "clinic", patients=3)
     killed, alone = killed_and_left_alone("ophthalmic", table, tmp_path, "OK, and what do you see here?")
