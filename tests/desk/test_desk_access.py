@@ -45,7 +45,17 @@ def task(room):
 
 
 def address(path: str, **parts: Any) -> str:
-    told = {"token": "x", "task": 1, "item": 1, "id": 1, "file": "verdicts.jsonl", "severity": "1", **parts}
+    told = {
+        "token": "x",
+        "task": 1,
+        "item": 1,
+        "id": 1,
+        "file": "verdicts.jsonl",
+        "severity": "1",
+        "center": 40,
+        "width": 400,
+        **parts,
+    }
     return re.sub(r"{(\w+)(:\w+)?}", lambda found: str(told[found[1]]), path)
 
 

@@ -13,7 +13,7 @@ from wardround.cases.images.render import encoded, pixels
 from wardround.core.case import Image
 from wardround.degrade.rendering import with_parameters
 from wardround.degrade.sendable import render_degraded, with_degradations
-from wardround.degrade.severities import Profile
+from wardround.degrade.severities import Profile, profile_named, severity_number
 from wardround.degrade.types import TAXONOMY, fits
 from wardround.desk.pictures import Shown
 
@@ -37,6 +37,17 @@ def at_severity(file: Path, image: Image, type: str, severity: float, profile: P
     else:
         small = _small(file, image)
         done = encoded(with_parameters(small, type, severity, profile.at(type, severity), "display").image, "png")
+    return Shown(b64decode(done.base64), done.media_type)
+
+
+def under_window(file: Path, image: Image, degradation: str | None, center: float, width: float) -> Shown:
+    """The picture under another window; degraded as it is shown, where it is."""
+    turned = image.model_copy(update={"window": (center, width)})
+    recipe = recipe_for(turned)
+    if degradation:
+        type, _, severity = degradation.partition("@")
+        recipe = with_degradations(recipe, turned, [(type, severity_number(severity))], profile_named())
+    done = render_degraded(file, image.frame, recipe)
     return Shown(b64decode(done.base64), done.media_type)
 
 

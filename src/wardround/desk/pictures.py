@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from wardround.cases.images.recipe import recipe_for
+from wardround.cases.images.recipe import JPEG_SUFFIXES, recipe_for
 from wardround.cases.set import leaves_folder
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
@@ -37,6 +37,11 @@ class Picture:
     def about(self) -> str:
         """What is said of it in words."""
         return self.image.modality or "image"
+
+    @property
+    def may_have_window(self) -> bool:
+        """Whether its file may hold more than a screen shows at once; the file itself is not looked at."""
+        return not self.image.path.lower().endswith((*JPEG_SUFFIXES, ".bmp", ".webp"))
 
 
 @dataclass(frozen=True)

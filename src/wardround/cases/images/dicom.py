@@ -35,19 +35,36 @@ def dicom_pixels(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        dataset = _opened(path)
-        index = frame or 0
-        frames = int(dataset.get("NumberOfFrames") or 1)
-        if index >= frames:
-            raise BadInput(path, f"there is no frame {index}; it has frames 0 to {frames - 1}")
-        stored = _decoded(path, dataset, index)
-        _bring_up_functional_groups(dataset, index)
+        dataset, stored = _frame(path, frame)
         if stored.ndim == 3:
             return _of_depth(stored[..., :3], int(dataset.BitsStored))
         if dataset.PhotometricInterpretation == "PALETTE COLOR":
             depth = int(dataset.RedPaletteColorLookupTableDescriptor[2])
             return _of_depth(apply_color_lut(stored, dataset)[..., :3], depth)
         return _grey(stored, dataset, window, hounsfield)
+
+
+def grey_values(path: Path, frame: int | None) -> tuple[Values, tuple[float, float] | None, bool] | None:
+    """The values that a window is put on, the header's own window, and whether they are Hounsfield units."""
+    dataset, stored = _frame(path, frame)
+    if stored.ndim == 3 or dataset.PhotometricInterpretation == "PALETTE COLOR":
+        return None
+    values, rescaled = _modality_values(stored, dataset)
+    center, width = _first(dataset.get("WindowCenter")), _first(dataset.get("WindowWidth"))
+    window = None if center is None or width is None or width < 1 else (center, width)
+    return values[~_padding(stored, dataset)], window, rescaled and dataset.get("Modality") == "CT"
+
+
+def _frame(path: Path, frame: int | None) -> tuple[Dataset, Values]:
+    """The header as it holds for one frame, and the frame's stored values."""
+    dataset = _opened(path)
+    index = frame or 0
+    frames = int(dataset.get("NumberOfFrames") or 1)
+    if index >= frames:
+        raise BadInput(path, f"there is no frame {index}; it has frames 0 to {frames - 1}")
+    stored = _decoded(path, dataset, index)
+    _bring_up_functional_groups(dataset, index)
+    return dataset, stored
 
 
 def _opened(path: Path) -> Dataset:

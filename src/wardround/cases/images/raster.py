@@ -25,7 +25,7 @@ PHOTOMETRIC = 262
 
 def raster_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixels:
     """One frame of an ordinary image file."""
-    values = _values(path, frame or 0)
+    values = raster_values(path, frame or 0)
     if values.ndim == 3:
         return values
     if "center" in window:
@@ -33,7 +33,8 @@ def raster_pixels(path: Path, frame: int | None, window: dict[str, Any]) -> Pixe
     return values if values.dtype == np.uint8 else by_depth(values)
 
 
-def _values(path: Path, frame: int) -> Values:
+def raster_values(path: Path, frame: int) -> Values:
+    """The stored values of one frame, upright and on black."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of sizes below our limit, and of odd tags
         try:

@@ -118,7 +118,7 @@ def _shown(
         "once": secrets.token_urlsafe(16),
         "filled": filled,
         "wrong": wrong,
-        "scripts": ("viewer.js", "draft.js", "keys.js", *kind.scripts),
+        "scripts": ("viewer.js", "window.js", "draft.js", "keys.js", *kind.scripts),
     }
     told |= kind.view(desk, task, item, person, level)
     return page(request, kind.template, 422 if wrong else 200, task=task, kind=kind, item=item, **told)
