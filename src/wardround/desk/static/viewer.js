@@ -20,7 +20,7 @@
     const fingers = new Map();
     frame.tools = document.createElement("div");
     frame.tools.className = "tools";
-    frame.after(frame.tools);
+    (frame.parentElement.querySelector("figcaption") || frame.parentElement).append(frame.tools);
 
     function draw() {
       view.x = Math.min(0, Math.max(view.x, 1 - view.scale));
