@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,17 @@ PLANTED: dict[str, Any] = {
 }
 SINGLE = [Tag(*tag) for tag in oracle.ALL_TAGS if len(tag) == 2]
 MASKED = [tag for tag in oracle.ALL_TAGS if len(tag) == 4]  # group, element, and which bits of them count
+PROFILE = resources.files("wardround.building.dicom").joinpath("profile.csv")
+NEWER = {
+    "00181010": "X",
+    "00181011": "X",
+    "003a0020": "X",
+    "003a0203": "X",
+    "003a020c": "X",
+    "00400556": "X",
+    "0040b020": "X/D",
+    "00700006": "D",
+}
 ACTIONS = {
     **{Tag(*tag): "X" for tag in oracle.X_TAGS if len(tag) == 2},
     **{Tag(*tag): "Z" for tag in [*oracle.Z_TAGS, *oracle.X_Z_TAGS]},
@@ -74,6 +87,12 @@ def test_our_table_is_the_oracles():
     assert {Tag(tag): action for tag, action in table().items()} == {
         tag: action for tag, action in ACTIONS.items() if tag not in unknown
     }
+
+
+def test_elements_that_older_lists_lack_are_as_other_transcriptions_have_them():
+    """Written down by hand from public transcriptions of the editions 2026c and 2026d, not from the package above."""
+    rows = {row["tag"]: row["action"] for row in csv.DictReader(PROFILE.read_text().splitlines())}
+    assert {tag: rows[tag] for tag in NEWER} == NEWER
 
 
 @pytest.mark.parametrize("nested", [False, True])
