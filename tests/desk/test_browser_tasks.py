@@ -1,0 +1,158 @@
+"""Tasks done in a real Chromium from start to export, the browser closed and opened again in the middle."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from desk_browser import Human, humans, needs_chromium
+from desk_process import Served
+from desk_room import case, write_set
+from playwright.sync_api import expect
+from test_retain_task import degraded
+
+from wardround.building.reviewing import review
+from wardround.marking.validation_labels import read_labels
+
+pytestmark = [pytest.mark.slow, needs_chromium]
+
+
+def tick_all(human: Human) -> None:
+    for box in human.page.get_by_role("group", name="Fulfilled").get_by_role("checkbox").all():
+        box.check()
+
+
+def save(human: Human) -> None:
+    human.page.get_by_role("button", name="Save and go on").click()
+
+
+def choose(human: Human, name: str) -> None:
+    """As a finger would: on the big button around the radio."""
+    human.page.locator("label.choice", has_text=name).first.click()
+
+
+def lines(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_review_from_invitation_to_the_new_set(tmp_path):
+    root = tmp_path / "desk"
+    scan = [{"path": "images/1.png", "modality": "CT"}]
+    write_set(root / "set", [case(number, images=scan) for number in range(4)])
+    with Served(root) as served, humans(served.url) as meet:
+        admin, student, physician = meet("Ada"), meet("Stu"), meet("Phil")
+        admin.join(served.link)
+        links = admin.invite("student"), admin.invite("attending")
+        task = admin.make_task("Review", "First reading", "set", ["student", "attending"], share="0.5", passes="1")
+        student.join(links[0])
+        student.page.get_by_role("link", name="Begin").click()
+        frame = student.page.locator(".frame").first
+        frame.focus()
+        for key in ("+", "+", "ArrowLeft", "ArrowUp"):
+            student.page.keyboard.press(key)
+        assert float(frame.get_attribute("data-scale")) > 1.5
+        student.page.keyboard.press("0")
+        assert frame.get_attribute("data-scale") == "1.00"
+        tick_all(student)
+        student.page.locator("body").press("1")
+        student.page.keyboard.press("Control+Enter")
+        expect(student.page.get_by_text("1 read, 3 waiting")).to_be_visible()
+        student.page.get_by_label("Comment").fill("half a thought")
+        choose(student, "Discard")
+        expect(student.page.get_by_role("status")).to_have_text("Kept")
+        begun = student.page.url
+        student.come_back()
+        student.page.get_by_role("link", name="Go on").click()
+        assert student.page.url == begun
+        expect(student.page.get_by_label("Comment")).to_have_value("half a thought")
+        expect(student.page.get_by_role("radio", name="Discard")).to_be_checked()
+        save(student)
+        expect(student.page.get_by_text("2 read, 2 waiting")).to_be_visible()
+        student.page.get_by_text("Edit the case").click()
+        student.page.get_by_label("History").fill("Another history.")
+        expect(student.page.get_by_role("radio", name="Edit")).to_be_checked()
+        save(student)
+        tick_all(student)
+        choose(student, "Keep")
+        save(student)
+        expect(student.page.get_by_text("All done for now")).to_be_visible()
+        physician.join(links[1])
+        physician.page.get_by_role("link", name="Begin").click()
+        for _ in range(2):
+            tick_all(physician)
+            choose(physician, "Keep")
+            save(physician)
+        expect(physician.page.get_by_text("All done for now")).to_be_visible()
+        admin.page.goto(task)
+        expect(admin.page.get_by_role("cell", name="passed")).to_be_visible()
+        file = admin.download(task, "review.jsonl", tmp_path / "review.jsonl")
+        assert [admin.wrong, student.wrong, physician.wrong] == [[], [], []]
+    said = lines(file)
+    assert sorted(line["verdict"] for line in said if line["level"] == "student") == ["discard", "edit", "keep", "keep"]
+    told = review(root / "set", [file], share=0)
+    assert len(told.changes) == 1 or told.told()["states"].get("in arbitration")
+
+
+def test_judge_validation_from_pairs_to_labels(tmp_path):
+    root = tmp_path / "desk"
+    root.mkdir()
+    pairs = ["gold,diagnosis,same", "gout,podagra,yes", "gout,lupus,no", "angina,stable angina,yes"]
+    (root / "pairs.csv").write_text("\n".join(pairs) + "\n")
+    with Served(root) as served, humans(served.url) as meet:
+        admin, one, other = meet("Ada"), meet("One"), meet("Other")
+        admin.join(served.link)
+        links = admin.invite("attending"), admin.invite("attending")
+        task = admin.make_task("Judge validation", "Pairs", "pairs.csv", ["attending"])
+        for human, link in ((one, links[0]), (other, links[1])):
+            human.join(link)
+            human.page.get_by_role("link", name="Begin").click()
+            for number in range(3):
+                same = "lupus" not in human.page.locator("main").inner_text()
+                human.page.locator("body").press("1" if same else "2")
+                save(human)
+                expect(human.page.get_by_text(f"{number + 1} read")).to_be_visible()
+                if number == 0:
+                    human.come_back()
+                    human.page.get_by_role("link", name="Go on").click()
+        admin.page.goto(task)
+        expect(admin.page.get_by_text("Cohen's kappa").first).to_be_visible()
+        file = admin.download(task, "labels.jsonl", tmp_path / "labels.jsonl")
+        assert [admin.wrong, one.wrong, other.wrong] == [[], [], []]
+    assert {(each.diagnosis, each.same) for each in read_labels(file)} == {
+        ("podagra", True),
+        ("lupus", False),
+        ("stable angina", True),
+    }
+
+
+def test_retain_or_discard_from_set_to_decisions(tmp_path):
+    root = tmp_path / "desk"
+    write_set(root / "set", [degraded(0)])
+    with Served(root) as served, humans(served.url) as meet:
+        admin, reader = meet("Ada"), meet("Rae")
+        admin.join(served.link)
+        link = admin.invite("radiologist")
+        task = admin.make_task("Retain or discard", "Degraded", "set", ["radiologist"], readers="1")
+        reader.join(link)
+        reader.page.get_by_role("link", name="Begin").click()
+        expect(reader.page.locator(".frame img")).to_have_count(3)
+        for image in reader.page.locator(".frame img").all():
+            assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
+        reader.page.locator("body").press("2")
+        save(reader)
+        expect(reader.page.get_by_role("alert")).to_have_text("Say why it is discarded.")
+        reader.page.get_by_role("checkbox", name="L2 cannot be told from L0").check()
+        expect(reader.page.get_by_role("status")).to_have_text("Kept")
+        reader.come_back()
+        reader.page.get_by_role("link", name="Begin").click()
+        expect(reader.page.get_by_role("checkbox", name="L2 cannot be told from L0")).to_be_checked()
+        save(reader)
+        choose(reader, "Retain")
+        save(reader)
+        expect(reader.page.get_by_text("All done for now")).to_be_visible()
+        admin.page.goto(task)
+        expect(admin.page.get_by_text("The paper: about 8.3%")).to_be_visible()
+        file = admin.download(task, "decisions.jsonl", tmp_path / "decisions.jsonl")
+        assert admin.wrong == []
+        assert [line for line in reader.wrong if "422" not in line] == []
+    assert sorted(line["decision"] for line in lines(file)) == ["discard", "discard", "retain", "retain"]
