@@ -1,0 +1,89 @@
+"""What probes are held against: values by hand, and how often leakage is claimed where there is none."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import polars as pl
+import pytest
+
+from wardround.measuring.leakage_contrasts import BEFORE, ORDER, contrasts
+
+SCHEMA = dict.fromkeys(("case", "question", "cluster", "condition", "published", "outcome"), pl.String)
+SCHEMA |= {"k": pl.Int16, "bytes": pl.Int32} | dict.fromkeys(("logprob", "rouge_l", "eds"), pl.Float64)
+REFERENCES = ("reference", "reference-paraphrase", "reference-other", "reference-other-paraphrase")
+RATIONALES = tuple(name.replace("reference", "rationale") for name in REFERENCES)
+ORDERS = tuple(f"options@{number}" for number in range(6))
+PROBES = {name: name for name in (*REFERENCES, *RATIONALES, *ORDERS)}
+
+
+def place(number):
+    return {"case": f"c{number}", "question": "q", "cluster": f"c{number}"}
+
+
+def found(rows, cutoff=None, seed=0):
+    return {each.name: each for each in contrasts(pl.DataFrame(rows, schema=SCHEMA), PROBES, cutoff, seed)}
+
+
+def bits(number, probe, value, size=80):
+    return place(number) | {"condition": probe, "logprob": -value * size * log(2), "bytes": size}
+
+
+def test_leads_by_hand():
+    told = {0: (1.0, 1.5, 2.0, 2.1), 1: (0.5, 2.0, 2.0, 1.8), 2: (3.0, 3.0, 1.0, 1.0)}  # as REFERENCES
+    rows = [
+        bits(n, probe, value) for n, values in told.items() for probe, value in zip(REFERENCES, values, strict=True)
+    ]
+    rows.append(bits(3, "reference", 9.0))  # without counterpart
+    by_name = found(rows)
+    assert by_name["Bits per byte: own words, other words"].value == pytest.approx((0.5 + 1.5 + 0) / 3)
+    assert by_name["Bits per byte: own text, another case's"].value == pytest.approx((1.0 + 1.5 - 2.0) / 3)
+    lead = by_name["Bits per byte: own words' lead, another case's"]
+    assert lead.value == pytest.approx(((0.5 - 0.1) + (1.5 + 0.2) + 0) / 3)
+    assert (lead.n, lead.clusters, lead.low, lead.beyond) == (3, 3, None, False)  # of three cases no interval
+    assert [each.shows for each in by_name.values()] == [False, False, True]
+
+
+def test_the_share_of_orders_that_are_less_probable_with_ties_as_half():
+    rows = [bits(0, "options@0", 1.0), *(bits(0, f"options@{n}", value) for n, value in enumerate((2, 1, 0.5, 3), 1))]
+    order = found(rows)[ORDER]
+    assert order.own == pytest.approx((1 + 0.5 + 0 + 1) / 4)
+    assert order.value == pytest.approx(order.own - 0.5)
+
+
+def test_before_and_after_a_cutoff_need_both():
+    rows = [
+        place(n) | {"condition": "x", "outcome": "right" if n in (0, 1, 4) else "wrong", "k": 4, "published": when}
+        for n, when in enumerate(("2020", "2021", "2022", "2025", "2025-07", "2026"))
+    ]
+    assert found(rows, "2024-06")[BEFORE].value == pytest.approx(2 / 3 - 1 / 3)
+    assert found(rows) == found(rows, "2019") == found(rows[:3], "2024") == {}
+
+
+def remembered(random, lead, cases=40):
+    """Texts foretold by a candidate that likes paraphrases less, by and large; its own words better by `lead` bits."""
+    rows = []
+    for number in range(cases):
+        hard = random.normal(2, 0.3)
+        for probe in (*REFERENCES, *ORDERS):
+            known = lead if probe in ("reference", "options@0") else 0.0
+            rows.append(bits(number, probe, hard + random.normal(0, 0.3) + 0.2 * ("paraphrase" in probe) - known))
+        for probe in RATIONALES:
+            rouge, eds = random.normal(0.4, 0.1, 2) - 0.1 * ("paraphrase" in probe)
+            rows.append(place(number) | {"condition": probe, "rouge_l": rouge, "eds": eds})
+    return rows
+
+
+def claimed(seed, lead):
+    random = np.random.default_rng(seed)
+    return any(each.beyond for each in found(remembered(random, lead), seed=seed).values())
+
+
+def test_what_is_planted_is_claimed():
+    assert claimed(1, lead=0.4)
+
+
+@pytest.mark.slow
+def test_where_nothing_is_planted_leakage_is_rarely_claimed():
+    assert sum(claimed(seed, lead=0.0) for seed in range(60)) <= 8  # 5% of 60 are 3; more than 8 are one in 300
