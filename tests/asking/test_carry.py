@@ -17,8 +17,10 @@ from wardround.candidates.candidate import Reply, Request
 from wardround.candidates.simulated import Simulated
 from wardround.core.case import Case
 from wardround.core.condition import AXES, Condition
-from wardround.examination import run_study
+from wardround.examination import Ran, mark_run, run_study
 from wardround.marking.marks import FILE as MARKS
+from wardround.reporting.views import Views
+from wardround.running.used import Shown, read_used
 
 GIVEN = {"IQA": [], "AL": ["iqa"], "LC": ["al"], "DD": ["lc"], "SG": ["dd"], "CD": ["dd", "sg"]}
 
@@ -148,6 +150,27 @@ def test_who_leans_on_what_is_carried_shows_what_an_error_does(tmp_path):
         .agg((pl.col("outcome") == "right").mean())
     )
     assert dict(right.iter_rows()) == {"own": 1.0, "gold": 1.0, "wrong": 0.0, "none": 1.0}
+
+
+@pytest.mark.parametrize("carry", ["own", "gold", "wrong", "none"])
+def test_the_page_of_a_case_shows_what_was_carried(tmp_path, carry):
+    """The prompt on the page is the one that was sent, letter by letter."""
+    sent = asked_of(tmp_path, carry, letter="B")
+    folder = tmp_path / "runs/exam"
+    mark_run(folder, answers=tmp_path / "answers.sqlite", note=lambda _: None)
+    ran = Ran.open(folder, tmp_path / "answers.sqlite")
+    try:
+        views = Views(ran.study, ran.prompts, ran.cases, ran.store, ran.study.candidates, Shown(folder))
+        turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
+        shown = [
+            part.text
+            for case in views.all(pl.read_parquet(folder / MARKS), turns)
+            for ask in case.asks
+            for part in ask.prompt
+        ]
+    finally:
+        ran.store.close()
+    assert sorted(shown) == sorted(sent)
 
 
 def why(question: dict[str, Any], **condition: str) -> str | None:

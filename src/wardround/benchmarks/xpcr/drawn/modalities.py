@@ -115,6 +115,7 @@ def groups_table(run: RunFolder, pairs: pl.DataFrame) -> Table:
         "modality helps. Questions that show one modality alone are left out.",
         f"Under {FEWEST} cases there is no interval; under {FEW} only large differences can show.",
         "Groups are the modalities that a question shows; the paper does not tell its own.",
+        *(f"Mind: {told}." for told in run.manifest.get("warnings", []) if told.startswith("without = ")),
     ]
     return Table("What each modality contributes, by group", ("Candidate", "Group", "Left out"), columns, rows, notes)
 
