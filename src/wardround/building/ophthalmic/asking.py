@@ -185,7 +185,7 @@ def _counterpart(one: Record, other: Record, matrix: Matrix) -> tuple[str, str] 
 def _integration(record: Record, rows: Sequence[Record], number: int, tables: Tables, build: Build) -> Item:
     schema = tables.schema_
     modalities = {row["modality"] for row in rows}
-    slots = {"images": _all_named(rows, schema)}
+    slots = {"images": _all_named(rows, schema), "side": _side(rows[0])}
     item = _worded(f"integration-{number}", "integration", rows[0], slots, tables, build, record["id"])
     fitting = [
         name
@@ -235,8 +235,11 @@ def _worded(id: str, name: str, row: Record, slots: dict[str, str], tables: Tabl
 
 
 def _named(row: Record, schema: Schema) -> str:
-    side = f" of the {row['eye']} eye" if row["eye"] else ""
-    return f"{schema.modalities[row['modality']]}{side}"
+    return f"{schema.modalities[row['modality']]}{_side(row)}"
+
+
+def _side(row: Record) -> str:
+    return f" of the {row['eye']} eye" if row["eye"] else ""
 
 
 def _image(row: Record, schema: Schema) -> dict[str, str]:
@@ -244,6 +247,6 @@ def _image(row: Record, schema: Schema) -> dict[str, str]:
 
 
 def _all_named(rows: Sequence[Record], schema: Schema) -> str:
-    side = f" of the {rows[0]['eye']} eye" if rows[0]["eye"] else ""
+    side = _side(rows[0])
     *most, last = dict.fromkeys(schema.modalities[row["modality"]] for row in rows)
     return f"{', '.join(most)} and {last}{side}" if most else f"{last}{side}"
