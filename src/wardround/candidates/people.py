@@ -107,8 +107,9 @@ class People(Settled):
             found[given.place].append((given, _option(file, given, case)))
             kept.append(given)
         if not kept:
-            why = "answers to cases of this set" if others else f"answers of {self.whose.role or self.whose.person}"
-            raise BadInput(file, f"there are no {why} in it")
+            whose = self.whose.role or self.whose.person
+            about = " to cases of this set" if others else f" of {whose}" if whose else ""
+            raise BadInput(file, f"there are no answers{about} in it")
         self._answers = {
             place: sorted(answers, key=lambda one: (one[0].person, one[0].trial)) for place, answers in found.items()
         }
