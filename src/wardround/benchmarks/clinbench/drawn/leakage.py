@@ -70,7 +70,10 @@ def _stood_in(marks: pl.DataFrame, probes: dict[str, str]) -> list[str]:
     many = asked.filter(pl.col("rule") == GOLD).height
     if not many:
         return []
-    return [f"{many} of {asked.height} questions have no published rationale: the gold in a sentence stood in for it."]
+    return [
+        f"{many} of {asked.height} questions have no published rationale: the gold in a sentence stood in for it. It "
+        "stands among the options that the prompt shows, which alone makes it more probable than another case's."
+    ]
 
 
 def _cells(each: Contrast) -> list[Cell]:
