@@ -362,7 +362,7 @@ def test_a_writer_words_and_a_reviewer_holds_what_it_objects_to(tmp_path):
 @pytest.mark.slow
 def test_a_build_that_was_killed_writes_the_same_bytes(tmp_path):
     table = eye_table(tmp_path / "clinic", patients=3)
-    killed, alone = killed_and_left_alone("ophthalmic", table, tmp_path, "OK, and what do you see here?")
+    killed, alone = killed_and_left_alone("ophthalmic", table, tmp_path, "OK")
     assert killed == alone
     assert {"schema.toml", "matrix.toml", "cases.jsonl", "review/decisions.jsonl"} <= set(killed)
 

@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from wardround.building.dealing import Wishes, deal, serve
-from wardround.building.ophthalmic.asking import DISTRACTORS, Item, asked_of
+from wardround.building.ophthalmic.across import across
+from wardround.building.ophthalmic.chains import chains
+from wardround.building.ophthalmic.items import DISTRACTORS, Item
 from wardround.building.ophthalmic.schema import STAGES, TASKS, Tables
 from wardround.building.options import Balance
 from wardround.building.pipeline import Build, Step, whole
@@ -25,7 +27,10 @@ def with_questions(tables: Tables, all_lesions: bool) -> Step:
     """Adds `items` with options; a case of which nothing can be asked is left out."""
 
     def change(records: Spool, build: Build) -> Iterator[Record]:
-        cases = [(record["id"], list(asked_of(record, tables, all_lesions, build))) for record in records]
+        cases = [
+            (record["id"], [*chains(record, tables, all_lesions, build), *across(record, tables, build)])
+            for record in records
+        ]
         unfair: Counter[str] = Counter()
         for name in (*STAGES, *TASKS):
             items = [item for _, asked in cases for item in asked if name in (item.get("stage"), item.get("task"))]

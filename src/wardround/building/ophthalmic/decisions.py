@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wardround.building.ophthalmic.asking import Item, rows_of
+from wardround.building.ophthalmic.items import Item, rows_of
 from wardround.building.ophthalmic.schema import Tables
 from wardround.building.pipeline import Build, Step, each
 from wardround.building.reviewing.items import PHYSICIAN

@@ -43,15 +43,8 @@ class Disease(_Told):
     importance: float = Field(default=1.0, ge=0)
 
     def right_at(self, grade: str | None) -> list[str]:
-        """The management that is right at a grade; at every grade where none is told."""
-        return [*self.management.get(ANY, []), *self.management.get(grade or ANY, [])] if grade else self._at_any
-
-    @property
-    def _at_any(self) -> list[str]:
-        if ANY in self.management or not self.management:
-            return self.management.get(ANY, [])
-        first, *others = self.management.values()
-        return [each for each in first if all(each in other for other in others)]
+        """The management that is right at a grade, or where there is none."""
+        return [*self.management.get(ANY, []), *(self.management.get(grade, []) if grade else [])]
 
 
 class Schema(_Told):

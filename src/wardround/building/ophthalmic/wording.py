@@ -12,7 +12,7 @@ from itertools import groupby
 from string import ascii_uppercase
 
 from wardround.building.audit.mentions import as_text, mentioned
-from wardround.building.ophthalmic.asking import Item, rows_of
+from wardround.building.ophthalmic.items import Item, rows_of
 from wardround.building.pipeline import Build, Step, asked, whole
 from wardround.building.spool import Record, Spool
 from wardround.core.errors import WardroundError
@@ -95,7 +95,7 @@ def _to_review(record: Record, build: Build) -> dict[str, str] | None:
 
 def _reviewed(record: Record, reply: str, build: Build) -> Record:
     said = " ".join(reply.split())
-    if re.match(r"\W*ok(ay)?\b", said, re.IGNORECASE):
+    if re.fullmatch(r"\W*ok(ay)?\W*", said, re.IGNORECASE):
         return record
     return record | {"objection": said[:300] or "no reason given"}
 
