@@ -7,19 +7,14 @@ of one chain, or where no row names a chain those about the same images, depend 
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from pydantic import ValidationError
 
-from wardround.cases.images.recipe import RASTER_SUFFIXES
 from wardround.cases.readers.gathered import files_of, given
-from wardround.cases.readers.image_cell import decoded, inside, is_path, suffix_of
 from wardround.cases.readers.json_file import Told
 from wardround.cases.readers.medq_deg import split_of
 from wardround.cases.readers.row_files import SUFFIXES, Place, rows_of
@@ -27,12 +22,12 @@ from wardround.cases.readers.spooled import Spooled
 from wardround.cases.readers.told_options import gold_of, options_of
 from wardround.cases.readers.xpcr_chains import chained
 from wardround.cases.readers.xpcr_fields import FieldMap, field_map, plain
+from wardround.cases.readers.xpcr_images import XpcrImages, folder_case
 from wardround.cases.set import raised
 from wardround.core.case import Case, Image, Patient, Question
 from wardround.core.errors import BadInput, Problem
 from wardround.core.validation import complaints
 
-MODALITIES = ("CFP", "OCT", "FFA", "ICGA", "EP", "RetCam")
 MOST_TOLD = 20  # problems of one field of one file that are told one by one
 OURS = frozenset(Question.model_fields)
 NAMES = {"prompt": "question", "gold": "answer", "grade": "level"}
@@ -47,8 +42,10 @@ class XpcrCases:
     fields: FieldMap
     problems: list[Problem] = field(default_factory=list)
     _rows: Spooled = field(default_factory=Spooled)
-    _held: dict[str, Path] = field(default_factory=dict)
     _told: Counter[tuple[Path, str]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._images = XpcrImages(self.root, self._rows)
 
     def __len__(self) -> int:
         return self._rows.groups
@@ -61,11 +58,7 @@ class XpcrCases:
             yield _case(name if taken[name] == 1 else f"{name}-{taken[name]}", key, rows)
 
     def copy_image(self, image: Image, there: Path) -> None:
-        data = self._rows.image(image.path)
-        if data is None:
-            shutil.copyfile(self._held[image.path], there)
-        else:
-            there.write_bytes(data)
+        self._images.copy(image, there)
 
     def read(self, file: Path) -> None:
         """Takes the rows of a file."""
@@ -114,7 +107,7 @@ class XpcrCases:
             if at in read:
                 labels[at] = _number(read[at])
             at = "images"
-            images = self._images(file, read)
+            images = self._images.of(file, read)
             at = "age"
             patient = given({"age": read.get("age"), "sex": read.get("sex") and str(read["sex"])})
             Patient.model_validate(patient)
@@ -137,7 +130,7 @@ class XpcrCases:
         except ValueError as error:
             self._refuse(file, place, at, str(error))
             return
-        case = str(read["case"]) if "case" in read else _folder_case(file)
+        case = str(read["case"]) if "case" in read else folder_case(file)
         row = {
             "question": question,
             "images": images,
@@ -162,48 +155,6 @@ class XpcrCases:
             line, within = place
             at = ".".join(part for part in (within, name) if part)
             self.problems.append(Problem(file, line, at, message))
-
-    def _images(self, file: Path, read: Told) -> list[tuple[str, str | None]]:
-        """The images of a row, each with its modality."""
-        cells = read.get("images")
-        cells = cells if isinstance(cells, list) else [] if cells is None else [cells]
-        told = read.get("modality")
-        modalities = [str(each) for each in told] if isinstance(told, list) else [str(told)] if told else []
-        if not cells and _folder_case(file):
-            cells = sorted(path.relative_to(file.parent).as_posix() for path in _pictures(file.parent))
-        found = []
-        for number, cell in enumerate(cells):
-            path = self._held_at(file, cell)
-            own = cell.get("modality") if isinstance(cell, dict) else None
-            if own is None and len(modalities) in (1, len(cells)):
-                own = modalities[number if len(modalities) == len(cells) else 0]
-            found.append((path, _modality(own) if own else _modality_of(path)))
-        return found
-
-    def _held_at(self, file: Path, cell: Any) -> str:
-        """Where the case set will have an image: told as a path, as base64, or as bytes."""
-        if isinstance(cell, dict):
-            data = cell.get("bytes")
-            if data:
-                return self._kept(data if isinstance(data, bytes) else decoded(str(data)))
-            cell = cell.get("path")
-        if not isinstance(cell, str) or not cell.strip():
-            raise ValueError("an image is a path, base64, or an object with path or bytes")
-        if not is_path(cell):
-            return self._kept(decoded(cell))
-        name = inside(cell)
-        for folder in (file.parent, self.root, self.root / "images", *file.parents[1:3]):
-            there = folder / name
-            if there.is_file():
-                path = there.relative_to(self.root).as_posix() if there.is_relative_to(self.root) else name
-                self._held[path] = there
-                return path
-        raise ValueError(f"{cell!r}: there is no such file, neither in images/ nor beside {file.name}")
-
-    def _kept(self, data: bytes) -> str:
-        name = f"images/{hashlib.blake2b(data, digest_size=12).hexdigest()}{suffix_of(data)}"
-        self._rows.put_image(name, data)
-        return name
 
     def settled(self, source: Path) -> XpcrCases:
         """This, with rows of one patient brought together; unless nothing in it can be used."""
@@ -289,24 +240,3 @@ def _number(told: object) -> float:
         return float(str(told))
     except ValueError:
         raise ValueError(f"{told!r} is no number") from None
-
-
-def _modality(told: object) -> str:
-    text = str(told).strip()
-    return next((each for each in MODALITIES if each.casefold() == text.casefold()), text)
-
-
-def _modality_of(path: str) -> str | None:
-    """As the folder or the name of a file says it."""
-    parts = [part for step in PurePosixPath(path).with_suffix("").parts for part in step.replace("-", "_").split("_")]
-    told = {part.casefold().rstrip("0123456789") for part in parts}
-    return next((each for each in MODALITIES if each.casefold() in told), None)
-
-
-def _folder_case(file: Path) -> str:
-    """The case whose folder a file lies in: multimodal_cases/case_001/."""
-    return file.parent.name if file.parent.parent.name == "multimodal_cases" else ""
-
-
-def _pictures(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.suffix.lower() in RASTER_SUFFIXES)
