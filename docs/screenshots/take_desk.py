@@ -24,6 +24,7 @@ from wardround.desk.criteria import CRITERIA
 from wardround.desk.desk import Desk
 from wardround.desk.giving import give, may_open
 from wardround.desk.people import Person
+from wardround.desk.records import NewItem
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "tests" / place) for place in ("", "desk")]
 
@@ -38,6 +39,26 @@ PEOPLE = {
     "Sam Okoro": "radiologist",
 }
 WIDTHS = (1280, 820)
+ERRORS = (
+    {"project": "Winter benchmark", "kind": "errors", "name": "Why answers were wrong", "source": "starter"}
+    | {"settings": {"readers": 2, "many": 0, "seed": 0}},
+    [
+        NewItem(
+            "starter-21/mcq 5f3a",
+            "answers",
+            {
+                "question": "Twelve days after keyhole surgery on his knee an office clerk became breathless.\n"
+                "What is the most likely diagnosis?\nA. Pneumonia\nB. Pulmonary embolism\nC. Anxiety",
+                "gold": "Pulmonary embolism",
+                "answer": "Pneumonia",
+                "reasoning": "Sudden breathlessness with a raised heart rate suggests an infection of the lung; "
+                "the operation is too long ago to matter.",
+            },
+            {"reader": 2},
+            {"place": {}, "class": "temporal_sequence_confusion", "weight": 1.0},
+        )
+    ],
+)
 
 
 class Clock:
@@ -84,9 +105,13 @@ def furnish(root: Path) -> dict[str, Any]:
         ("review", "Starter cases, first reading", "starter", {"share": 0.4}, ("student", "attending")),
         ("retain", "Degraded questions", "degraded", {"readers": 3}, ("radiologist",)),
         ("judge", "Open answers, 20 pairs", "pairs.jsonl", {}, ("attending", "radiologist")),
+        ("severity", "How far may blur go?", "starter", {"types": "gaussian_blur"}, ("radiologist",)),
+        ("exam", "Starter cases, a sitting", "starter", {"cases": 6}, ("attending", "student")),
     ):
         tasks[kind] = make(desk, kind, name, source, settings, admin)
         desk.work.assign(desk.work.task(tasks[kind]), [f"role:{role}" for role in roles], admin)
+    tasks["errors"] = desk.work.make(ERRORS[0], ERRORS[1], admin)
+    desk.work.assign(desk.work.task(tasks["errors"]), ["role:attending"], admin)
     draw = random.Random(7)
     really, working.now = working.now, CLOCK
     for name in ("Jonas Weiss", "Mei Tanaka"):
@@ -95,9 +120,13 @@ def furnish(root: Path) -> dict[str, Any]:
     for name, slips in (("Tomas Novak", 0.1), ("Lena Fischer", 0.1), ("Sam Okoro", 0.5)):
         work(desk, tasks["retain"], people[name], 30, lambda item, slips=slips: retain(item, draw.random() < slips))
         work(desk, tasks["judge"], people[name], 10, lambda item, slips=slips: judge(item, draw.random() < slips))
+        work(desk, tasks["severity"], people[name], 4, lambda item: severity(draw))
+    desk.kinds["exam"].prepare(desk, desk.work.task(tasks["exam"]), people["Mei Tanaka"])
+    work(desk, tasks["exam"], people["Mei Tanaka"], 3, sit)
     working.now = really
+    invitation = desk.people.invite("student", admin)
     desk.close()
-    return {"people": people, "tasks": tasks}
+    return {"people": people, "tasks": tasks, "invitation": invitation}
 
 
 def make(desk: Desk, kind: str, name: str, source: str, settings: dict[str, Any], by: Person) -> int:
@@ -144,6 +173,15 @@ def judge(item: Any, slips: bool) -> dict[str, Any]:
     return {"same": "same" if item.hidden["same"] != slips else "not same", "comment": ""}
 
 
+def severity(draw: random.Random) -> dict[str, Any]:
+    intact = draw.uniform(0.3, 0.7)
+    return {"l1": round(intact, 2), "l2": round(intact + draw.uniform(0.3, 0.6), 2)}
+
+
+def sit(item: Any) -> dict[str, Any]:
+    return {"agreed": True} if item.shown["page"] == "rules" else {"option": 1, "confidence": 0.7}
+
+
 def _degraded(source: Path, target: Path) -> None:
     """The starter's choice questions, each with one degradation at L1 and L2."""
     types, told = ("gaussian_blur", "reduce_contrast", "motion_blur", "gaussian_noise"), []
@@ -162,20 +200,30 @@ def _degraded(source: Path, target: Path) -> None:
 
 def pages(told: dict[str, Any]) -> list[tuple[str, str | None, str]]:
     """Name, who looks, address."""
-    review, retain, judge = (told["tasks"][name] for name in ("review", "retain", "judge"))
+    review, retain, judge, errors, severity, exam = (
+        told["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "exam")
+    )
     return [
         ("login", None, "/login"),
+        ("join", None, f"/join/{told['invitation']}"),
         ("home", "Tomas Novak", "/"),
         ("queue", "Jonas Weiss", f"/tasks/{review}"),
         ("review", "Mei Tanaka", f"/tasks/{review}/next"),
         ("retain", "Tomas Novak", f"/tasks/{retain}/next"),
         ("judge", "Tomas Novak", f"/tasks/{judge}/next"),
+        ("errors", "Priya Nair", f"/tasks/{errors}/next"),
+        ("severity", "Lena Fischer", f"/tasks/{severity}/next"),
+        ("exam-rules", "Priya Nair", f"/tasks/{exam}/next"),
+        ("exam", "Mei Tanaka", f"/tasks/{exam}/next"),
+        ("not-here", "Mei Tanaka", "/tasks/999"),
         ("admin", "Amal Haddad", "/admin"),
         ("admin-people", "Amal Haddad", "/admin/people"),
         ("admin-files", "Amal Haddad", "/admin/files"),
         ("admin-new-task", "Amal Haddad", "/admin/tasks/new?kind=review"),
         ("admin-review", "Amal Haddad", f"/admin/tasks/{review}"),
         ("admin-retain", "Amal Haddad", f"/admin/tasks/{retain}"),
+        ("admin-exam", "Amal Haddad", f"/admin/tasks/{exam}"),
+        ("admin-severity", "Amal Haddad", f"/admin/tasks/{severity}"),
         ("admin-item", "Amal Haddad", f"/admin/tasks/{review}/items/1"),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Path, Request
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
@@ -17,6 +17,9 @@ HEADER = "x-csrf-token"
 SAFE = ("GET", "HEAD", "OPTIONS")
 MOST_FIELDS = 2_000
 LONGEST_FIELD = 4 * 2**20
+
+
+Number = Annotated[int, Path(ge=1, lt=2**31)]
 
 
 class LogInFirst(Exception):
@@ -96,7 +99,7 @@ def refuse_others(request: Request, token: str) -> None:
 
 
 def task_to_do(
-    task: int, desk: Annotated[Desk, Depends(the_desk)], person: Annotated[Person, Depends(logged_in)]
+    task: Number, desk: Annotated[Desk, Depends(the_desk)], person: Annotated[Person, Depends(logged_in)]
 ) -> Task:
     """A task that is open and given to whoever asks. Others learn nothing, not even that it exists."""
     found = desk.work.task(task)
@@ -106,7 +109,7 @@ def task_to_do(
 
 
 def task_to_run(
-    task: int, desk: Annotated[Desk, Depends(the_desk)], person: Annotated[Person, Depends(administrating)]
+    task: Number, desk: Annotated[Desk, Depends(the_desk)], person: Annotated[Person, Depends(administrating)]
 ) -> Task:
     """Any task, for the administrator."""
     found = desk.work.task(task)
@@ -116,9 +119,9 @@ def task_to_run(
 
 
 def item_of_task(
-    item: int, task: Annotated[Task, Depends(task_to_do)], desk: Annotated[Desk, Depends(the_desk)]
+    item: Number, task: Annotated[Task, Depends(task_to_do)], desk: Annotated[Desk, Depends(the_desk)]
 ) -> Item:
-    found = desk.work.item(task, item) if item < 2**63 else None
+    found = desk.work.item(task, item)
     if found is None:
         raise HTTPException(404, "there is no such item for you")
     return found

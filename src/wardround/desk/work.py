@@ -177,9 +177,9 @@ class Work:
 
     def say(self, task: Task, item: Item, person: Person, said: Mapping[str, Any], once: str) -> tuple[Verdict, bool]:
         """Keeps a verdict; inside `saving`. Sent twice it is kept once: False says that it was there."""
-        there = self._store.row(f"{VERDICTS} AND v.once = :once", task=task.id, once=once)
-        if there is not None:
-            if (there["item"], there["person"]) != (item.number, person.id):
+        if self.was_said(once):
+            there = self._store.row(f"{VERDICTS} AND v.once = :once", task=task.id, once=once)
+            if there is None or (there["item"], there["person"]) != (item.number, person.id):
                 raise WardroundError("this page was used for something else: open the item again")
             return verdict_of(there), False
         claim = self._store.row(
@@ -203,8 +203,8 @@ class Work:
         assert row is not None
         return verdict_of(row), True
 
-    def was_said(self, task: Task, once: str) -> bool:
-        return bool(self._store.value("SELECT 1 FROM verdicts WHERE task = ? AND once = ?", task.id, once))
+    def was_said(self, once: str) -> bool:
+        return bool(self._store.value("SELECT 1 FROM verdicts WHERE once = ?", once))
 
     def mine(self, task: Task, item: int, person: Person) -> Verdict | None:
         """What somebody last said of an item."""

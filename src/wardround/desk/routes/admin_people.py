@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from wardround.desk.access import Administrator, FormSent, TheDesk, administrating
+from wardround.desk.access import Administrator, FormSent, Number, TheDesk, administrating
 from wardround.desk.pages import page
 from wardround.desk.people import INVITATION_DAYS, ROLES
 from wardround.desk.routes.entering import text
@@ -29,14 +29,14 @@ def invite(request: Request, desk: TheDesk, person: Administrator, form: FormSen
 
 
 @router.post("/people/{id}/password")
-def new_password(request: Request, desk: TheDesk, person: Administrator, form: FormSent, id: int) -> Response:
+def new_password(request: Request, desk: TheDesk, person: Administrator, form: FormSent, id: Number) -> Response:
     whose = desk.people.by_id(id)
     token = desk.people.invite(whose.role, person, whose.id)
     return _people(request, desk, link=_link(request, token), what=f"lets {whose.name} choose a new password")
 
 
 @router.post("/people/{id}/remove")
-def remove(desk: TheDesk, person: Administrator, form: FormSent, id: int) -> Response:
+def remove(desk: TheDesk, person: Administrator, form: FormSent, id: Number) -> Response:
     desk.people.leave(desk.people.by_id(id).id, person)
     return RedirectResponse("/admin/people", 303)
 

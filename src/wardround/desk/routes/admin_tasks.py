@@ -10,7 +10,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
-from wardround.desk.access import Administrator, FormSent, TaskToRun, TheDesk, administrating
+from wardround.desk.access import Administrator, FormSent, Number, TaskToRun, TheDesk, administrating
 from wardround.desk.agreement import ALL, agreements, labels_by_batch, one_against_others
 from wardround.desk.arbitration import disagreements, in_arbitration, send_to_arbitration
 from wardround.desk.desk import Desk
@@ -164,8 +164,8 @@ def arbitrate(desk: TheDesk, person: Administrator, task: TaskToRun, form: FormS
 
 
 @router.get("/tasks/{task}/items/{item}")
-def item_page(request: Request, desk: TheDesk, task: TaskToRun, item: int) -> Response:
-    found = desk.work.item(task, item) if item < 2**63 else None
+def item_page(request: Request, desk: TheDesk, task: TaskToRun, item: Number) -> Response:
+    found = desk.work.item(task, item)
     if found is None:
         raise HTTPException(404, "there is no such item")
     kind = desk.kind(task)

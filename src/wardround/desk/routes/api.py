@@ -72,7 +72,7 @@ def draft(desk: TheDesk, person: LoggedIn, task: TaskToDo, item: ItemToDo, draft
 
 @router.post("/tasks/{task}/items/{item}/verdict", dependencies=FROM_OUR_PAGES)
 def verdict(desk: TheDesk, person: LoggedIn, task: TaskToDo, item: ItemToDo, saying: Saying) -> Given:
-    if not desk.work.was_said(task, saying.once):
+    if not desk.work.was_said(saying.once):
         may_open(desk, task, item, person)
     given = give(desk, task, item, person, saying.said, saying.once)
     return Given(saved=given.time, verdict=given.id, next=next_page(desk, task, person))

@@ -98,10 +98,10 @@
     }
     tool(frame, "+", "Zoom in", () => zoom(STEP));
     tool(frame, "−", "Zoom out", () => zoom(1 / STEP));
-    tool(frame, "Fit", "Whole image", reset);
+    tool(frame, "Fit", "Fit the whole image", reset);
     tool(frame, "Full", "Full window; Escape ends it", () => { whole(); frame.focus(); });
     if (group.frames.length > 1) {
-      const button = tool(frame, "Link", "Move all images together", link);
+      const button = tool(frame, "Link", "Link: move all images together", link);
       button.setAttribute("aria-pressed", group.linked);
       group.buttons.push(button);
     }
