@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from likeness_oracle import common, distance
 
@@ -15,7 +15,7 @@ TEXTS = st.text(alphabet="abcé ∑", max_size=40)
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_both_are_what_the_whole_table_says(a, b):
     assert common_subsequence(a, b) == common(a, b)
     assert levenshtein(a, b) == levenshtein(b, a) == distance(a, b)
