@@ -54,6 +54,10 @@ class Item(NamedTuple):
         """A question that its case gets if this is kept or edited."""
         return self.shown.get("adds")
 
+    def added_to(self, case: dict[str, Any]) -> dict[str, Any]:
+        """The case with that question; as it is where there is none."""
+        return case if self.adds is None else case | {"questions": [*case["questions"], self.adds]}
+
     def lacking(self, read: Iterable[Level]) -> list[Level]:
         """The levels at which it is still to be read; a physician may stand in for a student."""
         left = list(self.levels)

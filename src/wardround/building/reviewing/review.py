@@ -141,8 +141,8 @@ def _decided(cases: CaseSet, settled: Sequence[Settled]) -> tuple[list[dict[str,
             rejected.append(Rejected(id, STEP, *reason))
             continue
         for each in about.get(id, []):
-            if each.item.adds is not None and each.verdict in (KEEP, EDIT):
-                case = case | {"questions": [*case["questions"], each.item.adds]}
+            if each.verdict in (KEEP, EDIT):
+                case = each.item.added_to(case)
             if (edit := each.edits) is not None:
                 case, more = edited(case, edit)
                 changes += more

@@ -205,7 +205,9 @@ def _new(
     case = built.held or known.get(built.case)
     if built.held is not None:
         Case.model_validate(built.held)
-    line = {key: value for key, value in built.shown.items() if key != "case"}
+    if case is not None:
+        case = built.added_to(case)  # a draft is read and edited in its place
+    line = {key: value for key, value in built.shown.items() if key not in ("case", "adds")}
     shown: dict[str, Any] = {"queue": built.queue, "decide": built.decide, "line": line, "case": case}
     if sources is not None and (told := _source(sources, built.case)):
         shown["source"] = told
