@@ -117,6 +117,17 @@ def test_patients_and_shared_images_are_one_case(tmp_path: Path) -> None:
     assert (patient.id, [image.modality for image in patient.images]) == ("7", ["EP", "FFA"])
 
 
+def test_ids_stay_apart(tmp_path: Path) -> None:
+    """Also where a row is named as another would be with a number behind it."""
+    names = ("q", "q", "q-2", "q")
+    told = [row("DD", id=name, patient_id=patient) for patient in ("p", "p-2") for name in names]
+    layout(tmp_path, [each | {"split": split} for split in ("val", "test") for each in told])
+    cases = list(read_xpcr(tmp_path))
+    assert len({case.id for case in cases}) == len(cases)
+    assert all(len({question.id for question in case.questions}) == len(case.questions) for case in cases)
+    assert sum(len(case.questions) for case in cases) == 16
+
+
 def test_splits_of_one_image_are_cases_of_one_cluster(tmp_path: Path) -> None:
     layout(tmp_path, [row("DD")], "annotations/train.json")
     cases = list(read_xpcr(layout(tmp_path, [row("SG")], "annotations/test.json")))

@@ -51,23 +51,21 @@ class XpcrCases:
         return self._rows.groups
 
     def __iter__(self) -> Iterator[Case]:
-        taken: Counter[str] = Counter()
+        taken: set[str] = set()
         for key, rows in self._rows:
             name = next((row["case"] for row in rows if row.get("case")), None) or _name_of(key)
-            taken[name] += 1
-            yield _case(name if taken[name] == 1 else f"{name}-{taken[name]}", key, rows)
+            yield _case(_free(name, taken), key, rows)
 
     def copy_image(self, image: Image, there: Path) -> None:
         self._images.copy(image, there)
 
     def read(self, file: Path) -> None:
         """Takes the rows of a file."""
-        unread: dict[str, Place] = {}
+        unread: dict[str, None] = {}
         for place, told in rows_of(file, self.problems, lambda name: plain(name) in self.fields.by_name):
             row = told["row"] if isinstance(told.get("row"), dict) else told  # as the dataset viewer wraps them
             for number, (read, more) in enumerate(self._questions(row)):
-                for name in more:
-                    unread.setdefault(name, place)
+                unread |= dict.fromkeys(more)
                 self._take(file, _within(place, number if "questions" in read else None), read, more)
         for name in unread:
             near = self.fields.near(name)
@@ -185,16 +183,13 @@ def _case(name: str, key: str, rows: list[Told]) -> Case:
     images: list[Told] = []
     questions: list[Told] = []
     several = len({tuple(path for path, _ in row["images"]) for row in rows}) > 1
-    taken: Counter[str] = Counter()
+    taken: set[str] = set()
     for row in rows:
         for path, modality in row["images"]:
             if path not in numbers:
                 numbers[path] = len(images)
                 images.append(given({"path": path, "modality": modality}))
-        question = row["question"]
-        taken[question["id"]] += 1
-        if taken[question["id"]] > 1:
-            question["id"] += f"-{taken[question['id']]}"
+        question = {**row["question"], "id": _free(row["question"]["id"], taken)}
         shown = {"images": [numbers[path] for path, _ in row["images"]]} if several else {}
         questions.append({**question, **shown})
     first = rows[0]
@@ -212,6 +207,16 @@ def _case(name: str, key: str, rows: list[Told]) -> Case:
             }
         )
     )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or with a number behind it where it is taken; taken from now on."""
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    taken.add(free)
+    return free
 
 
 def _name_of(key: str) -> str:
