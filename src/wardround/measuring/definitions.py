@@ -115,7 +115,7 @@ def _of_votes(trials: int, version: str) -> list[Measure]:
         *_companions("", "voted", version),
         _signed("calibration_shift", shift, "shift_all", "certain_all", beside=True, **invalid),
         *(
-            _share(f"worst@{k}", of.worst, f"worst@{k}", f"worst@{k}_of", about="choice", version=version)
+            _rate(f"worst@{k}", of.worst, f"worst@{k}", f"worst@{k}_of", about="choice", version=version)
             for k in WORST
             if k <= trials
         ),
