@@ -23,6 +23,7 @@ KEPT = "Kept"
 NOTES = [
     "worst@k: right in all of k answers, the mean over all draws of k of its answers. worst@1 is the accuracy.",
     "Kept: the last over the first. A candidate that always gives the same answer keeps all of it.",
+    "Intervals are by bootstrap; where hardly any question is right every time, those of the first table hold better.",
 ]
 
 
