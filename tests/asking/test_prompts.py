@@ -71,3 +71,15 @@ def test_every_condition_has_its_prompt_among_ours():
         assert ("Which?" in filled) == ("Ill." in filled) == (stem == "full")
         assert ("Confidence: a number followed by %" in filled) == (confidence == "verbal")
         assert "{" not in filled
+
+
+def test_a_prompt_without_a_place_for_earlier_answers_is_refused_in_a_chain_only(tmp_path):
+    folder = tmp_path / "prompts/short"
+    folder.mkdir(parents=True)
+    for kind in ("choice", "choice-options-only"):
+        (folder / f"{kind}.txt").write_text("{question}")
+    prompts = Prompts(tmp_path)
+    assert prompts.fill("short", "choice", {"question": "What?", "given": ""}) == "What?"
+    assert prompts.fill("short", "choice-options-only", {"question": "What?", "given": "Diagnosis: flu"}) == "What?"
+    with pytest.raises(WardroundError, match=r"prompt short/choice.txt has no \{given\}: it cannot show earlier"):
+        prompts.fill("short", "choice", {"question": "What?", "given": "Diagnosis: flu"})

@@ -17,6 +17,7 @@ Paragraph = tuple[str, str | None, str]  # before its slot, the slot if it has o
 PAPER = "paper"
 # a prompt without its own of these uses ours
 SHARED = ("query", "agent-calls", "agent-text", "probe-reference", "probe-rationale", "probe-options", "probe-half")
+WHOLE = ("choice", "choice-verbal", "open", "open-verbal")  # prompts that show all of a question
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -35,6 +36,8 @@ class Prompts:
         paragraphs = self._loaded.get(f"{name}/{kind}") or self._load(name, kind)
         if "evidence" in slots and all(slot != "evidence" for _, slot, _ in paragraphs):
             raise WardroundError(f"prompt {name}/{kind}.txt has no {{evidence}}: it cannot show literature")
+        if slots.get("given") and kind in WHOLE and all(slot != "given" for _, slot, _ in paragraphs):
+            raise WardroundError(f"prompt {name}/{kind}.txt has no {{given}}: it cannot show earlier answers")
         for before, slot, after in paragraphs:
             if slot is None:
                 kept.append(before)
