@@ -41,9 +41,7 @@ def in_arbitration(desk: Desk, task: Task) -> int:
     """How many items wait for an arbiter."""
     return int(
         desk.store.value(
-            "SELECT count(*) FROM wanted w WHERE w.task = ? AND w.level = ? AND w.many > (SELECT count(DISTINCT"
-            " v.person) FROM verdicts v WHERE v.task = w.task AND v.item = w.item AND v.level = w.level)",
-            *(task.id, ARBITER),
+            "SELECT count(*) FROM wanted WHERE task = ? AND level = ? AND many > given", *(task.id, ARBITER)
         )
     )
 

@@ -17,7 +17,7 @@ LARGEST = 2**30  # bytes of one table
 COLUMNS = {
     "tasks": ("project", "kind", "name", "source", "settings", "open", "round", "made"),
     "items": ("number", "name", "batch", "first", "shown", "hidden"),
-    "wanted": ("item", "level", "many", "round"),
+    "wanted": ("item", "level", "many", "given", "round"),
     "images": ("item", "name", "image", "degradation"),
     "verdicts": ("item", "level", "round", "said", "opened", "time"),
     "todo": ("item", "round", "why", "made", "done"),

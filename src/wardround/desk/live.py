@@ -8,16 +8,20 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+from PIL import Image as Pillow
+
+from wardround.cases.encoded import Encoded
 from wardround.cases.images.recipe import kind_of, recipe_for
-from wardround.cases.images.render import encoded, pixels
+from wardround.cases.images.render import encoded, pixels, render
 from wardround.core.case import Image
 from wardround.degrade.rendering import with_parameters
 from wardround.degrade.sendable import render_degraded, with_degradations
-from wardround.degrade.severities import Profile, profile_named, severity_number
+from wardround.degrade.severities import Profile, Space, profile_named, severity_number
 from wardround.degrade.types import TAXONOMY, fits
 from wardround.desk.pictures import Shown
 
-QUICK = 512 * 512  # pixels of a picture while the hand moves
+QUICK = {None: 512 * 512, "CT": 384 * 384}  # pixels while the hand moves; a CT is projected, which takes longer
 KEPT = 16  # images of which a small copy is kept
 
 _kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -25,19 +29,43 @@ _lock = Lock()
 
 
 def at_severity(file: Path, image: Image, type: str, severity: float, profile: Profile, *, quick: bool) -> Shown:
-    """The image, degraded; `quick`: of a small copy where it is large, which looks the same at that size.
+    """The image, degraded; `quick`: drawn from a small copy where it is large, for while the hand moves."""
+    many = QUICK.get(TAXONOMY[type].modality, QUICK[None])
+    if not quick or severity == 0 or not fits(type, image.modality):
+        recipe = with_degradations(recipe_for(image), image, [(type, severity)], profile)
+        return _shown(render_degraded(file, image.frame, recipe))
+    if TAXONOMY[type].modality == "CT" and kind_of(image.path) != "raster":
+        return _shown(render(file, image.frame, recipe_for(image), _Coarse(type, severity, profile, many)))
+    small = _small(file, image, many)
+    return _shown(encoded(with_parameters(small, type, severity, profile.at(type, severity), "display").image, "png"))
 
-    A CT in Hounsfield units is degraded before its window, and so always as a whole.
-    """
-    in_hounsfield = TAXONOMY[type].modality == "CT" and kind_of(image.path) != "raster"
-    recipe = recipe_for(image)
-    if not quick or in_hounsfield or severity == 0 or not fits(type, image.modality):
-        recipe = with_degradations(recipe, image, [(type, severity)], profile)
-        done = render_degraded(file, image.frame, recipe)
-    else:
-        small = _small(file, image)
-        done = encoded(with_parameters(small, type, severity, profile.at(type, severity), "display").image, "png")
-    return Shown(b64decode(done.base64), done.media_type)
+
+class _Coarse:
+    """Degrades a shrunken copy: of Hounsfield units where a file has them, else of what is shown."""
+
+    def __init__(self, type: str, severity: float, profile: Profile, many: int) -> None:
+        self._type, self._severity, self._profile, self._many = type, severity, profile, many
+        self._done = False
+
+    def hounsfield(self, values: Any) -> Any:
+        self._done = True
+        high, wide = values.shape
+        factor = min(1.0, (self._many / (high * wide)) ** 0.5)
+        small = _resized(values.astype(np.float32), round(wide * factor), round(high * factor))
+        return _resized(self._drawn(small, "hu"), wide, high)
+
+    def shown(self, shown: Any) -> Any:
+        return shown if self._done else self._drawn(shown, "display")
+
+    def _drawn(self, image: Any, space: Space) -> Any:
+        parameters = self._profile.at(self._type, self._severity, space)
+        return with_parameters(image, self._type, self._severity, parameters, space).image
+
+
+def _resized(values: Any, wide: int, high: int) -> Any:
+    if values.shape == (high, wide):
+        return values
+    return np.asarray(Pillow.fromarray(values).resize((wide, high), Pillow.Resampling.BILINEAR))
 
 
 def under_window(file: Path, image: Image, degradation: str | None, center: float, width: float) -> Shown:
@@ -47,17 +75,20 @@ def under_window(file: Path, image: Image, degradation: str | None, center: floa
     if degradation:
         type, _, severity = degradation.partition("@")
         recipe = with_degradations(recipe, turned, [(type, severity_number(severity))], profile_named())
-    done = render_degraded(file, image.frame, recipe)
+    return _shown(render_degraded(file, image.frame, recipe))
+
+
+def _shown(done: Encoded) -> Shown:
     return Shown(b64decode(done.base64), done.media_type)
 
 
-def _small(file: Path, image: Image) -> Any:
-    key = (str(file), file.stat().st_mtime_ns, image.frame, image.axis, image.window)
+def _small(file: Path, image: Image, many: int) -> Any:
+    key = (str(file), file.stat().st_mtime_ns, image.frame, image.axis, image.window, many)
     with _lock:
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
-    small = pixels(file, image.frame, recipe_for(image, pixels=QUICK))
+    small = pixels(file, image.frame, recipe_for(image, pixels=many))
     with _lock:
         _kept[key] = small
         while len(_kept) > KEPT:

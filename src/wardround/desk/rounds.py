@@ -53,7 +53,8 @@ def after_verdict(desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
         for person, last in readers.items():
             if last.said["verdict"] != finding.said["verdict"]:
                 desk.work.send_back(task, item.number, person, _why(finding))
-    _go_on(desk, task)
+    if verdict.level == PHYSICIAN or desk.work.ever_came_back(task, item.number, verdict.person):
+        _go_on(desk, task)  # nothing else can end a round
 
 
 def _is_grave(verdict: Verdict) -> bool:

@@ -70,9 +70,11 @@ CREATE TABLE IF NOT EXISTS wanted (       -- how many readings an item needs, at
   item INTEGER NOT NULL,
   level TEXT NOT NULL,
   many INTEGER NOT NULL,
+  given INTEGER NOT NULL DEFAULT 0,       -- people who have read it at this level
   round INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (task, level, item)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS wanted_open ON wanted (task, level, item) WHERE many > given;
 
 CREATE TABLE IF NOT EXISTS verdicts (     -- only ever added to; of two by one person on one item the later counts
   id INTEGER PRIMARY KEY,

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -51,7 +50,6 @@ class Store:
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = FULL")
             found.execute("PRAGMA foreign_keys = ON")
-            found.create_function("shuffled", 2, _shuffled, deterministic=True)
             self._local.connection = found
             self._opened.append(found)
         return found
@@ -75,12 +73,13 @@ class Store:
         self._connection.executemany(sql, rows)
 
     @contextmanager
-    def saving(self) -> Iterator[None]:
-        """All or nothing; on the disk when it ends. One inside another is one."""
+    def saving(self, *, durably: bool = True) -> Iterator[None]:
+        """All or nothing; on the disk when it ends, if `durably`. One inside another is one."""
         with self._writing:
             if self._connection.in_transaction:
                 yield
                 return
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durably else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -111,8 +110,3 @@ class Store:
     def close(self) -> None:
         for connection in self._opened:
             connection.close()
-
-
-def _shuffled(number: int, seed: str) -> bytes:
-    """Orders rows by chance, the same each time."""
-    return blake2b(f"{seed}:{number}".encode(), digest_size=8).digest()

@@ -6,6 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from wardround.core.errors import WardroundError
@@ -15,16 +16,21 @@ from wardround.desk.store import Store, now
 
 HELD = 1800  # seconds for which an item that somebody opened is not handed to others
 VERDICTS = "SELECT v.*, p.name AS reader, p.role FROM verdicts v JOIN people p ON p.id = v.person WHERE v.task = :task"
-WAITING = """
-FROM wanted w JOIN items i ON i.task = w.task AND i.number = w.item
-WHERE w.task = :task AND w.level IN (SELECT value FROM json_each(:levels))
-  AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.task = w.task AND v.person = :me AND v.item = w.item)
-  AND w.many >
-    (SELECT count(DISTINCT v.person) FROM verdicts v WHERE v.task = w.task AND v.item = w.item AND v.level = w.level)
-    + (SELECT count(*) FROM claims c WHERE c.task = w.task AND c.item = w.item AND c.level = w.level
-       AND c.person != :me AND c.seen > :fresh AND NOT EXISTS (SELECT 1 FROM verdicts v
-         WHERE v.task = c.task AND v.person = c.person AND v.item = c.item))
+HELD_BY_OTHERS = """
+WITH held AS MATERIALIZED (
+  SELECT item, level, count(*) AS many FROM claims c WHERE task = :task AND person != :me AND seen > :fresh
+    AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.task = c.task AND v.person = c.person AND v.item = c.item)
+  GROUP BY item, level)
 """
+WAITING = """
+LEFT JOIN held h ON h.item = w.item AND h.level = w.level
+WHERE w.task = :task AND w.level IN (SELECT value FROM json_each(:levels)) AND w.many > w.given
+  AND w.many > w.given + coalesce(h.many, 0)
+  AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.task = w.task AND v.person = :me AND v.item = w.item)
+"""
+_ONE = f"{HELD_BY_OTHERS} SELECT w.level FROM wanted w {WAITING} AND w.item = :item"
+# an order for each person that looks drawn by lot; in SQL alone, because it is computed for every open item
+SHUFFLED = "((w.item * :a + :b) % 2147483647) * ((w.item * :c) % 65521 + 1) % 2147483647"
 
 
 class Work:
@@ -120,7 +126,8 @@ class Work:
 
     def waiting(self, task: Task, person: Person, levels: Sequence[str]) -> int:
         """How many items wait for this person."""
-        return int(self._store.value(f"SELECT count(DISTINCT w.item) {WAITING}", **self._asked(task, person, levels)))
+        sql = f"{HELD_BY_OTHERS} SELECT count(DISTINCT w.item) FROM wanted w {WAITING}"
+        return int(self._store.value(sql, **self._asked(task, person, levels)))
 
     def next(self, task: Task, person: Person, levels: Sequence[str], shuffled: bool) -> int | None:
         """The item to read now: what came back, what was begun, then what is wanted."""
@@ -137,13 +144,16 @@ class Work:
             )
         if back is not None:
             return int(back)
-        order = "shuffled(i.number, :seed)" if shuffled else "i.number"
-        asked = self._asked(task, person, levels) | ({"seed": f"{task.id}:{person.id}"} if shuffled else {})
-        found = self._store.value(f"SELECT w.item {WAITING} ORDER BY i.first DESC, {order} LIMIT 1", **asked)
+        order = SHUFFLED if shuffled else "w.item"
+        joined = f"FROM wanted w JOIN items i ON i.task = w.task AND i.number = w.item {WAITING}"
+        sql = f"{HELD_BY_OTHERS} SELECT w.item {joined} ORDER BY i.first DESC, {order} LIMIT 1"
+        found = self._store.value(sql, **self._asked(task, person, levels))
         return None if found is None else int(found)
 
     def _asked(self, task: Task, person: Person, levels: Sequence[str]) -> dict[str, Any]:
-        return {"task": task.id, "me": person.id, "levels": json.dumps(levels), "fresh": time.time() - HELD}
+        drawn = blake2b(f"{task.id}:{person.id}".encode(), digest_size=12).digest()
+        mixed = {name: int.from_bytes(drawn[4 * place : 4 * place + 4]) // 2 for place, name in enumerate("abc")}
+        return mixed | {"task": task.id, "me": person.id, "levels": json.dumps(levels), "fresh": time.time() - HELD}
 
     def open(self, task: Task, item: int, person: Person, levels: Sequence[str], revisable: bool) -> str | None:
         """The level at which somebody may read an item now, and it is theirs for a while; None: not theirs."""
@@ -153,11 +163,9 @@ class Work:
                 return None
             level: str | None = mine.level
         else:
-            level = self._store.value(
-                f"SELECT w.level {WAITING} AND w.item = :item", item=item, **self._asked(task, person, levels)
-            )
+            level = self._store.value(_ONE, item=item, **self._asked(task, person, levels))
         if level is not None:
-            with self._store.saving():
+            with self._store.saving(durably=False):
                 self._store.write(
                     "INSERT INTO claims (task, item, person, level, opened, seen) VALUES (?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET seen = excluded.seen",
@@ -170,7 +178,7 @@ class Work:
         mine = "SELECT 1 FROM {} WHERE task = ? AND item = ? AND person = ?"
         here = (task.id, item, person.id)
         return any(self._store.value(mine.format(table), *here) for table in ("verdicts", "claims")) or bool(
-            self._store.value(f"SELECT 1 {WAITING} AND w.item = :item", item=item, **self._asked(task, person, levels))
+            self._store.value(_ONE, item=item, **self._asked(task, person, levels))
         )
 
     # what people say
@@ -187,12 +195,17 @@ class Work:
         )
         if claim is None:
             raise WardroundError("this item is not open any more: open it again")
+        here = (task.id, item.number, person.id)
+        if not self._store.value("SELECT 1 FROM verdicts WHERE task = ? AND item = ? AND person = ?", *here):
+            self._store.write(
+                "UPDATE wanted SET given = given + 1 WHERE task = ? AND level = ? AND item = ?",
+                *(task.id, claim["level"], item.number),
+            )
         id = self._store.write(
             "INSERT INTO verdicts (task, item, person, level, round, said, opened, time, once)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(task.id, item.number, person.id, claim["level"], task.round, _json(said), claim["opened"], now(), once),
         )
-        here = (task.id, item.number, person.id)
         for table in ("claims", "drafts"):
             self._store.write(f"DELETE FROM {table} WHERE task = ? AND item = ? AND person = ?", *here)
         self._store.write(
@@ -232,6 +245,11 @@ class Work:
         )
         return [(row["number"], row["name"], row["time"]) for row in rows]
 
+    def many_read(self, task: Task, person: Person) -> int:
+        """How many items somebody has read."""
+        sql = "SELECT count(DISTINCT item) FROM verdicts WHERE task = ? AND person = ?"
+        return int(self._store.value(sql, task.id, person.id))
+
     def keep_draft(self, task: Task, item: int, person: Person, form: Mapping[str, Any]) -> str:
         """What is typed and not yet said; only while the item is open."""
         moment = now()
@@ -269,6 +287,10 @@ class Work:
 
     def came_back(self, task: Task, item: int, person: Person) -> list[Todo]:
         return [each for each in self.todo(task, person) if each.item == item]
+
+    def ever_came_back(self, task: Task, item: int, person: int) -> bool:
+        sql = "SELECT 1 FROM todo WHERE task = ? AND person = ? AND item = ?"
+        return bool(self._store.value(sql, task.id, person, item))
 
     def todo(self, task: Task, person: Person | None = None) -> list[Todo]:
         """What waits on somebody's list, or on anybody's."""

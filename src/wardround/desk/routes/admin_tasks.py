@@ -41,13 +41,9 @@ def overview(request: Request, desk: TheDesk) -> Response:
 
 def _amount(desk: Desk, task: int) -> tuple[int, int]:
     """Readings that are wanted, and those of them that are there."""
-    wanted = desk.store.value("SELECT coalesce(sum(many), 0) FROM wanted WHERE task = ?", task)
-    given = desk.store.value(
-        "SELECT coalesce(sum(min(w.many, (SELECT count(DISTINCT v.person) FROM verdicts v"
-        " WHERE v.task = w.task AND v.item = w.item AND v.level = w.level))), 0) FROM wanted w WHERE w.task = ?",
-        task,
-    )
-    return int(wanted), int(given)
+    row = desk.store.row("SELECT sum(many) AS wanted, sum(min(many, given)) AS given FROM wanted WHERE task = ?", task)
+    assert row is not None
+    return int(row["wanted"] or 0), int(row["given"] or 0)
 
 
 @router.get("/tasks/new")

@@ -58,7 +58,7 @@ def standing(desk: TheDesk, person: LoggedIn, task: TaskToDo) -> Standing:
     return Standing(
         task=task.id,
         name=task.name,
-        read=len(desk.work.read_by(task, person)),
+        read=desk.work.many_read(task, person),
         waiting=desk.work.waiting(task, person, levels),
         back=len(desk.work.todo(task, person)),
         next=next_page(desk, task, person),

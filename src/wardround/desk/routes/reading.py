@@ -36,7 +36,7 @@ def home(request: Request, desk: TheDesk, person: LoggedIn) -> Response:
             "kind": desk.kind(task),
             "back": len(work.todo(task, person)),
             "waiting": work.waiting(task, person, desk.kind(task).levels(person, task)),
-            "read": len(work.read_by(task, person)),
+            "read": work.many_read(task, person),
         }
         for task in mine
     ]
@@ -114,7 +114,7 @@ def _shown(
         "mine": mine,
         "back": work.came_back(task, item.number, person),
         "waiting": work.waiting(task, person, kind.levels(person, task)),
-        "read": len(work.read_by(task, person)),
+        "read": work.many_read(task, person),
         "once": secrets.token_urlsafe(16),
         "filled": filled,
         "wrong": wrong,
