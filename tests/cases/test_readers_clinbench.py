@@ -186,6 +186,18 @@ def test_tellings_that_disagree_are_not_joined(tmp_path: Path) -> None:
     assert [list(case.tellings) for case in read] == [["text"], ["text"], ["multimodal"]]
 
 
+def test_one_file_for_each_question(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.json").write_text(json.dumps(told(number)))
+    (tmp_path / "3.json").write_text("{")
+    (tmp_path / "4.json").write_text(json.dumps(told(4, "mm", image="")))
+    read = read_clinbench(tmp_path)
+    assert [case.id for case in read] == ["ClinBench-00001", "ClinBench-00002"]
+    broken, without = map(str, read.problems)
+    assert broken.startswith(f"{tmp_path / '3.json'}: is not JSON")
+    assert without == f"{tmp_path / '4.json'}: image: is required where a case is told with images"
+
+
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [("{", "is not JSON"), ("[]", "there is no record in it"), ('[{"question_stem": 3}]', "id: is required")],

@@ -9,7 +9,7 @@ a tag) are read where a record has them; the paper's own template names neither.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from wardround.cases.readers.image_cell import inside
 from wardround.cases.readers.json_file import Told, json_records, jsonl_records, text
 from wardround.cases.readers.told_options import gold_of, options_of
 from wardround.core.case import Case
+from wardround.core.errors import BadInput
 
 QUESTION = "What is the most likely primary diagnosis for this patient?"
 FEWEST = 6  # options of a question
@@ -74,15 +75,20 @@ def read_clinbench(source: Path) -> Gathered:
                 gathered.problems.append(place.problem(*wrong))
             else:
                 records.append(record)
-    for records in joined.values():
+    for records in filter(None, joined.values()):
         gathered.take(records[0].place, _case(records), NAMES)
     return gathered.or_refused(source)
 
 
-def _records(file: Path, gathered: Gathered) -> Iterable[tuple[Place, Told]]:
+def _records(file: Path, gathered: Gathered) -> Iterator[tuple[Place, Told]]:
+    """The records of a file. One that is no JSON is a problem: there may be a file for each question."""
     if file.suffix == ".jsonl":
-        return ((Place(file, line), told) for line, told in jsonl_records(file, gathered.problems))
-    return ((Place(file, within=within), told) for within, told in json_records(file, named="question_stem"))
+        yield from ((Place(file, line), told) for line, told in jsonl_records(file, gathered.problems))
+        return
+    try:
+        yield from ((Place(file, within=within), told) for within, told in json_records(file, named="question_stem"))
+    except BadInput as error:
+        gathered.problems.append(error.problem)
 
 
 def _record(place: Place, told: Told, gathered: Gathered) -> Record | None:
