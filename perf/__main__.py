@@ -11,10 +11,12 @@ from perf import (
     calls,
     capacity,
     degradation,
+    desk,
     embedding,
     ingest,
     install_size,
     literature,
+    live,
     measuring,
     parser,
     reading,
@@ -49,6 +51,8 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "building": (building.__doc__, building.main),
     "reading": (reading.__doc__, reading.main),
     "audit": (audit.__doc__, audit.main),
+    "desk": (desk.__doc__, desk.main),
+    "live": (live.__doc__, live.main),
 }
 
 

@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> bool:
             bar("verdicts acknowledged and lost", told["lost"], at_most=0),
             bar("verdicts doubled", told["doubled"], at_most=0),
             bar("answers that were errors", told["refused"], at_most=0),
-            bar("p99 of a page / p99 of a static file", told["page_to_static_p99"], at_most=40),
+            bar("p99 of a page / p99 of a static file", told["page_to_static_p99"], at_most=10),
         ]
     )
 
