@@ -107,6 +107,6 @@ def test_a_run_leaves_images_out_counts_what_it_cannot_and_warns(tmp_path: Path)
         study = write_study(tmp_path, server.url, conditions={"without": ["none", "OCT"]})
         manifest = examine(study)
     assert manifest["inapplicable"] == {"no OCT image is shown that could be left out": 2}
-    assert manifest["warnings"] == ["without = OCT: 1 of the questions asked so still name it in their text"]
+    assert manifest["warnings"] == ["without = OCT: 1 of 3 questions asked so still name it in their text"]
     listed = sorted(text_of(body).partition("Images, in order: ")[2].partition("\n")[0] for body in server.bodies[:8])
     assert listed == ["1. CFP"] * 2 + ["1. CFP; 2. CFP; 3. FFA"] * 3 + ["1. CFP; 2. OCT; 3. CFP; 4. FFA"] * 3

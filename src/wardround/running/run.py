@@ -301,11 +301,12 @@ class Examination:
         return {"profile": profile.name, "version": profile.version, "hash": profile.hash}
 
     def _warnings(self) -> list[str]:
-        named: Counter[str] = Counter()
+        named, left_out = Counter[str](), Counter[str]()
         for seated in self._seated:
             named |= seated.plan.named
+            left_out |= seated.plan.left_out
         told = [
-            f"without = {modality}: {many:,} of the questions asked so still name it in their text"
+            f"without = {modality}: {many:,} of {left_out[modality]:,} questions asked so still name it in their text"
             for modality, many in named.items()
             if many
         ]

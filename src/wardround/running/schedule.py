@@ -75,7 +75,8 @@ class Plan:
 
     found: Found = field(default_factory=Found)
     inapplicable: Counter[str] = field(default_factory=Counter)
-    named: Counter[str] = field(default_factory=Counter)  # modality left out -> questions that still name it
+    left_out: Counter[str] = field(default_factory=Counter)  # modality -> questions asked without it
+    named: Counter[str] = field(default_factory=Counter)  # and of these those that still name it
     skipped: dict[str, str] = field(default_factory=dict)  # case -> what is wrong with it
     _cases: array[int] = field(default_factory=lambda: array("q"))
     _places: array[int] = field(default_factory=lambda: array("q"))
@@ -114,6 +115,7 @@ async def replay(room: Room, cases: CaseSet) -> Plan:
                 plan.skipped[case.id] = str(problem)
                 continue
             if seat.condition.without != "none":
+                plan.left_out[seat.condition.without] += len(seat.unit)
                 plan.named[seat.condition.without] += seat.naming
             if not whole:
                 plan.lacks(number, place)
