@@ -59,7 +59,8 @@ def test_json_and_the_second_start_without_a_link(tmp_path):
         assert "others can reach it" in second.stop()[1]
     with Served(tmp_path / "desk", "--new-administrator") as third:
         assert httpx.get(third.link).status_code == 200
-    assert (tmp_path / "desk" / "desk.sqlite").stat().st_mode & 0o077 == 0
+    assert list((tmp_path / "desk").glob("desk.sqlite*"))
+    assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "desk").glob("desk.*"))
     assert (tmp_path / "desk" / "desk.secret").stat().st_mode & 0o077 == 0
 
 

@@ -34,9 +34,9 @@ class Store:
         self._opened: list[sqlite3.Connection] = []
         try:
             root.mkdir(parents=True, exist_ok=True)
+            self.file.touch(0o600)  # before its companions are made, which take its rights over
             with self._writing:
                 self._connection.executescript((files("wardround.desk") / "schema.sql").read_text(encoding="utf-8"))
-            self.file.chmod(0o600)
         except sqlite3.DatabaseError as error:
             raise BadInput(self.file, f"cannot be used: {error}") from None
 

@@ -97,15 +97,17 @@ class Retain(Kind):
         told = {"ordered": pictures, "captions": [each.name.partition("/")[0] for each in pictures]}
         blind = item.hidden.get("blind") if mine else None
         reasons = {name: words for name, words in REASONS.items() if name != ANSWERABLE or mine or not _has_blind(item)}
-        return told | {"blind": blind, "reasons": reasons, "second": bool(blind)}
+        return told | {"blind": blind, "reasons": reasons}
 
     def next(self, desk: Desk, task: Task, person: Person) -> int | None:
         """Decided, but the blind run not seen: that first."""
-        for number, *_ in desk.work.read_by(task, person):
-            item, mine = desk.work.item(task, number), desk.work.mine(task, number, person)
-            if item is not None and mine is not None and _has_blind(item) and not mine.said["after_blind"]:
-                return number
-        return super().next(desk, task, person)
+        unseen = desk.store.value(
+            "SELECT v.item FROM verdicts v JOIN items i ON i.task = v.task AND i.number = v.item"
+            " WHERE v.task = ? AND v.person = ? AND json_extract(i.hidden, '$.blind') IS NOT NULL"
+            " GROUP BY v.item HAVING NOT max(json_extract(v.said, '$.after_blind')) LIMIT 1",
+            *(task.id, person.id),
+        )
+        return super().next(desk, task, person) if unseen is None else int(unseen)
 
     def done(self, desk: Desk, task: Task, item: Item, person: Person) -> str | None:
         mine = desk.work.mine(task, item.number, person)
