@@ -6,16 +6,23 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from desk_room import Room, once, read_all, write_set
 from PIL import Image
+from pydicom.data import get_testdata_file
 
+from wardround.core.case import Image as CaseImage
 from wardround.degrade.rendering import degrade
 from wardround.degrade.severities import profile_named
+from wardround.degrade.types import TAXONOMY
+from wardround.desk import live
+from wardround.desk.live import at_severity
 from wardround.examination import run_study
 
+LANCZOS = Image.Resampling.LANCZOS
 PLANTED = {"gaussian_blur": (0.6, 1.3), "reduce_contrast": (1.1, 1.7)}
 
 
@@ -159,3 +166,42 @@ def test_json_marks_too(room, task):
     said = {"said": {"l1": 0.5, "l2": 1}, "once": "abcdefgh-2"}
     assert visitor.submit_json(f"/api/tasks/{other.id}/items/1/verdict", said).status_code == 200
     assert json.loads(exported(room, other, "verdicts.jsonl"))["said"] == {"l1": 0.5, "l2": 1.0}
+
+
+@pytest.mark.parametrize("type", ["limited_angle", "sparse_view", "low_dose"])
+def test_while_the_hand_moves_a_ct_looks_much_as_it_will(type):
+    file = Path(get_testdata_file("CT_small.dcm"))
+    image, profile = CaseImage(path=file.name, modality="CT"), profile_named()
+    plain, quick, whole = (
+        np.asarray(Image.open(io.BytesIO(shown.data))).astype(float)
+        for shown in (
+            at_severity(file, image, type, 0, profile, quick=False),
+            at_severity(file, image, type, 1.5, profile, quick=True),
+            at_severity(file, image, type, 1.5, profile, quick=False),
+        )
+    )
+    np.testing.assert_array_equal(quick, whole)  # it is small enough to be drawn as it is
+    assert np.abs(whole - plain).mean() > 1
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(live.QUICK, "CT", 96 * 96)
+        coarse = np.asarray(Image.open(io.BytesIO(at_severity(file, image, type, 1.5, profile, quick=True).data)))
+    assert coarse.shape == whole.shape
+    assert np.abs(coarse - plain).mean() > 1
+
+
+@pytest.mark.parametrize("type", ["object_rotation", "bubble", "dark_spots", "exposure", "bias_field"])
+def test_what_is_drawn_by_chance_is_in_the_small_copy_where_it_will_be(type, tmp_path, monkeypatch):
+    across = np.linspace(-1, 1, 400)
+    shades = 128 + 100 * np.sin(9 * np.add.outer(across[:300], across**2))
+    Image.fromarray(shades.astype(np.uint8)).save(tmp_path / "a.png")
+    image, profile = CaseImage(path="a.png", modality=TAXONOMY[type].modality), profile_named()
+    monkeypatch.setitem(live.QUICK, None, 150 * 200)
+    quick, whole, plain = (
+        Image.open(io.BytesIO(at_severity(tmp_path / "a.png", image, type, severity, profile, quick=is_quick).data))
+        for severity, is_quick in ((1.5, True), (1.5, False), (0, False))
+    )
+    assert quick.size == (200, 150)
+    small, plain = (
+        np.asarray(each.resize((200, 150), Image.Resampling.LANCZOS)).astype(float) for each in (whole, plain)
+    )
+    assert np.abs(np.asarray(quick) - small).mean() < 0.25 * np.abs(plain - small).mean()

@@ -59,10 +59,12 @@ def rendered(
     return with_parameters(image, type, number, profile_named(profile).at(type, number, space), space)
 
 
-def with_parameters(image: Stored, type: str, severity: float, parameters: Severity, space: Space) -> Degraded:
-    """As `rendered`, with the parameters given rather than looked up."""
+def with_parameters(
+    image: Stored, type: str, severity: float, parameters: Severity, space: Space, seed: str | None = None
+) -> Degraded:
+    """As `rendered`, with the parameters given rather than looked up. `seed`: of another image, a larger copy of it."""
     _check(image, type, space)
-    seed = seed_of(image, type)
+    seed = seed or seed_of(image, type)
     done = image.copy()
     if severity > 0:
         render = _hounsfield if space == "hu" else _display
