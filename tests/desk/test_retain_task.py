@@ -11,7 +11,8 @@ from desk_room import Room, case, once, read_all, write_set
 
 from wardround.building.reviewing import review
 from wardround.cases.set import CaseSet
-from wardround.desk.tasks.retain import REASONS, decisions, summary
+from wardround.desk.decisions import decisions, summary
+from wardround.desk.tasks.retain import REASONS
 
 TYPES = ("gaussian_blur", "reduce_contrast")
 CLEAN = json.dumps({"images": "as-is"})

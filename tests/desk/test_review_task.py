@@ -295,3 +295,20 @@ def test_a_closed_task_is_closed(room):
     assert student.get(f"/tasks/{task.id}").status_code == 404
     room.admin.submit(f"/admin/tasks/{task.id}/state", {"open": "yes"})
     assert student.get(f"/tasks/{task.id}").status_code == 200
+
+
+def test_a_queue_alone_and_what_is_still_to_be_read(room):
+    task = room.make("review", "set/review/findings.jsonl", EVERYBODY)
+    assert set(names(room, task)) == {"findings/c1", "findings/c10"}
+    student = room.enter("Stu", "student")
+    page = student.get(f"/tasks/{task.id}/items/1").text
+    image = re.findall(r'src="(/images/[^"]+)"', page)
+    assert [student.get(each).status_code for each in image] == [200]
+    wanted = [{"item": "cases/c4", "level": "student"}, {"item": "cases/c5", "level": "physician"}]
+    (room.root / "to_read.jsonl").write_text("".join(json.dumps(line) + "\n" for line in wanted))
+    task = room.make("review", "set", EVERYBODY, only="to_read.jsonl")
+    assert read_all(student, task, keep()) == ["cases/c4"]
+    assert read_all(room.enter("Phil", "attending"), task, keep("physician")) == ["cases/c5"]
+    (room.root / "bad.jsonl").write_text("[]\n")
+    form = {"kind": "review", "project": "P", "name": "N", "source": "set", "only": "bad.jsonl"}
+    assert "bad.jsonl:1" in room.admin.submit("/admin/tasks/new", form).text

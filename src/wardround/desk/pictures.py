@@ -16,6 +16,7 @@ from wardround.core.case import Image
 from wardround.core.errors import BadInput
 from wardround.degrade.sendable import render_degraded, with_degradations
 from wardround.degrade.severities import profile_named, severity_number
+from wardround.desk.places import set_of
 from wardround.desk.records import Item, Task
 from wardround.desk.store import Store
 
@@ -96,8 +97,7 @@ class Pictures:
 
     def file(self, picture: Picture, task: Task) -> Path:
         """Where its file is: always inside the folder of its task, links followed."""
-        source = self._source(task)
-        folder = source if source.is_dir() else source.parent
+        folder = set_of(self._source(task))
         there = (folder / picture.image.path).resolve()
         if leaves_folder(picture.image.path) or not there.is_relative_to(folder.resolve()):
             raise BadInput(folder, f"{picture.image.path!r} leads out of it")

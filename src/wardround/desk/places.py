@@ -31,6 +31,13 @@ def inside(root: Path, path: str) -> Path:
     return there
 
 
+def set_of(source: Path) -> Path:
+    """The folder that a task's images lie in: the source itself, or the case set of which it is a queue or a file."""
+    if source.is_dir():
+        return source
+    return source.parent.parent if source.parent.name == "review" else source.parent
+
+
 def offered(root: Path) -> list[str]:
     """Folders and files that tasks can be made of, as paths below the root."""
     return sorted(_offered(root))[:MOST_SHOWN]

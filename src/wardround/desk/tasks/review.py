@@ -7,8 +7,8 @@ until in one of them the findings are few enough. The files are those of `wardro
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from starlette.datastructures import FormData
 
 from wardround.building.reviewing.editing import edited
-from wardround.building.reviewing.items import PHYSICIAN, STUDENT, items
+from wardround.building.reviewing.items import PHYSICIAN, STUDENT, Level, items
 from wardround.building.reviewing.items import Item as Built
 from wardround.building.reviewing.verdicts import EDIT, KEEP, SAYINGS
 from wardround.building.reviewing.verdicts import Verdict as BuiltVerdict
@@ -33,26 +33,26 @@ from wardround.desk.kind import ARBITER, Export, Kind, Part, Setting
 from wardround.desk.pages import render
 from wardround.desk.people import PHYSICIANS, Person
 from wardround.desk.people import STUDENT as STUDENTS
-from wardround.desk.places import inside
+from wardround.desk.places import inside, set_of
 from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
 from wardround.desk.rounds import after_verdict, found_by_physicians, rounds
+from wardround.desk.source_text import source_text
 
 ANY = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only the edits are tried
 LONGEST_COMMENT = 10_000
-MARKUP = (".html", ".htm", ".xml", ".nxml")
-LONGEST_SOURCE = 200_000
 
 
 class Review(Kind):
     name = "review"
     title = "Review"
     what = "Cases are read against their source: kept, edited or discarded, at two levels."
-    source = "A case set as it was built (with its review/ queues), or one queue file"
+    source = "A case set as it was built (with its review/ queues), or one of its queues"
     roles = (STUDENTS, *PHYSICIANS)
     settings = (
         Setting("share", "Share that physicians read too", 0.2, "Drawn by the seed in each queue; of each round."),
         Setting("seed", "Seed of the sample", 0),
         Setting("passes", "Findings that a sample may have", 0.05, "As a share. Above it another round begins."),
+        Setting("only", "What is still to be read", "", "A file of build review --to-read; nothing else is read."),
         Setting("suspicious", "items_to_review.csv of a run", "", "Questions that item analysis suspects come first."),
         Setting("sources", "Folder with the sources", "", "CASE.txt, .md, .html or .xml, shown beside the case."),
     )
@@ -70,15 +70,16 @@ class Review(Kind):
             raise WardroundError("a share is between 0 and 1")
         suspicious = _suspicious(inside(root, settings["suspicious"])) if settings["suspicious"] else {}
         sources = inside(root, settings["sources"]) if settings["sources"] else None
-        folder = (
-            source if source.is_dir() else source.parent.parent if source.parent.name == "review" else source.parent
-        )
+        folder = set_of(source)
         cases = CaseSet.read(folder)
         known = {case.id: case.as_written() for case in cases}
         built = items(cases, share=settings["share"], seed=settings["seed"])
         if not source.is_dir():
             built = [each for each in built if each.queue == source.stem]
-        return [_new(each, known, suspicious, sources, folder, source) for each in built]
+        if settings["only"]:
+            wanted = _to_read(inside(root, settings["only"]))
+            built = [each._replace(levels=tuple(wanted[each.item])) for each in built if each.item in wanted]
+        return [_new(each, known, suspicious, sources, folder) for each in built]
 
     # what is said
 
@@ -200,7 +201,6 @@ def _new(
     suspicious: Mapping[str, str],
     sources: Path | None,
     folder: Path,
-    source: Path,
 ) -> NewItem:
     case = built.held or known.get(built.case)
     if built.held is not None:
@@ -209,10 +209,10 @@ def _new(
         case = built.added_to(case)  # a draft is read and edited in its place
     line = {key: value for key, value in built.shown.items() if key not in ("case", "adds")}
     shown: dict[str, Any] = {"queue": built.queue, "decide": built.decide, "line": line, "case": case}
-    if sources is not None and (told := _source(sources, built.case)):
+    if sources is not None and (told := source_text(sources, built.case)):
         shown["source"] = told
     images: tuple[NewImage, ...] = ()
-    if case is not None and source.is_dir():
+    if case is not None:
         images = tuple(
             NewImage(str(number), image)
             for number, image in enumerate(Case.model_validate(case).images)
@@ -225,6 +225,19 @@ def _new(
     )
 
 
+def _to_read(file: Path) -> dict[str, list[Level]]:
+    """The levels at which items are still to be read, as `build review --to-read` lists them."""
+    wanted: dict[str, list[Level]] = {}
+    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+        try:
+            told = json.loads(line)
+            item, level = str(told["item"]), told["level"]
+        except (ValueError, KeyError, TypeError):
+            raise BadInput(file, "is no list of items with their levels", line=number) from None
+        wanted.setdefault(item, []).append(PHYSICIAN if level == PHYSICIAN else STUDENT)
+    return wanted
+
+
 def _suspicious(file: Path) -> dict[str, str]:
     """Cases with a question that item analysis suspects, and why."""
     with file.open(encoding="utf-8", newline="") as lines:
@@ -232,45 +245,6 @@ def _suspicious(file: Path) -> dict[str, str]:
         if not {"case", "reason"} <= set(rows.fieldnames or []):
             raise BadInput(file, "is no items_to_review.csv: it has no columns case and reason")
         return {row["case"]: row["reason"] for row in rows}
-
-
-def _source(folder: Path, case: str) -> str | None:
-    """The source of a case as plain text, where it lies in the folder under the case's id."""
-    if leaves_folder(case) or "/" in case:
-        return None
-    for suffix in (".txt", ".md", *MARKUP):
-        if (file := folder / f"{case}{suffix}").is_file():
-            text = file.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
-            return _without_markup(text) if suffix in MARKUP else text
-    return None
-
-
-class _Text(HTMLParser):
-    """The text between tags; blocks on lines of their own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pieces: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self._silent += tag in ("script", "style")
-        if tag in ("p", "div", "br", "h1", "h2", "h3", "h4", "li", "tr", "sec", "title"):
-            self.pieces.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in ("script", "style") and self._silent > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.pieces.append(data)
-
-
-def _without_markup(text: str) -> str:
-    parser = _Text()
-    parser.feed(text)
-    lines = ("".join(parser.pieces)).split("\n")
-    return "\n".join(" ".join(line.split()) for line in lines if line.strip())
 
 
 def _for_build(desk: Desk, task: Task) -> bytes:
