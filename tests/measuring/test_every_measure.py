@@ -437,6 +437,18 @@ def test_dke_between_candidates(whole):
         assert found == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
 
 
+@pytest.mark.filterwarnings("error")
+def test_candidates_that_do_not_differ_have_no_share_of_pairs():
+    names = ["a", "b", "c"]
+    rows = [
+        line
+        for name in names
+        for case in range(20)
+        for line in votes(case, "0011", candidate=name, condition=at(confidence="votes"))
+    ]
+    assert taken(rows, 4, *names).filter(measure="dke_inter")["value"].is_null().all()
+
+
 @pytest.mark.slow
 def test_pure_noise_between_19_candidates():
     """Nobody differs from anybody: the cross-fitted share is a half, and the permuted one says what coupling gives."""

@@ -72,8 +72,7 @@ def cross_fitted(rivals: Rivals) -> float:
     """The share with accuracy from one half of the clusters and shift from the other, both ways, over all splits."""
     accuracy, shift = (ratio(h[..., 0], h[..., 1]) for h in (rivals.accuracy_halves, rivals.shift_halves))
     ways = [share_of_pairs(accuracy[:, :, half].T, shift[:, :, 1 - half].T) for half in (0, 1)]
-    found = np.concatenate(ways)
-    return float(np.nanmean(found)) if (~np.isnan(found)).any() else float("nan")
+    return _mean(np.concatenate(ways))
 
 
 def by_permutation(rivals: Rivals, seed: int) -> float:
@@ -81,9 +80,12 @@ def by_permutation(rivals: Rivals, seed: int) -> float:
     random = stream(seed, "permutations of confidence")
     judged = rivals.certainty - rivals.shift  # accuracy on the questions that have a C
     order = np.argsort(random.random((PERMUTATIONS, len(judged))), axis=1)
-    return float(
-        np.nanmean(share_of_pairs(np.tile(rivals.accuracy, (PERMUTATIONS, 1)), rivals.certainty[order] - judged))
-    )
+    return _mean(share_of_pairs(np.tile(rivals.accuracy, (PERMUTATIONS, 1)), rivals.certainty[order] - judged))
+
+
+def _mean(shares: Floats) -> float:
+    """Of those that there are: where no two candidates differ in accuracy there is no pair to take a share of."""
+    return float(np.nanmean(shares)) if (~np.isnan(shares)).any() else float("nan")
 
 
 def inter_figures(rivals: Rivals, seed: int) -> dict[str, tuple[float, Floats | None]]:
