@@ -24,8 +24,8 @@ NAMES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
 @pytest.fixture(scope="module")
 def benched(tmp_path_factory):
     room = Room(tmp_path_factory.mktemp("desk"))
-    write_set(room.root / "set", [exam_case(number, NAMES[number % 4]) for number in range(96)])
-    task = room.make("exam", "set", ["role:attending", "role:student"], cases="40", telling="text", confidence="yes")
+    write_set(room.root / "set", [exam_case(number, NAMES[number % 4]) for number in range(64)])
+    task = room.make("exam", "set", ["role:attending", "role:student"], cases="24", telling="text", confidence="yes")
     right: dict[tuple[str, bool], list[bool]] = {}
     for name, (role, specialty, within, outside) in PLANTED.items():
         visitor, chance = enter(room, name, role, specialty), random.Random(name)
@@ -40,7 +40,7 @@ def benched(tmp_path_factory):
         sit(visitor, task, choose)
     file = room.root / "answers.csv"
     file.write_bytes(room.admin.get(f"/admin/tasks/{task.id}/export/answers.csv").content)
-    assert len(exported(room, task)) == 120
+    assert len(exported(room, task)) == 72
     run = ["bench", "clinbench/table3", "--cases", str(room.root / "set"), "--runs", str(room.root / "runs"), "--json"]
     run += ["--trials", "1", "--candidate", f"people=people,model={file}"]
     run += ["--candidate", "model=simulated,extra_body.accuracy=0.7"]
@@ -56,10 +56,10 @@ def test_people_stand_in_the_table_beside_the_model(benched):
     told, found, right = benched
     rows = [row for table in told["tables"] for row in table["rows"]]
     assert {"human/attending", "human/student", "model"} <= {label for row in rows for label in row["labels"]}
-    assert found["model", "{}"]["n"] == "96"
-    mean = [sum(sum(right[name, own]) for own in (True, False)) / 40 for name in ("Ann", "Ben")]
+    assert found["model", "{}"]["n"] == "64"
+    mean = [sum(sum(right[name, own]) for own in (True, False)) / 24 for name in ("Ann", "Ben")]
     assert float(found["human/attending", "{}"]["value"]) == pytest.approx(sum(mean) / 2)
-    assert float(found["human/student", "{}"]["value"]) == pytest.approx(sum(right["Cem", False]) / 40)
+    assert float(found["human/student", "{}"]["value"]) == pytest.approx(sum(right["Cem", False]) / 24)
 
 
 def test_in_and_out_of_specialty_are_told_apart(benched):
@@ -67,7 +67,7 @@ def test_in_and_out_of_specialty_are_told_apart(benched):
     for own, name in ((True, "yes"), (False, "no")):
         line = found["human/attending", json.dumps({"in_specialty": name}, separators=(",", ":"))]
         shares = [sum(right[person, own]) / len(right[person, own]) for person in ("Ann", "Ben")]
-        assert len(right["Ann", own]) == len(right["Ben", own]) == 20  # balanced
+        assert len(right["Ann", own]) == len(right["Ben", own]) == 12  # balanced
         assert float(line["value"]) == pytest.approx(sum(shares) / 2)
         assert float(line["low"]) <= (0.95 if own else 0.45) <= float(line["high"])
     assert not any(candidate == "human/student" and "in_specialty" in where for candidate, where in found)
