@@ -55,7 +55,8 @@ def verdict(found: Sequence[Contrast]) -> list[str]:
         told = "; ".join(f"{each.name} {each.value:+.3f} [{each.low:.3f}, {each.high:.3f}]" for each in beyond)
         said = f"signs of leakage: {told}."
     elif showing:
-        said = f"no sign of leakage in {len(showing)} comparisons that can show it; that is no proof of none."
+        looked = "the one comparison" if len(showing) == 1 else f"{len(showing)} comparisons"
+        said = f"no sign of leakage in {looked} that can show it; that is no proof of none."
     else:
         said = "nothing can be said about leakage: no comparison that can show it could be made."
     there = {each.name for each in found}
