@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from desk_room import FINE, Room, case, once, opinion, read_all, write_set
 
 from wardround.building.reviewing import review
+from wardround.desk.giving import give, take_next
 from wardround.desk.rounds import rounds
 
 EVERYBODY = ["role:student", "role:attending"]
@@ -312,3 +314,25 @@ def test_a_queue_alone_and_what_is_still_to_be_read(room):
     (room.root / "bad.jsonl").write_text("[]\n")
     form = {"kind": "review", "project": "P", "name": "N", "source": "set", "only": "bad.jsonl"}
     assert "bad.jsonl:1" in room.admin.submit("/admin/tasks/new", form).text
+
+
+def test_many_at_once_are_never_handed_the_same_item(tmp_path):
+    """Eight threads on 64 items that want one reading each: each item is read once, and nobody is turned away."""
+    room = Room(tmp_path)
+    write_set(room.root / "set", [case(number) for number in range(64)])
+    task = room.make("review", "set", EVERYBODY, share="0")
+    people = [room.enter(f"S{number}", "student").person for number in range(8)]
+    said = {"verdict": "keep", "criteria": dict.fromkeys(FINE["student"], True), "comment": "", "edits": {}}
+
+    def work(person) -> int:
+        for number in range(100):
+            there = take_next(room.desk, task, person)
+            if "/items/" not in there:
+                return number
+            item = room.desk.work.item(task, int(there.rsplit("/", 1)[1]))
+            give(room.desk, task, item, person, said, f"once-{person.id}-{number}")
+        raise AssertionError("it does not end")
+
+    with ThreadPoolExecutor(len(people)) as threads:
+        assert sum(threads.map(work, people)) == 64
+    assert len({verdict.item for verdict in room.desk.work.verdicts(task)}) == 64

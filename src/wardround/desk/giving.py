@@ -27,6 +27,19 @@ def may_open(desk: Desk, task: Task, item: Item, person: Person) -> str:
     return level
 
 
+def take_next(desk: Desk, task: Task, person: Person) -> str:
+    """Where somebody goes on: the next item, theirs from now on, or the task's page when there is none."""
+    kind = desk.kind(task)
+    with desk.store.saving(durably=False):  # nobody else is handed the same one
+        kind.prepare(desk, task, person)
+        number = kind.next(desk, task, person)
+        item = None if number is None else desk.work.item(task, number)
+        if item is None:
+            return f"/tasks/{task.id}"
+        may_open(desk, task, item, person)
+    return f"/tasks/{task.id}/items/{item.number}"
+
+
 def give(desk: Desk, task: Task, item: Item, person: Person, said: Mapping[str, Any], once: str) -> Verdict:
     """Keeps what somebody says of an item; on the disk when this returns."""
     if not 8 <= len(once) <= LONGEST_ONCE or not once.isascii():

@@ -136,18 +136,19 @@ class Work:
             task.id,
             person.id,
         )
-        if back is None:
-            back = self._store.value(
-                "SELECT item FROM drafts d WHERE task = ? AND person = ? AND NOT EXISTS (SELECT 1 FROM verdicts v"
-                " WHERE v.task = d.task AND v.person = d.person AND v.item = d.item) ORDER BY time DESC",
-                *(task.id, person.id),
-            )
         if back is not None:
             return int(back)
+        asked = self._asked(task, person, levels)
+        drafts = self._store.rows(
+            "SELECT item FROM drafts WHERE task = ? AND person = ? ORDER BY time DESC", task.id, person.id
+        )
+        for row in drafts:  # begun; unless others have read it since
+            if self._store.value(_ONE, item=row["item"], **asked):
+                return int(row["item"])
         order = SHUFFLED if shuffled else "w.item"
         joined = f"FROM wanted w JOIN items i ON i.task = w.task AND i.number = w.item {WAITING}"
         sql = f"{HELD_BY_OTHERS} SELECT w.item {joined} ORDER BY i.first DESC, {order} LIMIT 1"
-        found = self._store.value(sql, **self._asked(task, person, levels))
+        found = self._store.value(sql, **asked)
         return None if found is None else int(found)
 
     def _asked(self, task: Task, person: Person, levels: Sequence[str]) -> dict[str, Any]:
@@ -157,21 +158,21 @@ class Work:
 
     def open(self, task: Task, item: int, person: Person, levels: Sequence[str], revisable: bool) -> str | None:
         """The level at which somebody may read an item now, and it is theirs for a while; None: not theirs."""
-        mine = self.mine(task, item, person)
-        if mine is not None:
-            if not revisable and not self.came_back(task, item, person):
-                return None
-            level: str | None = mine.level
-        else:
-            level = self._store.value(_ONE, item=item, **self._asked(task, person, levels))
-        if level is not None:
-            with self._store.saving(durably=False):
+        with self._store.saving(durably=False):  # looked up and claimed at once: nobody comes between
+            mine = self.mine(task, item, person)
+            if mine is not None:
+                if not revisable and not self.came_back(task, item, person):
+                    return None
+                level: str | None = mine.level
+            else:
+                level = self._store.value(_ONE, item=item, **self._asked(task, person, levels))
+            if level is not None:
                 self._store.write(
                     "INSERT INTO claims (task, item, person, level, opened, seen) VALUES (?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET seen = excluded.seen",
                     *(task.id, item, person.id, level, now(), time.time()),
                 )
-        return level
+            return level
 
     def may_see(self, task: Task, item: int, person: Person, levels: Sequence[str]) -> bool:
         """Whether somebody has read this item, has it open, or may open it."""

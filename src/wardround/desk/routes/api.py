@@ -8,8 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from wardround.desk.access import ItemToDo, LoggedIn, TaskToDo, TheDesk, json_sent, logged_in
-from wardround.desk.giving import LONGEST_ONCE, give, may_open
-from wardround.desk.routes.reading import next_page
+from wardround.desk.giving import LONGEST_ONCE, give, may_open, take_next
 
 router = APIRouter(prefix="/api", dependencies=[Depends(logged_in)])
 FROM_OUR_PAGES = [Depends(json_sent)]
@@ -61,7 +60,7 @@ def standing(desk: TheDesk, person: LoggedIn, task: TaskToDo) -> Standing:
         read=desk.work.many_read(task, person),
         waiting=desk.work.waiting(task, person, levels),
         back=len(desk.work.todo(task, person)),
-        next=next_page(desk, task, person),
+        next=f"/tasks/{task.id}/next",
     )
 
 
@@ -75,4 +74,4 @@ def verdict(desk: TheDesk, person: LoggedIn, task: TaskToDo, item: ItemToDo, say
     if not desk.work.was_said(saying.once):
         may_open(desk, task, item, person)
     given = give(desk, task, item, person, saying.said, saying.once)
-    return Given(saved=given.time, verdict=given.id, next=next_page(desk, task, person))
+    return Given(saved=given.time, verdict=given.id, next=take_next(desk, task, person))

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from wardround.core.errors import WardroundError
 from wardround.desk.access import FormSent, ItemToDo, LoggedIn, TaskToDo, TheDesk, logged_in
 from wardround.desk.desk import Desk
-from wardround.desk.giving import give, may_open
+from wardround.desk.giving import give, may_open, take_next
 from wardround.desk.pages import page
 from wardround.desk.people import Person
 from wardround.desk.records import Item, Task
@@ -63,7 +63,7 @@ def queue(request: Request, desk: TheDesk, person: LoggedIn, task: TaskToDo) -> 
 
 @router.get("/tasks/{task}/next")
 def go_on(desk: TheDesk, person: LoggedIn, task: TaskToDo) -> Response:
-    return RedirectResponse(next_page(desk, task, person), 303)
+    return RedirectResponse(take_next(desk, task, person), 303)
 
 
 @router.get("/tasks/{task}/items/{item}")
@@ -81,16 +81,8 @@ def say(request: Request, desk: TheDesk, person: LoggedIn, task: TaskToDo, item:
         level = may_open(desk, task, item, person)
         filled = {name: [value for value in form.getlist(name) if isinstance(value, str)] for name in form}
         return _shown(request, desk, task, item, person, level, filled, str(error))
-    there = kind.done(desk, task, item, person) or next_page(desk, task, person)
+    there = kind.done(desk, task, item, person) or take_next(desk, task, person)
     return RedirectResponse(there, 303)
-
-
-def next_page(desk: Desk, task: Task, person: Person) -> str:
-    """Where somebody goes on: the next item, or the task's page when there is none."""
-    kind = desk.kind(task)
-    kind.prepare(desk, task, person)
-    number = kind.next(desk, task, person)
-    return f"/tasks/{task.id}" if number is None else f"/tasks/{task.id}/items/{number}"
 
 
 def _shown(
