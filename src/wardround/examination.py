@@ -227,7 +227,7 @@ class Ran:
             raise BadInput(folder, "is not a run folder that can be marked: there is no used.parquet in it")
         study = load_study(folder / "study.toml")
         manifest = RunFolder(folder).manifest
-        cases = CaseSet.open(manifest["cases"]["folder"])
+        cases = CaseSet.open(manifest["cases"].get("file") or manifest["cases"]["folder"])
         packed = folder / "answers.sqlite"
         beside = folder.absolute().parent.parent / "answers.sqlite"
         store = Store(answers or (packed if packed.exists() else beside))

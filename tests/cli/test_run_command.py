@@ -107,6 +107,14 @@ def test_runs_and_answers_stand_where_they_are_told_to(wardround, tmp_path):
     assert not (tmp_path / "answers.sqlite").exists()
 
 
+def test_a_study_may_name_a_file_of_cases_by_any_name(wardround, tmp_path):
+    (tmp_path / "cases" / "cases.jsonl").rename(tmp_path / "cases" / "hard.jsonl")
+    with ExamServer() as server:
+        write_study(tmp_path, server.url, top={"cases": "cases/hard.jsonl"})
+        assert wardround("run", "study.toml")[0] == 0
+    assert wardround("mark", "runs/exam")[0] == 0
+
+
 def test_marks_and_measures_are_the_same_from_a_packed_run_without_its_workspace(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url, top={"trials": 3})

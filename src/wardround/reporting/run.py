@@ -89,6 +89,12 @@ class RunFolder:
         """Those of people too."""
         return pl.scan_parquet(self.folder / "marks.parquet")
 
+    @property
+    def cases_file(self) -> str:
+        """Where the cases are that the run was about."""
+        told: Mapping[str, str] = self.manifest["cases"]
+        return told.get("file") or told["folder"]
+
     @cached_property
     def as_study(self) -> Study:
         """What was declared, as measures over its marks need it."""

@@ -256,6 +256,7 @@ class Examination:
             "cases": {
                 "path": str(self.study.cases),
                 "folder": str(self.cases.folder.absolute()),
+                "file": str(self.cases.file.absolute()),
                 "hash": self.cases.hash,
                 "cases": len(self.cases),
                 "questions": self.cases.question_count,

@@ -88,7 +88,7 @@ class Likeness:
 
 
 def _texts(run: RunFolder, met: pl.DataFrame) -> Iterator[Texts]:
-    shown, cases = Shown(run.folder), CaseSet.open(run.manifest["cases"]["folder"])
+    shown, cases = Shown(run.folder), CaseSet.open(run.cases_file)
     histories: dict[str, str] = {}
     for row in met.iter_rows(named=True):
         case: str = row["case"]

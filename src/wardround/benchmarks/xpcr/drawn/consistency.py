@@ -145,7 +145,7 @@ def _texts(run: RunFolder) -> dict[tuple[str, str], list[str]]:
     """The options of the questions that matter here."""
     return {
         (case.id, question.id): question.choices
-        for case in CaseSet.open(run.manifest["cases"]["folder"])
+        for case in CaseSet.open(run.cases_file)
         for question in case.questions
         if question.options and question.stage in (NAMED, GRADED, DECIDED)
     }

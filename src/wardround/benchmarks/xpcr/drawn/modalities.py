@@ -143,7 +143,7 @@ def _answers(run: RunFolder, marks: pl.LazyFrame) -> pl.DataFrame:
 def _shown(run: RunFolder) -> pl.DataFrame:
     """The modalities that each question shows."""
     rows = []
-    for case in CaseSet.open(run.manifest["cases"]["folder"]):
+    for case in CaseSet.open(run.cases_file):
         for question in case.questions:
             numbers = shown_images(case, question, Condition())
             held = {case.images[number].modality for number in numbers} - {None}
