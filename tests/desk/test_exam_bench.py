@@ -63,11 +63,17 @@ def test_people_stand_in_the_table_beside_the_model(benched):
 
 
 def test_in_and_out_of_specialty_are_told_apart(benched):
-    _, found, right = benched
+    told, found, right = benched
+    (table,) = told["tables"]
+    place = {column["heading"]: number for number, column in enumerate(table["columns"])}
+    cells = {row["labels"][0]: row["cells"] for row in table["rows"] if not row.get("published")}
     for own, name in ((True, "yes"), (False, "no")):
         line = found["human/attending", json.dumps({"in_specialty": name}, separators=(",", ":"))]
         shares = [sum(right[person, own]) / len(right[person, own]) for person in ("Ann", "Ben")]
         assert len(right["Ann", own]) == len(right["Ben", own]) == 12  # balanced
         assert float(line["value"]) == pytest.approx(sum(shares) / 2)
+        shown = cells["human/attending"][place["Own" if own else "Other"]]
+        assert shown["value"] == pytest.approx(sum(shares) / 2)
+        assert cells["model"][place["Own" if own else "Other"]]["value"] is None  # a model has no specialty
         assert float(line["low"]) <= (0.95 if own else 0.45) <= float(line["high"])
     assert not any(candidate == "human/student" and "in_specialty" in where for candidate, where in found)
