@@ -293,6 +293,27 @@ def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(room):
     assert "case-" not in visitor.get(f"/tasks/{task.id}").text
 
 
+def test_a_script_in_a_case_is_text(tmp_path):
+    room, script = Room(tmp_path), "<script>alert(1)</script>"
+    told = exam_case(1, history=script, findings=script)
+    told["questions"][0] |= {"prompt": script, "options": [f"{script}{number}" for number in range(5)]}
+    write_set(room.root / "set", [told])
+    visitor = enter(room, script, "attending", script)
+    task = room.make("exam", "set", ["role:attending"], cases="1", confidence="yes", rules=script)
+    pages = [room.admin.get(f"/admin/tasks/{task.id}").text, visitor.get(f"/tasks/{task.id}").text]
+
+    def choose(item, page) -> int:
+        pages.append(page)
+        return 0
+
+    sit(visitor, task, choose)
+    pages += [room.admin.get(f"/admin/tasks/{task.id}").text, room.admin.get(f"/admin/tasks/{task.id}/items/2").text]
+    assert pages[2].count("&lt;script&gt;alert(1)") == 8 + 1  # history, findings, question, five options; the name
+    for page in pages:
+        assert script not in page
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! src=)", page)
+
+
 def test_open_questions_are_written(tmp_path):
     room = Room(tmp_path)
     asked = {"id": "dx", "kind": "open", "prompt": "Diagnosis?", "gold": "gout"}

@@ -82,8 +82,11 @@ class Exam(Kind):
 
     def prepare(self, desk: Desk, task: Task, person: Person) -> None:
         """Draws somebody's questions when they first come."""
+        is_drawn = ("SELECT 1 FROM wanted WHERE task = ? AND level = ?", task.id, level_of(person))
+        if desk.store.value(*is_drawn):
+            return
         with desk.store.saving():
-            if desk.store.value("SELECT 1 FROM wanted WHERE task = ? AND level = ?", task.id, level_of(person)):
+            if desk.store.value(*is_drawn):  # by the same person in another window, meanwhile
                 return
             items, found = desk.work.items(task), dict[int, Unit]()
             for item in items:
