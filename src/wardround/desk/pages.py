@@ -16,7 +16,7 @@ from wardround import __version__
 @cache
 def environment() -> Environment:
     loader = PackageLoader("wardround.desk", "templates")
-    env = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    env = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True, lstrip_blocks=True)
     env.filters["moment"] = lambda time: time[:16].replace("T", " ") if time else ""
     env.filters["figure"] = _figure
     env.globals["version"] = __version__

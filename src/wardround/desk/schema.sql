@@ -64,6 +64,7 @@ CREATE TABLE IF NOT EXISTS items (
   PRIMARY KEY (task, number),
   UNIQUE (task, name)
 );
+CREATE INDEX IF NOT EXISTS items_first ON items (task, first) WHERE first > 0;
 
 CREATE TABLE IF NOT EXISTS wanted (       -- how many readings an item needs, at which level
   task INTEGER NOT NULL,

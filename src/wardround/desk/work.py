@@ -29,8 +29,6 @@ WHERE w.task = :task AND w.level IN (SELECT value FROM json_each(:levels)) AND w
   AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.task = w.task AND v.person = :me AND v.item = w.item)
 """
 _ONE = f"{HELD_BY_OTHERS} SELECT w.level FROM wanted w {WAITING} AND w.item = :item"
-# an order for each person that looks drawn by lot; in SQL alone, because it is computed for every open item
-SHUFFLED = "((w.item * :a + :b) % 2147483647) * ((w.item * :c) % 65521 + 1) % 2147483647"
 
 
 class Work:
@@ -145,16 +143,28 @@ class Work:
         for row in drafts:  # begun; unless others have read it since
             if self._store.value(_ONE, item=row["item"], **asked):
                 return int(row["item"])
-        order = SHUFFLED if shuffled else "w.item"
-        joined = f"FROM wanted w JOIN items i ON i.task = w.task AND i.number = w.item {WAITING}"
-        sql = f"{HELD_BY_OTHERS} SELECT w.item {joined} ORDER BY i.first DESC, {order} LIMIT 1"
-        found = self._store.value(sql, **asked)
-        return None if found is None else int(found)
+        joined = f"items i JOIN wanted w ON w.task = i.task AND w.item = i.number {WAITING} AND i.task = :task"
+        sql = f"{HELD_BY_OTHERS} SELECT w.item FROM {joined} AND i.first > 0 ORDER BY i.first DESC, i.number LIMIT 1"
+        urgent = self._store.value(sql, **asked)
+        if urgent is not None:
+            return int(urgent)
+        start = self._lot(task, person) if shuffled else 0
+        for level in levels:  # from a place drawn by lot to the end, then from the beginning
+            for end in ("w.item >= :start", "w.item < :start"):
+                sql = f"{HELD_BY_OTHERS} SELECT w.item FROM wanted w {WAITING} AND {end} ORDER BY w.item LIMIT 1"
+                found = self._store.value(sql, **asked | {"levels": json.dumps([level]), "start": start})
+                if found is not None:
+                    return int(found)
+        return None
+
+    def _lot(self, task: Task, person: Person) -> int:
+        """A number among the items of a task: another one after each verdict, the same until then."""
+        most = self._store.value("SELECT max(number) FROM items WHERE task = ?", task.id) or 1
+        drawn = blake2b(f"{task.id}:{person.id}:{self.many_read(task, person)}".encode(), digest_size=8).digest()
+        return 1 + int.from_bytes(drawn) % int(most)
 
     def _asked(self, task: Task, person: Person, levels: Sequence[str]) -> dict[str, Any]:
-        drawn = blake2b(f"{task.id}:{person.id}".encode(), digest_size=12).digest()
-        mixed = {name: int.from_bytes(drawn[4 * place : 4 * place + 4]) // 2 for place, name in enumerate("abc")}
-        return mixed | {"task": task.id, "me": person.id, "levels": json.dumps(levels), "fresh": time.time() - HELD}
+        return {"task": task.id, "me": person.id, "levels": json.dumps(levels), "fresh": time.time() - HELD}
 
     def open(self, task: Task, item: int, person: Person, levels: Sequence[str], revisable: bool) -> str | None:
         """The level at which somebody may read an item now, and it is theirs for a while; None: not theirs."""
