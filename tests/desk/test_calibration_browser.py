@@ -89,6 +89,16 @@ def grey(page, number: int) -> float:
     )
 
 
+def pinch(page, box) -> None:
+    """Two fingers, from near each other to far apart."""
+    hand = page.context.new_cdp_session(page)
+    middle, high = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for step, kind in enumerate(["touchStart", *["touchMove"] * 8]):
+        fingers = [{"x": middle + side * (20 + 8 * step), "y": high, "id": side + 1} for side in (-1, 1)]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def test_the_window_moves_and_images_move_together(tmp_path):
     root = tmp_path / "desk"
     images = [{"path": "images/ct.dcm", "modality": "CT"}, {"path": "images/deep.png", "modality": "X-ray"}]
@@ -142,4 +152,7 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         page.keyboard.press("l")
         page.keyboard.press("+")
         assert (ct.get_attribute("data-scale"), deep.get_attribute("data-scale")) == ("1.25", "1.56")
+        page.keyboard.press("0")
+        pinch(page, deep.bounding_box())
+        assert float(deep.get_attribute("data-scale")) > 2
         assert [admin.wrong, reader.wrong] == [[], []]
