@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wardround.cli.output import Json, finish, note
-from wardround.cli.places import Answers, Runs
+from wardround.cli.places import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
@@ -21,16 +21,9 @@ def bench(
         str, typer.Argument(metavar="NAME", help="A study such as cure/table2, `all` that fit, or `list`.")
     ],
     cases: Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="The case set.")] = None,
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option("--candidate", metavar="NAME=...", help="NAME=PROVIDER or NAME=ADDRESS, then ,key=value ..."),
-    ] = None,
-    candidates: Annotated[
-        Path | None, typer.Option("--candidates", metavar="FILE", help="A TOML file with [[candidates]].")
-    ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", metavar="PROVIDER,...", help="Who marks open answers (default: lexical).")
-    ] = None,
+    candidate: Candidate = None,
+    candidates: Candidates = None,
+    judge: Judge = None,
     runs: Runs = None,
     answers: Answers = None,
     trials: Annotated[int | None, typer.Option("--trials", min=1, help="Instead of the paper's number.")] = None,
@@ -43,10 +36,7 @@ def bench(
             "--encoder", metavar="NAME", help="What looks at the images of a feature map (a Hugging Face name)."
         ),
     ] = None,
-    index: Annotated[
-        str | None,
-        typer.Option("--index", metavar="INDEX", help="Where evidence comes from: what `literature build` made."),
-    ] = None,
+    index: LiteratureIndex = None,
     reranker: Annotated[
         str | None, typer.Option("--reranker", metavar="NAME", help="What reads hits again in cure/ladder.")
     ] = None,

@@ -8,18 +8,13 @@ from typing import Annotated
 import typer
 
 from wardround.cli.output import Json, finish, note
-from wardround.cli.places import Answers, Runs
+from wardround.cli.places import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs
 
 
 def grid(
     cases: Annotated[Path, typer.Option("--cases", metavar="DIR", help="The case set.")],
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option("--candidate", metavar="NAME=...", help="NAME=PROVIDER or NAME=ADDRESS, then ,key=value ..."),
-    ] = None,
-    candidates: Annotated[
-        Path | None, typer.Option("--candidates", metavar="FILE", help="A TOML file with [[candidates]].")
-    ] = None,
+    candidate: Candidate = None,
+    candidates: Candidates = None,
     axis: Annotated[
         list[str] | None,
         typer.Option(
@@ -31,13 +26,8 @@ def grid(
     ] = None,
     name: Annotated[str, typer.Option("--name", help="Of the run.")] = "grid",
     trials: Annotated[int, typer.Option("--trials", min=1, help="Votes on every question.")] = 3,
-    judge: Annotated[
-        str | None, typer.Option("--judge", metavar="PROVIDER,...", help="Who marks open answers (default: lexical).")
-    ] = None,
-    index: Annotated[
-        str | None,
-        typer.Option("--index", metavar="INDEX", help="Where evidence comes from: what `literature build` made."),
-    ] = None,
+    judge: Judge = None,
+    index: LiteratureIndex = None,
     runs: Runs = None,
     answers: Answers = None,
     as_json: Json = False,
