@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder to make. It must not hold anything yet.")]
 Models = Annotated[
-    Path | None, typer.Option(metavar="TOML", help="Models by role: [writer], and for pmc [extractor], [reviewer].")
+    Path | None, typer.Option(metavar="TOML", help="Models by role: writer, and for pmc extractor and reviewer.")
 ]
 Answers = Annotated[
     Path | None,

@@ -27,7 +27,7 @@ def ophthalmic(
     all_lesions: Annotated[
         bool, typer.Option("--all-lesions", help="The table lists every lesion that can be seen on an image.")
     ] = False,
-    models: Annotated[Path | None, typer.Option(metavar="TOML", help="Models by role: [writer], [reviewer].")] = None,
+    models: Annotated[Path | None, typer.Option(metavar="TOML", help="Models by role: writer and reviewer.")] = None,
     answers: Answers = None,
     about: About = None,
     seed: Annotated[int, typer.Option(help="Draws wordings, options, places and the split.")] = 0,

@@ -19,7 +19,7 @@ def mark(
         str, typer.Option("--parser", metavar="MODE", help="How choices are read: strict, or as a paper states it.")
     ] = "strict",
     judge: Annotated[
-        Path | None, typer.Option("--judge", metavar="FILE", help="A TOML file whose [judge] marks open answers.")
+        Path | None, typer.Option("--judge", metavar="FILE", help="A TOML file whose table judge marks open answers.")
     ] = None,
     errors: Annotated[
         bool, typer.Option("--errors", help="Let the judge name the kind of error behind each wrong answer.")
