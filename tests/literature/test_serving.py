@@ -21,11 +21,12 @@ from mcp import Client, StdioServerParameters
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.listening import is_loopback
 from wardround.literature.hit import Hit, snippet
 from wardround.literature.index import Index
 from wardround.literature.indexing import build
 from wardround.literature.serving.http import http_app
-from wardround.literature.serving.serve import is_loopback, read_pmids, serve_http
+from wardround.literature.serving.serve import read_pmids, serve_http
 from wardround.literature.serving.served import Served
 from wardround.literature.serving.tools import mcp_server
 

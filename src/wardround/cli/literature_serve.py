@@ -24,7 +24,8 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve an index by HTTP (its description at /docs) and as an MCP server at /mcp, until stopped."""
-    from wardround.literature.serving.serve import is_loopback, opened, serve_http, serve_stdio
+    from wardround.core.listening import is_loopback
+    from wardround.literature.serving.serve import opened, serve_http, serve_stdio
 
     served = opened(index, without)
     if mcp:

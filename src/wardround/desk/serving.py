@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.listening import address, is_loopback, listening_at
 
 MISSING = "the desk needs its extra: pip install 'wardround[desk]'"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 3  # seconds for requests that are under way when it is stopped
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    return host in LOOPBACK
 
 
 def serve(root: Path, host: str, port: int, tell: Callable[[str, str | None], None], *, invite: bool = False) -> None:
@@ -34,10 +28,9 @@ def serve(root: Path, host: str, port: int, tell: Callable[[str, str | None], No
     except ImportError:
         raise WardroundError(MISSING) from None
 
-    listening = _listening(host, port)
+    listening = listening_at(host, port)
     desk = Desk(root)
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{listening.getsockname()[1]}"
+    url = address(host, listening)
     wanted = invite or not desk.people.has_administrator()
     link = f"{url}/join/{desk.people.invite(ADMINISTRATOR)}" if wanted else None
     application = app.desk_app(desk, app.LOOPBACK if is_loopback(host) else ("*",))
@@ -46,18 +39,3 @@ def serve(root: Path, host: str, port: int, tell: Callable[[str, str | None], No
     )
     tell(url, link)
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise WardroundError(f"{host}:{port}: cannot listen there: {reason}") from None
-    return listening

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.listening import address, listening_at
 from wardround.literature.index import Index
 from wardround.literature.place import MISSING
 from wardround.literature.serving.served import Served
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 3  # seconds for requests that are under way when it is stopped
 
 
@@ -40,13 +39,12 @@ def serve_http(served: Served, host: str, port: int, tell: Callable[[str], None]
     except ImportError:
         raise WardroundError(MISSING) from None
 
-    listening = _listening(host, port)
-    shown = f"[{host}]" if ":" in host else host
+    listening = listening_at(host, port)
     app = http_app(served, host)
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=PATIENCE)
     )
-    tell(f"http://{shown}:{listening.getsockname()[1]}")
+    tell(address(host, listening))
     server.run(sockets=[listening])
 
 
@@ -65,23 +63,3 @@ def serve_stdio(served: Served, tell: Callable[[], None]) -> None:
     tell()
     while reading.is_alive():
         reading.join(0.2)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise WardroundError(f"{host}:{port}: cannot listen there: {reason}") from None
-    return listening
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    return host in LOOPBACK
