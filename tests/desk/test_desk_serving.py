@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import threading
 
-import httpx
+import httpx2
 import pytest
 from desk_process import Served
 from desk_room import FINE, case, write_set
@@ -17,7 +17,7 @@ from exam_study import start, wardround
 from wardround.desk.desk import Desk
 
 
-def enter(client: httpx.Client, link: str, name: str) -> None:
+def enter(client: httpx2.Client, link: str, name: str) -> None:
     page = client.get(link)
     form = {"csrf": csrf(page.text), "name": name, "password": "correct horse", "again": "correct horse"}
     assert client.post(link, data=form).status_code == 303
@@ -33,11 +33,11 @@ def test_the_first_line_is_the_address_with_the_one_time_link(tmp_path):
         line = process.stdout.readline()
         found = re.fullmatch(r"(http://127\.0\.0\.1:\d+) administrator, once: (\1/join/[\w-]+)\n", line)
         assert found, line
-        assert httpx.get(found[1], follow_redirects=True).status_code == 200
-        with httpx.Client() as client:
+        assert httpx2.get(found[1], follow_redirects=True).status_code == 200
+        with httpx2.Client() as client:
             enter(client, found[2], "Ada")
             assert client.get(f"{found[1]}/admin").status_code == 200
-        assert httpx.get(found[2]).status_code == 404
+        assert httpx2.get(found[2]).status_code == 404
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=30)[1]
     finally:
@@ -51,14 +51,14 @@ def test_the_first_line_is_the_address_with_the_one_time_link(tmp_path):
 @pytest.mark.slow
 def test_json_and_the_second_start_without_a_link(tmp_path):
     with Served(tmp_path / "desk") as first:
-        with httpx.Client() as client:
+        with httpx2.Client() as client:
             enter(client, first.link, "Ada")
         assert first.stop()[0] == 130
     with Served(tmp_path / "desk", "--host", "0.0.0.0") as second:
         assert second.link is None
         assert "others can reach it" in second.stop()[1]
     with Served(tmp_path / "desk", "--new-administrator") as third:
-        assert httpx.get(third.link).status_code == 200
+        assert httpx2.get(third.link).status_code == 200
     assert list((tmp_path / "desk").glob("desk.sqlite*"))
     assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "desk").glob("desk.*"))
     assert (tmp_path / "desk" / "desk.secret").stat().st_mode & 0o077 == 0
@@ -104,12 +104,12 @@ def test_killed_in_the_middle_everything_acknowledged_is_there(tmp_path):
     enough = threading.Event()
 
     def work(number: int, url: str) -> None:
-        with httpx.Client(cookies={name: cookies[number]}, headers={"x-csrf-token": tokens[number]}) as client:
+        with httpx2.Client(cookies={name: cookies[number]}, headers={"x-csrf-token": tokens[number]}) as client:
             for item in range(1 + number, many + 1, len(people)):
                 body = {"said": said, "once": f"once-{number}-{item}"}
                 try:
                     answer = client.post(f"{url}/api/tasks/{task.id}/items/{item}/verdict", json=body)
-                except httpx.HTTPError:
+                except httpx2.HTTPError:
                     return
                 if answer.status_code == 200:
                     acknowledged.append(answer.json()["verdict"])

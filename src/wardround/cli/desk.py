@@ -29,13 +29,13 @@ def desk(
     from wardround.desk.serving import serve
 
     def tell(url: str, link: str | None) -> None:
-        if as_json:
-            print(orjson.dumps({"url": url, "administrator": link}).decode(), flush=True)
-        else:
-            print(f"{url} administrator, once: {link}" if link else url, flush=True)
         if is_loopback(host):
             note("listening on this machine only; --host lets others in")
         else:
             note(f"listening on {host}: others can reach it, without encryption; put a TLS proxy before it")
+        if as_json:
+            print(orjson.dumps({"url": url, "administrator": link}).decode(), flush=True)
+        else:
+            print(f"{url} administrator, once: {link}" if link else url, flush=True)
 
     serve(root, host, port, tell, invite=new_administrator)

@@ -211,10 +211,11 @@ _background: set[asyncio.Future[None]] = set()
 
 
 async def abandon() -> None:
-    """Stops whatever is still being fetched: nobody waits for it any more."""
-    for task in _background:
+    """Stops whatever is still being fetched: nobody waits for it any more. What another loop fetches is not ours."""
+    own = [task for task in list(_background) if task.get_loop() is asyncio.get_running_loop()]
+    for task in own:
         task.cancel()
-    await asyncio.gather(*_background, return_exceptions=True)
+    await asyncio.gather(*own, return_exceptions=True)
 
 
 class Sitting:
