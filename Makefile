@@ -11,10 +11,10 @@ demo: $(VENV)/.demo
 	$(BIN)/wardround demo
 
 test: $(VENV)/.test lint
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n 3 --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.test lint
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 3 --dist loadfile
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

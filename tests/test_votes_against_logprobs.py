@@ -117,6 +117,7 @@ def holm_smallest(found: list[float]) -> float:
     return min(1.0, min(found) * len(found))
 
 
+@pytest.mark.slow
 def test_a_few_questions_agree(tmp_path: Path) -> None:
     assert holm_smallest(p_values(tmp_path, questions=3, trials=60, temperature=1.0)) > 0.01
 

@@ -153,6 +153,7 @@ def test_every_other_table_is_measured_in_every_cell(folder: Path, cases: Path, 
             assert figure.value is not None, f"{study}: {column.over} {column.heading}: {figure.said}"
 
 
+@pytest.mark.slow
 def test_ranks_and_their_agreement(folder: Path) -> None:
     names = ["best-of-all", "good", "so-so-so", "worst"]
     candidates = [planted(name, accuracy=0.97 - 0.3 * place) for place, name in enumerate(names)]
@@ -204,6 +205,7 @@ def test_a_cliff_is_found_where_it_was_planted_and_an_even_decline_has_none() ->
         assert not flat.is_one
 
 
+@pytest.mark.slow
 def test_a_dose_response_runs_on_any_cases_and_needs_a_type(folder: Path, cases: Path) -> None:
     steep = planted(
         "steep", [at(f"{dose:g}", accuracy=0.1) for dose in (1.25, 1.5, 1.75, 2)], accuracy=0.95, sharpness=1.0
@@ -214,6 +216,7 @@ def test_a_dose_response_runs_on_any_cases_and_needs_a_type(folder: Path, cases:
         run("medq-deg/dose-response", cases, folder, [steep])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("benchmark", "cases_of"), [("cure", cure_cases), ("xpcr", xpcr_cases)])
 def test_the_same_crossing_on_cases_of_other_benchmarks(tmp_path: Path, benchmark: str, cases_of: Any) -> None:
     there = cases_of(tmp_path / benchmark, 12)
@@ -262,6 +265,7 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     assert scores[0] == scores[1] == scores[2], "the same text is the same Ask"
 
 
+@pytest.mark.slow
 def test_votes_can_be_expected_from_log_probabilities(folder: Path, cases: Path) -> None:
     found = run("medq-deg/fig4", cases, folder, [SURE, STEADY], logprobs=True)
     assert found.folder is not None

@@ -47,7 +47,7 @@ def as_listed(asked: list[Asked]) -> list[Options]:
     return [Options([each.gold, *each.candidates[: COUNT - 1]], 0) for each in asked]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_who_knows_all_other_questions_does_not_know_this_one(seed):
     asked = source(seed=seed)
     options, unfair = offered(asked, random.Random(seed))
@@ -77,6 +77,7 @@ def test_right_options_are_where_and_what_they_were():
     assert Counter(each.gold for each in options) == dict.fromkeys(range(COUNT), len(asked) // COUNT)
 
 
+@pytest.mark.slow
 def test_other_answers_stand_in_from_the_same_group_first():
     asked = source()
     options, _ = offered(asked, random.Random(0))
@@ -118,5 +119,6 @@ def test_the_words_of_a_case_do_not_point_to_its_answer():
     assert listed / len(asked) == 1.0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_options():
     assert offered(source(), random.Random(3)) == offered(source(), random.Random(3))

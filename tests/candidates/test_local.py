@@ -75,6 +75,7 @@ def test_turns_are_independent_draws(smollm2: Sitting) -> None:
     assert len(texts) > 1
 
 
+@pytest.mark.slow
 def test_requests_at_once_are_answered_as_one_after_another(smollm2: Sitting) -> None:
     requests = [asked(f"What is {n} and {n}?", trials=(0, 1), max_tokens=8) for n in range(5)]
     at_once = smollm2.replies(*requests)
@@ -138,7 +139,9 @@ def g_test(votes: list[str], probabilities: Mapping[str, float]) -> float:
     return float(chi2.sf(g, len(expected) - 1))
 
 
-@pytest.mark.parametrize(("temperature", "agrees"), [(None, True), (1.0, True), (0.5, False)])
+@pytest.mark.parametrize(
+    ("temperature", "agrees"), [pytest.param(None, True, marks=pytest.mark.slow), (1.0, True), (0.5, False)]
+)
 def test_votes_follow_the_log_probabilities(smollm2: Sitting, temperature: float | None, agrees: bool) -> None:
     request = asked(CHOICE, trials=tuple(range(200)), temperature=temperature, max_tokens=1, logprobs=200)
     answers = smollm2.answers(request)

@@ -64,6 +64,7 @@ def test_validation_decodes_every_image(damaged):
     ]
 
 
+@pytest.mark.slow
 def test_a_decoder_that_dies_is_named_and_the_others_go_on(damaged, monkeypatch):
     monkeypatch.setattr("wardround.cases.validation.JOBS_A_WORKER", 2)
     monkeypatch.setattr("wardround.cases.validation.wrong_with", dies_on_text)

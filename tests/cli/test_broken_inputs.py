@@ -224,6 +224,7 @@ def test_a_wrong_call_is_a_matter_of_usage(ward):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_servers_that_cannot_be_reached_are_given_up(ward):
     """One refuses connections, one lets them wait. They are run at once: both take a while."""
     with socket.socket() as full:

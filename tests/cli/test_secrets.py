@@ -33,7 +33,7 @@ def nowhere(folder: Path, *said: str) -> None:
 STATUSES = (500, 400, 200)
 
 
-@pytest.mark.parametrize("hostile", [False, True])
+@pytest.mark.parametrize("hostile", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_key_is_nowhere_after_a_run_also_if_the_server_echoes_it(tmp_path, hostile):
     """The hostile server repeats the key in error bodies of every kind and length, and at last refuses it."""
     write_cases(tmp_path / "cases", 60)

@@ -82,6 +82,7 @@ def test_an_agent_that_searches_twice_reads_one_and_answers(tmp_path, index):
     assert "up to 2 times" in text_of(first)
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_no_search_is_repeated(tmp_path, index):
     """Killed after each of several turns: every ask is answered once, every search made once."""
     with ExamServer(searches_twice, service_seconds=0.15) as server:

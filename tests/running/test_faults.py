@@ -9,7 +9,6 @@ from aiohttp import web
 from exam_server import FAULTS, ExamServer
 from exam_study import bodies, case, examine, stored, write_cases, write_study
 
-ASKS = 2000
 SEED = 20_240
 
 
@@ -20,8 +19,8 @@ def two_questions(number: int) -> dict:
     return {**told, "questions": [*told["questions"], second]}
 
 
-def run_against(server: ExamServer, folder) -> dict:
-    write_cases(folder / "cases", map(two_questions, range(ASKS // 4)))
+def run_against(server: ExamServer, folder, asks: int) -> dict:
+    write_cases(folder / "cases", map(two_questions, range(asks // 4)))
     study = write_study(
         folder,
         server.url,
@@ -31,13 +30,14 @@ def run_against(server: ExamServer, folder) -> dict:
     return examine(study)
 
 
-def test_a_third_of_faults_of_every_kind_leaves_the_store_of_a_faultless_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("asks", [400, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_third_of_faults_of_every_kind_leaves_the_store_of_a_faultless_run(tmp_path, monkeypatch, asks):
     print("seed of the faults:", SEED)
     monkeypatch.setattr("wardround.running.caller.LONGEST_BACKOFF", 1.0)  # an ask that is unlucky often need not wait
     with ExamServer() as calm:
-        assert run_against(calm, tmp_path / "calm")["status"] == "complete"
+        assert run_against(calm, tmp_path / "calm", asks)["status"] == "complete"
     with ExamServer(fault_rate=0.3, seed=SEED, hang_seconds=10) as hostile:
-        manifest = run_against(hostile, tmp_path / "hostile")
+        manifest = run_against(hostile, tmp_path / "hostile", asks)
     assert set(hostile.faults) == set(FAULTS)
     assert sum(hostile.faults.values()) > 0.25 * hostile.calls
     assert manifest["status"] == "complete"
@@ -46,10 +46,10 @@ def test_a_third_of_faults_of_every_kind_leaves_the_store_of_a_faultless_run(tmp
 
     # shuffled options may come out in their own order: that is then the same Ask, asked once
     store, answers = tmp_path / "hostile" / "answers.sqlite", stored(tmp_path / "calm" / "answers.sqlite")
-    assert 0.95 * ASKS < len(answers) <= ASKS
+    assert 0.95 * asks < len(answers) <= asks
     assert stored(store) == answers
     again = len(stored(store, "sentinels"))
-    assert 1 <= again <= 0.03 * ASKS
+    assert 1 <= again <= 0.03 * asks
     assert hostile.succeeded == len(answers) + again
     assert len(hostile.answered) == len(answers)
     assert sum(count - 1 for count in hostile.answered.values()) == again

@@ -35,7 +35,7 @@ def with_images(folder: Path, count: int) -> None:
     write_cases(folder / "cases", cases)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_once_finishes_what_is_in_flight(tmp_path, number):
     """The signal goes to the whole process group, as a terminal sends it, worker processes included."""
     with_images(tmp_path, 300)

@@ -68,7 +68,7 @@ def test_retry_after_is_honoured(tmp_path, monkeypatch):
     assert all(0 < least <= wait <= 2 * least for least, wait in zip((0.25, 0.5, 1.0), waits[1:4], strict=True))
 
 
-@pytest.mark.parametrize("faults", [pytest.param(0.0, marks=pytest.mark.slow), 0.3])
+@pytest.mark.parametrize("faults", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
 def test_a_budget_of_100_requests_ends_with_at_most_100_calls_and_the_next_run_goes_on(tmp_path, faults):
     write_cases(tmp_path / "cases", 250)
     budget = {"requests": 100}
