@@ -20,6 +20,7 @@ from wardround.candidates.baselines import overlap, words
 from wardround.marking.lexical import content
 
 EDGE = 1e-9
+ENOUGH = 6  # others for every option: among them the balanced ones are chosen
 Key = tuple[str, ...]
 
 
@@ -40,6 +41,7 @@ class _Offers:
 
     def __init__(self, asked: Iterable[Asked], known: Known) -> None:
         self._known = known
+        self._keys: dict[str, Key] = {}
         self.right: Counter[Key] = Counter()
         self.chance: defaultdict[Key, float] = defaultdict(float)
         self.named: dict[Key, str] = {}
@@ -50,7 +52,10 @@ class _Offers:
             self.chance[key] += 1 / each.count
 
     def key(self, name: str) -> Key:
-        return min(tuple(sorted(content(each))) for each in self._known.synonyms.of(name))
+        """What a name and its synonyms have in common; found out once."""
+        if name not in self._keys:
+            self._keys[name] = min(tuple(sorted(content(each))) for each in self._known.synonyms.of(name))
+        return self._keys[name]
 
     def lacks(self, key: Key, count: int) -> bool:
         """Whether a right answer is still offered too rarely beside others."""
@@ -111,10 +116,11 @@ def _is_right(name: str, asked: Asked, known: Known) -> bool:
 
 
 def _others(asked: Asked, offers: _Offers, groups: dict[str, set[Key]], numbers: random.Random) -> list[str]:
-    """Right answers of other questions that may still be offered: of its group, then of any; drawn."""
+    """Right answers of other questions that may still be offered, as many as are choice enough: of its group first."""
     near = sorted(key for key in groups[asked.group] if offers.lacks(key, asked.count))
     far = sorted(key for key in offers.right.keys() - groups[asked.group] if offers.lacks(key, asked.count))
-    return [offers.named[key] for keys in (near, far) for key in numbers.sample(keys, len(keys))]
+    drawn = [key for keys in (near, far) for key in numbers.sample(keys, min(len(keys), ENOUGH * asked.count))]
+    return [offers.named[key] for key in drawn[: ENOUGH * asked.count]]
 
 
 def _top_up(
