@@ -162,6 +162,7 @@ def test_why_published_figures_are_left_out() -> None:
     assert why_not(Wanted("UAS", "uas", published="UAS"), xpcr, {}) == "weights and threshold were not published"
 
 
+@pytest.mark.slow
 def test_xpcr_stages_are_asked_as_chains_and_drawn(tmp_path: Path) -> None:
     found = run("xpcr/stages", xpcr_cases(tmp_path / "cases"), tmp_path, published=True)
     assert found.folder is not None

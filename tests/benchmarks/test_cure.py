@@ -318,6 +318,7 @@ def test_retrieval_controls_and_the_ladder_are_measured(folder: Path, library: P
     assert "Without rag@reranked: no reranker was named" in notes
 
 
+@pytest.mark.slow
 def test_faithfulness_is_drawn_and_correlated(folder: Path, library: Path, plain: Path) -> None:
     candidates = [planted("a" * place, [], hit1=0.2 * place) for place in range(1, 5)]
     found = run("faithfulness", plain, folder, candidates, library)

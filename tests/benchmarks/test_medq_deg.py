@@ -120,7 +120,7 @@ def test_the_figure_has_its_files(fig4: Benched) -> None:
     assert {file.name for file in fig4.files} >= {"table.csv", "table.tex", "table.md"}
 
 
-@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("stored", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_changes_are_from_each_questions_own_twin(tmp_path: Path, stored: bool) -> None:
     found = run("medq-deg/table2", medq_deg_cases(tmp_path / "cases", stored=stored), tmp_path, [OVERCONFIDENT, STEADY])
     assert found.folder is not None
@@ -143,7 +143,9 @@ def test_changes_are_from_each_questions_own_twin(tmp_path: Path, stored: bool) 
         assert cell(found.tables[0], name, "change", "Avg").value == pytest.approx(np.mean(overall))
 
 
-@pytest.mark.parametrize("study", ["table3", "table6", "fig3", "fig7", "fig8"])
+@pytest.mark.parametrize(
+    "study", ["table3", "fig3", *(pytest.param(study, marks=pytest.mark.slow) for study in ("table6", "fig7", "fig8"))]
+)
 def test_every_other_table_is_measured_in_every_cell(folder: Path, cases: Path, study: str) -> None:
     found = run(f"medq-deg/{study}", cases, folder, [OVERCONFIDENT, STEADY])
     (table,) = found.tables
@@ -189,6 +191,7 @@ def dose_scores(curve: list[float], clusters: int, seed: int) -> Scores:
     return Scores(["a"], [f"{0.25 * n:g}" for n in range(len(curve))], right, np.ones_like(right))
 
 
+@pytest.mark.slow
 def test_a_cliff_is_found_where_it_was_planted_and_an_even_decline_has_none() -> None:
     sudden = cliff(dose_scores([0.9, 0.9, 0.88, 0.86, 0.35, 0.33, 0.3, 0.3, 0.3], 200, 0), 0, seed=0)
     assert sudden is not None

@@ -227,6 +227,7 @@ def test_groups_that_are_too_small_say_nothing(tmp_path: Path) -> None:
     assert cell(table, ("few", "all groups", "CFP"), "It says").said == "cannot tell, few cases"
 
 
+@pytest.mark.slow
 def test_tasks_and_the_number_of_modalities(folder: Path) -> None:
     cases = eyes(folder / "tasks", 60, tasks=True)
     by = [{"when": {"modality": "FFA"}, "accuracy": 0.2}, {"when": {"task": "selection"}, "accuracy": 0.0}]

@@ -23,6 +23,7 @@ datePublished = 2026-01-31
 """
 
 
+@pytest.mark.slow
 def test_croissant_has_what_was_said_and_so_has_the_set_after_review(tmp_path):
     (tmp_path / "about.toml").write_text(TOLD)
     table = eye_table(tmp_path, patients=3)

@@ -51,6 +51,7 @@ def test_trials_differ_and_each_is_the_same_again(smollm2: Sitting) -> None:
     assert len({answer.text for answer in first}) == 3
 
 
+@pytest.mark.slow
 def test_weights_loaded_again_give_the_same_answers(smollm2: Sitting) -> None:
     request = asked("Tell me about the liver.", trials=(0, 1), max_tokens=12)
     other = Sitting()
@@ -60,6 +61,7 @@ def test_weights_loaded_again_give_the_same_answers(smollm2: Sitting) -> None:
         other.close()
 
 
+@pytest.mark.slow
 def test_several_trials_in_one_request_equal_one_by_one(smollm2: Sitting) -> None:
     text, trials = "Name three causes of fever.", (0, 1, 2, 3)
     together = smollm2.answers(asked(text, trials=trials, max_tokens=12))

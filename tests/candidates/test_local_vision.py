@@ -74,6 +74,7 @@ def test_order_and_number_of_images_count(sighted: Sitting) -> None:
     assert len(seen) == 4
 
 
+@pytest.mark.slow
 def test_trials_in_one_request_equal_one_by_one(sighted: Sitting) -> None:
     together = sighted.answers(asked("What is shown?", (0, 1, 2), images=(FIRST,), max_tokens=6))
     apart = []

@@ -35,6 +35,7 @@ def images(draw: st.DrawFn) -> np.ndarray:
     return image if channels else image[..., 0]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(images())
 def test_every_type_at_every_level_gives_an_image_of_the_same_kind(image):

@@ -135,7 +135,7 @@ def test_every_cluster_twice_keeps_the_values(told):
     assert [2 * n for n in once["n"]] == twice["n"].to_list()
 
 
-@pytest.mark.parametrize("kinds", ["choices", "all"])
+@pytest.mark.parametrize("kinds", ["choices", pytest.param("all", marks=pytest.mark.slow)])
 def test_candidates_are_measured_alike_alone_and_together(monkeypatch, kinds):
     """Candidates are looked at some at a time; how many changes nothing."""
     marks, study = random_marks(1, dict.fromkeys("abc", 0.5), cases=50, trials=2), made_study(*"abc", trials=2)
