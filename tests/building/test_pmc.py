@@ -452,6 +452,7 @@ def test_entities_are_letters_or_refused(tmp_path):
         parsed(file)
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_writes_the_same(tmp_path):
     """Killed while the writer is being asked."""
     for number in (1, 2, 5):

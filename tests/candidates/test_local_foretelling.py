@@ -40,6 +40,7 @@ def one_by_one(sitting, text):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["Gout: ∑", pytest.param("Sjögren – Ménière, of the toe", marks=pytest.mark.slow)])
 def test_the_sum_is_that_of_the_distributions_token_by_token(sitting, text):
     (answer,) = sitting.answers(request(text))

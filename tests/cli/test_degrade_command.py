@@ -110,6 +110,7 @@ def test_a_mistake_is_one_line(ward, monkeypatch, capfd, args, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_command_works_from_a_shell(tmp_path):
     Image.fromarray(np.full((9, 9), 90, np.uint8)).save(tmp_path / "a.png")
     done = wardround("degrade", "a.png", "--out", "out", "--types", "exposure", "--levels", "L1", "L2", cwd=tmp_path)

@@ -115,6 +115,7 @@ def test_a_judge_elsewhere_is_refused_too(tmp_path):
     assert "https://judge.example.org/v1 is not on this machine" in ended.stderr
 
 
+@pytest.mark.slow
 def test_an_offline_study_on_loopback_runs(tmp_path):
     write_cases(tmp_path / "cases", 2)
     with ExamServer() as server:

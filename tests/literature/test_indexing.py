@@ -92,6 +92,7 @@ def killed_and_resumed(
     return resumed, uninterrupted
 
 
+@pytest.mark.slow
 def test_a_build_killed_and_resumed_is_an_uninterrupted_one(tmp_path: Path) -> None:
     resumed, uninterrupted = killed_and_resumed(tmp_path, files=6, articles=120, words=30, kills=1, queries=50)
     assert resumed == uninterrupted

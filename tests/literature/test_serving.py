@@ -228,6 +228,7 @@ class TestCommand:
         (tmp_path / "without.txt").write_text("2\n77\n")
         return tmp_path / "without.txt"
 
+    @pytest.mark.slow
     def test_mcp_over_http_and_an_end_by_ctrl_c(self, place, without):
         with serving(place, "--without", str(without), "--json") as (line, started):
             url = json.loads(line)["url"]
@@ -260,6 +261,7 @@ class TestCommand:
         assert (started.returncode, rest) == (130, "")
         assert "Traceback" not in errors
 
+    @pytest.mark.slow
     def test_beyond_loopback_is_said(self, place):
         with serving(place, "--host", "0.0.0.0") as (line, started):
             assert re.fullmatch(r"http://0\.0\.0\.0:\d+", line)

@@ -121,6 +121,7 @@ def test_a_judge_that_is_not_to_be_asked_counts_by_what_is_stored(tmp_path, serv
     assert quiet_mark(ended.folder, judge=file).manifest["status"] == "complete"
 
 
+@pytest.mark.slow
 def test_marking_again_from_the_command_line(tmp_path, servers):
     candidate, judge = servers
     ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))

@@ -113,7 +113,7 @@ def group(leader: int) -> set[int]:
 
 
 def test_a_second_run_on_one_folder_is_refused(tmp_path):
-    write_cases(tmp_path / "cases", 200)
+    write_cases(tmp_path / "cases", 60)
     with ExamServer(service_seconds=0.5) as server:
         study = write_study(tmp_path, server.url, candidate={"concurrency": 4})
         first = start("run", study, cwd=tmp_path)
@@ -131,4 +131,4 @@ def test_a_second_run_on_one_folder_is_refused(tmp_path):
     assert second.stdout == ""
     assert first.returncode == 130
     assert third["status"] == "complete"
-    assert server.succeeded == 200 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
+    assert server.succeeded == 60 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
