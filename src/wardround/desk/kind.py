@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ class Part:
     body: Markup
 
 
-class Kind:
+class Kind(ABC):
     """The defaults; a kind of task is a subclass with one instance in tasks/__init__.py."""
 
     name: str
@@ -70,6 +71,7 @@ class Kind:
 
     def prepare(self, desk: Desk, task: Task, person: Person) -> None:
         """What has to be there before somebody who is given the task sees it; asked each time."""
+        return
 
     def next(self, desk: Desk, task: Task, person: Person) -> int | None:
         """The item that somebody reads now."""
@@ -83,29 +85,29 @@ class Kind:
         """Whether somebody may come back to an item that they have read."""
         return self.revisable
 
+    @abstractmethod
     def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
         """What is to be read, from the files of the source. Bad input: BadInput, in one line."""
-        raise NotImplementedError
 
     def view(self, desk: Desk, task: Task, item: Item, person: Person, level: str) -> dict[str, Any]:
         """What the template needs beyond task, item, images, draft and the reader's own last verdict (`mine`)."""
         return {}
 
+    @abstractmethod
     def read(self, form: FormData, item: Item) -> dict[str, Any]:
         """What was said, from the form as the browser sends it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
         """The form as it was when this was said: the reverse of `read`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
         """What was said, if it can be said; else WardroundError in words for the reader."""
-        raise NotImplementedError
 
+    @abstractmethod
     def label(self, said: Mapping[str, Any]) -> str | None:
         """The class that agreement is measured on; None counts as not read."""
-        raise NotImplementedError
 
     def told(self, said: Mapping[str, Any], item: Item) -> Markup:
         """What was said, for the administrator."""
@@ -113,6 +115,7 @@ class Kind:
 
     def after(self, desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
         """What follows from a verdict, saved together with it."""
+        return
 
     def done(self, desk: Desk, task: Task, item: Item, person: Person) -> str | None:
         """A page to be shown after a verdict and before the next item, by its address; None: go on."""

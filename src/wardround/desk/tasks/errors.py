@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from starlette.datastructures import FormData
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
@@ -17,10 +16,11 @@ from wardround.desk.consensus import consensus
 from wardround.desk.desk import Desk
 from wardround.desk.drawing import balanced
 from wardround.desk.exporting import jsonl
-from wardround.desk.kind import Export, Kind, Part, Setting
+from wardround.desk.kind import Export, Part, Setting
+from wardround.desk.one_choice import OneChoice
 from wardround.desk.pages import render
 from wardround.desk.people import PHYSICIANS, STUDENT
-from wardround.desk.records import Item, NewItem, Task
+from wardround.desk.records import NewItem, Task
 from wardround.marking.error_classes import CLASSES, Wrong, as_put, reasoning_of, wrong_answers
 from wardround.marking.judges import judged_diagnoses
 from wardround.marking.marks import FILE, PLACE
@@ -35,7 +35,7 @@ MEANINGS = {
 NONE = "none of these"
 
 
-class ErrorClasses(Kind):
+class ErrorClasses(OneChoice):
     name = "errors"
     title = "Error classes"
     what = "Which kind of error led to a wrong answer? For wardround judge errors."
@@ -47,6 +47,7 @@ class ErrorClasses(Kind):
         Setting("seed", "Seed of the draw", 0),
     )
     template = "errors.html"
+    field, choices, unsure = "class", CLASSES, NONE
     arbitrates = True
 
     def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
@@ -72,23 +73,6 @@ class ErrorClasses(Kind):
 
     def view(self, *_: Any) -> dict[str, Any]:
         return {"classes": [*MEANINGS.items(), (NONE, "None of these, or it cannot be told")]}
-
-    def read(self, form: FormData, item: Item) -> dict[str, Any]:
-        return {"class": str(form.get("class") or ""), "comment": str(form.get("comment") or "").strip()}
-
-    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
-        return {name: [said[name]] for name in ("class", "comment")}
-
-    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
-        if said.get("class") not in (*CLASSES, NONE):
-            raise WardroundError("choose one of the kinds")
-        comment = said.get("comment", "")
-        if not isinstance(comment, str) or len(comment) > 5_000:
-            raise WardroundError("a comment has at most 5,000 characters")
-        return {"class": said["class"], "comment": comment}
-
-    def label(self, said: Mapping[str, Any]) -> str | None:
-        return said["class"] if said["class"] != NONE else None
 
     def parts(self, desk: Desk, task: Task) -> list[Part]:
         pairs = [(label, item.hidden["class"]) for item, label in consensus(desk, task)]

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from starlette.datastructures import FormData
 
 from wardround.core.errors import BadInput, WardroundError
 from wardround.desk.consensus import consensus
 from wardround.desk.desk import Desk
 from wardround.desk.drawing import balanced
 from wardround.desk.exporting import jsonl
-from wardround.desk.kind import Export, Kind, Part, Setting
+from wardround.desk.kind import Export, Part, Setting
+from wardround.desk.one_choice import OneChoice
 from wardround.desk.pages import render
 from wardround.desk.people import PHYSICIANS, STUDENT
-from wardround.desk.records import Item, NewItem, Task
+from wardround.desk.records import NewItem, Task
 from wardround.marking.judges import FILE, read_verdicts, shown
 from wardround.marking.validation_intervals import agreement, cells, figure, kappa, sensitivity, specificity
 from wardround.marking.validation_labels import NOT_SAME, SAME
@@ -30,7 +30,7 @@ YES, NO, UNSURE = "same", "not same", "cannot tell"
 FIGURES = {"Cohen's kappa": kappa, "Agreement": agreement, "Sensitivity": sensitivity, "Specificity": specificity}
 
 
-class JudgeValidation(Kind):
+class JudgeValidation(OneChoice):
     name = "judge"
     title = "Judge validation"
     what = "Is a predicted diagnosis the same disease as the right one? For wardround judge validate."
@@ -42,6 +42,7 @@ class JudgeValidation(Kind):
         Setting("seed", "Seed of the draw", 0),
     )
     template = "judge.html"
+    field, choices, unsure = "same", (YES, NO), UNSURE
     arbitrates = True
 
     def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
@@ -51,23 +52,6 @@ class JudgeValidation(Kind):
         distinct = {(row["case"], row["question"], row["gold"], row["diagnosis"]): row for row in rows}
         drawn = balanced(list(distinct.values()), lambda row: str(row["same"]), settings["many"], settings["seed"])
         return [_new(row, weight, settings["readers"]) for row, weight in drawn]
-
-    def read(self, form: FormData, item: Item) -> dict[str, Any]:
-        return {"same": str(form.get("same") or ""), "comment": str(form.get("comment") or "").strip()}
-
-    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
-        return {name: [said[name]] for name in ("same", "comment")}
-
-    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
-        if said.get("same") not in (YES, NO, UNSURE):
-            raise WardroundError("choose one of the three")
-        comment = said.get("comment", "")
-        if not isinstance(comment, str) or len(comment) > 5_000:
-            raise WardroundError("a comment has at most 5,000 characters")
-        return {"same": said["same"], "comment": comment}
-
-    def label(self, said: Mapping[str, Any]) -> str | None:
-        return said["same"] if said["same"] != UNSURE else None
 
     def parts(self, desk: Desk, task: Task) -> list[Part]:
         return [Part("People and the judge", render("judge_figures.html", **against_the_judge(desk, task)))]
