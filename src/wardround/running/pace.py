@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
+from math import sqrt
 
 START = 4
 SMALLEST_WINDOW = 16
@@ -27,7 +28,7 @@ class Pace:
 
     While all goes well it doubles, then grows by one. A share f of faults lowers it to (1 - f) of what it
     was: a server that takes 8 at once and is given 16 refuses half, and is then given 8. Faults that do not
-    get rarer at a lower limit have nothing to do with load; their share is then taken as the normal one.
+    get rarer at half the limit have nothing to do with load; their share is then taken as the normal one.
     """
 
     def __init__(self, most: int) -> None:
@@ -37,8 +38,8 @@ class Pace:
         self._queue: deque[asyncio.Future[None]] = deque()
         self._calls = self._faults = 0
         self._doubling = True
-        self._too_many = 0  # the limit at which faults were last more than normal
-        self._patience = 1  # clean windows before that limit is tried again
+        self._too_many = most + 1  # the least limit at which faults were more than normal
+        self._patience = 1  # clean windows before that limit is tried again, or gone beyond
         self._clean = 0
         self._normal = 0.0  # share of faults that does not depend on load
         self._suspect: _Suspect | None = None
@@ -88,6 +89,8 @@ class Pace:
         self._calls = self._faults = 0
 
     def _count(self, *, fault: bool) -> None:
+        if self.busy > self.limit:  # calls let in before the limit was lowered say nothing about it
+            return
         self._calls += 1
         self._faults += fault
         if self._calls >= max(SMALLEST_WINDOW, 2 * self.limit):
@@ -97,7 +100,9 @@ class Pace:
 
     def _judge(self, share: float) -> None:
         """Lowers the limit while that helps, restores it where it does not help, raises it when all is well."""
-        if share <= 1.5 * self._normal + 0.02:
+        chance = sqrt(self._normal * (1 - self._normal) / self._calls)
+        if share <= self._normal + 2.5 * chance + 0.02:
+            self._normal += 0.1 * (share - self._normal)
             self._suspect = None
             self._raise()
             return
@@ -105,18 +110,22 @@ class Pace:
             self._suspect = _Suspect(self.limit, share)
         else:
             self._suspect.in_vain += 1
-        if self._suspect.in_vain >= IN_VAIN:
-            self.limit, self._normal, self._suspect = self._suspect.limit, share, None
-        else:
+        half = max(1, self._suspect.limit // 2)
+        if self._suspect.in_vain < IN_VAIN:
             self._lower(share)
+        elif self.limit > half:
+            self.limit = half
+        else:
+            self.limit, self._normal, self._suspect = self._suspect.limit, share, None
+            self._too_many, self._patience = self.most + 1, 1
 
     def _lower(self, share: float) -> None:
         self._doubling = False
         self._clean = 0
-        if self.limit == self._too_many:  # tried again, too many again: the next try can wait longer
+        if self.limit < self._too_many:
+            self._too_many = self.limit
+        else:  # tried again, too many again: the next try can wait longer
             self._patience = min(2 * self._patience, MOST_PATIENCE)
-        else:
-            self._too_many, self._patience = self.limit, 1
         self.limit = max(1, min(self.limit - 1, round(self.limit * (1 - share))))
 
     def _raise(self) -> None:
@@ -124,7 +133,10 @@ class Pace:
             self.limit = min(2 * self.limit, self.most)
             return
         self._clean += 1
-        needed = self._patience if self.limit + 1 == self._too_many else 1
-        if self._clean >= needed and self.limit < self.most:
-            self.limit += 1
-            self._clean = 0
+        needed = self._patience if self.limit + 1 >= self._too_many else 1
+        if self._clean < needed or self.limit == self.most:
+            return
+        self._clean = 0
+        self.limit += 1
+        if self.limit > self._too_many:  # what was too many no longer is
+            self._too_many, self._patience = self.limit, max(1, self._patience // 2)
