@@ -50,7 +50,7 @@ def test_once_finishes_what_is_in_flight(tmp_path, number):
     assert "stopping: calls under way are finished" in err
     kept = len(stored(tmp_path / "answers.sqlite"))
     assert kept == server.succeeded == server.calls
-    assert 20 <= kept < 100
+    assert 20 <= kept < 300
     folder = tmp_path / "runs" / "exam"
     told = json.loads(out)
     assert (told["status"], told["why"]) == ("incomplete", "it was interrupted")

@@ -42,7 +42,7 @@ def test_a_server_that_takes_eight_at_once_is_soon_given_eight(tmp_path, callers
 
 def test_a_server_that_copes_with_everything_gets_all_the_concurrency(tmp_path, callers):
     write_cases(tmp_path / "cases", 600)
-    with ExamServer(service_seconds=0.02) as server:
+    with ExamServer(service_seconds=0.1) as server:
         examine(write_study(tmp_path, server.url, candidate={"concurrency": 40}))
     assert callers[0].pace.limit == 40
     assert 30 <= server.most_at_once <= 40
