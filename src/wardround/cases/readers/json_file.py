@@ -19,13 +19,17 @@ def json_records(file: Path, named: str = "") -> Iterator[tuple[str, Told]]:
 
     An object that has the field `named` is a record also where it stands alone.
     """
+    yield from _records(json_document(file), "", named)
+
+
+def json_document(file: Path) -> Any:
+    """What the file holds."""
     try:
-        told = orjson.loads(file.read_bytes())
+        return orjson.loads(file.read_bytes())
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
         raise BadInput(file, not_json(error)) from None
-    yield from _records(told, "", named)
 
 
 def _records(told: Any, place: str, named: str) -> Iterator[tuple[str, Told]]:

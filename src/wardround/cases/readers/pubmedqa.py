@@ -11,12 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from wardround.cases.readers.gathered import Gathered, Place, given
-from wardround.cases.readers.json_file import Told, text
+from wardround.cases.readers.json_file import Told, json_document, text
 from wardround.core.errors import BadInput
-from wardround.core.validation import not_json
 
 FILE, TEST = "ori_pqal.json", "pubmedqa_test_ground_truth.json"
 DECISIONS = ["yes", "no", "maybe"]
@@ -34,12 +31,7 @@ def read_pubmedqa(source: Path) -> Gathered:
 
 
 def _object(file: Path) -> dict[str, Any]:
-    try:
-        told = orjson.loads(file.read_bytes())
-    except OSError as error:
-        raise BadInput(file, f"cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise BadInput(file, not_json(error)) from None
+    told = json_document(file)
     if not isinstance(told, dict):
         raise BadInput(file, "should be an object of records by PMID")
     return told
