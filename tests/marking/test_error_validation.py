@@ -16,11 +16,13 @@ from wardround.marking.error_validation import error_judge_note, read_error_labe
 HEAD = "candidate,case,question,trial,class"
 
 
-def judged(folder, kinds):
+def judged(folder, kinds, conditions=("{}",)):
     """A run folder whose wrong answers have these classes."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        {"candidate": "m", "case": f"c{n}", "cluster": f"c{n}", "question": "q", "trial": 0, "error_class": kind}
+        {"candidate": "m", "case": f"c{n}", "cluster": f"c{n}", "question": "q", "trial": 0, "condition": condition}
+        | {"error_class": kind}
+        for condition in conditions
         for n, kind in enumerate(kinds)
     ]
     pl.DataFrame(rows).write_parquet(folder / "marks.parquet")
@@ -72,6 +74,21 @@ def test_what_the_judge_did_not_name_is_left_out_and_counted(tmp_path):
     found = validate_errors(judged(tmp_path / "run", judge), file)
     assert (found["items"], found["unscored"], len(found["unmatched"])) == (5, 5, 1)
     assert found["kappa"]["low"] is None  # of five cases
+
+
+def test_one_answer_may_be_wrong_for_two_reasons_under_two_conditions(tmp_path):
+    run = judged(tmp_path / "run", CLASSES, conditions=('{"images":"as-is"}', '{"images":"none"}'))
+    file = tmp_path / "labels.jsonl"
+    rows = [
+        {"candidate": "m", "case": f"c{n}", "question": "q", "condition": condition, "class": CLASSES[(n + shift) % 5]}
+        for shift, condition in enumerate(('{"images":"as-is"}', '{"images":"none"}', '{"images":"blank"}'))
+        for n in range(5)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = validate_errors(run, file)
+    assert (found["items"], found["agreement"]["value"], len(found["unmatched"])) == (10, 0.5, 5)
+    with pytest.raises(BadInput, match="condition: is needed"):
+        validate_errors(run, labelled(tmp_path / "labels.csv", CLASSES))
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ class ErrorLabel(NamedTuple):
     case: str
     question: str
     trial: int
+    condition: str | None
     kind: str
 
     @property
@@ -42,13 +43,16 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
     """Compares the kinds of error that a run's judge named with labels by people, and keeps what was found."""
     if not (folder / "marks.parquet").exists():
         raise BadInput(folder, "is not a run folder: there is no marks.parquet in it")
-    marks = pl.read_parquet(folder / "marks.parquet", columns=[*PLACE, "cluster", "error_class"])
+    marks = pl.read_parquet(folder / "marks.parquet", columns=[*PLACE, "condition", "cluster", "error_class"])
     judged = marks.filter(pl.col("error_class").is_not_null())
     if judged.is_empty():
         raise BadInput(folder, "no judge has named the errors of its wrong answers: wardround mark RUN --errors")
-    named = {row[:4]: row[4:] for row in judged.select(*PLACE, "cluster", "error_class").iter_rows()}
+    named: dict[tuple[str, str, str, int], dict[str, tuple[str, str]]] = {}
+    for row in judged.select(*PLACE, "condition", "cluster", "error_class").iter_rows():
+        named.setdefault(row[:4], {})[row[4]] = row[5:]
     told = read_error_labels(labels)
-    matched = [(label, *named[label.place]) for label in told if label.place in named]
+    found = [(label, _named(label, named.get(label.place, {}), labels)) for label in told]
+    matched = [(label, *said) for label, said in found if said is not None]
     pairs = [(cluster, label.kind, kind) for label, cluster, kind in matched if kind in CLASSES]
     if not pairs:
         raise BadInput(labels, f"none of {len(told)} labels is about a wrong answer whose error was named in {folder}")
@@ -58,7 +62,7 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
         "labels": len(told),
         "items": len(pairs),
         "unscored": len(matched) - len(pairs),
-        "unmatched": [str(label) for label in told if label.place not in named],
+        "unmatched": [str(label) for label, said in found if said is None],
         "kappa": figure(kappa_of_all, flat, seed),
         "agreement": figure(lambda sums: ratio(_diagonal(sums), sums.sum(axis=-1)), flat, seed),
         "classes": {
@@ -76,6 +80,15 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
     }
     (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
     return validated
+
+
+def _named(label: ErrorLabel, conditions: Mapping[str, tuple[str, str]], file: Path) -> tuple[str, str] | None:
+    """Cluster and class of the answer that a label is about; one that names no condition needs a run with one."""
+    if label.condition is not None:
+        return conditions.get(label.condition)
+    if len(conditions) > 1:
+        raise BadInput(file, "is needed: the run has this answer wrong in several", line=label.line, field="condition")
+    return next(iter(conditions.values()), None)
 
 
 def error_judge_note(folder: Path) -> str:
@@ -123,11 +136,11 @@ def _diagonal(sums: Floats) -> Floats:
 
 
 def read_error_labels(file: Path) -> list[ErrorLabel]:
-    """CSV or JSONL: candidate, case, question, trial (0), class. Two labels of one answer must agree."""
-    kept: dict[tuple[str, str, str, int], ErrorLabel] = {}
+    """CSV or JSONL: candidate, case, question, trial (0), condition, class. Two labels of one answer must agree."""
+    kept: dict[tuple[Any, ...], ErrorLabel] = {}
     for number, told in label_rows(file):
         label = _label(told, file, number)
-        other = kept.setdefault(label.place, label)
+        other = kept.setdefault((*label.place, label.condition), label)
         if other.kind != label.kind:
             raise BadInput(file, f"contradicts line {other.line}; settle the dispute first", line=number, field="class")
     if not kept:
@@ -147,4 +160,5 @@ def _label(told: Mapping[str, Any], file: Path, line: int) -> ErrorLabel:
     if kind is None:
         known = ", ".join(name.replace("_", " ") for name in CLASSES)
         raise BadInput(file, f"expected one of {known}, not {given.get('class', '')!r}", line=line, field="class")
-    return ErrorLabel(line, given["candidate"], given["case"], given["question"], int(trial), kind)
+    condition = given.get("condition") or None
+    return ErrorLabel(line, given["candidate"], given["case"], given["question"], int(trial), condition, kind)
