@@ -127,7 +127,7 @@ def published(folder: Path) -> None:
 
 def named_errors(folder: Path) -> None:
     """The marks of a wrong answer whose error a judge has named, and what a person says of it."""
-    told = {"candidate": "m", "case": "c", "cluster": "c", "question": "q", "trial": 0}
+    told = {"candidate": "m", "case": "c", "cluster": "c", "question": "q", "condition": "{}", "trial": 0}
     (folder / "named").mkdir()
     marks = pl.DataFrame([told | {"error_class": "priority_judgment_error"}])
     marks.write_parquet(folder / "named" / "marks.parquet")
