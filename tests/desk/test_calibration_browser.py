@@ -156,3 +156,62 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         pinch(page, deep.bounding_box())
         assert float(deep.get_attribute("data-scale")) > 2
         assert [admin.wrong, reader.wrong] == [[], []]
+
+
+def test_a_ct_is_calibrated_under_the_window_that_its_reader_needs(tmp_path):
+    root = tmp_path / "desk"
+    write_set(root / "set", [])
+    (root / "set/images").mkdir()
+    shutil.copy(get_testdata_file("CT_small.dcm"), root / "set/images/ct.dcm")
+    told = scan(1) | {"images": [{"path": "images/ct.dcm", "modality": "CT"}]}
+    (root / "set/cases.jsonl").write_text(json.dumps(told) + "\n")
+    with Served(root) as served, humans(served.url) as meet:
+        admin, reader = meet("Ada"), meet("Rae")
+        admin.join(served.link)
+        link = admin.invite("radiologist")
+        made = {"types": "low_dose", "images": "1", "readers": "1"}
+        task = admin.make_task("Severity calibration", "Dose", "set", ["radiologist"], **made)
+        reader.join(link)
+        reader.page.get_by_role("link", name="Begin").click()
+        page, frames = reader.page, reader.page.locator(".frame")
+        clean, degraded = frames.nth(0), frames.nth(1)
+        lists = page.get_by_label("Window", exact=True)
+        expect(lists).to_have_count(2)
+        page.get_by_role("slider").focus()
+        for _ in range(5):
+            page.keyboard.press("PageUp")
+        expect(page.locator("img.live[data-at='0.50']")).to_be_visible()
+        page.keyboard.press("1")
+        soft = grey(page, 0)
+        lists.first.select_option("Lung")  # both turn: they are compared
+        for frame, chosen in ((clean, lists.nth(0)), (degraded, lists.nth(1))):
+            expect(frame).to_have_attribute("data-center", "-600")
+            expect(chosen).to_have_value("Lung")
+        expect(page.locator("img.live[data-under='-600.000 1500.00']")).to_be_visible()
+        page.wait_for_timeout(600)  # the whole picture has followed
+        assert min(grey(page, 0), grey(page, 1)) > soft + 20
+        degraded.focus()
+        page.keyboard.press("w")
+        page.keyboard.press("ArrowRight")
+        expect(lists.nth(0)).to_have_value("")  # a window of one's own, on both
+        assert clean.get_attribute("data-width") == degraded.get_attribute("data-width") != "1500"
+        page.keyboard.press("+")
+        assert clean.get_attribute("data-scale") == degraded.get_attribute("data-scale") == "1.25"
+        page.get_by_role("slider").focus()
+        page.keyboard.press("PageUp")
+        expect(page.locator("img.live[data-at='0.60']")).to_be_visible()
+        page.keyboard.press("2")
+        expect(page.locator(".saved")).to_have_text("Kept")
+        wide = float(degraded.get_attribute("data-width"))
+        degraded.focus()
+        page.keyboard.press("r")
+        expect(lists.nth(0)).to_have_value("first")
+        expect(clean.locator("img")).to_have_attribute("src", re.compile("^/images|^http"))
+        assert grey(page, 0) == soft
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_text("All done for now")).to_be_visible()
+        file = admin.download(task, "verdicts.jsonl", tmp_path / "verdicts.jsonl")
+        assert [admin.wrong, reader.wrong] == [[], []]
+    said = json.loads(file.read_text())["said"]
+    assert (said["l1"], said["l2"]) == (0.5, 0.6)
+    assert said["windows"] == {"l2": [-600.0, pytest.approx(wide, rel=1e-4)]}

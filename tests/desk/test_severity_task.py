@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from desk_room import Room, once, read_all, write_set
 from PIL import Image
+from pydicom import dcmread
 from pydicom.data import get_testdata_file
+from pydicom.pixels import apply_modality_lut
 
 from wardround.core.case import Image as CaseImage
 from wardround.degrade.rendering import degrade
@@ -120,6 +122,55 @@ def test_the_slider_shows_what_degrade_draws(room, task):
         assert visitor.get(f"{picture}/at/{bad}").status_code == 422
     assert room.enter("Gus", "radiologist").get(f"{picture}/at/1").status_code in (200, 404)
     assert room.enter("Hal", "student").get(f"{picture}/at/1").status_code == 404
+
+
+def ct_task(room, visitor, **settings):
+    """A CT in Hounsfield units, for one reader; gives the task and the address of its picture."""
+    folder = write_set(room.root / "ct", [])
+    (folder / "images").mkdir(exist_ok=True)
+    (folder / "images/ct.dcm").write_bytes(Path(get_testdata_file("CT_small.dcm")).read_bytes())
+    told = scan(1) | {"images": [{"path": "images/ct.dcm", "modality": "CT"}]}
+    (folder / "cases.jsonl").write_text(json.dumps(told) + "\n")
+    task = room.make("severity", "ct", [f"person:{visitor.person.id}"], **settings)
+    page = visitor.get(f"/tasks/{task.id}/next")
+    assert page.text.count("data-window=") == 2
+    return task, page, re.findall(r'data-picture="(/images/[^"]+)"', page.text)[0]
+
+
+def test_a_ct_is_degraded_in_hounsfield_units_and_then_seen_under_any_window(room, task):
+    visitor = room.enter("Lea", "radiologist")
+    _, _, picture = ct_task(room, visitor, types="low_dose", images="1")
+    dataset = dcmread(get_testdata_file("CT_small.dcm"))
+    values = apply_modality_lut(dataset.pixel_array, dataset)
+    noisy = degrade(values, "low_dose", 1.5, space="hu")
+    for quick in ("0", "1"):
+        for center, width in ((40, 400), (-600, 1500)):
+            answer = visitor.get(f"{picture}/at/1.5?quick={quick}&center={center}&width={width}")
+            drawn = np.asarray(Image.open(io.BytesIO(answer.content)))
+            wanted = np.clip(((noisy - (center - 0.5)) / (width - 1) + 0.5) * 255, 0, 255)
+            assert np.abs(drawn - wanted).max() <= 0.51
+    for bad in ("center=40", "width=400", "center=40&width=0", "center=nan&width=1", "center=x&width=1"):
+        assert visitor.get(f"{picture}/at/1.5?{bad}").status_code == 422
+
+
+def test_the_window_of_a_mark_is_kept_where_it_is_not_the_first(room, task):
+    visitor = room.enter("Mia", "radiologist")
+    made, page, _ = ct_task(room, visitor, types="low_dose", images="1")
+    marks = {"l1": "0.5", "l2": "1.2"}
+    for bad in ("x y", "40", "40 0", "40 -1", "nan 4", "1 2 3"):
+        sent = visitor.submit(str(page.url), {"once": once(page.text), **marks, "l2_window": bad})
+        assert sent.status_code == 422, bad
+    for bad in ([1], {"l3": [1, 2]}, {"l1": [True, 2]}, {"l1": "40 400"}, {"l1": [1, None]}):
+        said = {"said": {"l1": 0.5, "l2": 1, "windows": bad}, "once": "abcdefgh-9"}
+        assert visitor.submit_json(f"/api/tasks/{made.id}/items/1/verdict", said).status_code == 422, bad
+    visitor.submit(str(page.url), {"once": once(page.text), **marks, "l1_window": "", "l2_window": "-600 1500"})
+    said = json.loads(exported(room, made, "verdicts.jsonl"))["said"]
+    assert said == {"l1": 0.5, "l2": 1.2, "windows": {"l2": [-600.0, 1500.0]}}
+    assert 'name="l2_window" value="-600 1500"' in visitor.get(f"/tasks/{made.id}/items/1").text
+    assert (
+        "L2 was marked under another window: centre -600, width 1500"
+        in room.admin.get(f"/admin/tasks/{made.id}/items/1").text
+    )
 
 
 def test_no_page_tells_a_reader_the_numbers(room, task):

@@ -5,10 +5,11 @@
   if (!form) return;
   const slider = form.querySelector("#slider"), live = form.querySelector("img.live"), state = form.querySelector(".state");
   const REST = 250; // milliseconds of rest after which the whole picture is fetched
-  let wanted = null, busy = false, resting = null, shownAt = null;
+  let wanted = null, busy = false, resting = null, turned = null; // turned: the window, where it is not the first
 
   async function draw(place, quick) {
-    const answer = await fetch(`${form.dataset.picture}/at/${place}${quick ? "?quick=1" : ""}`);
+    const under = turned, asked = new URLSearchParams({ ...(quick && { quick: 1 }), ...under });
+    const answer = await fetch(`${form.dataset.picture}/at/${place}?${asked}`);
     if (!answer.ok) throw new Error(answer.status);
     const url = URL.createObjectURL(await answer.blob());
     const before = live.src;
@@ -16,7 +17,7 @@
     await live.decode().catch(() => {});
     if (before.startsWith("blob:")) URL.revokeObjectURL(before);
     live.dataset.at = place;
-    shownAt = place;
+    live.dataset.under = under ? `${under.center} ${under.width}` : "";
   }
   async function follow() {
     if (busy) return;
@@ -52,11 +53,13 @@
   function set(level) {
     const field = form.elements[level];
     field.value = Number(slider.value).toFixed(2);
+    form.elements[`${level}_window`].value = turned ? `${turned.center} ${turned.width}` : "";
     form.elements.unreadable.checked = false;
     show();
     slider.dispatchEvent(new Event("change", { bubbles: true })); // kept with the draft
   }
   slider.addEventListener("input", moved);
+  live.closest(".frame").addEventListener("window", event => { turned = event.detail; moved(); });
   slider.addEventListener("keydown", event => {
     const by = { PageUp: 0.1, PageDown: -0.1 }[event.key];
     if (!by) return;

@@ -16,6 +16,7 @@
 
   function viewer(frame, group) {
     const image = frame.querySelector("img");
+    frame.group = group;
     const view = { scale: 1, x: 0, y: 0 }; // x and y as shares of the frame, so that linked frames may differ in size
     const fingers = new Map();
     frame.tools = document.createElement("div");

@@ -1,4 +1,5 @@
 // The window of images with more than 8 bits: "Contrast" on, dragging right widens it, dragging up brightens; so do the arrow keys.
+// Linked images that were first shown under the same window keep the same. A live frame is drawn by who listens to "window".
 "use strict";
 (() => {
   const PRESETS = { "Soft tissue": [40, 400], Lung: [-600, 1500], Bone: [400, 1800], Brain: [40, 80] }; // in Hounsfield units
@@ -12,35 +13,46 @@
     let { center, width } = told, on = false, held = null, wanted = false, busy = false;
 
     async function follow() {
+      if ("live" in frame.dataset) {
+        const window = isFirst() ? null : { center: center.toPrecision(6), width: width.toPrecision(6) };
+        frame.dispatchEvent(new CustomEvent("window", { detail: window }));
+        return;
+      }
       wanted = true;
       if (busy) return;
       busy = true;
       while (wanted) { // the newest window only: those in between are not asked for
         wanted = false;
         try {
-          const drawn = await fetch(`${frame.dataset.window}/${center.toPrecision(6)}/${width.toPrecision(6)}`);
-          if (!drawn.ok) break;
+          const drawn = isFirst() ? null : await fetch(`${frame.dataset.window}/${center.toPrecision(6)}/${width.toPrecision(6)}`);
+          if (drawn && !drawn.ok) break;
           const before = image.src;
-          image.src = URL.createObjectURL(await drawn.blob());
+          image.src = drawn ? URL.createObjectURL(await drawn.blob()) : first;
           await image.decode().catch(() => {});
           if (before.startsWith("blob:")) URL.revokeObjectURL(before);
         } catch { break; }
       }
       busy = false;
     }
+    function isFirst() { return center === told.center && width === told.width; }
     function tell() {
       note.textContent = `Centre ${+center.toPrecision(4)}, width ${+width.toPrecision(4)}${told.unit && ` ${told.unit}`}`;
       frame.dataset.center = center;
       frame.dataset.width = width;
+      if (list) list.value = isFirst() ? "first" : Object.keys(PRESETS).find(name => PRESETS[name].every((value, place) => value === [center, width][place])) || "";
     }
     function turn(wider, brighter) {
       width = Math.min(2 * range, Math.max(range / 4096, width * Math.exp(wider)));
-      center = Math.min(told.high, Math.max(told.low, center - brighter * width));
-      tell();
-      follow();
+      changed([Math.min(told.high, Math.max(told.low, center - brighter * width)), width]);
     }
     function choose(to) { [center, width] = to; tell(); follow(); }
-    function reset() { ({ center, width } = told); tell(); image.src = first; }
+    function changed(to) {
+      choose(to);
+      if (!frame.group.linked) return;
+      const same = other => other !== frame && other.windowed && ["center", "width", "unit"].every(name => other.windowed.told[name] === told[name]);
+      frame.group.frames.filter(same).forEach(other => other.windowed.choose(to));
+    }
+    function reset() { changed([told.center, told.width]); }
     function toggle() {
       on = !on;
       button.setAttribute("aria-pressed", on);
@@ -57,17 +69,20 @@
     const note = document.createElement("span");
     note.className = "soft window";
     frame.tools.append(button);
-    if (told.unit === "HU") {
-      const list = document.createElement("select");
+    const list = told.unit === "HU" ? document.createElement("select") : null;
+    if (list) {
       list.setAttribute("aria-label", "Window");
-      list.append(new Option("Window …", ""), ...Object.keys(PRESETS).map(name => new Option(name, name)), new Option("As first shown", "first"));
-      list.addEventListener("change", () => {
-        if (list.value === "first") reset(); else if (list.value) choose(PRESETS[list.value]);
+      list.append(new Option("As first shown", "first"), ...Object.keys(PRESETS).map(name => new Option(name, name)), new Option("Own window", ""));
+      list.addEventListener("change", event => {
+        event.stopPropagation(); // nothing that a draft keeps
+        if (list.value === "first") reset(); else if (list.value) changed(PRESETS[list.value]);
       });
       list.addEventListener("input", event => event.stopPropagation());
       frame.tools.append(list);
     }
     frame.tools.append(note);
+    frame.windowed = { told, choose };
+    frame.setAttribute("aria-label", `${frame.getAttribute("aria-label")} W: arrows change the window, R takes it back.`);
     tell();
 
     const arrows = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] };

@@ -6,6 +6,7 @@ that is calibrated. Marks of several readers and images become a new severity ta
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ from wardround.desk.thresholds import MILDEST, STRONGEST, Mark, agreement, one_a
 from wardround.reporting.svg import Scale, interval
 
 EVERY = "all"
+LEVELS = ("l1", "l2")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 SEVERITIES, AGREEMENTS = Scale(MILDEST, STRONGEST, marked=1.0), Scale(-0.2, 1.0, marked=0.0)
 COLUMNS = ("type", "level", "value", "low", "high", "readers", "images", "marks", "at_end", "base", "parameters")
@@ -69,23 +71,27 @@ class Severity(Kind):
     def read(self, form: FormData, item: Item) -> dict[str, Any]:
         if form.get("unreadable") == "yes":
             return {"unreadable": True}
-        return {level: _number(form.get(level)) for level in ("l1", "l2")}
+        marks = {level: _number(form.get(level)) for level in LEVELS}
+        windows = {level: list(map(_number, text.split())) for level in LEVELS if (text := _window(form, level))}
+        return marks | ({"windows": windows} if windows else {})
 
     def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
         if "unreadable" in said:
             return {"unreadable": ["yes"]}
-        return {level: [f"{said[level]:g}"] for level in ("l1", "l2")}
+        windows = {f"{level}_window": [f"{at:g} {wide:g}"] for level, (at, wide) in said.get("windows", {}).items()}
+        return {level: [f"{said[level]:g}"] for level in LEVELS} | windows
 
     def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
         if said.get("unreadable") is True:
             return {"unreadable": True}
-        marks = {level: said.get(level) for level in ("l1", "l2")}
+        marks = {level: said.get(level) for level in LEVELS}
         for value in marks.values():
             if type(value) not in (int, float) or not MILDEST <= value <= STRONGEST:  # type: ignore[operator]
                 raise WardroundError("set both marks: move the slider and press 1, then further and 2")
         if marks["l1"] > marks["l2"]:  # type: ignore[operator]
             raise WardroundError("the first mark lies beyond the second: what is intact is feasible too")
-        return {level: round(float(value), 3) for level, value in marks.items()}  # type: ignore[arg-type]
+        checked: dict[str, Any] = {level: round(float(value), 3) for level, value in marks.items()}  # type: ignore[arg-type]
+        return checked | ({"windows": _windows(said["windows"])} if said.get("windows") else {})
 
     def label(self, said: Mapping[str, Any]) -> str | None:
         return None  # marks are numbers: how far they agree is told in `parts`
@@ -93,7 +99,11 @@ class Severity(Kind):
     def told(self, said: Mapping[str, Any], item: Item) -> Markup:
         if "unreadable" in said:
             return Markup("<p>Cannot be read even as it is.</p>")
-        return Markup("<p>Intact up to {:.2f}, feasible up to {:.2f}.</p>").format(said["l1"], said["l2"])
+        told = Markup("<p>Intact up to {:.2f}, feasible up to {:.2f}.</p>").format(said["l1"], said["l2"])
+        for level, (center, width) in said.get("windows", {}).items():
+            words = "<p>{} was marked under another window: centre {:g}, width {:g}.</p>"
+            told += Markup(words).format(level.upper(), center, width)
+        return told
 
     def parts(self, desk: Desk, task: Task) -> list[Part]:
         marks = marks_of(desk, task)
@@ -163,6 +173,22 @@ def _number(text: Any) -> float | None:
         return float(text)
     except (TypeError, ValueError):
         return None
+
+
+def _window(form: FormData, level: str) -> str:
+    """The window under which a mark was set, where it was not the first: centre and width."""
+    return str(form.get(f"{level}_window") or "").strip()
+
+
+def _windows(told: Any) -> dict[str, list[float]]:
+    if not isinstance(told, dict) or not told.keys() <= set(LEVELS):
+        raise WardroundError("a mark has at most one window")
+    for window in told.values():
+        if not isinstance(window, list) or len(window) != 2 or not all(type(each) in (int, float) for each in window):
+            raise WardroundError("a window has a centre and a width")
+        if not all(math.isfinite(each) for each in window) or window[1] <= 0:
+            raise WardroundError("a window has a centre and a width above 0")
+    return {level: [float(each) for each in told[level]] for level in LEVELS if level in told}
 
 
 def _toml(desk: Desk, task: Task) -> bytes:
