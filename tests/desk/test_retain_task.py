@@ -106,6 +106,74 @@ def test_three_readers_decide_by_majority_and_the_rule_is_told(room, tmp_path):
     assert len(left) == 6 * 5 - 2
 
 
+def new_set(room, task, folder) -> dict[str, list[str]]:
+    """What `wardround build review` leaves of the set."""
+    file = folder / "given.jsonl"
+    file.write_bytes(room.admin.get(f"/admin/tasks/{task.id}/export/review.jsonl").content)
+    review(room.root / "set", [file], folder / "new", share=0)
+    return {each.id: [question.id for question in each.questions] for each in CaseSet.open(folder / "new")}
+
+
+@pytest.mark.parametrize("rule", ["majority", "any"])
+def test_what_is_wrong_with_the_question_itself_takes_the_clean_one_out_too(room, tmp_path, rule):
+    extra = {"id": "two", "kind": "open", "prompt": "And why?", "gold": "urate", "given": ["mcq"]}
+    other = {"id": "own", "kind": "open", "prompt": "How old?", "gold": "90"}
+    cases = [degraded(number) for number in range(6)]
+    cases[0]["questions"] += [extra, other]
+    write_set(room.root / "set", cases)
+    task = room.make("retain", "set", ["role:radiologist"], rule=rule)
+    numbers = {item.name: item.number for item in room.desk.work.items(task)}
+    voices = {
+        "c0/mcq/gaussian_blur": (["baseline"], ["answerable", "type"], None),  # two of three: the question itself
+        "c1/mcq/gaussian_blur": (["modality"], ["modality"], ["baseline"]),
+        "c2/mcq/gaussian_blur": (["baseline"], ["destroyed"], ["type"]),  # of three only one means the question itself
+        "c3/mcq/reduce_contrast": (["answerable"], None, None),
+        "c4/mcq/reduce_contrast": (["severity"], ["unchanged"], ["irrelevant"]),
+    }
+    said = {numbers[name]: told for name, told in voices.items()}
+    for place in range(3):
+
+        def says(number, page, place=place):
+            reasons = said.get(number, (None,) * 3)[place]
+            return decided("discard", *reasons) if reasons else decided("retain")
+
+        read_all(room.enter(f"R{place}", "radiologist"), task, says)
+    found = {each.item.name: each for each in decisions(room.desk, task)}
+    whole = {"c0", "c1"} if rule == "majority" else {"c0", "c1", "c2", "c3"}
+    assert {name[:2] for name, each in found.items() if each.clean == "discard"} == whole
+    assert (
+        found["c0/mcq/reduce_contrast"].decision == "discard"
+    )  # nobody spoke against it, but its clean question is out
+    assert found["c0/mcq/reduce_contrast"].votes == 0
+    told = summary(room.desk, task)
+    assert told["clean"] == {"questions": 6, "discarded": len(whole), "open": 0}
+    assert told["rate"]["discarded"] == 4 * len(whole) + (4 if rule == "majority" else 2)
+    left = new_set(room, task, tmp_path)
+    assert left["c0"] == ["own"]  # what follows the clean question goes with it
+    assert "c1" not in left  # nothing is left of it
+    assert ("c2" in left, "c3" in left) == ((True, True) if rule == "majority" else (False, False))
+    assert left["c4"] == ["mcq", "mcq-gaussian_blur-L1", "mcq-gaussian_blur-L2"]
+    assert len(left["c5"]) == 5
+    lines = room.admin.get(f"/admin/tasks/{task.id}/export/decisions.jsonl").text.splitlines()
+    out = {line["case"] for line in map(json.loads, lines) if line["clean"] == "discard"}
+    assert out == whole
+    assert "the clean question is out too" in told["rule"]
+    assert f"Clean questions out with them: {len(whole)} of 6" in room.admin.get(f"/admin/tasks/{task.id}").text
+
+
+def test_a_clean_question_is_open_until_all_that_is_made_of_it_is_read(room):
+    task = room.make("retain", "set", ["role:radiologist"], readers="1")
+    reader = room.enter("Rae", "radiologist")
+    page = reader.get(f"/tasks/{task.id}/items/1")
+    reader.submit(str(page.url), {"once": once(page.text), **decided("discard", "destroyed")})
+    first, second = decisions(room.desk, task)[:2]
+    assert (first.decision, first.clean) == ("discard", "open")
+    assert (second.decision, second.clean) == ("open", "open")
+    page = reader.get(f"/tasks/{task.id}/items/2")
+    reader.submit(str(page.url), {"once": once(page.text), **decided("retain")})
+    assert {each.clean for each in decisions(room.desk, task)[:2]} == {"retain"}
+
+
 def test_any_voice_discards_where_that_is_the_rule(room):
     task = room.make("retain", "set", ["role:radiologist"], rule="any", readers="2")
     first = room.desk.work.items(task)[0].number

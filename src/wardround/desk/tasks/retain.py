@@ -16,13 +16,21 @@ import polars as pl
 from starlette.datastructures import FormData
 
 from wardround.asking.options import seeded
-from wardround.building.reviewing.items import PHYSICIAN
-from wardround.building.reviewing.verdicts import EDIT
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.decisions import DISCARD, PAPER, RETAIN, RULES, decisions, summary
+from wardround.desk.decisions import (
+    ANSWERABLE,
+    DISCARD,
+    OF_THE_QUESTION,
+    PAPER,
+    RETAIN,
+    RULES,
+    decisions,
+    summary,
+)
 from wardround.desk.desk import Desk
+from wardround.desk.discarding import taken_out
 from wardround.desk.exporting import jsonl, table
 from wardround.desk.kind import Export, Kind, Part, Setting
 from wardround.desk.pages import render
@@ -31,7 +39,6 @@ from wardround.desk.places import inside
 from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
 from wardround.marking.marks import FILE as MARKS
 
-ANSWERABLE = "answerable"
 REASONS = {  # the paper's five mandatory criteria and its three further issues, in our words
     "baseline": "The L0 image itself is not of diagnostic quality",
     "modality": "The image is of none of the seven modalities",
@@ -78,7 +85,11 @@ class Retain(Kind):
         told = {"ordered": pictures, "captions": [each.name.partition("/")[0] for each in pictures]}
         blind = item.hidden.get("blind") if mine else None
         reasons = {name: words for name, words in REASONS.items() if name != ANSWERABLE or mine or not _has_blind(item)}
-        return told | {"blind": blind, "reasons": reasons}
+        groups = [
+            {name: words for name, words in reasons.items() if (name in OF_THE_QUESTION) == whole}
+            for whole in (True, False)
+        ]
+        return told | {"blind": blind, "reasons": groups}
 
     def next(self, desk: Desk, task: Task, person: Person) -> int | None:
         """Decided, but the blind run not seen: that first."""
@@ -142,7 +153,7 @@ class Retain(Kind):
             Export("decisions.jsonl", "every degraded question with its decision, votes, reasons and the rule", _lines),
             Export("decisions.csv", "the same as a table", _table),
             Export("summary.json", "the discard rate with its interval, beside the paper's 8.3%", _summary),
-            Export("review.jsonl", "for wardround build review --share 0: takes the discarded ones out", _for_build),
+            Export("review.jsonl", "for wardround build review --share 0: takes out what was discarded", taken_out),
         )
 
 
@@ -213,7 +224,8 @@ def _told(desk: Desk, task: Task) -> Iterator[dict[str, Any]]:
     for each in decisions(desk, task):
         for question in each.item.shown["degraded"]:
             told = {"case": each.item.shown["case"], **question, "type": each.item.shown["type"]}
-            told |= {"decision": each.decision, "discard_votes": each.votes, "readers": each.readers}
+            told |= {"decision": each.decision, "clean": each.clean}
+            told |= {"discard_votes": each.votes, "readers": each.readers}
             yield told | {"reasons": each.reasons, "rule": rule}
 
 
@@ -222,23 +234,11 @@ def _lines(desk: Desk, task: Task) -> bytes:
 
 
 def _table(desk: Desk, task: Task) -> bytes:
-    columns = ("case", "question", "of", "type", "severity", "decision", "discard_votes", "readers", "reasons", "rule")
-    return table(_told(desk, task), columns)
+    named = ("case", "question", "of", "type", "severity")
+    decided = ("decision", "clean", "discard_votes", "readers", "reasons", "rule")
+    return table(_told(desk, task), (*named, *decided))
 
 
 def _summary(desk: Desk, task: Task) -> bytes:
     told = summary(desk, task) | {"paper": {"value": PAPER, "where": "MedQ-Deg, appendix 0.A.1, about 8.3%"}}
     return json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-def _for_build(desk: Desk, task: Task) -> bytes:
-    """One edit a case that drops its discarded questions, in the name of all readers."""
-    gone: dict[str, dict[str, None]] = {}
-    for each in decisions(desk, task):
-        if each.decision == DISCARD:
-            fields = {f"questions.{question['question']}": None for question in each.item.shown["degraded"]}
-            gone.setdefault(each.item.shown["case"], {}).update(fields)
-    times = [verdict.time for verdict in desk.work.verdicts(task)]
-    same = {"reviewer": f"readers of {task.name}", "level": PHYSICIAN, "verdict": EDIT, "time": max(times, default="")}
-    rule = RULES[task.settings["rule"]]
-    return jsonl({"item": f"cases/{case}", **same, "reasons": [rule], "edits": edits} for case, edits in gone.items())
