@@ -74,6 +74,15 @@ def test_an_upstream_error_has_an_effect_where_planted_and_none_elsewhere(propag
     assert right > own > wrong  # own lies between
 
 
+def test_the_paper_s_own_table_has_every_stage_under_every_carry(propagation: Benched) -> None:
+    table, effects = propagation.tables[0], titled(propagation, "What an upstream error does")
+    for stage in STAGES[1:]:
+        for carried in ("own", "right", "wrong", "nothing"):
+            found = cell(table, ("leaning",), carried, stage).value
+            assert found == pytest.approx(cell(effects, ("leaning", stage), carried, "Accuracy with this carried").value)
+    assert cell(table, ("perfect",), "own", "IQA").value == 1.0
+
+
 def test_the_association_says_that_it_is_none_of_cause(propagation: Benched) -> None:
     table = titled(propagation, "Errors that go together")
     assert interval(cell(table, ("leaning", "all"), "Difference"))[0] > 0.4

@@ -91,7 +91,8 @@ def follows_table(run: RunFolder, note: Callable[[str], None]) -> Table | None:
     notes = [
         "Admissible by the schema of the case set: a grade of the disease that the candidate named, and a management "
         "that is right at the grade it named (at any grade of the disease, where that grade is none of its). What "
-        "cannot be read follows from nothing. Chains whose diagnosis the schema does not name are left out.",
+        "cannot be read follows from nothing. Chains whose diagnosis the schema does not name are left out. Of chains "
+        "that lack a grade or a decision, both is what they have.",
         "The options of a question are made for the right diagnosis: after a wrong one they may hold nothing that "
         "follows. The columns on the right leave such chains out.",
     ]
