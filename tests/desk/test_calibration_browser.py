@@ -152,6 +152,11 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         page.keyboard.press("l")
         page.keyboard.press("+")
         assert (ct.get_attribute("data-scale"), deep.get_attribute("data-scale")) == ("1.25", "1.56")
+        full = page.get_by_role("button", name="Full window").nth(1)
+        full.click()
+        assert deep.bounding_box()["width"] == 1280
+        full.click()  # a finger has no Escape: the tools lie over the full window
+        assert deep.bounding_box()["width"] < 1000
         page.keyboard.press("0")
         pinch(page, deep.bounding_box())
         assert float(deep.get_attribute("data-scale")) > 2

@@ -292,6 +292,47 @@ def test_who_was_removed_is_out_at_once(room, task):
     assert Visitor(room).submit("/login", {"name": "Rob", "password": PASSWORD}).status_code == 401
 
 
+def link_in(page: str) -> str:
+    return re.findall(r'value="http://127.0.0.1(/join/[^"]+)"', page)[0]
+
+
+def test_a_link_can_be_withdrawn_until_it_is_used(room, task):
+    link = link_in(room.admin.submit("/admin/invitations", {"role": "resident"}).text)
+    page = room.admin.get("/admin/people").text
+    (newest, *_) = re.findall(r'action="(/admin/invitations/\d+/withdraw)"', page)
+    assert Visitor(room).get(link).status_code == 200
+    assert room.student.submit(newest).status_code == 403
+    room.admin.submit(newest)
+    assert Visitor(room).get(link).status_code == 404
+    assert newest not in room.admin.get("/admin/people").text
+    assert "withdraw invitation" in room.admin.get("/admin/audit.jsonl").text
+
+
+def test_links_of_who_was_removed_are_void(room, task):
+    second = room.enter("Ben", "administrator")
+    made = link_in(second.submit("/admin/invitations", {"role": "administrator"}).text)
+    own = link_in(room.admin.submit(f"/admin/people/{second.person.id}/password").text)
+    room.admin.submit(f"/admin/people/{second.person.id}/remove")
+    assert [Visitor(room).get(link).status_code for link in (made, own)] == [404, 404]
+
+
+def test_who_is_logged_out_in_the_middle_is_told_the_way_back(room, task):
+    visitor = room.enter("Lou", "student")
+    room.desk.people.close_session(room.desk.visits.read(visitor.cookies.get(room.desk.visits.cookie)), visitor.person)
+    sent = visitor.submit(f"/tasks/{task.id}/items/1", {"verdict": "keep"})
+    assert (sent.status_code, "You are logged out" in sent.text) == (401, True)
+    assert f'href="/login?to=/tasks/{task.id}/items/1"' in sent.text
+
+
+def test_a_closed_task_says_so_to_those_who_have_it(room, task):
+    room.admin.submit(f"/admin/tasks/{task.id}/state", {"open": "no"})
+    told = room.student.get(f"/tasks/{task.id}")
+    assert (told.status_code, "This task is closed; what you did is kept" in told.text) == (404, True)
+    assert "closed" not in room.stranger.get(f"/tasks/{task.id}").text
+    room.admin.submit(f"/admin/tasks/{task.id}/state", {"open": "yes"})
+    assert room.student.get(f"/tasks/{task.id}").status_code == 200
+
+
 def test_a_new_password_ends_old_sessions(room, task):
     visitor = room.enter("Nia", "student")
     link = room.admin.submit(f"/admin/people/{visitor.person.id}/password").text

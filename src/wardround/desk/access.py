@@ -103,8 +103,10 @@ def task_to_do(
 ) -> Task:
     """A task that is open and given to whoever asks. Others learn nothing, not even that it exists."""
     found = desk.work.task(task)
-    if found is None or not found.open or not desk.work.is_assigned(found, person):
+    if found is None or not desk.work.is_assigned(found, person):
         raise HTTPException(404, "there is no such task for you")
+    if not found.open:
+        raise HTTPException(404, "this task is closed; what you did is kept")
     return found
 
 

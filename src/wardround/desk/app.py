@@ -100,4 +100,6 @@ def _told(request: Request, status: int, what: str) -> Response:
     """An error as a page, or as JSON where JSON was asked for."""
     if request.url.path.startswith("/api/") or not hasattr(request.state, "visit"):
         return JSONResponse({"detail": what}, status)
-    return page(request, "error.html", status, what=what, code=status)
+    path = request.url.path
+    again = path if request.method == "POST" and path.startswith("/tasks/") else ""  # where what was typed is kept
+    return page(request, "error.html", status, what=what, code=status, again=again)

@@ -84,6 +84,21 @@ class People:
             *(_hashed(token), now()),
         )
 
+    def invitations(self) -> list[Row]:
+        """Links that nobody has used yet and that still work, the newest first."""
+        return self._store.rows(
+            "SELECT i.rowid AS id, i.role, i.made, i.until, p.name AS whom, m.name AS made_by FROM invitations i"
+            " LEFT JOIN people p ON p.id = i.person LEFT JOIN people m ON m.id = i.made_by"
+            " WHERE used IS NULL AND until > ? ORDER BY i.made DESC, i.rowid DESC",
+            now(),
+        )
+
+    def withdraw(self, invitation: int, by: Person) -> None:
+        """A link that nobody has used works no more."""
+        with self._store.saving():
+            self._store.write("UPDATE invitations SET used = ? WHERE rowid = ? AND used IS NULL", now(), invitation)
+            self._store.record(by.id, "withdraw invitation", invitation=invitation)
+
     def join(self, token: str, name: str, password: str, specialty: str = "") -> Person:
         """Takes an invitation up."""
         name, specialty = " ".join(name.split()), " ".join(specialty.split())[:LONGEST_NAME]
@@ -125,12 +140,15 @@ class People:
         return person_of(row)
 
     def leave(self, id: int, by: Person) -> None:
-        """Somebody may not come in any more; what they did stays."""
+        """Somebody may not come in any more, nor may who has a link of theirs; what they did stays."""
         if id == by.id:
             raise WardroundError("you cannot remove yourself")
         with self._store.saving():
             self._store.write("UPDATE people SET active = 0 WHERE id = ?", id)
             self._store.write("UPDATE sessions SET ended = ? WHERE person = ? AND ended IS NULL", now(), id)
+            self._store.write(
+                "UPDATE invitations SET used = ? WHERE used IS NULL AND (made_by = ? OR person = ?)", now(), id, id
+            )
             self._store.record(by.id, "remove person", whom=id)
 
     def log_in(self, name: str, password: str, address: str) -> Person:

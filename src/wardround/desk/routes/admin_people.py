@@ -28,6 +28,12 @@ def invite(request: Request, desk: TheDesk, person: Administrator, form: FormSen
     return _people(request, desk, link=_link(request, token), what=f"invites one {role}")
 
 
+@router.post("/invitations/{id}/withdraw")
+def withdraw(desk: TheDesk, person: Administrator, form: FormSent, id: Number) -> Response:
+    desk.people.withdraw(id, person)
+    return RedirectResponse("/admin/people", 303)
+
+
 @router.post("/people/{id}/password")
 def new_password(request: Request, desk: TheDesk, person: Administrator, form: FormSent, id: Number) -> Response:
     whose = desk.people.by_id(id)
@@ -43,6 +49,7 @@ def remove(desk: TheDesk, person: Administrator, form: FormSent, id: Number) -> 
 
 def _people(request: Request, desk: TheDesk, link: str = "", what: str = "") -> Response:
     told: dict[str, Any] = {"people": desk.people.all(), "roles": ROLES, "days": INVITATION_DAYS}
+    told["invitations"] = desk.people.invitations()
     return page(request, "people.html", link=link, what=what, scripts=("copy.js",), **told)
 
 

@@ -44,7 +44,12 @@
     }
     function move(x, y) { view.x += x / frame.clientWidth; view.y += y / frame.clientHeight; changed(); }
     function reset() { Object.assign(view, { scale: 1, x: 0, y: 0 }); changed(); }
-    function whole() { frame.classList.toggle("whole"); reset(); }
+    function whole() {
+      const on = frame.classList.toggle("whole");
+      frame.tools.classList.toggle("over", on); // without them a finger could not leave
+      full.setAttribute("aria-pressed", on);
+      reset();
+    }
     function link() {
       group.linked = !group.linked;
       group.buttons.forEach(button => button.setAttribute("aria-pressed", group.linked));
@@ -100,7 +105,8 @@
     tool(frame, "+", "Zoom in", () => zoom(STEP));
     tool(frame, "−", "Zoom out", () => zoom(1 / STEP));
     tool(frame, "Fit", "Fit the whole image", reset);
-    tool(frame, "Full", "Full window; Escape ends it", () => { whole(); frame.focus(); });
+    const full = tool(frame, "Full", "Full window; Escape ends it", () => { whole(); frame.focus(); });
+    full.setAttribute("aria-pressed", false);
     if (group.frames.length > 1) {
       const button = tool(frame, "Link", "Link: move all images together", link);
       button.setAttribute("aria-pressed", group.linked);
