@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
+from made_marks import made_marks, mark
+from test_people_compared import study_of
 
-from wardround.measuring.people import BOTH, CASES, interval, spread
+from wardround.measuring.people import measure_people
+from wardround.measuring.spread import BOTH, CASES, score_interval, spread
 
 
 def answers(
@@ -52,13 +56,17 @@ def test_both_parts_are_what_drawing_people_or_cases_anew_gives() -> None:
 
 def test_one_person_has_an_interval_over_cases_and_few_cases_have_none() -> None:
     person, case, value = answers(3, people=1)
-    low, high, method = interval(spread(person, case, value), len(value))
+    low, high, method = score_interval(spread(person, case, value), len(value))
     assert low is not None
     assert high is not None
     assert 0 < low < value.mean() < high < 1
     assert method == CASES
-    assert interval(spread(person[:5], case[:5].argsort().argsort(), value[:5]), 5) == (None, None, "too few cases")
-    alike = interval(spread(*answers(4)[:2], np.ones(720)), 720)
+    assert score_interval(spread(person[:5], case[:5].argsort().argsort(), value[:5]), 5) == (
+        None,
+        None,
+        "too few cases",
+    )
+    alike = score_interval(spread(*answers(4)[:2], np.ones(720)), 720)
     assert alike[1:] == (1.0, BOTH)
     assert alike[0] is not None
     assert 0.9 < alike[0] < 1
@@ -69,7 +77,7 @@ def covered(repeats: int, **how: float) -> float:
     held = 0
     for seed in range(repeats):
         person, case, value = answers(1000 + seed, **how)  # type: ignore[arg-type]
-        low, high, _ = interval(spread(person, case, value), len(value))
+        low, high, _ = score_interval(spread(person, case, value), len(value))
         assert low is not None
         assert high is not None
         held += low <= 0.6 <= high
@@ -83,3 +91,21 @@ def covered(repeats: int, **how: float) -> float:
 )
 def test_the_interval_holds_the_truth(people: int, cases: int, each: int, between: float) -> None:
     assert 0.93 <= covered(2_000, people=people, cases=cases, each=each, between=between) <= 0.985
+
+
+def test_people_stand_in_the_slice_of_the_condition_that_they_answered_under() -> None:
+    study = study_of(conditions={"telling": ["text", "multimodal"], "stem": ["full", "options-only"]})
+    rows = [
+        mark(case, "right" if case % 3 else "unparsed", candidate="human/student", person="cem", at_telling="text")
+        for case in range(12)
+    ]
+    found = measure_people(made_marks(rows).lazy(), study).filter(pl.col("measure") == "accuracy")
+    assert found["slice"].to_list() == [
+        "{}",
+        '{"telling":"text"}',
+        '{"stem":"full"}',
+        '{"stem":"full","telling":"text"}',
+    ]
+    assert found["value"].to_list() == [pytest.approx(8 / 12)] * 4
+    parsed = measure_people(made_marks(rows).lazy(), study).filter(pl.col("measure") == "accuracy_parsed")
+    assert parsed.select("value", "n").row(0) == (1.0, 8)

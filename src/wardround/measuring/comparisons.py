@@ -75,7 +75,10 @@ def _contrasts(
     family: Family, versions: list[Measure], numbers: Coded, by_candidate: dict[str, Own], study: Study
 ) -> list[list[Comparison]]:
     """Candidates with each other, or the values of an axis within each candidate; by measure."""
-    values = compared_values(family, study)
+    values, people = (
+        compared_values(family, study),
+        {each.name for each in study.candidates if each.provider == "people"},
+    )
     sides: list[tuple[str, dict[str, Side]]] = []
     if family.between == "candidate":
         values = values + [name for name in numbers.candidates if name not in values]
@@ -95,6 +98,7 @@ def _contrasts(
             Comparison(a, b, slice, paired(measure, there.get(a), there.get(b)))
             for slice, there in sides
             for a, b in pairs(values, family.reference)
+            if not people & {a, b}  # these have a family of their own
         ]
         for measure in versions
     ]

@@ -14,6 +14,7 @@ from wardround.measuring.ranking import RANKED
 
 SEVERITY = "severity"  # compared within each candidate, every degraded record with its own L0
 NOT_DECLARED = "default (not declared)"
+PEOPLE = "models and people"  # begins the names of families that no study declares, where people are candidates
 MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
 
 

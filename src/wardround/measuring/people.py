@@ -1,53 +1,31 @@
-"""Figures of people: the mean over people, with an interval over people and cases.
-
-Every person counts alike, however much they answered. The variance is that of drawing people anew plus that of drawing
-clusters of cases anew, less what both contain twice, the noise of single answers: a bootstrap that draws both at once
-would count that noise three times. The interval is a score interval at the effective number of answers, with Student's
-quantile for the number of people and of cases (Satterthwaite). Of one person it is over cases alone.
-"""
+"""Figures of people: the mean over people, with an interval over people and cases (see spread.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import inf
-from typing import Any, NamedTuple
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
-import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from wardround.core.canonical import canonical_json
+from wardround.core.condition import DEFAULTS
 from wardround.core.study import Study
 from wardround.marking.slices import SLICE_SCHEMA
-from wardround.measuring.bootstrap import LEVEL
-from wardround.measuring.exact import Floats
-from wardround.measuring.intervals import FEWEST, TOO_FEW
-from wardround.measuring.slices import SUBJECT_KEYS, in_order
+from wardround.measuring.definitions import OF_A_QUESTION
+from wardround.measuring.people_chains import chains_of
+from wardround.measuring.people_confidence import of_confidence
+from wardround.measuring.slices import MEANS, SUBJECT_KEYS, in_order
+from wardround.measuring.spread import Figure, numbered, score_interval, spread
 from wardround.measuring.tables import MEASURES
-from wardround.measuring.wilson import wilson
 
-BOTH, CASES = "people and cases", "one person: cases only"
 IN_SPECIALTY = "in_specialty"
+KEYS = (*SUBJECT_KEYS, IN_SPECIALTY)
 PERSON = pl.col("person")
-
-
-class Spread(NamedTuple):
-    """A mean over people, its variance from drawing people, cases and both anew, and how many there are of each."""
-
-    mean: float
-    by_person: float
-    by_cluster: float
-    variance: float
-    people: int
-    clusters: int
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the variance: of so many people and so many clusters."""
-        rest = max(self.variance - self.by_person, 0.0)
-        told = self.by_person**2 / (self.people - 1) if self.people > 1 else 0.0
-        told += rest**2 / (self.clusters - 1) if self.clusters > 1 else 0.0
-        return self.variance**2 / told if told > 0 else inf
+Row = dict[str, Any]
+Sliced = tuple[dict[str, str], pl.DataFrame]
+Figures = Callable[[pl.DataFrame], list[Figure]]
 
 
 def of_models(marks: pl.LazyFrame) -> pl.LazyFrame:
@@ -60,80 +38,92 @@ def has_people(marks: pl.LazyFrame) -> bool:
     return there and bool(marks.select(PERSON.is_not_null().any()).collect().item())
 
 
+def scored(marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Marks that count, with `value` (1 where right, 0 where wrong or unparsed) and whether they are `unparsed`."""
+    right, unparsed = ((pl.col("outcome") == name).cast(pl.Float64) for name in ("right", "unparsed"))
+    return marks.filter(pl.col("outcome") != "unscored").with_columns(value=right, unparsed=unparsed)
+
+
 def measure_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
-    """Lines of measures.csv for candidates that are people: accuracy and hit@1, whole, by key, and in or out of
-    their specialty."""
+    """Lines of measures.csv for candidates that are people: whole, by key, and in or out of their specialty."""
     if not has_people(marks):
         return pl.DataFrame(schema=MEASURES)
-    answered = marks.filter(PERSON.is_not_null(), pl.col("outcome") != "unscored").collect()
-    named = [each.name for each in study.candidates if each.name in set(answered["candidate"])]
-    rows = []
-    for measure, kind in (("accuracy", "choice"), ("hit@1", "open"), ("unparsed", None)):
-        asked = answered if kind is None else answered.filter(pl.col("kind") == kind)
-        outcome = "unparsed" if kind is None else "right"
-        asked = asked.with_columns(value=(pl.col("outcome") == outcome).cast(pl.Float64))
-        for slice, part in _slices(asked):
-            for name in named:
-                own = part.filter(pl.col("candidate") == name)
-                rows += [_line(measure, name, slice, own)] if len(own) else []
-    return pl.DataFrame(rows, schema=MEASURES)
+    answered = scored(marks.filter(PERSON.is_not_null())).collect()
+    choice, open = (answered.filter(pl.col("kind") == kind) for kind in ("choice", "open"))
+    stating = answered.filter(pl.col("confidence").is_not_null().any().over("candidate"))
+    unstated = stating.with_columns(value=pl.col("confidence").is_null().cast(pl.Float64))
+    of_a_case = [key for key in KEYS if key not in OF_A_QUESTION]
+    rows = [
+        *_lines(_share("accuracy"), choice, study),
+        *_lines(_share("accuracy_parsed"), choice.filter(pl.col("unparsed") == 0), study),
+        *_lines(_share("hit@1"), open, study),
+        *_lines(_share("unparsed"), answered.with_columns(value="unparsed"), study),
+        *(row for key in MEANS for row in _means(key, choice, marks, study)),
+        *_lines(_share("ccr"), chains_of(answered, marks), study, of_a_case),
+        *_lines(_share("confidence_missing", "verbal"), unstated, study),
+        *_lines(of_confidence, stating.filter(pl.col("confidence").is_not_null()), study),
+    ]
+    order = list(dict.fromkeys(row["measure"] for row in rows))
+    return pl.DataFrame(sorted(rows, key=lambda row: order.index(row["measure"])), schema=MEASURES)
 
 
-def _slices(marks: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """The whole, then every value of every key that has two or more; in and out of specialty where it is known."""
-    yield {}, marks
-    for key in (*SUBJECT_KEYS, IN_SPECIALTY):
+def _lines(figures: Figures, marks: pl.DataFrame, study: Study, keys: Sequence[str] = KEYS) -> Iterator[Row]:
+    for slice, part in (*_by_axes(marks, study), *_by_keys(marks, keys)):
+        yield from _of_each(figures, part, slice, study)
+
+
+def _of_each(figures: Figures, marks: pl.DataFrame, slice: Mapping[str, str], study: Study) -> Iterator[Row]:
+    """One slice, candidate after candidate."""
+    for name in (each.name for each in study.candidates):
+        own = marks.filter(pl.col("candidate") == name)
+        if len(own):
+            told = {"candidate": name, "slice": canonical_json(dict(slice)), "n": len(own)}
+            told |= {"clusters": own["cluster"].n_unique(), "unparsed": own["unparsed"].mean()}
+            yield from (figure._asdict() | told for figure in figures(own))
+
+
+def _by_axes(marks: pl.DataFrame, study: Study) -> Iterator[Sliced]:
+    """The whole; then what varies, by the conditions that people answered under: each axis, each pair, all of them."""
+    axes = study.varied_axes
+    conditions = {told: DEFAULTS | json.loads(told) for told in marks["condition"].unique().sort()}
+    every = [tuple(axes)] if len(axes) > 2 else []
+    for keys in ((), *combinations(axes, 1), *combinations(axes, 2), *every):
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for told, values in conditions.items():
+            alike.setdefault(tuple(values[key] for key in keys), []).append(told)
+        for chosen, told in alike.items():
+            yield dict(zip(keys, chosen, strict=True)), marks.filter(pl.col("condition").is_in(told))
+
+
+def _by_keys(marks: pl.DataFrame, keys: Sequence[str]) -> Iterator[Sliced]:
+    """Every value of every key that has two or more; in and out of specialty where it is known."""
+    for key in keys:
         told = marks.explode(key) if isinstance(SLICE_SCHEMA.get(key), pl.List) else marks
         values = in_order(key, told[key].drop_nulls().unique())
         if len(values) > (key != IN_SPECIALTY):
             yield from (({key: value}, told.filter(pl.col(key) == value)) for value in values)
 
 
-def _line(measure: str, candidate: str, slice: dict[str, str], marks: pl.DataFrame) -> dict[str, Any]:
-    person, cluster = (marks[name].rank("dense").to_numpy() - 1 for name in ("person", "cluster"))
-    found = spread(person, cluster, marks["value"].to_numpy())
-    low, high, method = interval(found, len(marks))
-    return {
-        "measure": measure,
-        "candidate": candidate,
-        "slice": canonical_json(slice),
-        "value": found.mean,
-        "low": low,
-        "high": high,
-        "n": len(marks),
-        "clusters": found.clusters,
-        "unparsed": float((marks["outcome"] == "unparsed").mean()),  # type: ignore[arg-type]
-        "method": method,
-        "version": f"mean over {found.people} {'person' if found.people == 1 else 'people'}",
-    }
+def _share(measure: str, version: str = "", over: str | None = None) -> Figures:
+    """A share of answers; `over` is the key of whose values the unweighted mean is meant."""
+
+    def figures(marks: pl.DataFrame) -> list[Figure]:
+        part = None if over is None else marks[over].rank("dense").to_numpy() - 1
+        found = spread(*numbered(marks), marks["value"].to_numpy(), part)
+        low, high, method = score_interval(found, len(marks))
+        return [Figure(measure, found.mean, low, high, method, version or f"mean over {found.who}")]
+
+    return figures
 
 
-def spread(person: Floats, cluster: Floats, value: Floats) -> Spread:
-    """The mean over people of each one's mean, and what it varies by. People and clusters are numbered from 0."""
-    person, cluster = person.astype(np.int64), cluster.astype(np.int64)
-    asked = np.bincount(person)
-    people, clusters = len(asked), int(cluster.max()) + 1
-    mean = float(np.mean(np.bincount(person, value) / asked))
-    score = (value - mean) / (asked[person] * people)  # what one answer adds to mean - its expectation
-    by_person = _squares(score, person) * (people / (people - 1) if people > 1 else 0.0)
-    by_cluster = _squares(score, cluster) * (clusters / (clusters - 1) if clusters > 1 else 0.0)
-    twice = _squares(score, person * clusters + cluster)
-    variance = max(by_person + by_cluster - twice, by_person, by_cluster) if people > 1 else by_cluster
-    return Spread(mean, by_person, by_cluster, variance, people, clusters)
-
-
-def _squares(score: Floats, group: Floats) -> float:
-    return float((np.bincount(group.astype(np.int64), score) ** 2).sum())
-
-
-def interval(found: Spread, answers: int) -> tuple[float | None, float | None, str]:
-    """The ends of the interval, and how they were found."""
-    if found.clusters < FEWEST:
-        return None, None, TOO_FEW
-    noise = found.mean * (1 - found.mean)
-    effective = (
-        min(noise / found.variance, answers) if found.variance > 0 and noise > 0 else min(answers, found.clusters)
-    )
-    quantile = float(stdtrit(min(found.freedom, 1e9), (1 + LEVEL) / 2))
-    low, high = wilson(np.array([found.mean]), np.array([float(effective)]), quantile)
-    return float(low[0]), float(high[0]), BOTH if found.people > 1 else CASES
+def _means(key: str, choice: pl.DataFrame, marks: pl.LazyFrame, study: Study) -> Iterator[Row]:
+    """X-PCR's accuracy by stage or grade, and the unweighted mean over all that the run asked: none if one lacks."""
+    asked = marks.filter(pl.col("kind") == "choice").select(pl.col(key).drop_nulls().unique()).collect()[key]
+    values = in_order(key, asked)
+    if len(values) < 2:
+        return
+    for slice, part in _by_axes(choice.filter(pl.col(key).is_not_null()), study):
+        for value in values:
+            yield from _of_each(_share(MEANS[key]), part.filter(pl.col(key) == value), {**slice, key: value}, study)
+        whole = part.filter(pl.col(key).n_unique().over("candidate") == len(values))
+        yield from _of_each(_share(MEANS[key], over=key), whole, {**slice, key: "mean"}, study)

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from wardround.measuring.families import PEOPLE
+
 ALPHA = 0.05
 RANKS: dict[str, Any] = {
     "family": pl.String,
@@ -19,9 +21,11 @@ RANKS: dict[str, Any] = {
 def rank_intervals(comparisons: pl.DataFrame) -> pl.DataFrame:
     """For each family of all pairs: 1 + the number significantly better, to the number not significantly worse.
 
-    Significant is adjusted for the family (step-down max-T). A family against one reference ranks nobody.
+    Significant is adjusted for the family (step-down max-T). A family against one reference ranks nobody,
+    nor does that of models and people.
     """
-    between = comparisons.filter(pl.col("slice") == "{}")
+    of_people = pl.col("family").str.starts_with(PEOPLE).fill_null(False)
+    between = comparisons.filter(pl.col("slice") == "{}", ~of_people)
     rows: list[dict[str, Any]] = []
     for (family, measure), pairs in between.group_by("family", "measure", maintain_order=True):
         names = list(dict.fromkeys(name for pair in pairs.select("a", "b").rows() for name in pair))

@@ -11,16 +11,17 @@ from wardround.measuring.comparisons import compare
 from wardround.measuring.effects import effects
 from wardround.measuring.measures import measure
 from wardround.measuring.people import measure_people, of_models
+from wardround.measuring.people_compared import compare_people
 from wardround.measuring.tables import write_table
 
 
 def write_measures(folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study) -> None:
     """Writes measures.csv, comparisons.csv and, where axes are crossed, effects.csv.
 
-    The same marks give the same bytes on every run. People have figures of their own and are not compared.
+    The same marks give the same bytes on every run. People have figures and a family of comparisons of their own.
     """
     models = of_models(marks.lazy())
     write_table(folder / "measures.csv", pl.concat([measure(models, study), measure_people(marks.lazy(), study)]))
-    write_table(folder / "comparisons.csv", compare(models, study))
+    write_table(folder / "comparisons.csv", pl.concat([compare(models, study), compare_people(marks.lazy(), study)]))
     if len(study.varied_axes) > 1:
         write_table(folder / "effects.csv", effects(models, study))

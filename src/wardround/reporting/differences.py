@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from wardround.measuring.families import PEOPLE
 from wardround.reporting import svg
 from wardround.reporting.judged import judged_note
 from wardround.reporting.numbers import listed, percent, span
@@ -16,6 +17,10 @@ from wardround.reporting.run import Comparison, RunFolder
 from wardround.reporting.section import Section
 from wardround.reporting.sentences import is_significant, sentence
 
+OF_PEOPLE = (
+    "Each answer of a person against the model's mean over its trials of the same question; the mean over people, its "
+    "interval and p over people and cases. It stands wherever people are candidates, whatever the study declares."
+)
 MANY = 6  # a family with more differences than this is folded to those that matter most
 
 
@@ -53,7 +58,11 @@ def _family(run: RunFolder, family: str | None) -> Differences:
     told = (run.declared.get("comparisons") or {}).get(family)
     between = (told or {}).get("between", "candidate")
     every = [line for line in run.compared if line.family == family]
-    note = "" if told is not None else "The study declares no comparisons, so every pair was compared."
+    title, note = family or "", ""
+    if (family or "").startswith(PEOPLE):
+        title, note = title.capitalize(), OF_PEOPLE
+    elif told is None:
+        title, note = "Every pair of candidates", "The study declares no comparisons, so every pair was compared."
     if between == "severity":  # taken apart by capability, type and so on they are too many to read
         note = "Of all questions together; by capability, skill, category, type and modality: see comparisons.csv."
         every = [line for line in every if list(line.slice) == ["candidate"]]
@@ -64,7 +73,7 @@ def _family(run: RunFolder, family: str | None) -> Differences:
     if between != "candidate" or len(lines) <= MANY:
         first = lines
     return Differences(
-        title=family if told is not None and family else "Every pair of candidates",
+        title=title,
         note=note,
         axis=svg.axis(scale),
         shown=[_difference(run, line, between, scale) for line in first],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -52,9 +52,14 @@ def grid(
     chance: float | None = None,
 ) -> Grid:
     """A grid of rows (label, meaning, a line per column), drawn too if `tracks`."""
-    built = [
-        GridRow(label, meaning, [_cell(run, line, tracks, chance) for line in lines]) for label, meaning, lines in rows
-    ]
+    built = []
+    for label, meaning, lines in rows:
+        measure = next((line.measure for line in lines if line is not None), None)
+        cells = [_cell(run, line, tracks, chance) for line in lines]
+        for place, (line, column) in enumerate(zip(lines, columns, strict=True)):
+            if line is None and run.not_of_people(measure, column):
+                cells[place] = replace(cells[place], note="not measured")
+        built.append(GridRow(label, meaning, cells))
     return Grid(title, columns, built)
 
 

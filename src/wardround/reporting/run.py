@@ -85,6 +85,17 @@ class RunFolder:
         return {told.get("name", "?"): told for told in self.manifest.get("candidates", [])}
 
     @property
+    def people(self) -> set[str]:
+        """The candidates that are people."""
+        return {name for name, told in self.about.items() if told.get("provider") == "people"}
+
+    def not_of_people(self, measure: str | None, candidate: str) -> bool:
+        """Whether a candidate is people, who do not have every measure, and has no figure of this one."""
+        return candidate in self.people and all(
+            (line.measure, line.candidate) != (measure, candidate) for line in self.lines
+        )
+
+    @property
     def all_marks(self) -> pl.LazyFrame:
         """Those of people too."""
         return pl.scan_parquet(self.folder / "marks.parquet")

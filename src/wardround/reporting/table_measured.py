@@ -154,8 +154,9 @@ class Lines:
                 return _turned(each)
         return None
 
-    def why_not(self, measure: str) -> str:
-        return NOT_ASKED if measure in self.measured else NOT_MEASURED
+    def why_not(self, measure: str, candidate: str) -> str:
+        measured = measure in self.measured and not self.run.not_of_people(measure, candidate)
+        return NOT_ASKED if measured else NOT_MEASURED
 
 
 def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str]) -> Cell:
@@ -163,14 +164,14 @@ def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str
     line = lines.find(wanted, candidate, {**named, **wanted.slice})
     if not wanted.minus:
         if line is None or line.value is None:
-            return Cell(said=lines.why_not(wanted.measure), n=line.n if line else None)
+            return Cell(said=lines.why_not(wanted.measure, candidate), n=line.n if line else None)
         return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
     paired = lines.change(wanted, candidate) if wanted.paired and not named else None
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
     before = lines.find(wanted, candidate, {**named, **wanted.minus})
     if line is None or before is None or line.value is None or before.value is None:
-        return Cell(said=lines.why_not(wanted.measure))
+        return Cell(said=lines.why_not(wanted.measure, candidate))
     return Cell(line.value - before.value)
 
 
@@ -195,7 +196,7 @@ def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
     asked = run.manifest.get("cases", {})
     notes = [
         f"{asked.get('cases', '?')} cases with {asked.get('questions', '?')} questions. "
-        "Brackets are 95% intervals over clusters of cases."
+        f"Brackets are 95% intervals over clusters of cases{', of people over people too' if run.people else ''}."
     ]
     if not run.complete:
         notes.insert(0, f"Incomplete: {run.manifest.get('why') or 'the run did not end'}.")
@@ -203,7 +204,11 @@ def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
     if any(cell.value is not None and cell.low is None for cell in changes):
         notes.append("A change without brackets is the difference of two figures, not paired by question.")
     judged = dict.fromkeys(each.measure for each in shown if each.measure.startswith(JUDGED))
-    judges = {line.version for line in run.lines if line.measure in judged and line.version}
+    judges = {
+        line.version
+        for line in run.lines
+        if line.measure in judged and line.version and line.candidate not in run.people
+    }
     if judged and judges:
         _, _, kappa = judge_note(run.folder).partition(": ")
         checked = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"

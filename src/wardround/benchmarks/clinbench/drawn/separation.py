@@ -19,6 +19,7 @@ import polars as pl
 from wardround.benchmarks.clinbench.drawn.accuracies import Group, cell, grouped
 from wardround.core.errors import WardroundError
 from wardround.measuring.exact import Floats
+from wardround.measuring.families import PEOPLE
 from wardround.measuring.ranks import ALPHA, rank_intervals
 from wardround.reporting.figures import ROW, write_figure
 from wardround.reporting.run import RunFolder
@@ -91,7 +92,8 @@ def true_spread(accuracies: Floats) -> float:
 
 def _told_apart(run: RunFolder) -> tuple[int, int, float | None]:
     """Pairs, pairs that differ significantly, and the mean number of ranks that a candidate may have."""
-    pairs = [each for each in run.compared if not each.slice and each.p_adjusted is not None]
+    models = (each for each in run.compared if not (each.family or "").startswith(PEOPLE))
+    pairs = [each for each in models if not each.slice and each.p_adjusted is not None]
     apart = sum(each.p_adjusted is not None and each.p_adjusted <= ALPHA for each in pairs)
     ranks = rank_intervals(run.comparisons)
     width = (ranks["last"] - ranks["first"] + 1).mean() if len(ranks) else None
