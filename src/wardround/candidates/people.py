@@ -3,8 +3,9 @@
 Its columns are person,role,specialty,case,question,trial,option,confidence,seconds,at; `model` is the file.
 `extra_body.role` (or `person`) says whose answers these are; without it, everybody's. All that they answered is asked,
 each answer as a trial of its own, whatever number of trials the study names; what nobody answered is not asked, and is
-counted as inapplicable. People saw one thing: their answers count under the study's first condition, or under the one
-that `extra_body.when` names (`when = { telling = "multimodal" }`).
+counted as inapplicable; nor is a chain that somebody did not answer to its end. People saw one thing: their answers
+count under the study's first condition, or under the one that `extra_body.when` names (`when = { telling =
+"multimodal" }`).
 
 `option` is the letter or the text of the option in the case's own order, of an open question the diagnosis; an empty
 one is no answer. `confidence` is a share (0.8) or a percentage (80%).
@@ -13,10 +14,11 @@ one is no answer. `confidence` is a share (0.8) or a percentage (80%).
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ from wardround.core.validation import complaints
 
 COLUMNS = ("person", "role", "specialty", "case", "question", "trial", "option", "confidence", "seconds", "at")
 NEEDED = ("person", "role", "case", "question", "option")
-Place = tuple[str, str]  # case and question
+Place = tuple[str, str]  # case and question, or case and chain
 
 
 class Whose(BaseModel):
@@ -67,6 +69,11 @@ class Given:
     def place(self) -> Place:
         return self.case, self.question
 
+    @property
+    def sitting(self) -> tuple[str, int]:
+        """Who gave it, and in which trial of theirs."""
+        return self.person, self.trial
+
     def told(self) -> dict[str, Any]:
         """What of it is kept with the answer, so that marks need no other file."""
         kept: dict[str, Any] = {"person": self.person, "role": self.role, "specialty": self.specialty}
@@ -96,7 +103,7 @@ class People(Settled):
     async def prepare(self, cases: CaseSet) -> None:
         file, kept = Path(str(self.settings.model)), list[Given]()
         found: dict[Place, list[tuple[Given, int | None]]] = defaultdict(list)
-        known, others = set(cases.ids), 0
+        known, others, chains = set(cases.ids), 0, dict[Place, Place]()
         for given in read_people(file):
             if not self._is_meant(given) or not given.option:
                 continue
@@ -104,14 +111,19 @@ class People(Settled):
                 others += 1
                 continue
             case = cases.case(cases.index_of(given.case))
-            found[given.place].append((given, _option(file, given, case)))
+            question = _question(file, given, case)
+            chains[given.place] = given.case, question.chain or question.id
+            found[given.place].append((given, _option(file, given, question)))
             kept.append(given)
         if not kept:
             whose = self.whose.role or self.whose.person
             about = " to cases of this set" if others else f" of {whose}" if whose else ""
             raise BadInput(file, f"there are no answers{about} in it")
+        # who answered most of a chain comes first, so that a trial of it is one person's through all its stages
+        stages = Counter((chains[given.place], given.sitting) for given in kept)
         self._answers = {
-            place: sorted(answers, key=lambda one: (one[0].person, one[0].trial)) for place, answers in found.items()
+            place: sorted(answers, key=lambda one: (-stages[chains[place], one[0].sitting], one[0].sitting))
+            for place, answers in found.items()
         }
         # other answers are other Asks: a file that grew does not meet what was stored of it before
         lines = sorted([each.person, *each.place, each.trial, each.option, each.confidence or -1.0] for each in kept)
@@ -122,9 +134,10 @@ class People(Settled):
     def _is_meant(self, given: Given) -> bool:
         return (self.whose.role or given.role) == given.role and (self.whose.person or given.person) == given.person
 
-    def held(self, case: Case, question: Question) -> int:
-        """How many answers they gave to a question."""
-        return len(self._answers.get((case.id, question.id), ()))
+    def held(self, case: Case, unit: Sequence[Question]) -> int:
+        """How many answers they gave to a question; to a chain, how many of them answered it whole."""
+        sat = ([given.sitting for given, _ in self._answers.get((case.id, each.id), ())] for each in unit)
+        return sum(1 for _ in takewhile(lambda same: len(set(same)) == 1, zip(*sat, strict=False)))
 
     def was_shown(self, condition: Condition) -> bool:
         """Whether they answered under a condition, if `when` says under which they did."""
@@ -144,13 +157,17 @@ def _answer(given: Given, option: int | None, request: Request) -> Answer:
     return Answer(text, images=sent(request), person=given.told())
 
 
-def _option(file: Path, given: Given, case: Case) -> int | None:
-    """The number of the chosen option; None where the question is open."""
+def _question(file: Path, given: Given, case: Case) -> Question:
     question = next((each for each in case.questions if each.id == given.question), None)
     if question is None:
         named = ", ".join(each.id for each in case.questions)
         message = f"case {case.id!r} has no question {given.question!r}, only {named}"
         raise BadInput(file, message, line=given.line, field="question")
+    return question
+
+
+def _option(file: Path, given: Given, question: Question) -> int | None:
+    """The number of the chosen option; None where the question is open."""
     if question.kind == "open":
         return None
     letter = given.option.upper()

@@ -72,7 +72,7 @@ class Room:
     def trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:
         """In how many trials questions are asked: of people, as many as answered, which may be none."""
         if isinstance(self.caller.candidate, People):
-            return min(self.caller.candidate.held(case, question) for question in unit)
+            return self.caller.candidate.held(case, unit)
         return 1 if condition.confidence == "logprobs" else self.study.trials
 
     @cached_property
