@@ -1,6 +1,6 @@
 """Makes a ClinBench-like set of phenopacket cases: `python groups.py rare rare-groups`.
 
-Each test case is told in text, as ClinBench's are, and its specialty is the group of its disease.
+Of each test case the specialty is the group of its disease.
 
 The group is found by the table of words with which `wardround build pmc` places journal cases: in the name of the
 disease, else in the history. What the table does not place is `other`. This is our choice: phenopackets name none.
@@ -14,15 +14,14 @@ from pathlib import Path
 
 from wardround.building.pmc.labels import specialty_of
 from wardround.cases.set import CaseSet, write_case_set
-from wardround.core.case import Case, Telling
+from wardround.core.case import Case
 
 
 def grouped(case: Case) -> Case:
-    """The case with its group and a telling in text, without the open question, which is not asked here."""
+    """The case with its group, without the open question, which is not asked here."""
     label = str(case.as_written()["disease"]["label"])
     group = specialty_of([label, case.history or ""]) or "other"
-    told = {"text": Telling(history=case.history, images=[])}
-    return case.model_copy(update={"specialty": group, "tellings": told, "questions": case.questions[:1]})
+    return case.model_copy(update={"specialty": group, "questions": case.questions[:1]})
 
 
 def main(source: str, out: str) -> None:

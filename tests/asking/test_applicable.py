@@ -91,7 +91,11 @@ OPEN = [{"id": "free", "kind": "open", "prompt": "?", "gold": "flu"}]
         ({}, {"inputs": "history"}, "the case has no history"),
         ({"history": "x"}, {"inputs": "history+images"}, "the case has no images"),
         ({"history": "x"}, {"inputs": "history+findings"}, "the case has no findings"),
-        ({}, {"telling": "text"}, "the case has no telling 'text'"),
+        ({}, {"telling": "text"}, None),  # without tellings and images a case is told in text as it is
+        ({"history": "x"}, {"telling": "text", "inputs": "history"}, None),
+        ({"images": IMAGE}, {"telling": "text"}, "the case has no telling 'text'"),
+        ({"tellings": {"multimodal": {"history": "x"}}}, {"telling": "text"}, "the case has no telling 'text'"),
+        ({}, {"telling": "multimodal"}, "the case has no telling 'multimodal'"),
         ({"tellings": {"text": {"history": "x"}}}, {"telling": "text", "inputs": "history"}, None),
         ({"images": IMAGE, "tellings": {"text": {"images": []}}}, {"telling": "text", "inputs": "images"}, "no images"),
         ({}, {"images": "blank"}, "no images are shown"),

@@ -56,6 +56,13 @@ def test_a_set_without_images_or_choices(tmp_path):
     assert lacking(entries()["cure/table2"], cases) == "no case has images"
 
 
+def test_cases_without_images_are_told_in_text(tmp_path):
+    question = {"id": "mcq", "kind": "choice", "prompt": "What is it?", "options": ["gout", "flu"], "gold": 0}
+    cases = held(write(tmp_path, [{"id": "one", "history": "Told.", "tags": ["rare"], "questions": [question]}]))
+    assert lacking(entries()["clinbench/table5"], cases) is None
+    assert lacking(entries()["clinbench/telling"], cases) == "no case has a telling 'multimodal'"
+
+
 def test_it_needs_a_candidate(tmp_path):
     with pytest.raises(WardroundError, match="need a candidate"):
         bench_all(cases=cure_cases(tmp_path), candidates=[])

@@ -81,7 +81,7 @@ def _in_order(members: set[str], by_id: dict[str, Question]) -> list[Question]:
 
 def why_not(case: Case, question: Question, condition: Condition) -> str | None:
     """Why this question cannot be asked under this condition, or None if it can."""
-    if condition.telling != "own" and condition.telling not in case.tellings:
+    if condition.telling != "own" and case.told_as(condition.telling) is None:
         return f"the case has no telling {condition.telling!r}"
     history, images = told(case, condition)
     images = _of_question(question, images)
@@ -127,8 +127,7 @@ def _of_question(question: Question, images: list[int]) -> list[int]:
 def told(case: Case, condition: Condition) -> tuple[str | None, list[int]]:
     """The history and the numbers of the images that the condition's telling of the case has."""
     history, images = case.history, list(range(len(case.images)))
-    if condition.telling != "own":
-        telling = case.tellings[condition.telling]
+    if condition.telling != "own" and (telling := case.told_as(condition.telling)) is not None:
         history = telling.history if telling.history is not None else history
         images = telling.images if telling.images is not None else images
     return history, images

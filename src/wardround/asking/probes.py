@@ -157,7 +157,7 @@ class Probes:
     def _measured(self, alike: Alike, condition: Condition) -> list[Measured]:
         found: dict[int, Measured] = {}  # each text once
         for number, case in enumerate(self._cases):
-            if condition.telling != "own" and condition.telling not in case.tellings:
+            if condition.telling != "own" and case.told_as(condition.telling) is None:
                 continue
             for place, question in enumerate(case.questions):
                 text, _ = _own(case, question, condition)

@@ -35,8 +35,9 @@ class Holds:
         self._count("split", case.split or "")
         for tag in case.tags:
             self._count("tag", tag)
-        for telling in case.tellings:
-            self._count("telling", telling)
+        for telling in {"text", *case.tellings}:
+            if case.told_as(telling) is not None:
+                self._count("telling", telling)
         for part in ("history", "findings", "images", "references"):
             if getattr(case, part):
                 self._count(part, "")

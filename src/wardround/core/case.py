@@ -147,6 +147,12 @@ class Case(Record):
         """What resampling and splitting work on: the cluster, by default the case itself."""
         return self.cluster or self.id
 
+    def told_as(self, name: str) -> Telling | None:
+        """A telling by its name. A case with neither tellings nor images is told in text as it is."""
+        if name == "text" and not self.tellings and not self.images:
+            return Telling()
+        return self.tellings.get(name)
+
     def as_written(self) -> dict[str, Any]:
         """The case as its file had it: only what was given, unknown fields included."""
         return self.model_dump(exclude_unset=True)
