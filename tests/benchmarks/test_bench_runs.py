@@ -25,7 +25,8 @@ from wardround.reporting.table_text import as_text
 
 def run(name: str, cases: Path, folder: Path, *more: str, **options: Any) -> Benched:
     candidates = [candidate_from(text) for text in (STRONG, WEAK, *more)]
-    return bench(name, cases=cases, candidates=candidates, runs=folder / "runs", note=lambda text: None, **options)
+    options.setdefault("note", lambda text: None)
+    return bench(name, cases=cases, candidates=candidates, runs=folder / "runs", **options)
 
 
 def measures(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -275,11 +276,23 @@ def test_what_cannot_be_is_said_before_anything_is_written(
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_study_of_which_nothing_can_be_asked_says_why(tmp_path: Path) -> None:
+    with pytest.raises(WardroundError, match="nothing of this case set can be asked so: no case has a telling 'text'"):
+        run("clinbench/table3", cure_cases(tmp_path / "cases", 8), tmp_path)
+
+
+def test_what_a_case_set_lacks_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
+    said: list[str] = []
+    found = run("xpcr/table2", cure_cases(tmp_path / "cases", 8), tmp_path, note=said.append)
+    assert "xpcr/table2 asks for more than the case set has: no question belongs to a chain" in said
+    assert found.tables
+
+
 def test_another_study_in_the_same_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
     cases = cure_cases(tmp_path / "cases", 10)
     found = run("cure/base", cases, tmp_path)
     assert found.folder is not None
     before = (found.folder / "study.toml").read_bytes()
-    with pytest.raises(WardroundError, match="another version of this study"):
+    with pytest.raises(WardroundError, match=r"another version of this study; give it another folder by --runs"):
         run("cure/base", cases, tmp_path, trials=3)
     assert (found.folder / "study.toml").read_bytes() == before

@@ -78,8 +78,8 @@ def test_the_paper_s_own_table_has_every_stage_under_every_carry(propagation: Be
     table, effects = propagation.tables[0], titled(propagation, "What an upstream error does")
     for stage in STAGES[1:]:
         for carried in ("own", "right", "wrong", "nothing"):
-            found = cell(table, ("leaning",), carried, stage).value
-            assert found == pytest.approx(cell(effects, ("leaning", stage), carried, "Accuracy with this carried").value)
+            beside = cell(effects, ("leaning", stage), carried, "Accuracy with this carried")
+            assert cell(table, ("leaning",), carried, stage).value == pytest.approx(beside.value)
     assert cell(table, ("perfect",), "own", "IQA").value == 1.0
 
 

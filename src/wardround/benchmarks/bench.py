@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -14,6 +13,8 @@ from wardround.benchmarks.bench_sets import run_on_each
 from wardround.benchmarks.beside import with_published
 from wardround.benchmarks.composition import composed
 from wardround.benchmarks.entry import Entry, find, headings_of
+from wardround.benchmarks.fitting import lacking
+from wardround.benchmarks.holds import Holds
 from wardround.benchmarks.published import load
 from wardround.benchmarks.searching import asks_for_literature, literature_notes, literature_of
 from wardround.benchmarks.study_file import as_toml, study_table
@@ -106,15 +107,18 @@ def bench(
         if index is None:
             raise WardroundError(f"{name} needs literature: --index INDEX (`wardround literature build` makes one)")
         literature = literature_of(entry.put, index, reranker)
-    stored, splits = _looked_at(CaseSet.open(cases))
-    if DEV in splits and len(splits) > 1:
-        note(f"{splits[DEV]} cases are for development; `wardround cases convert --split test` leaves them out")
+    held = Holds.of(CaseSet.open(cases))
+    if lacks := lacking(entry, held, index=index is not None, type=type is not None):
+        note(f"{name} asks for more than the case set has: {lacks}")
+    if held.has("split", DEV) and len(held.counts["split"]) > 1:
+        dev = held.counts["split"][DEV]
+        note(f"{dev} cases are for development; `wardround cases convert --split test` leaves them out")
     told = study_table(
         *(name, entry.put, cases, candidates),
         trials=trials,
         judge=judge,
         type=type,
-        stored=stored,
+        stored=held.has("degraded", "stored"),
         logprobs=logprobs,
         literature=literature,
     )
@@ -123,6 +127,8 @@ def bench(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STUDY_FILE).write_text(f"# {name}: {entry.title}\n{as_toml(told)}", encoding="utf-8")
     ended = run_study(folder / STUDY_FILE, runs=runs, answers=answers, note=note)
+    if not read_run(ended.folder).marks.head(1).collect().height and ended.exit_code == 0:
+        raise WardroundError(f"{name}: nothing of this case set can be asked so{f': {lacks}' if lacks else ''}")
     tables = [drawn(name, entry, ended.folder, published=published)]
     files = written(tables[0], entry, ended.folder, note)
     if entry.drawn_from == "run":
@@ -156,15 +162,6 @@ def _on_sets(
     files = [*table_files(tables[0], folder, "table"), *files]
     worst = max((ended for _, _, ended in each), key=lambda ended: ended.exit_code)
     return Benched(name, tables, folder, files, worst.exit_code, worst.manifest["status"], worst.manifest["why"])
-
-
-def _looked_at(cases: CaseSet) -> tuple[bool, Counter[str]]:
-    """Whether images are stored degraded, and how many cases there are of each split."""
-    stored, splits = False, Counter[str]()
-    for case in cases:
-        stored = stored or any(image.degradations for image in case.images)
-        splits[case.split or ""] += 1
-    return stored, splits
 
 
 def drawer(name: str) -> Callable[..., tuple[list[Table], list[Path]]]:

@@ -69,7 +69,8 @@ class RunFolder:
         if not amend:
             raise WardroundError(
                 f"{self.path}: holds a run of another version of this study; "
-                "give the study another name, or go on with --amend, which is recorded"
+                "give it another folder by --runs or another name, or go on with `wardround run STUDY --amend`, "
+                "which is recorded"
             )
         return [*amendments, {"from": bound, "to": study.hash}]
 
