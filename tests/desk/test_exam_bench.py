@@ -8,10 +8,11 @@ import random
 
 import pytest
 from desk_room import Room, write_set
-from test_exam import enter, exam_case, exported, sit
+from test_exam import chain_case, enter, exam_case, exported, sit
 from typer.testing import CliRunner
 
 from wardround.cli.main import app
+from wardround.examination import run_study
 
 PLANTED = {  # person: role, specialty, accuracy in it and out of it
     "Ann": ("attending", "Surgery", 0.95, 0.45),
@@ -49,6 +50,14 @@ def benched(tmp_path_factory):
     (folder,) = [each for each in (room.root / "runs").iterdir() if (each / "measures.csv").exists()]
     with (folder / "measures.csv").open() as lines:
         found = {(row["candidate"], row["slice"]): row for row in csv.DictReader(lines) if row["measure"] == "accuracy"}
+    with (folder / "comparisons.csv").open() as lines:
+        compared = {(row["a"], row["b"]): row for row in csv.DictReader(lines)}
+    assert set(compared) == {("model", "human/attending"), ("model", "human/student")}
+    assert (
+        float(compared["model", "human/student"]["low"])
+        <= 0.7 - 0.3
+        <= float(compared["model", "human/student"]["high"])
+    )
     return json.loads(ended.stdout), found, right
 
 
@@ -77,3 +86,45 @@ def test_in_and_out_of_specialty_are_told_apart(benched):
         assert cells["model"][place["Own" if own else "Other"]]["value"] is None  # a model has no specialty
         assert float(line["low"]) <= (0.95 if own else 0.45) <= float(line["high"])
     assert not any(candidate == "human/student" and "in_specialty" in where for candidate, where in found)
+
+
+def test_chains_sat_at_the_desk_have_stages_and_complete_chains(tmp_path):
+    room = Room(tmp_path)
+    write_set(room.root / "set", [chain_case(number) for number in range(9)])
+    task = room.make("exam", "set", ["role:specialist"], cases="9", confidence="yes")
+    right: dict[str, dict[str, list[bool]]] = {}
+    for name in ("Ann", "Ben"):
+        chance, own = random.Random(name), right.setdefault(name, {})
+
+        def choose(item, page, chance=chance, own=own) -> int:
+            is_right = chance.random() < 0.7
+            own.setdefault(item.hidden["case"], []).append(is_right)
+            return item.hidden["gold"] if is_right else 2
+
+        sit(enter(room, name, "specialist", "Ophthalmology"), task, choose)
+    file = room.root / "answers.csv"
+    file.write_bytes(room.admin.get(f"/admin/tasks/{task.id}/export/answers.csv").content)
+    study = room.root / "study.toml"
+    study.write_text(
+        'name = "chains"\ncases = "set"\n[conditions]\nconfidence = "verbal"\n'
+        '[[candidates]]\nname = "model"\nprovider = "random"\n'
+        f'[[candidates]]\nname = "human/specialist"\nprovider = "people"\nmodel = "{file}"\n'
+    )
+    ended = run_study(study, runs=room.root / "runs", note=lambda text: None, quiet=True)
+    with (ended.folder / "measures.csv").open() as lines:
+        found = {
+            (row["measure"], row["slice"]): row
+            for row in csv.DictReader(lines)
+            if row["candidate"] == "human/specialist"
+        }
+    chains = [[all(stages) for stages in own.values()] for own in right.values()]
+    assert all(len(each) == 9 for each in chains)
+    complete = sum(sum(each) / 9 for each in chains) / 2
+    assert float(found["ccr", "{}"]["value"]) == pytest.approx(complete)
+    assert found["ccr", "{}"]["n"] == "18"
+    every = [stage for own in right.values() for stages in own.values() for stage in stages]
+    assert float(found["swa", '{"stage":"mean"}']["value"]) == pytest.approx(sum(every) / len(every))
+    assert float(found["confidence", "{}"]["value"]) == pytest.approx(0.8)
+    with (ended.folder / "comparisons.csv").open() as lines:
+        (compared,) = csv.DictReader(lines)
+    assert (compared["a"], compared["b"], compared["n"]) == ("model", "human/specialist", str(2 * 9 * 3))

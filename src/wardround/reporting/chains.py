@@ -51,12 +51,12 @@ def chains(run: RunFolder) -> Section | None:
     if not rows and told.is_empty():
         return None
     stages = list(told["stage"].unique(maintain_order=True))
-    effects = effect_table(run)
+    effects, models = effect_table(run), [name for name in columns if name not in run.people]
     drawn = render(
         "chains.html",
         grid=grid(run, "", columns, rows) if rows else None,
         stages=[stage or "all stages" for stage in stages],
-        associations=[(name, [_association(told, name, stage) for stage in stages]) for name in columns],
+        associations=[(name, [_association(told, name, stage) for stage in stages]) for name in models],
         held=reference(run),
         effects=effects is not None,
         tables=[(table.title, as_html(table)) for table in (effects, *_others(run)) if table is not None],

@@ -68,7 +68,7 @@ def _family(run: RunFolder, family: str | None) -> Differences:
         every = [line for line in every if list(line.slice) == ["candidate"]]
     lines = [line for line in every if line.value is not None]
     scale = svg.around_zero(end for line in lines for end in (line.low, line.high, line.value) if end is not None)
-    best = ranked(run)[0]
+    best = next((name for name in ranked(run) if name not in run.people), None)
     first = [line for line in lines if is_significant(line) or best in (line.a, line.b)]
     if between != "candidate" or len(lines) <= MANY:
         first = lines
