@@ -223,6 +223,14 @@ def test_what_waits_for_a_second_reading_stays(tmp_path):
     assert told.funnel.records_out == 2
 
 
+def test_a_file_of_verdicts_may_come_from_an_editor_that_marks_it(tmp_path):
+    folder = built_set(tmp_path / "set", 2)
+    file = write(tmp_path / "v.jsonl", [said("cases/c0", ANN, "discard")])
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n\r\n"))
+    review(folder, [file], tmp_path / "new", share=0)
+    assert [left.id for left in CaseSet.open(tmp_path / "new")] == ["c1"]
+
+
 def test_images_are_dropped_and_only_those_of_the_new_set_are_copied(tmp_path):
     folder = tmp_path / "set"
     (folder / "images").mkdir(parents=True)

@@ -13,11 +13,11 @@ import orjson
 
 from wardround.building.pipeline import Build
 from wardround.building.spool import Record
+from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 
 LISTS = ("phenopackets", "members")  # of a wrapped list, and of a GA4GH cohort
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def packets(source: Path, build: Build) -> Iterator[Record]:

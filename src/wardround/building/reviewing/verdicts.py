@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from wardround.building.reviewing.items import Level
+from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.errors import BadInput
 from wardround.core.validation import complaints, not_json
 
@@ -70,7 +71,7 @@ def read_verdicts(files: Iterable[Path], known: Collection[str]) -> list[Verdict
 
 def _read(file: Path) -> Iterable[Verdict]:
     try:
-        lines = file.read_bytes().splitlines()
+        lines = file.read_bytes().removeprefix(BYTE_ORDER_MARK).splitlines()
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     for number, line in enumerate(lines, start=1):

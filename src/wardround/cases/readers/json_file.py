@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.errors import BadInput, Problem
 from wardround.core.validation import not_json
 
@@ -25,7 +26,7 @@ def json_records(file: Path, named: str = "") -> Iterator[tuple[str, Told]]:
 def json_document(file: Path) -> Any:
     """What the file holds."""
     try:
-        return orjson.loads(file.read_bytes())
+        return orjson.loads(file.read_bytes().removeprefix(BYTE_ORDER_MARK))
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
@@ -48,6 +49,7 @@ def jsonl_records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, To
     """The objects of the lines of a file; a line that is none is a problem."""
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
+            line = line.removeprefix(BYTE_ORDER_MARK)
             if not line.strip():
                 continue
             try:
