@@ -50,10 +50,20 @@ def image(path: Path) -> None:
         "A. {}, B. {}, C. {}, D. {}, E. {}, F. {}",
         "{}\n{}\n{}\n{}\n{}\n{}",
         "{}; {}; {}; {}; {}; {}",
+        "- {}\n- {}\n- {}\n- {}\n- {}\n- {}",
+        "1. {}\n2. {}\n3. {}\n4. {}\n5. {}\n6. {}",
+        "1) {}; 2) {}; 3) {}; 4) {}; 5) {}; 6) {}",
+        "**A.** {}\n**B.** {}\n**C.** {}\n**D.** {}\n**E.** {}\n**F.** {}",
+        "**A**. {} **B**. {} **C**. {} **D**. {} **E**. {} **F**. {}",
     ],
 )
 def test_options_in_one_text(written: str) -> None:
     assert list(options_of(written.format(*SIX)).values()) == SIX
+
+
+def test_what_only_looks_like_a_list_s_mark_stays() -> None:
+    assert list(options_of("- 5 mmol\n5 mmol").values()) == ["- 5 mmol", "5 mmol"]
+    assert list(options_of("3. ventricle\n4. ventricle").values()) == ["3. ventricle", "4. ventricle"]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +135,27 @@ def test_text_and_multimodal_files_become_one_case_with_two_tellings(tmp_path: P
     assert first.as_written()["journal"] == "X"
 
 
+def test_a_byte_order_mark_and_a_printed_list_of_images_cost_nothing(tmp_path: Path) -> None:
+    for name in ("1.png", "2.png"):
+        image(tmp_path / "images" / name)
+    for name, shown in (("a.json", '["1.png", "2.png"]'), ("b.jsonl", "['1.png', '2.png']")):
+        file = write(tmp_path / name, told(1, "mm", image=shown))
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+        read = read_clinbench(file)
+        assert read.problems == []
+        (case,) = read
+        assert [each.path for each in case.images] == ["images/1.png", "images/2.png"]
+
+
+def test_another_specialty_is_named_once(tmp_path: Path) -> None:
+    records = [told(number, specialty="Podiatry") for number in range(3)]
+    read = read_clinbench(write(tmp_path / "a.json", *records))
+    assert len(read) == 3
+    assert [problem.message for problem in read.problems] == [
+        "'Podiatry' is none of ClinBench's 11 (cases with it are kept)"
+    ]
+
+
 def test_a_question_at_the_end_of_a_stem_is_asked_and_no_longer_told(tmp_path: Path) -> None:
     asked = "Which of the following diseases is the most likely primary diagnosis? Please choose the most probable one."
     (case,) = read_clinbench(write(tmp_path / "a.json", told(question_stem=f"A man coughs. What else?\n\n{asked}")))
@@ -159,7 +190,7 @@ def test_two_folders_may_have_an_image_of_the_same_name(tmp_path: Path) -> None:
         ({"image": [3]}, "[1].image: should be a name or a list of names"),
         ({"rare": "perhaps"}, "[1].rare: is 'perhaps'; expected true or false, rare or non-rare"),
         ({"id": "ClinBench-text-00001"}, "[1].id: 'ClinBench-00001' is told twice as text"),
-        ({"specialty": "Radiology"}, "[1].specialty: 'Radiology' is none of ClinBench's 11 (the case is kept)"),
+        ({"specialty": "Radiology"}, "[1].specialty: 'Radiology' is none of ClinBench's 11 (cases with it are kept)"),
         (
             {"options": "A. Gout\nB. Lupus", "answer": "A"},
             "[1].options: are 2; ClinBench's questions have 6 or more (the case is kept)",

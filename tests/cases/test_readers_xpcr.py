@@ -78,6 +78,19 @@ def test_all_kinds_of_file_give_the_same(tmp_path: Path) -> None:
     assert told[0] == told[1] == told[2]
 
 
+def test_rows_as_the_dataset_viewer_wraps_them(tmp_path: Path) -> None:
+    folder = layout(tmp_path, [row(stage) for stage in STAGES])
+    file = folder / "annotations" / "test.json"
+    wrapped = [
+        {"row_idx": n, "row": each, "truncated_cells": []} for n, each in enumerate(json.loads(file.read_text()))
+    ]
+    told = {"features": [{"feature_idx": 0, "name": "stage"}], "rows": wrapped, "num_rows_total": 6}
+    file.write_text(json.dumps(told))
+    read = read_xpcr(folder)
+    assert read.problems == []
+    assert [len(case.questions) for case in read] == [6]
+
+
 def test_the_names_of_the_overview_picture_are_known_too(tmp_path: Path) -> None:
     rows = [row(stage) for stage in ("QA", "AL", "PF", "DR", "Severity Grading (SG)", "clinical decision-making")]
     (case,) = read_xpcr(layout(tmp_path, rows))

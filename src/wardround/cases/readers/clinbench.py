@@ -18,7 +18,7 @@ from wardround.cases.readers.choices import plain
 from wardround.cases.readers.gathered import Gathered, Place, files_of, given
 from wardround.cases.readers.image_cell import inside
 from wardround.cases.readers.json_file import Told, json_records, jsonl_records, text
-from wardround.cases.readers.told_options import gold_of, options_of
+from wardround.cases.readers.told_options import gold_of, options_of, printed
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 
@@ -114,8 +114,9 @@ def _record(place: Place, told: Told, gathered: Gathered) -> Record | None:
         gathered.problems.append(place.problem("options", message))
     specialty = told.get("specialty")
     if specialty and (specialty := specialty_named(str(specialty))) not in SPECIALTIES.values():
-        message = f"{specialty!r} is none of ClinBench's {len(SPECIALTIES)} (the case is kept)"
-        gathered.problems.append(place.problem("specialty", message))
+        message = f"{specialty!r} is none of ClinBench's {len(SPECIALTIES)} (cases with it are kept)"
+        if not any(problem.message == message for problem in gathered.problems):  # once, however many have it
+            gathered.problems.append(place.problem("specialty", message))
     more = {key: value for key, value in told.items() if key not in READ | set(Case.model_fields)}
     more |= given({"specialty": specialty, "tags": tags, "split": told.get("split")})
     way = _way(name, place.file, bool(images))
@@ -208,6 +209,7 @@ def _tags(told: Told) -> list[str]:
 
 
 def _listed(image: Any) -> list[str]:
+    image = (printed(image.strip()) or image) if isinstance(image, str) else image
     images = image if isinstance(image, list) else [image] if image else []
     if not all(isinstance(each, str) and each.strip() for each in images):
         raise ValueError("should be a name or a list of names")

@@ -16,6 +16,7 @@ from wardround.core.validation import not_json
 SUFFIXES = (".json", ".jsonl", ".parquet")
 CHUNK = 1 << 20  # characters
 LONGEST = 256 << 20  # characters of one row: images may stand in it
+NO_ROWS = "features"  # under which the dataset viewer lists the columns, before the rows
 ROWS, ROWS_WITH_IMAGES = 20_000, 256  # of a Parquet file at once
 
 Place = tuple[int | None, str]  # a line, or where in the document: [3]
@@ -93,7 +94,7 @@ class _Document:
             if not isinstance(name, str):
                 raise BadInput(self._file, f"is not JSON: {name!r} is no name")
             self._take(":")
-            if self._next() == "[" and not self._is_field(name):
+            if self._next() == "[" and name != NO_ROWS and not self._is_field(name):
                 yield from self._list(name)
             else:
                 own[name] = self._value()

@@ -13,8 +13,9 @@ from wardround.cases.readers.choices import by_letter, by_text, plain, without_l
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 BEFORE = (r"(?:^|\n)", r"(?:^|;)", r"(?:^|\|)", r"(?:^|[\s,])")  # what a letter stands behind, the surest first
-LETTER = r"\s*(?:\(({0})\)|\[({0})\]|({0})(?:[.):、]|\s-\s))".format("[A-Za-z]")
+LETTER = r"\s*(?:\*\*)?(?:\(({0})\)|\[({0})\]|({0})(?:\*\*)?(?:[.):、]|\s-\s))(?:\*\*)?".format("[A-Za-z]")
 SEPARATORS = ("\n", ";", "|")
+_MARKED = re.compile(r"([-*•–]|\d+(?=[.)]))[.)]?\s+")  # a list's own marks: bullets, or numbers
 _NAMED = re.compile(r"[(\[]?([A-Za-z])(?:[)\].:、]+|\s-\s)\s*(.+)", re.DOTALL)
 
 
@@ -67,12 +68,8 @@ def _cut(text: str) -> Any:
     """What a text with all options says: a printed list or object, options behind letters, or one a line."""
     if not text:
         return None
-    if text[0] + text[-1] in ("[]", "{}"):
-        for read in (orjson.loads, ast.literal_eval):
-            try:
-                return read(text)
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                continue
+    if (told := printed(text)) is not None:
+        return told
     for before in BEFORE:
         places = list(re.finditer(before + LETTER, text))
         letters = "".join(place[place.lastindex or 0] for place in places)
@@ -86,5 +83,25 @@ def _cut(text: str) -> Any:
     for separator in SEPARATORS:
         pieces = [piece.strip() for piece in text.split(separator) if piece.strip()]
         if len(pieces) > 1 and not re.match(LETTER, text):
-            return pieces
+            return _unmarked(pieces)
     raise ValueError(f"cannot be cut into options: {text!r}"[:200])
+
+
+def printed(text: str) -> Any:
+    """The list or object that a text is the print of, by JSON or Python; None where it is none."""
+    if text[:1] + text[-1:] in ("[]", "{}"):
+        for read in (orjson.loads, ast.literal_eval):
+            try:
+                return read(text)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+    return None
+
+
+def _unmarked(pieces: list[str]) -> list[str]:
+    """The lines of a list without its bullets or numbers, where all of them have it."""
+    marks = [found[1] if (found := _MARKED.match(piece)) else "" for piece in pieces]
+    numbers = [str(place) for place in range(1, len(pieces) + 1)]
+    if marks != numbers and (not marks[0] or marks[0].isdigit() or len(set(marks)) > 1):
+        return pieces
+    return [_MARKED.sub("", piece, count=1) for piece in pieces]
