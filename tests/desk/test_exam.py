@@ -120,6 +120,19 @@ def test_of_one_case_only_one_unit_is_drawn():
 # the sitting
 
 
+def test_a_person_is_told_of_questions_not_of_pages(room):
+    visitor = enter(room, "Ann", "attending", "Surgery")
+    task = room.make("exam", "set", ["role:attending"], cases="3")
+    told = []
+    for form in ({"agreed": "yes"}, *[{"option": "0", "confidence": "80", "seconds": "0"}] * 3, {"ai": "no"}):
+        told += re.findall(r"\d of \d questions answered", visitor.get("/").text)
+        page = visitor.get(f"/tasks/{task.id}/next")
+        visitor.submit(str(page.url), {"once": once(page.text), **form})
+    told += re.findall(r"\d of \d questions answered", visitor.get(f"/tasks/{task.id}").text)
+    assert [each[0] for each in told] == ["0", "0", "1", "2", "3", "3"]
+    assert {each[1:] for each in told} == {" of 3 questions answered"}
+
+
 def test_what_is_said_is_kept_in_the_order_of_the_case_whatever_was_shown(room):
     people = [enter(room, name, "attending", "Surgery") for name in ("Ann", "Bob")]
     task = room.make("exam", "set", ["role:attending"], cases="16", confidence="yes")

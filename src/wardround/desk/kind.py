@@ -69,6 +69,10 @@ class Kind(ABC):
         """The levels at which somebody reads: of those that items want."""
         return ("reader", ARBITER) if self.arbitrates else ("reader",)
 
+    def standing(self, waiting: int, read: int) -> str:
+        """How far somebody is, in words: of items that wait for them and that they have read."""
+        return f"{waiting} waiting for you · {read} read"
+
     def prepare(self, desk: Desk, task: Task, person: Person) -> None:
         """What has to be there before somebody who is given the task sees it; asked each time."""
         return

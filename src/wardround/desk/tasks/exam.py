@@ -80,6 +80,10 @@ class Exam(Kind):
         last = NewItem("closing", "sitting", {"page": CLOSING}, {})
         return [first, *asked, last]
 
+    def standing(self, waiting: int, read: int) -> str:
+        many = waiting + read - 2  # the rules and the closing page are no questions
+        return f"{min(max(read - 1, 0), many)} of {many} questions answered"
+
     def prepare(self, desk: Desk, task: Task, person: Person) -> None:
         """Draws somebody's questions when they first come."""
         is_drawn = ("SELECT 1 FROM wanted WHERE task = ? AND level = ?", task.id, level_of(person))
