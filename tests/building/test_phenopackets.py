@@ -84,12 +84,14 @@ def test_the_same_input_gives_the_same_bytes(built, tmp_path):
     assert (other.folder / "cases.jsonl").read_bytes() != (built.folder / "cases.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("way", ["gz", "json", "cohort", "folder"])
+@pytest.mark.parametrize("way", ["gz", "json", "json.gz", "cohort", "folder"])
 def test_inputs(built, tmp_path, way):
     items = packets()
-    source = tmp_path / {"gz": "p.jsonl.gz", "json": "p.json", "cohort": "p.json", "folder": "p"}[way]
+    source = tmp_path / {"gz": "p.jsonl.gz", "cohort": "p.json", "folder": "p"}.get(way, f"p.{way}")
     if way == "gz":
         source.write_bytes(gzip.compress((built.folder.parent / "packets.jsonl").read_bytes()))
+    elif way == "json.gz":
+        source.write_bytes(gzip.compress(json.dumps(items).encode()))
     elif way == "folder":
         for item in items:
             (source / item["id"]).mkdir(parents=True)
@@ -142,7 +144,7 @@ def test_every_rejection_has_its_reason(tmp_path):
         "packet-906": ("diagnosis", "diagnosis without an OMIM, ORPHA or MONDO id", "LOCAL:0000001"),
         "packet-907": ("leaks", "history names the gene", "MYOPIA1"),
         "twin": ("duplicates", "tells the same as another", items[0]["id"]),
-        items[0]["id"]: ("read", "id is there twice", "packets.jsonl:70"),
+        "packets.jsonl:70": ("read", "id is there twice", items[0]["id"]),
         "packets.jsonl:71": ("read", "not a phenopacket", "is not a JSON object"),
         "packets.jsonl:72": ("read", "not a phenopacket", "has no id"),
     }
@@ -152,8 +154,10 @@ def test_every_rejection_has_its_reason(tmp_path):
 def test_a_packet_that_is_cut_off_ends_the_reading_not_the_build(tmp_path):
     whole = gzip.compress("".join(json.dumps(each) + "\n" for each in packets()).encode())
     (tmp_path / "p.jsonl.gz").write_bytes(whole[: len(whole) * 9 // 10])
-    told = build_phenopackets(tmp_path / "p.jsonl.gz", tmp_path / "set")
+    said: list[str] = []
+    told = build_phenopackets(tmp_path / "p.jsonl.gz", tmp_path / "set", note=said.append)
     assert 40 < told.cases < 60
+    assert "not a phenopacket: cannot be read further" in said[0]  # a file that came in part is not silently less
     assert told.funnel[0].reasons == {"not a phenopacket": 1}
 
 

@@ -219,6 +219,7 @@ def test_a_package_is_unpacked_with_care(tmp_path):
     pack(source / "good.tar.gz", {"PMC1/a.nxml": article, "PMC1/article-1-F1.jpg": image, "PMC1/run.sh": b"rm"})
     pack(source / "out.tar.gz", {"../../escaped.nxml": article})
     pack(source / "root.tgz", {"/tmp/escaped.nxml": article})
+    pack(source / "beside.tar.gz", {"PMC1/a.nxml": article, "../escaped.sh": b"rm"})
     pack(source / "none.tar.gz", {"a.txt": b"x"})
     (source / "cut.tar.gz").write_bytes((source / "good.tar.gz").read_bytes()[:200])
     (source / "no.tar.gz").write_bytes(b"nothing")
@@ -226,16 +227,18 @@ def test_a_package_is_unpacked_with_care(tmp_path):
         link = tarfile.TarInfo("a.nxml")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         package.addfile(link)
-    build_pmc(source, tmp_path / "set")
+    said: list[str] = []
+    build_pmc(source, tmp_path / "set", note=said.append)
     [case] = CaseSet.open(tmp_path / "set")
+    assert "none.tar.gz: not a usable article: is a package without an article" in said
     assert (tmp_path / "set" / case.images[0].path).read_bytes() == image
     assert sorted(file.name for file in (tmp_path / "set").iterdir()) == [
         *("cases.jsonl", "funnel.csv", "images", "manifest.json", "rejected.jsonl", "review"),
     ]
     details = {each["record"]: each["detail"] for each in lines(tmp_path / "set" / "rejected.jsonl")}
-    assert set(details) == {"out.tar.gz", "root.tgz", "none.tar.gz", "cut.tar.gz", "no.tar.gz", "link.tar.gz"}
-    assert "leads out" in details["out.tar.gz"]
-    assert "leads out" in details["root.tgz"]
+    bad = {"out.tar.gz", "root.tgz", "beside.tar.gz"}
+    assert set(details) == {*bad, "none.tar.gz", "cut.tar.gz", "no.tar.gz", "link.tar.gz"}
+    assert all("leads out" in details[name] for name in bad)
     assert details["link.tar.gz"] == "is a package without an article"
     assert not list(tmp_path.rglob("escaped*"))
 

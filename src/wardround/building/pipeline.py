@@ -18,6 +18,8 @@ from wardround.building.about import About
 from wardround.building.spool import Record, Spool
 from wardround.building.writers import Told, Writers
 
+MOST_TOLD = 20  # parts of a source that cannot be used, each in a line of its own
+
 
 class Reject(Exception):
     """This record goes no further."""
@@ -123,6 +125,12 @@ class Build:
 
     def reject(self, record: Record, step: str, reason: str, detail: str = "") -> None:
         self.rejected.append(Rejected(str(record["id"]), step, reason, detail))
+
+    def unread(self, place: str, reason: str, detail: str = "") -> None:
+        """Leaves out a part of the source, and says so at once: a build of which nothing is left keeps no account."""
+        self.reject({"id": place}, "read", reason, detail)
+        if len(self.rejected) <= MOST_TOLD:
+            self.note(f"{place}: {reason}{f': {detail}' if detail else ''}")
 
     def spent(self, step: str, told: Told) -> None:
         """What the models of a step took."""

@@ -22,10 +22,10 @@ def records(
             record = read(file)
         except (ValueError, OSError) as error:
             detail = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error)
-            build.reject({"id": name}, "read", f"not {wanted}", detail)
+            build.unread(name, f"not {wanted}", detail)
             continue
         if record["id"] in first:
-            build.reject({"id": name}, "read", f"the same {unit} is there twice", first[record["id"]])
+            build.unread(name, f"the same {unit} is there twice", first[record["id"]])
             continue
         first[record["id"]] = name
         yield record

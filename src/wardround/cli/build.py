@@ -55,7 +55,8 @@ def medq_deg(
 @app.command("phenopackets")
 def phenopackets(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="One a line (.jsonl, .jsonl.gz), a JSON file, or a folder of them.")
+        Path,
+        typer.Argument(metavar="FILE", help="One a line (.jsonl), a JSON file, each also as .gz, or a folder of them."),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make. It must not hold anything yet.")],
     options: Annotated[int, typer.Option(min=2, max=26, help="Options of each choice question.")] = 6,

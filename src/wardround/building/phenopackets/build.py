@@ -61,7 +61,7 @@ def build_phenopackets(
     with new_set(out, seed, Writers({}, None, out.name), note, about) as build:
         records = build.through(packets(source, build), _steps(count, difficulty, limit, known))
         if not len(records):
-            raise WardroundError(f"{source}: no phenopacket became a case; {_why(build)}")
+            raise WardroundError(f"{source}: no phenopacket became a case; {build.why()}")
         return export(build, records, out, settings, read)
 
 
@@ -149,8 +149,3 @@ def case_of(record: Record, split: str) -> dict[str, Any]:
         ],
     }
     return {key: value for key, value in told.items() if value not in (None, {})}
-
-
-def _why(build: Build) -> str:
-    reasons = [f"{many} {reason}" for step in build.funnel for reason, many in step.reasons.items()]
-    return "; ".join(reasons) or "there is none in it"

@@ -1,4 +1,4 @@
-"""Reading phenopackets: one a line (.jsonl, .jsonl.gz), a JSON file with one or many, or a folder of JSON files."""
+"""Reading phenopackets: one a line (.jsonl), a JSON file with one or many, each also as .gz; or a folder of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -17,6 +17,7 @@ from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 
+ENDS = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
 LISTS = ("phenopackets", "members")  # of a wrapped list, and of a GA4GH cohort
 
 
@@ -26,11 +27,11 @@ def packets(source: Path, build: Build) -> Iterator[Record]:
     for place, packet, problem in _found(source):
         id = packet.get("id") if isinstance(packet, dict) else None
         if problem or not isinstance(packet, dict):
-            build.reject({"id": place}, "read", "not a phenopacket", problem or "is not a JSON object")
+            build.unread(place, "not a phenopacket", problem or "is not a JSON object")
         elif not isinstance(id, str) or not id.strip():
-            build.reject({"id": place}, "read", "not a phenopacket", "has no id")
+            build.unread(place, "not a phenopacket", "has no id")
         elif id in ids:
-            build.reject({"id": id}, "read", "id is there twice", place)
+            build.unread(place, "id is there twice", id)
         else:
             ids.add(id)
             yield {"id": id, "packet": packet}
@@ -52,9 +53,9 @@ def _files(source: Path) -> list[Path]:
         raise BadInput(source, "there is no such file or folder")
     if not source.is_dir():
         return [source]
-    files = sorted(file for end in ("*.json", "*.jsonl", "*.jsonl.gz") for file in source.rglob(end))
+    files = sorted(file for end in ENDS for file in source.rglob(f"*{end}"))
     if not files:
-        raise BadInput(source, "there is no .json, .jsonl or .jsonl.gz file in it")
+        raise BadInput(source, "there is no .json or .jsonl file in it")
     return files
 
 
@@ -68,7 +69,7 @@ def _found(source: Path) -> Iterator[tuple[str, Any, str | None]]:
 def _in_lines(file: Path, name: str) -> Iterator[tuple[str, Any, str | None]]:
     number = 0
     try:
-        with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as lines:
+        with _opened(file) as lines:
             for number, line in enumerate(lines, start=1):  # also used where reading ends early
                 if line.strip():
                     yield (f"{name}:{number}", *_parsed(line))
@@ -78,9 +79,10 @@ def _in_lines(file: Path, name: str) -> Iterator[tuple[str, Any, str | None]]:
 
 def _in_file(file: Path, name: str) -> Iterator[tuple[str, Any, str | None]]:
     try:
-        packet, problem = _parsed(file.read_bytes())
-    except OSError as error:
-        packet, problem = None, f"cannot be read: {error.strerror}"
+        with _opened(file) as whole:
+            packet, problem = _parsed(whole.read())
+    except (OSError, EOFError, zlib.error) as error:
+        packet, problem = None, f"cannot be read: {error}"
     many = packet
     if isinstance(packet, dict):
         many = next((packet[key] for key in LISTS if isinstance(packet.get(key), list)), packet)
@@ -89,6 +91,10 @@ def _in_file(file: Path, name: str) -> Iterator[tuple[str, Any, str | None]]:
         return
     for number, each in enumerate(many):
         yield f"{name}[{number}]", each, None
+
+
+def _opened(file: Path) -> IO[bytes]:
+    return gzip.open(file) if file.suffix == ".gz" else file.open("rb")
 
 
 def _parsed(text: bytes) -> tuple[Any, str | None]:

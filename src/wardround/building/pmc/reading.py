@@ -71,10 +71,10 @@ def _unpack(members: tarfile.TarFile, folder: Path) -> None:
         if number > MOST_FILES or total > MOST_BYTES:
             raise NotUsable(f"is a package of more than {MOST_FILES:,} files or {MOST_BYTES >> 20:,} MB")
         name = PurePosixPath(member.name)
-        if not member.isfile() or name.suffix.lower() not in (*JATS, *SUFFIXES):
-            continue
         if name.is_absolute() or ".." in name.parts or "\\" in member.name or "\0" in member.name:
             raise NotUsable(f"is a package with a path that leads out of it: {member.name!r}")
+        if not member.isfile() or name.suffix.lower() not in (*JATS, *SUFFIXES):
+            continue
         content = members.extractfile(member)
         if content is not None:
             there = folder / name
