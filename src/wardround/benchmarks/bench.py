@@ -127,7 +127,7 @@ def bench(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STUDY_FILE).write_text(f"# {name}: {entry.title}\n{as_toml(told)}", encoding="utf-8")
     ended = run_study(folder / STUDY_FILE, runs=runs, answers=answers, note=note)
-    if not read_run(ended.folder).marks.head(1).collect().height and ended.exit_code == 0:
+    if not read_run(ended.folder).all_marks.head(1).collect().height and ended.exit_code == 0:
         raise WardroundError(f"{name}: nothing of this case set can be asked so{f': {lacks}' if lacks else ''}")
     tables = [drawn(name, entry, ended.folder, published=published)]
     files = written(tables[0], entry, ended.folder, note)
