@@ -89,6 +89,7 @@ def test_right_answers_are_the_labels_of_the_table(table, cases):
             for stage, question in chain.items():
                 assert question.given == [f"{parent}-{number}" for parent in GIVEN[stage]]
                 assert question.stage == stage.upper()
+                assert question.model_extra == {"disease": disease}  # for the composition of the set; never shown
                 assert question.images == [number - 1]
                 assert case.images[number - 1].modality == row["modality"]
 
@@ -183,9 +184,10 @@ def test_what_is_wrong_with_a_row_is_one_line_and_the_rest_goes_on(tmp_path):
         ({"quality": "superb"}, "unknown quality"),
         ({"importance": "much"}, "importance is no number of 0 or more"),
     ]
+    good[1]["age"] = "old"
     rows = [*good, *(good[0] | change for change, _ in changed)]
     with table.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, [*good[0], "importance"], restval="")
+        writer = csv.DictWriter(opened, [*good[0], "importance", "camera"], restval="")
         writer.writeheader()
         writer.writerows(rows)
     notes: list[str] = []
@@ -198,6 +200,9 @@ def test_what_is_wrong_with_a_row_is_one_line_and_the_rest_goes_on(tmp_path):
     assert (
         f"eyes.csv:{first + 2}: unknown disease: 'diabetic retinopaty'; did you mean 'diabetic retinopathy'?" in notes
     )
+    assert "eyes.csv: columns that are not read: camera" in notes
+    assert "eyes.csv:3: age is no number from 0 to 130, and is not told: 'old'" in notes
+    assert f"eyes.csv:{first + 9}: unknown grade: '7'; there are " in "\n".join(notes)
     assert (built.funnel[0].records_in, built.funnel[0].records_out) == (len(rows), len(good))
 
 
@@ -206,6 +211,7 @@ def test_what_is_wrong_with_a_row_is_one_line_and_the_rest_goes_on(tmp_path):
     [
         ("image,disease\na.png,DR\n", r"eyes.csv:1: expected the columns image, modality, disease; modality missing"),
         ("image,modality,disease\n", "eyes.csv: has no rows"),
+        ("image,modality,disease,disease\na.png,CFP,DR,DR\n", "eyes.csv:1: two columns mean the same"),
         ("image,modality,disease\nnone.png,CFP,DR\n", "eyes.csv: no row became a case; 1 there is no such image"),
     ],
 )

@@ -14,11 +14,12 @@ import pytest
 from exam_server import ExamServer, text_of
 
 from wardround.building.exporting import Built, export, new_set
-from wardround.building.pipeline import Build, Reject, asked, each, whole
+from wardround.building.pipeline import Build, Passed, Reject, asked, each, whole
 from wardround.building.spool import Record, Spool
 from wardround.building.writers import Writers, load_models
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
+from wardround.reporting.table_text import as_text
 
 DISTRACTORS = "1. gout\n2. lupus\n3. mumps"
 
@@ -171,3 +172,9 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
     assert not list(tmp_path.glob(".set*"))  # what the killed ones left is gone
     for name in ("cases.jsonl", "rejected.jsonl"):
         assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes()
+
+
+def test_each_reason_of_a_funnel_has_a_line_of_its_own(tmp_path: Path) -> None:
+    funnel = [Passed("read", 9, 4, {"no image": 3, "no history": 2}), Passed("split", 4, 4, {})]
+    told = as_text(Built(tmp_path, 4, funnel, {}).table()).splitlines()
+    assert [" ".join(line.split()) for line in told[4:7]] == ["read 3 no image 9 4 0", "2 no history", "split 4 4 0"]

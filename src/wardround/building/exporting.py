@@ -54,11 +54,12 @@ class Built:
         }
 
     def table(self) -> Table:
-        """The funnel as people read it."""
+        """The funnel as people read it, each reason on a line of its own."""
         rows = []
         for step in self.funnel:
-            reasons = "; ".join(f"{many:,} {reason}" for reason, many in step.reasons.items())
-            rows.append(Row((step.step, reasons), [Cell(step.records_in), Cell(step.records_out), Cell(step.tokens)]))
+            first, *others = [f"{many:,} {reason}" for reason, many in step.reasons.items()] or [""]
+            rows.append(Row((step.step, first), [Cell(step.records_in), Cell(step.records_out), Cell(step.tokens)]))
+            rows += [Row(("", other), [Cell(said="")] * 3) for other in others]
         columns = [Column(name, unit="count") for name in ("in", "out", "tokens")]
         notes = ["What was left out is in rejected.jsonl, each with its reason."]
         return Table("Funnel", ("Step", "Left out"), columns, rows, notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,19 +37,31 @@ class Row(NamedTuple):
         return {"F": "F", "W": "F", "M": "M"}.get(first)
 
 
-def read_rows(file: Path, names: Mapping[str, Sequence[str]]) -> tuple[set[str], list[Row]]:
-    """The columns that the table has, and its rows; `names` are what each column may be called."""
+def read_rows(
+    file: Path, names: Mapping[str, Sequence[str]], note: Callable[[str], None]
+) -> tuple[set[str], list[Row]]:
+    """The columns that the table has, and its rows; `names` are what each column may be called.
+
+    Columns that nobody reads, and ages that are none, are told in one line.
+    """
     try:
         text = file.read_text(encoding="utf-8-sig")
         delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ";" if ";" in text.split("\n", 1)[0] else ","
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        columns = {given: column for given in rows.fieldnames or () if (column := _column(given, names))}
-        if len(set(columns.values())) < len(columns):
+        found = [(given, _column(given, names)) for given in rows.fieldnames or ()]
+        columns = {given: column for given, column in found if column}
+        if len(set(columns.values())) < sum(column is not None for _, column in found):
             raise BadInput(file, "two columns mean the same", line=1)
-        return set(columns.values()), [
+        if unread := [given for given, column in found if column is None and given.strip()]:
+            note(f"{file.name}: columns that are not read: {', '.join(unread)}")
+        read = [
             Row(rows.line_num, {columns[key]: (value or "").strip() for key, value in row.items() if key in columns})
             for row in rows
         ]
+        for row in read:
+            if row.told.get("age") and row.age is None:
+                note(f"{file.name}:{row.line}: age is no number from 0 to 130, and is not told: {row.told['age']!r}")
+        return set(columns.values()), read
     except FileNotFoundError:
         raise BadInput(file, "there is no such table") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -58,7 +58,7 @@ def build_dicom(
         if hidden.is_relative_to(place.resolve()) or place.resolve().is_relative_to(hidden):
             raise WardroundError(f"{hidden}: the secret is kept neither in the source nor in the set; see --private")
     found = files(folder)  # before a secret is made
-    rows = read_histories(histories)
+    rows = read_histories(histories, note)
     secret = private.load(hidden)
     settings = {
         "source": "dicom",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from wardround.building.rows import Row, read_rows
@@ -25,9 +26,9 @@ NAMES = {  # what a column may be called
 WHOSE = ("study", "accession", "patient")
 
 
-def read_histories(file: Path) -> list[Row]:
+def read_histories(file: Path, note: Callable[[str], None]) -> list[Row]:
     """The rows, those too that lack something."""
-    there, rows = read_rows(file, NAMES)
+    there, rows = read_rows(file, NAMES, note)
     if not {"history", "diagnosis"} <= there or not there & set(WHOSE):
         wanted = "history, diagnosis and one of study, accession, patient"
         raise BadInput(file, f"expected the columns {wanted}", line=1)

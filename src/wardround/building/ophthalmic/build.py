@@ -51,7 +51,7 @@ def build_ophthalmic(
     """
     refuse_same_model(models or {})
     tables = read_tables(schema, matrix, templates)
-    rows = read_labels(table)
+    rows = read_labels(table, note)
     writers = Writers(models or {}, answers, out.name, note=note)
     settings = {"source": "ophthalmic", "all_lesions": all_lesions}
     with new_set(out, seed, writers, note, about) as build:

@@ -41,5 +41,5 @@ def _grade(row: Record, tables: Tables) -> str | None:
 
 def question(item: Item) -> dict[str, Any]:
     """An item as a question of a case."""
-    order = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold", "grade", "importance")
+    order = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold", "grade", "importance", "disease")
     return {"id": item["id"], "kind": "choice", **{name: item[name] for name in order if name in item}}

@@ -37,6 +37,7 @@ def worded(id: str, name: str, row: Record, slots: dict[str, str], tables: Table
     return {
         "id": id,
         "prompt": prompt,
+        "disease": row["disease"],
         "grade": row["level"] or hardest,
         "importance": importance if name in WEIGHED else 1.0,
     }

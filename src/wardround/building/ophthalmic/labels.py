@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from wardround.building.figures import shown
@@ -32,13 +32,14 @@ NAMES = {  # what a column may be called
     "importance": ("importance",),
     "source": ("source", "dataset"),
 }
+FEW = 12  # values that are listed where none comes close
 NEEDED = ("image", "modality", "disease")
 EYES = {"r": "right", "od": "right", "right": "right", "l": "left", "os": "left", "left": "left", "": ""}
 
 
-def read_labels(table: Path) -> list[Row]:
+def read_labels(table: Path, note: Callable[[str], None]) -> list[Row]:
     """The rows, those too that lack something."""
-    there, rows = read_rows(table, NAMES)
+    there, rows = read_rows(table, NAMES, note)
     if lacking := [name for name in NEEDED if name not in there]:
         raise BadInput(table, f"expected the columns {', '.join(NEEDED)}; {', '.join(lacking)} missing", line=1)
     if not rows:
@@ -99,8 +100,10 @@ def _one_of(row: Row, name: str, known: Mapping[str, str]) -> str:
 
 
 def _near(told: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(told.lower(), list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    names = [name for name in known if name]
+    if near := difflib.get_close_matches(told.lower(), names, 1):
+        return f"; did you mean {near[0]!r}?"
+    return f"; there are {', '.join(map(repr, names))}" if len(names) <= FEW else ""
 
 
 def _seen(
