@@ -108,6 +108,7 @@ def test_judge_validation_from_pairs_to_labels(tmp_path):
             human.page.get_by_role("link", name="Begin").click()
             for number in range(3):
                 same = "lupus" not in human.page.locator("main").inner_text()
+                human.page.wait_for_load_state()  # nobody is quicker than the page's own scripts
                 human.page.locator("body").press("1" if same else "2")
                 save(human)
                 expect(human.page.get_by_text(f"{number + 1} read")).to_be_visible()

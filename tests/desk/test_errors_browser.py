@@ -52,6 +52,7 @@ def read(human: Human, doubts: bool) -> None:
     assert f"disease {number} beta" in human.page.locator(".pair").inner_text()
     assert f"The long course of patient {number}" in shown
     assert "secretive" not in shown
+    human.page.wait_for_load_state()
     kind = PEOPLE[number] % 5 + 1 if doubts and number == DISPUTED else PEOPLE[number]
     human.page.locator("body").press(str(kind))
     human.page.keyboard.press("Control+Enter")
