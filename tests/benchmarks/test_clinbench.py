@@ -117,6 +117,22 @@ def test_a_rare_disease_gap_is_found_and_none_where_there_is_none(tmp_path: Path
         assert overall == pytest.approx((rare.value or 0) / 3 + (others.value or 0) * 2 / 3)
 
 
+@pytest.mark.parametrize("tags", [[["rare"]], [["rare"], []]])
+def test_rare_cases_have_their_figure_where_no_other_tag_is_given(tmp_path: Path, tags: list[list[str]]) -> None:
+    cases = [
+        {
+            "id": f"case-{number}",
+            "history": "Told.",
+            "tags": tags[number % len(tags)],
+            "questions": [choice("mcq", number)],
+        }
+        for number in range(40)
+    ]
+    found = run("clinbench/table5", write(tmp_path / "cases", cases), tmp_path, planted("one", accuracy=0.6), trials=1)
+    first, second = (cell(table, "one", "Rare") for table in found.tables)
+    assert (first.value, first.n) == (second.value, 40 // len(tags))
+
+
 @pytest.mark.slow
 def test_the_interval_of_a_gap_is_that_of_drawing_clusters_anew(tmp_path: Path) -> None:
     cases = text_cases(tmp_path / "cases", 120)

@@ -146,13 +146,13 @@ def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
 
 
 def _by_key(coded: Coded, key: str) -> Slicing | None:
-    """Slices of a key of cases or questions, if it has two or more values."""
+    """Slices of a key of cases or questions, if it has two or more values, or one that not all of them have."""
     members = coded.subjects.select("subject", value=key)
     if isinstance(members.schema["value"], pl.List):
         members = members.explode("value").unique()
     members = members.drop_nulls().sort("subject", "value")
     values = in_order(key, members["value"].unique())
-    if len(values) < 2:
+    if not values or (len(values) == 1 and len(members) == len(coded.subjects)):
         return None
     number = pl.col("value").cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias("slice")
     slices = [canonical_json({key: value}) for value in values]

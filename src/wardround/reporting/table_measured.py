@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 
+import polars as pl
+
 from wardround.core.condition import AXES, DEFAULTS
 from wardround.marking.validation import judge_note
 from wardround.reporting.judged import supported_note
@@ -128,6 +130,8 @@ class Lines:
         self._places: dict[tuple[str, str, frozenset[tuple[str, str]]], list[Measure]] = {}
         for line in run.lines:
             self._places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
+        self._keys = {key for line in run.lines for key in line.slice}
+        self._of_all: dict[tuple[str, str], bool] = {}
         self._changes: dict[tuple[str, frozenset[tuple[str, str]]], list[Comparison]] = {}
         for change in run.compared:
             self._changes.setdefault((change.measure, frozenset(change.slice.items())), []).append(change)
@@ -136,8 +140,20 @@ class Lines:
         kept = _kept(self.run, slice)
         if kept is None:
             return None
+        kept = {key: value for key, value in kept.items() if key in self._keys or not self._all_have(key, value)}
         found = self._places.get((wanted.measure, candidate, frozenset(kept.items())), [])
         return next((line for line in found if (line.version or "").startswith(wanted.version)), None)
+
+    def _all_have(self, key: str, value: str) -> bool:
+        """Whether a value is that of all marks: then the whole is its slice, and no other is measured."""
+        if (key, value) not in self._of_all:
+            marks = self.run.all_marks
+            kind = marks.collect_schema().get(key)
+            has = pl.col(key).list.contains(value) if isinstance(kind, pl.List) else pl.col(key) == value
+            self._of_all[key, value] = kind is not None and bool(
+                marks.select(has.fill_null(False).all()).collect().item()
+            )
+        return self._of_all[key, value]
 
     def change(self, wanted: Wanted, candidate: str) -> Comparison | None:
         """The paired comparison that a change is, if the study declares it: same questions, one key apart."""
