@@ -198,6 +198,14 @@ def test_cost_tells_what_the_manifest_counts(tmp_path: Path) -> None:
     assert cell(table, "strong", "USD").value is None
 
 
+def test_cost_counts_what_another_study_bought(tmp_path: Path) -> None:
+    cases = clinbench_cases(tmp_path / "cases", 10)
+    run("clinbench/table3", cases, tmp_path, STRONG)
+    table = run("clinbench/cost", cases, tmp_path, STRONG).tables[1]
+    assert cell(table, "strong", "Calls").value == 10
+    assert cell(table, "strong", "Seconds").value is None
+
+
 @pytest.mark.slow
 def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
     """A hard set on which candidates differ, and an easy one on which they are all alike."""

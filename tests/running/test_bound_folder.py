@@ -140,6 +140,23 @@ def test_what_was_paid_for_is_counted_over_all_starts(tmp_path):
     assert candidate["cost"] == pytest.approx(0.03)
 
 
+def test_what_another_run_bought_is_counted_apart(tmp_path):
+    write_cases(tmp_path / "cases", 30)
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url, candidate={"price_in": 10.0})
+        examine(study)
+        other = write_study(tmp_path, server.url, candidate={"price_in": 10.0}, top={"name": "other"})
+        (candidate,) = examine(other)["candidates"]
+    assert (candidate["calls"], candidate["tokens_in"], candidate["cost"]) == (0, 0, 0)
+    assert candidate["in_all"] == {
+        "calls": 30,
+        "bought": 30,
+        "tokens_in": 3000,
+        "tokens_out": 30,
+        "cost": pytest.approx(0.03),
+    }
+
+
 def test_what_is_stored_and_new_is_said_before_anything_is_spent(tmp_path):
     write_cases(tmp_path / "cases", 20)
     notes: list[str] = []

@@ -42,7 +42,7 @@ from wardround.running.sitting import abandon
 from wardround.running.store import Store
 from wardround.running.tools import Tools
 from wardround.running.used import FILE as USED
-from wardround.running.used import UsedRows
+from wardround.running.used import UsedRows, asks_of
 
 MOST_PROBLEMS_TOLD = 20  # on the way; the manifest has them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -169,6 +169,8 @@ class Examination:
         kept["sentinel"] = await self._ask_again()
         manifest = self._manifest() | kept
         self._write_used()
+        for number, told in enumerate(manifest["candidates"]):
+            told["in_all"] = self._in_all(number, told)
         self.folder.write_manifest(manifest)
         return manifest
 
@@ -236,6 +238,14 @@ class Examination:
         conditions = [condition.json for condition in self.study.all_conditions]
         self._used.write_evidence(self.folder.path, names, self.cases.ids, conditions)
         write_in_parts(self.folder.path / USED, self._used.tables(names, self.cases.ids, conditions))
+
+    def _in_all(self, number: int, told: dict[str, Any]) -> dict[str, Any]:
+        """What all answers of a candidate took, those included that other runs had bought before."""
+        calls, answers, tokens_in, tokens_out = (told[name] for name in ("calls", "bought", "tokens_in", "tokens_out"))
+        if answers < self._used.counts[number]:
+            calls, answers, tokens_in, tokens_out = self.store.paid_by_all(asks_of(self.folder.path, told["name"]))
+        cost = price(self._seated[number].room.caller.settings, tokens_in, tokens_out)
+        return {"calls": calls, "bought": answers, "tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
 
     def _manifest(self) -> dict[str, Any]:
         why = self._why_incomplete()

@@ -208,6 +208,21 @@ class Store:
         told = "select coalesce(sum(answers), 0) from calls where run = ? and candidate = ?"
         return int(self._reading.execute(told, (run, candidate)).fetchone()[0])
 
+    def paid_by_all(self, asks: Iterable[bytes]) -> tuple[int, int, int, int]:
+        """Calls, answers, tokens in and tokens out that the answers to these Asks took, whichever run asked."""
+        self._reading.execute("create temp table wanted (ask blob primary key) without rowid")
+        try:
+            self._reading.execute("begin")
+            self._reading.executemany("insert or ignore into wanted values (?)", ((ask,) for ask in asks))
+            self._reading.execute("commit")
+            found: tuple[int, int, int, int] = self._reading.execute(
+                "select count(*), coalesce(sum(answers - duplicates), 0), coalesce(sum(tokens_in), 0), "
+                "coalesce(sum(tokens_out), 0) from calls where ask in wanted"
+            ).fetchone()
+        finally:
+            self._reading.execute("drop table wanted")
+        return found
+
     def known_file(self, path: str) -> tuple[int, int, str] | None:
         """Size, time of change and SHA-256 of a file, as they were when it was last hashed."""
         found: tuple[int, int, str] | None = self._reading.execute(

@@ -146,3 +146,9 @@ def scan_used(folder: Path) -> pl.LazyFrame:
 
 def read_used(folder: Path) -> pl.DataFrame:
     return scan_used(folder).collect()
+
+
+def asks_of(folder: Path, candidate: str) -> Iterator[bytes]:
+    """The Asks whose answers the run used of a candidate, each once."""
+    own = scan_used(folder).filter(pl.col("candidate") == candidate)
+    yield from map(bytes.fromhex, own.select(pl.col("ask").unique()).collect()["ask"])

@@ -1,4 +1,4 @@
-"""What each candidate took: calls, tokens, money and time, of all starts of the run."""
+"""What each candidate took: calls, tokens, money and time."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from wardround.reporting.run import RunFolder
 from wardround.reporting.table import Cell, Column, Row, Table
 
 NOTES = [
-    "Tokens are as the servers count them. Money follows from price_in and price_out of the candidate; without them "
-    "there is none.",
-    "Time is that of the answered calls added up: calls that ran at once count each. Answers that were stored before "
-    "took none, and are in Answers only.",
+    "Calls, tokens and money are of all answers of the run, also of those that were stored before it. Tokens are as "
+    "the servers count them. Money follows from price_in and price_out of the candidate; without them there is none.",
+    "Time is that of the answered calls of this run added up: calls that ran at once count each. Answers that were "
+    "stored before took none.",
 ]
 COLUMNS = [
     Column("Answers", unit="count"),
     Column("Calls", unit="count"),
     Column("in", over="Tokens", unit="count"),
     Column("out", over="Tokens", unit="count"),
-    Column("out, a new answer", over="Tokens", unit="fraction"),
+    Column("out, an answer", over="Tokens", unit="fraction"),
     Column("USD", unit="fraction", decimals=3),
-    Column("USD, 1,000 new answers", unit="fraction", decimals=3),
+    Column("USD, 1,000 answers", unit="fraction", decimals=3),
     Column("Seconds", unit="fraction"),
     Column("Seconds, a call", unit="fraction", decimals=3),
 ]
@@ -32,18 +32,19 @@ def cost(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[lis
     answers = dict(run.marks.group_by("candidate").len().collect().iter_rows())
     rows = []
     for name, told in run.about.items():
-        calls, seconds = told.get("calls") or 0, told.get("seconds")
-        paid, new = told.get("cost") or None, told.get("bought") or 0
+        all = told.get("in_all", told)
+        own, seconds, bought = told.get("calls") or 0, told.get("seconds"), all.get("bought") or 0
+        tokens_in, tokens_out, paid = (all.get(name) or None for name in ("tokens_in", "tokens_out", "cost"))
         figures = [
             answers.get(name),
-            calls,
-            told.get("tokens_in") or None,
-            told.get("tokens_out") or None,
-            _over(told.get("tokens_out") or None, new),
+            all.get("calls") or 0,
+            tokens_in,
+            tokens_out,
+            _over(tokens_out, bought),
             paid,
-            _over(paid, new / 1000),
-            seconds if calls else None,
-            _over(seconds, calls),
+            _over(paid, bought / 1000),
+            seconds if own else None,
+            _over(seconds, own),
         ]
         rows.append(Row((name,), [Cell(None if figure is None else float(figure)) for figure in figures]))
     return [Table("What it took", ("Candidate",), COLUMNS, rows, NOTES)], []
