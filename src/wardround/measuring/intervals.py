@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.measuring.bootstrap import percentile_interval
 from wardround.measuring.exact import Floats
 from wardround.measuring.formulas import ratio
 from wardround.measuring.kinds import Kind, Measure
@@ -62,6 +63,20 @@ def _from_variance(
     if measure.kind is Kind.SIGNED:
         return student(value[at], clusters[at], variance, (-1.0, 1.0))
     return wilson(value[at], effective_n(value[at], n[at], clusters[at], variance))
+
+
+def rate_interval(part: Floats, whole: Floats, drawn: Floats) -> tuple[float | None, float | None]:
+    """The interval of one rate, by the same rules: from its sums of every cluster, and its value in every resample."""
+    n, clusters = np.array([whole.sum()]), np.array([float(len(whole))])
+    value = ratio(np.array([part.sum()]), n)
+    (method,) = _methods(Kind.RATE, value, n, clusters)
+    if method == BOOTSTRAP:
+        return percentile_interval(drawn)
+    if method != WILSON:
+        return None, None
+    variance = clusters / (clusters - 1) * ((part - value * whole) ** 2).sum() / n**2
+    low, high = wilson(value, effective_n(value, n, clusters, variance))
+    return float(low[0]), float(high[0])
 
 
 def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:

@@ -10,7 +10,7 @@ import polars as pl
 from wardround.measuring.bootstrap import Part, percentile_interval, resampled_sums
 from wardround.measuring.exact import Floats
 from wardround.measuring.formulas import ratio
-from wardround.measuring.intervals import FEWEST
+from wardround.measuring.intervals import FEWEST, rate_interval
 from wardround.reporting.run import RunFolder
 from wardround.reporting.table import Cell
 
@@ -18,25 +18,36 @@ SCORED = ("right", "wrong", "unparsed")
 
 
 class Group(NamedTuple):
-    """Right and asked of one candidate in one group: their totals, and those of every resample."""
+    """Right and asked of one candidate in one group: of every cluster, and of every resample."""
 
-    right: Floats  # the total first, then the resamples
-    asked: Floats
-    clusters: int
+    sums: Floats
+    drawn: Floats
+
+    @property
+    def asked(self) -> int:
+        return int(self.sums[1].sum())
+
+    @property
+    def clusters(self) -> int:
+        return self.sums.shape[1]
 
     @property
     def accuracies(self) -> Floats:
-        return ratio(self.right, self.asked)
+        """That of all cases first, then those of the resamples."""
+        return ratio(*np.column_stack([self.sums.sum(axis=1), self.drawn]))
 
     @property
     def cell(self) -> Cell:
-        return cell(self.accuracies, int(self.asked[0]), self.clusters)
+        return rate_cell(*self.sums, self.accuracies[1:])
+
+
+def rate_cell(part: Floats, whole: Floats, drawn: Floats) -> Cell:
+    """A rate with the interval that measures.csv would give it."""
+    return Cell(float(part.sum() / whole.sum()), *rate_interval(part, whole, drawn), int(whole.sum()), len(whole))
 
 
 def cell(values: Floats, n: int, clusters: int) -> Cell:
     """A figure (the first of these) with the interval of its resamples; none for fewer than 8 clusters."""
-    if not n:
-        return Cell(said="no cases", n=0)
     low, high = percentile_interval(values[1:]) if clusters >= FEWEST else (None, None)
     return Cell(float(values[0]), low, high, n, clusters)
 
@@ -58,8 +69,5 @@ def grouped(run: RunFolder, group: pl.Expr) -> dict[tuple[str, str], Group]:
         keys.append((str(candidate), str(name)))
         cluster = np.array([clusters[each] for each in own["cluster"]], dtype=np.int64)
         parts.append(Part(cluster, own.select("right", "asked").to_numpy().T.astype(np.float64)))
-    found: dict[tuple[str, str], Group] = {}
-    for number, drawn in resampled_sums(parts, len(clusters), run.as_study.seed):
-        both = np.column_stack([parts[number].sums.sum(axis=1), drawn.all()])
-        found[keys[number]] = Group(both[0], both[1], len(parts[number].cluster))
-    return found
+    every = resampled_sums(parts, len(clusters), run.as_study.seed)
+    return {keys[number]: Group(parts[number].sums, drawn.all()) for number, drawn in every}

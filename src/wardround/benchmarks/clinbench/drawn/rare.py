@@ -31,7 +31,7 @@ def table5(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[l
             continue
         gap = cell(
             rare.accuracies - others.accuracies,
-            int(rare.asked[0] + others.asked[0]),
+            rare.asked + others.asked,
             min(rare.clusters, others.clusters),
         )
         rows.append(Row((name,), [rare.cell, others.cell, gap]))

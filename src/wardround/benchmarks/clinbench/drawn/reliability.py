@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wardround.benchmarks.clinbench.drawn.accuracies import SCORED, cell
+from wardround.benchmarks.clinbench.drawn.accuracies import SCORED, cell, rate_cell
 from wardround.core.errors import WardroundError
 from wardround.measuring.bootstrap import Part, resampled_sums
 from wardround.measuring.exact import Floats, exact
@@ -23,7 +23,6 @@ KEPT = "Kept"
 NOTES = [
     "worst@k: right in all of k answers, the mean over all draws of k of its answers. worst@1 is the accuracy.",
     "Kept: the last over the first. A candidate that always gives the same answer keeps all of it.",
-    "Intervals are by bootstrap; where hardly any question is right every time, those of the first table hold better.",
 ]
 
 
@@ -63,15 +62,16 @@ def _rows(run: RunFolder, trials: int) -> Iterator[tuple[tuple[str, str], list[C
         there, place = np.unique(at, return_inverse=True)
         parts.append(Part(there, np.array([np.bincount(place, row, len(there)) for row in sums])))
     found = {
-        keys[number]: _cells(np.column_stack([parts[number].sums.sum(axis=1), drawn.all()]), len(parts[number].cluster))
+        keys[number]: _cells(parts[number].sums, drawn.all())
         for number, drawn in resampled_sums(parts, len(clusters), run.as_study.seed)
     }
     order = sorted(keys, key=lambda key: (run.candidates.index(key[0]), key[1] != "on"))
     yield from ((key, found[key]) for key in order)
 
 
-def _cells(sums: Floats, clusters: int) -> list[Cell]:
-    """worst@k of every k, and the last over the first; of each sum its total and its resamples."""
-    n = int(sums[-1, 0])
-    worst = [ratio(row, sums[-1]) for row in sums[:-1]]
-    return [cell(values, n, clusters) for values in [*worst, ratio(sums[-2], sums[0])]]
+def _cells(sums: Floats, drawn: Floats) -> list[Cell]:
+    """worst@k of every k, and the last over the first."""
+    *worst, asked = sums
+    cells = [rate_cell(part, asked, ratio(values, drawn[-1])) for part, values in zip(worst, drawn, strict=False)]
+    totals = np.column_stack([sums.sum(axis=1), drawn])
+    return [*cells, cell(ratio(totals[-2], totals[0]), int(asked.sum()), len(asked))]
