@@ -69,25 +69,38 @@ def dies_on_second(path: Path, *rest: object) -> object:
 
 def test_a_decoder_that_dies_costs_its_own_image_only(tmp_path, monkeypatch):
     monkeypatch.setattr("wardround.running.images.render_degraded", dies_on_second)
-    parts = [part_of(picture(tmp_path / name)) for name in ("1.png", "22.png", "333.png")]
+    parts = [part_of(picture(tmp_path / name)) for name in ("22.png", "1.png", "333.png", "4444.png")]
 
-    async def each() -> list[object]:
-        imagery = Imagery(1)
+    async def all_at_once() -> list[Encoded | BaseException]:
+        imagery = Imagery(2)
         try:
-            found = []
-            for part in parts:
-                try:
-                    found.append((await imagery.encoded(part)).sha256)
-                except BadInput as problem:
-                    found.append(str(problem))
-            return found
+            return await asyncio.gather(*map(imagery.encoded, parts), return_exceptions=True)
         finally:
             imagery.close()
 
-    first, second, third = asyncio.run(each())
-    assert second == f"{tmp_path / '22.png'}: the process that decodes this image died"
-    assert first == render(tmp_path / "1.png", None, parts[0].recipe).sha256
-    assert third == render(tmp_path / "333.png", None, parts[2].recipe).sha256
+    bad, *good = asyncio.run(all_at_once())
+    assert str(bad) == f"{tmp_path / '22.png'}: the process that decodes this image died"
+    assert good == [render(Path(part.path), None, part.recipe) for part in parts[1:]]
+
+
+def test_images_that_cannot_be_shown_cost_themselves_only(tmp_path):
+    named = [f"{number}.png" for number in range(1, 13)]
+    for name in named:
+        picture(tmp_path / name)
+    for name in ("5.png", "6.png"):
+        (tmp_path / name).write_text("no image")
+
+    async def all_at_once() -> list[Encoded | BaseException]:
+        imagery = Imagery(2)
+        try:
+            parts = [part_of(tmp_path / name) for name in named]
+            return await asyncio.gather(*map(imagery.encoded, parts), return_exceptions=True)
+        finally:
+            imagery.close()
+
+    found = asyncio.run(all_at_once())
+    assert [name for name, each in zip(named, found, strict=True) if isinstance(each, BadInput)] == ["5.png", "6.png"]
+    assert "died" not in str(found[4])
 
 
 @pytest.mark.parametrize("candidates", [1, 2])

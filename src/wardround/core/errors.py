@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 
 class WardroundError(Exception):
@@ -42,3 +44,8 @@ class BadInput(WardroundError):
     def __init__(self, file: Path, message: str, *, line: int | None = None, field: str | None = None) -> None:
         self.problem = Problem(file, line, field, message)
         super().__init__(str(self.problem))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Worker processes raise it too: without this it could not be read back, and would break their pool."""
+        told = self.problem
+        return partial(type(self), line=told.line, field=told.field), (told.file, told.message)

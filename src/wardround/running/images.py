@@ -88,6 +88,7 @@ class Imagery:
         self._kept: OrderedDict[str, Encoded] = OrderedDict()
         self._bytes = 0
         self._under_way: dict[str, asyncio.Future[Encoded]] = {}
+        self._one_by_one = asyncio.Lock()
 
     async def encoded(self, part: ImagePart) -> Encoded:
         key = part.json
@@ -102,18 +103,26 @@ class Imagery:
         return await asyncio.shield(under_way)
 
     async def _rendered(self, part: ImagePart) -> Encoded:
-        """Renders in a worker. One that dies takes the others with it, so each image is tried once more."""
-        for _ in range(2):
-            pool = self._pool
-            if pool is None:
-                spawn = multiprocessing.get_context("spawn")
-                pool = self._pool = ProcessPoolExecutor(self._workers, spawn, initializer=end_with_the_parent)
+        """Renders in a worker. One that dies takes the others with it: each is then tried alone."""
+        pool = self._pool = self._pool or self._started(self._workers)
+        try:
+            return await asyncio.wrap_future(self._submit(pool, part))
+        except BrokenProcessPool:
+            if self._pool is pool:
+                self._pool = None
+        async with self._one_by_one:
+            alone = self._started(1)
             try:
-                return await asyncio.wrap_future(self._submit(pool, part))
+                return await asyncio.wrap_future(self._submit(alone, part))
             except BrokenProcessPool:
-                if self._pool is pool:
-                    self._pool = None
-        raise BadInput(Path(part.path), "the process that decodes this image died")
+                raise BadInput(Path(part.path), "the process that decodes this image died") from None
+            finally:
+                alone.shutdown(wait=False, cancel_futures=True)
+
+    @staticmethod
+    def _started(workers: int) -> ProcessPoolExecutor:
+        spawn = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(workers, spawn, initializer=end_with_the_parent)
 
     @staticmethod
     def _submit(pool: ProcessPoolExecutor, part: ImagePart) -> Future[Encoded]:
