@@ -59,9 +59,11 @@ def test_wrong_answers_are_counted_by_kind(tmp_path):
             "No class": 1,
             "Wrong answers": 30,
         }
-        share = found.tables[2].rows[0].cells[0]
+        share, none = found.tables[2].rows[0].cells[:2]
         assert share.value == pytest.approx(8 / 26)
         assert share.low < share.value < share.high
+        assert (none.value, none.low) == (0, 0)
+        assert none.high > 0.05
         assert "The judge of errors is not validated" in found.tables[1].notes[0]
         again = benched(tmp_path, candidate.url, settings)
         assert judge.calls == 27

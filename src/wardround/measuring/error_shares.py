@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wardround.measuring.bootstrap import percentile_interval, resample_weights
-from wardround.measuring.intervals import FEWEST
+from wardround.measuring.bootstrap import resample_weights
+from wardround.measuring.intervals import rate_interval
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,10 @@ def error_shares(marks: pl.DataFrame, classes: Sequence[str], seed: int) -> Mapp
     sums = np.zeros((len(classes), len(clusters)))
     for cluster, kind in named.select("cluster", "error_class").iter_rows():
         sums[classes.index(kind), clusters[cluster]] += 1
-    counts = sums.sum(axis=1)
-    if len(clusters) < FEWEST:
-        return {kind: Share(int(many), many / counts.sum()) for kind, many in zip(classes, counts, strict=True)}
+    every = sums.sum(axis=0)
     drawn = np.hstack([sums @ weights for weights in resample_weights(len(clusters), seed)])
     shares = drawn / drawn.sum(axis=0)
     return {
-        kind: Share(int(many), float(many / counts.sum()), *percentile_interval(share))
-        for kind, many, share in zip(classes, counts, shares, strict=True)
+        kind: Share(int(own.sum()), float(own.sum() / every.sum()), *rate_interval(own, every, share))
+        for kind, own, share in zip(classes, sums, shares, strict=True)
     }
