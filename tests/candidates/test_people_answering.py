@@ -65,6 +65,11 @@ def measured(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
         return {(line["measure"], line["candidate"], line["slice"]): line for line in csv.DictReader(file)}
 
 
+def test_answers_about_other_cases_are_said_to_be_left_out(tmp_path: Path) -> None:
+    manifest = json.loads((run(ward(tmp_path)) / "manifest.json").read_text())
+    assert manifest["warnings"] == ["human/student: 1 answer is about cases that are not in the set, and left out"]
+
+
 def test_answers_of_people_are_answers_like_any_other(tmp_path: Path) -> None:
     folder = run(ward(tmp_path, conditions='options = "shuffled"\nconfidence = "verbal"'))
     marks = pl.read_parquet(folder / "marks.parquet").filter(pl.col("person").is_not_null())

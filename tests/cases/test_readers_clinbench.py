@@ -229,6 +229,13 @@ def test_one_file_for_each_question(tmp_path: Path) -> None:
     assert without == f"{tmp_path / '4.json'}: image: is required where a case is told with images"
 
 
+def test_what_is_no_object_between_records_is_named(tmp_path: Path) -> None:
+    (tmp_path / "text.json").write_text(json.dumps([told(), 7, told(2)]))
+    read = read_clinbench(tmp_path)
+    assert len(list(read)) == 2
+    assert [str(problem) for problem in read.problems] == [f"{tmp_path / 'text.json'}: [1].id: is required"]
+
+
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [("{", "is not JSON"), ("[]", "there is no record in it"), ('[{"question_stem": 3}]', "id: is required")],

@@ -11,6 +11,7 @@ import pytest
 from exam_server import ExamServer
 from exam_study import stored, write_cases, write_study
 
+from wardround import __version__
 from wardround.cli.main import main
 
 
@@ -139,3 +140,10 @@ def test_progress_is_plain_text_when_nobody_watches(wardround, tmp_path):
     (progress,) = [line for line in lines if "40/40" in line]
     for part in ("/s", "4,040 tokens", "4.00 USD", "0 faults", "100.0% unparsed"):
         assert part in progress
+
+
+def test_the_version_is_told(monkeypatch, capfd):
+    monkeypatch.setattr("sys.argv", ["wardround", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capfd.readouterr().out) == (0, f"wardround {__version__}\n")

@@ -94,6 +94,7 @@ class Settled:
     several: bool = field(default=True, init=False)
     searching: str = field(default="text", init=False)
     writes: bool = field(default=False, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)  # what a reader of the run should know
 
     def __post_init__(self) -> None:
         self.identity = self.settings.identity

@@ -115,6 +115,9 @@ class People(Settled):
             chains[given.place] = given.case, question.chain or question.id
             found[given.place].append((given, _option(file, given, question)))
             kept.append(given)
+        if others:
+            told = "1 answer is" if others == 1 else f"{others:,} answers are"
+            self.warnings.append(f"{told} about cases that are not in the set, and left out")
         if not kept:
             whose = self.whose.role or self.whose.person
             about = " to cases of this set" if others else f" of {whose}" if whose else ""

@@ -96,7 +96,7 @@ def convert_command(
             **({"labels_without_place": dict(unplaced)} if skills else {}),
         },
         as_json,
-        f"{count} cases written to {out}; {_many(problems)}",
+        f"{count} {'case' if count == 1 else 'cases'} written to {out}; {_many(problems)}",
     )
 
 

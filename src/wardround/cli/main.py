@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from typing import Annotated
 
 import typer
 
+from wardround import __version__
 from wardround.cli import (
     bench,
     build,
@@ -39,6 +41,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Examines medical multimodal models the way a hospital examines its doctors.",
 )
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"wardround {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Takes what stands before the command."""
+
+
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
 build.app.command()(build_dicom.dicom)

@@ -18,7 +18,8 @@ Told = dict[str, Any]
 def json_records(file: Path, named: str = "") -> Iterator[tuple[str, Told]]:
     """The objects of a list, wherever in the document it is, each with its place: `[3]`.
 
-    An object that has the field `named` is a record also where it stands alone.
+    An object that has the field `named` is a record also where it stands alone. What else stands between objects is a
+    record without fields, so that a reader names its place.
     """
     yield from _records(json_document(file), "", named)
 
@@ -37,9 +38,9 @@ def _records(told: Any, place: str, named: str) -> Iterator[tuple[str, Told]]:
     if named and isinstance(told, dict) and named in told:
         yield place, told
     elif isinstance(told, list):
-        for number, each in enumerate(told):
-            if isinstance(each, dict):
-                yield f"{place}[{number}]", each
+        if any(isinstance(each, dict) for each in told):
+            for number, each in enumerate(told):
+                yield f"{place}[{number}]", each if isinstance(each, dict) else {}
     elif isinstance(told, dict):
         for name, each in told.items():
             yield from _records(each, f"{place}.{name}" if place else name, named)
