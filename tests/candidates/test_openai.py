@@ -215,6 +215,28 @@ def test_a_server_that_wants_max_completion_tokens_gets_them():
     assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 64, 64]
 
 
+def test_calls_under_way_when_a_field_is_refused_are_sent_again_without_it():
+    asks = [
+        replace(ASK, messages=(Message("user", (f"Which {n}?",)),), sampling=Sampling(max_tokens=64)) for n in "123"
+    ]
+
+    async def at_once(to: OpenAI) -> list[Reply | BaseException]:
+        await to.prepare(None)  # type: ignore[arg-type]
+        try:
+            return await asyncio.gather(*(to.answer(request(ask)) for ask in asks), return_exceptions=True)
+        finally:
+            await to.close()
+
+    with ExamServer(replying=refusing("max_tokens"), service_seconds=0.2) as server:
+        found = asyncio.run(at_once(candidate(server.url)))
+    assert [type(each) for each in found] == [Adapted] * 3
+
+
+def test_a_redirect_is_not_followed_and_says_where_it_leads():
+    with always(302, Location="https://elsewhere.example/v1") as server, pytest.raises(Gone, match="leads to https:"):
+        answers(candidate(server.url), request())
+
+
 def test_log_probabilities_of_the_first_token():
     ask = replace(ASK, sampling=Sampling(temperature=1.0, max_tokens=1, logprobs=20))
     with ExamServer(first_token=lambda body: [("A", -0.1), (" B", -2.5)], replying=refusing("min_p")) as server:
@@ -245,7 +267,7 @@ def test_choices_are_taken_by_index_and_never_more_than_asked():
 
 
 MEANING = {429: Fault, 500: Fault, 502: Fault, 503: Fault, 408: Fault, 401: Gone, 403: Gone, 404: Gone} | dict.fromkeys(
-    (301, 400, 413, 422), Rejected
+    (400, 413, 422), Rejected
 )
 
 

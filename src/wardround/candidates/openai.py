@@ -99,9 +99,10 @@ class OpenAI:
         if request.ask.foretold is not None:
             return await self._foretelling.reply(request)
         count = len(request.trials) if self.several else 1
+        left_out = frozenset(self._refused)
         status, headers, body = await self._post(self._body(request, count))
         if status != 200:
-            self._fail(status, headers.get("Retry-After"), body, count, request.ask)
+            self._fail(status, headers.get("Retry-After"), body, count, request.ask, left_out)
         reply = self.read(body, request)
         if len(reply.answers) < count:
             self.several = False
@@ -129,6 +130,9 @@ class OpenAI:
         assert self._session is not None
         try:
             async with self._session.post(url or self._url, data=body, allow_redirects=False) as response:
+                if 300 <= response.status < 400:
+                    away = self._clean(response.headers.get("Location", "nowhere"))
+                    raise Gone(f"HTTP {response.status}: base_url leads to {away}; redirects are not followed")
                 return response.status, response.headers, await response.read()
         except aiohttp.ClientConnectorError as error:
             raise Fault(
@@ -181,12 +185,15 @@ class OpenAI:
             pieces += [before, image.base64]
         return Pieces([*pieces, rest])
 
-    def _fail(self, status: int, retry_after: str | None, body: bytes, count: int, ask: Ask) -> None:
+    def _fail(
+        self, status: int, retry_after: str | None, body: bytes, count: int, ask: Ask, left_out: frozenset[str]
+    ) -> None:
+        """Raises. `left_out` is what this request came without: others under way may have been refused meanwhile."""
         self._fail_for_all(status, retry_after, body)
         said = self._error_text(body)
         if status in (400, 422):
             for name in self._may_leave_out(ask):
-                if name in said and name not in self._refused:
+                if name in said and name not in left_out:
                     self._refused.add(name)
                     raise Adapted(f"does not take {name}: {said}")
             if count > 1:
