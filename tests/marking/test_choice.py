@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wardround.core.errors import WardroundError
 from wardround.marking import MODES, parse_choice, parser_version
-from wardround.marking.choice import PARSER
+from wardround.marking.choice import PARSER, Reading
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CHEST = ["Pneumonia", "Pulmonary embolism", "Asthma", "Heart failure"]
@@ -25,7 +25,7 @@ def golden(name: str) -> list[dict[str, Any]]:
 ODD, REAL = golden("odd_replies.jsonl"), golden("smollm2_replies.jsonl")
 
 
-def misread(labelled: list[dict[str, Any]]) -> list[tuple[str, object, object]]:
+def misread(labelled: list[dict[str, Any]]) -> list[tuple[str, int | None, Reading]]:
     readings = [(entry, parse_choice(entry["reply"], entry["options"])) for entry in labelled]
     return [(entry["reply"], entry["option"], read) for entry, read in readings if read.option != entry["option"]]
 
@@ -42,6 +42,12 @@ def test_every_odd_reply_is_read_as_labelled() -> None:
 
 def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     assert misread(REAL) == []
+
+
+def test_few_of_the_replies_written_later_are_read_wrongly() -> None:
+    """They were labelled before they were read, and are harder than most; rules were mended on them since."""
+    wrong = [reply for reply, _, read in misread(golden("later_replies.jsonl")) if read.option is not None]
+    assert len(wrong) <= 4
 
 
 def test_stated_confidences_are_read_as_labelled() -> None:
@@ -76,6 +82,48 @@ def test_a_confidence_in_words_or_beyond_100_percent_is_none() -> None:
     ],
 )
 def test_what_is_said_of_an_option_is_not_always_a_choice(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, CHEST).option == option
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"A": false, "B": true, "C": false, "D": false}',
+        '{"A": 0.1, "B": 0.7, "C": 0.2}',
+        "A=10%, B=80%, C=10%",
+        "The answer is A or",
+        "The answer is B and",
+        "The answer is B (or C).",
+        "B. Wait, no. C.",
+        "The answer is B. Wait, let me check the film again.",
+        "Answer: A\n\nAnswer: C",
+        "B would be correct if there were fever. C.",
+    ],
+)
+def test_lists_of_options_and_answers_taken_back_or_cut_off_are_not_read(reply: str) -> None:
+    assert parse_choice(reply, CHEST).option is None
+
+
+def test_part_of_an_option_that_another_shares_names_neither() -> None:
+    options = ["Diabetes mellitus", "Type 2 diabetes mellitus", "Diabetes insipidus"]
+    for reply in ("Diabetes", "The answer is diabetes.", "The patient has diabetes, type 2."):
+        assert parse_choice(reply, options).option is None
+    assert parse_choice("Type 2 diabetes", options).option == 1
+    assert parse_choice("diabetes", ["Diabetes mellitus", "Asthma"]).option == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Ich würde B wählen.", 1),
+        ("Ich denke, dass C richtig ist.", 2),
+        ("Am ehesten D.", 3),
+        ("À mon avis, C.", 2),
+        ("Creo que es la D.", 3),
+        ("最可能的是B，但也不能排除A", 1),
+    ],
+)
+def test_opinions_in_other_languages(reply: str, option: int) -> None:
     assert parse_choice(reply, CHEST).option == option
 
 
@@ -133,6 +181,9 @@ def test_every_letter_is_its_option(place: int) -> None:
     letter = chr(ord("A") + place)
     for reply in (letter, f"({letter})", f"The answer is {letter}.", f"{letter}. {options[place]}", options[place]):
         assert parse_choice(reply, options).option == place
+    for end in ("\n\nThe patient has fever.", "\n1. Fever", "<|im_end|>", "</s>"):  # A and I are words elsewhere
+        assert parse_choice(f"{letter}{end}", options).option == place
+        assert parse_choice(f"Answer: {letter}{end}", options).option == place
 
 
 HOSTILE = ["a ", "A ", "(", "answer is ", "<think>", "\\boxed{", '{"answer":', "Pneumonia ", "not A ", "\n", "~~a"]

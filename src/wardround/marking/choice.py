@@ -13,7 +13,7 @@ from wardround.marking.strict import read_strictly
 
 __all__ = ["MODES", "PARSER", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER = "strict-2"
+PARSER = "strict-3"
 MODES = ("strict", "medq-deg-paper", "clinbench-paper")
 
 _VERSIONS = {"strict": PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}

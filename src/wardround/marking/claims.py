@@ -20,6 +20,7 @@ _LINE_START = re.compile(r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?")
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
 _NUMBERED = re.compile(r"\s*\d")
+_ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
 
 
 class Claim(NamedTuple):
@@ -74,8 +75,10 @@ def _before(said: str, start: int) -> str:
 
 
 def _is_rejected(said: str, mention: Mention, before: str) -> bool:
-    """Whether an option is denied, only supposed, or asked about."""
+    """Whether an option is denied, only supposed, asked about, or taken back."""
     if _goes_on(said, mention) and phrases.REJECTED.match(said, mention.end):
+        return True
+    if phrases.UNDONE.match(said, mention.end):
         return True
     if before and (phrases.NOT.search(phrases.CLAUSE.split(before)[-1]) or phrases.SUPPOSED.match(before)):
         return True
@@ -152,9 +155,7 @@ def _listed(said: str, found: list[Mention]) -> bool:
         follows = said[mention.end : mention.end + 1]
         if _LINE_START.fullmatch(lead) and (not follows or follows in ".):,\n -–") and not _predicated(said, mention):
             lines.add(said[mention.start : mention.end] if mention.option is None else mention.option)
-        if mention.how == BOTH or (
-            mention.how == LETTER and re.match(r"[.)] [A-Z\ue000-\uefff]", said[mention.end : mention.end + 3])
-        ):
+        if mention.how == BOTH or (mention.how == LETTER and _ENTRY.match(said, mention.end)):
             named.add(mention.option)
     return len(lines) > 1 or len(named) > 1
 

@@ -75,7 +75,7 @@ def _forms_of(options: tuple[str, ...]) -> Forms:
     looser: dict[tuple[str, ...], int | None] = {}
     for option, text in enumerate(texts):
         for form, abbreviation in _looser(text, whole[option]):
-            if form and form not in found:
+            if form and form not in found and not _within_another(form, option, whole):
                 looser[form] = None if looser.get(form, option) != option else option
                 if abbreviation:
                     abbreviations.add(form)
@@ -109,6 +109,12 @@ def _looser(text: str, whole: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
     for form in (whole, bare):
         if len(form) > 1 and form[-1] in _GENERIC:
             yield form[:-1], False
+
+
+def _within_another(form: tuple[str, ...], option: int, whole: list[tuple[str, ...]]) -> bool:
+    """Whether another option's text holds this form: "diabetes" may be any of several."""
+    spaced = f" {' '.join(form)} "
+    return any(spaced in f" {' '.join(other)} " for place, other in enumerate(whole) if place != option)
 
 
 def _unarticled(form: tuple[str, ...]) -> tuple[str, ...]:

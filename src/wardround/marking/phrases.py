@@ -42,6 +42,10 @@ CLAUSE = re.compile(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|
 # matched in what follows an option
 JUDGED = re.compile(rf"{CLOSING}\s*{_any('judged')}")
 REJECTED = re.compile(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any('rejected')}")
+UNDONE = re.compile(
+    rf"{CLOSING}(?:[\s.,;:!…-]*(?:no,? |oh,? |hmm,? )?(?:wait|hold on|correction)\b"
+    r"|,? (?:and|or|and/or|und|oder|et|ou|y|o)\s*\Z)"  # cut off before the other one
+)
 DONE = re.compile(rf"{CLOSING}[.,;:!?]*(?:\s|\Z)")
 LINE_ENDED = re.compile(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z)")
 ENDED = re.compile(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z|(?<=[.!?])\s)")
@@ -60,12 +64,12 @@ HEDGES = re.compile(_any("hedges"))
 OWN = re.compile(r"[)\]}\"'>.:=,(\[–—\- ]{0,6}")
 OTHERWISE = re.compile(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
 OF = re.compile(r" ?[(\[,–-]+ ?")
-JOINED = re.compile(rf"{CLOSING} ?(?:[,/&+>、]? ?(?:{_any('joins')})?) ?[\"'(\[]*(?:option |choice )?")
+JOINED = re.compile(rf"{CLOSING} ?(?:[,/&+>、(\[]? ?(?:{_any('joins')})?) ?[\"'(\[]*(?:option |choice )?")
 
 _GOES_ON = _any("goes_on")
 _SENTENCE = "the|this|that|it|there|these|he|she|we|they|i|my|his|her|no|yes"
 LETTER = (
-    rf"(?<![{LATIN}0-9_-])(?<![{LATIN}]')(?:[AIi](?!\s+[A-Z0-9])|a(?=\s*[.,:;)\]!?\"'])|(?<=[:=] )a|[B-HJ-Zb-hj-z])"
+    rf"(?<![{LATIN}0-9_-])(?<![{LATIN}]')(?:[AIi](?! +[A-Z0-9])|a(?=\s*[.,:;)\]!?\"'])|(?<=[:=] )a|[B-HJ-Zb-hj-z])"
     rf"(?!'?[{LATIN}0-9]|-|\.[{LATIN}])"
     rf"(?! (?=[a-z])(?!{_GOES_ON}))(?!\.\s?(?=[a-z])(?!{_GOES_ON}|(?:{_SENTENCE})\b))"
 )

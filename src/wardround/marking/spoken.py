@@ -14,6 +14,7 @@ _REASONING = re.compile(
 _UNOPENED = re.compile(rf"\A.*(?:</(?:{_TAGS})>|\[/THINK\]|◁/think▷)", re.S | re.I)
 _CHANNEL = "<|channel|>"
 _FINAL = "<|channel|>final<|message|>"
+_TOKENS = re.compile(r"<\|\w{1,20}\|>|</?s>|\[/?INST\]")  # that end or part turns, where a server leaves them in
 _STRUCK = re.compile(r"~~[^~\n]*~~")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|textrm|textit|mathrm|mathbf|mathit|mathbb)\s*\{([^{}]*)\}")
 _LATEX_MATHS = re.compile(r"\\[()\[\]]|\$")
@@ -26,8 +27,8 @@ def spoken(reply: str) -> str:
     """The reply without reasoning and markup, in NFKC. Line breaks stay."""
     if len(reply) > LONGEST:
         reply = f"{reply[: LONGEST // 4]}\n{reply[-3 * LONGEST // 4 :]}"
-    if "<" in reply or "[/" in reply or "[T" in reply or "◁" in reply:
-        reply = _without_reasoning(reply)
+    if "<" in reply or "[" in reply or "◁" in reply:
+        reply = _TOKENS.sub(" ", _without_reasoning(reply))
     if not reply.isascii():
         reply = unicodedata.normalize("NFKC", _PRIVATE.sub(" ", reply))
         for fancy, plain in _PLAIN.items():
