@@ -239,7 +239,7 @@ def test_a_redirect_is_not_followed_and_says_where_it_leads():
 
 def test_log_probabilities_of_the_first_token():
     ask = replace(ASK, sampling=Sampling(temperature=1.0, max_tokens=1, logprobs=20))
-    with ExamServer(first_token=lambda body: [("A", -0.1), (" B", -2.5)], replying=refusing("min_p")) as server:
+    with ExamServer(first_token=lambda body: [("A", -0.1), ("ĠB", -2.5)], replying=refusing("min_p")) as server:
         (answer,) = answers(candidate(server.url), request(ask))
     assert answer.first_token == (("A", -0.1), (" B", -2.5))
     body = server.bodies[-1]

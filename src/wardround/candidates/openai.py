@@ -346,7 +346,7 @@ def _first_token(choice: dict[str, Any]) -> tuple[tuple[str, float], ...] | None
     if not content:
         return None
     return tuple(
-        (entry["token"], float(entry["logprob"]))
+        (entry["token"].replace("Ġ", " "), float(entry["logprob"]))  # byte-level tokenizers' space, where left raw
         for entry in _objects(content[0].get("top_logprobs"))
         if isinstance(entry.get("token"), str) and isinstance(entry.get("logprob"), int | float)
     )
