@@ -233,4 +233,6 @@ class Hearing:
         ]
         if cut := self.told.get("cut"):
             told.append(f"{cut} verdicts were cut by length: give the judge a larger max_tokens")
+        if unclear := self.told.get("unreadable", 0) - (cut or 0):
+            told.append(f"{unclear} of the judge's {self.told['pairs']} verdicts could not be read and are unscored")
         return told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 import time
@@ -200,6 +201,14 @@ def test_verdicts_that_cannot_be_read_are_answers_and_stay_unscored(tmp_path, se
     assert judge.calls == calls
 
 
+def test_verdicts_in_words_that_nobody_can_read_are_warned_of(tmp_path, servers):
+    candidate, judge = servers
+    judge.answering = lambda body, index: "It depends."
+    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
+    told = wardround("run", study, cwd=tmp_path)
+    assert re.search(r"warning: (\d+) of the judge's \1 verdicts could not be read", told.stderr)
+
+
 def test_a_judge_that_is_an_examined_candidate_is_warned_of_once(tmp_path, servers):
     candidate, _ = servers
     candidate.answering = lambda body, index: (judges if "Proposed" in text_of(body) else lists)(body, index)
@@ -301,7 +310,7 @@ def test_check_asks_the_judge_for_one_verdict(tmp_path, servers):
     judge.answering = lambda body, index: "Who knows?"
     study = ward(tmp_path / "unreadable", candidate.url, {"base_url": judge.url})
     told = check_study(study, runs=tmp_path / "unreadable" / "runs", note=lambda line: None)
-    assert "it says no readable verdict" in told.told["judge"]["warnings"][0]
+    assert "it says no readable verdict" in told.told["judge"]["warnings"][-1]
 
 
 def test_a_check_is_not_passed_where_the_judge_does_not_answer(tmp_path, servers):

@@ -16,7 +16,22 @@ JUDGE = Identity("openai", "judge")
 COLD = Sampling(temperature=0.0, max_tokens=64)
 
 SAME = [
-    *("A", "a", "A.", "(A)", "**A**", " A\n", "A. same", "A) Same", "same", "Same.", "SAME", "the same disease"),
+    *(
+        "A",
+        "a",
+        "A.",
+        "(A)",
+        "**A**",
+        " A\n",
+        "A. same",
+        "A) Same",
+        "Yes",
+        "Yes.",
+        "same",
+        "Same.",
+        "SAME",
+        "the same disease",
+    ),
     *("Answer: A", "The answer is A.", "Final answer: A", "Verdict: same", "**Verdict:** same", "Verdict = A"),
     *("Verdict: same. Both are names of one disease.", "Same. Both are names of one disease."),
     *('{"answer": "A"}', '```json\n{"verdict": "same", "reason": "a synonym, not a subtype"}\n```'),
@@ -24,13 +39,21 @@ SAME = [
     *("Both are names of gout.\n\nVerdict: same", "They are synonyms.\nA", "Ａ"),
 ]
 DIFFERENT = [
-    *("B", "b)", "B. not same", "not same", "Not the same.", "different", "not the same disease", "Different."),
+    *("B", "b)", "No.", "B. not same", "not same", "Not the same.", "different", "not the same disease", "Different."),
     *("Answer: B", "The answer is B", "Verdict: not same", "Verdict: different (another subtype)", '{"answer": "B"}'),
     *("Different. One is a subtype of the other.", "<think>A</think> B", "One is a stage.\nVerdict: B"),
 ]
 UNREADABLE = [
     *("", "   ", "?", "AB", "A B", "A or B", "A/B", "both", "C", "same or different", "unsure", "I cannot judge this."),
-    *("same, but a different subtype", "not different", "Not sure. Same?", "not exactly the same", "isn't the same"),
+    *(
+        "same, but a different subtype",
+        "not different",
+        "No idea",
+        "Yes and no",
+        "Not sure. Same?",
+        "not exactly the same",
+        "isn't the same",
+    ),
     *("Verdict: A\nVerdict: B", "Verdict: A or B", "Verdict: same, but not quite", "A\nB", "A. fib is no gout"),
     *("<think>A", "A is what I would say if the names were equal", "The same cannot be said", "Verdict: unknown\nA"),
     *('{"answer": "A", "verdict": "B"}', '{"answer": ["A", "B"]}', "{" * 2000 + "}" * 2000, "\ud800", "A\x00B"),

@@ -46,8 +46,8 @@ def _meanings(yes: Sequence[str], no: Sequence[str]) -> dict[str, bool]:
 
 
 SAME_OR_NOT = _meanings(
-    ["same", "the same", "same disease", "the same disease"],
-    ["not same", "not the same", "different", "not same disease", "not the same disease", "different diseases"],
+    ["same", "the same", "same disease", "the same disease", "yes"],
+    ["not same", "not the same", "different", "not same disease", "not the same disease", "different diseases", "no"],
 )
 YES_OR_NO = _meanings(["yes"], ["no"])
 
