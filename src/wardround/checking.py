@@ -24,6 +24,7 @@ from wardround.judging import Hearing, open_judge
 from wardround.marking.distribution import distribution
 from wardround.marking.judges import Pair
 from wardround.marking.reader import AnswerReader
+from wardround.measuring.families import families
 from wardround.running.budget import Purse, price
 from wardround.running.caller import GaveUp, Stopping
 from wardround.running.run import Examination, Places
@@ -53,6 +54,7 @@ def check_study(
 ) -> Checked:
     """Checks data, keys and candidates. The asks it makes are part of the study, so their answers are kept."""
     study = load_study(study_file)
+    families(study)  # refuses comparisons that could not be made, before anything is spent
     if study.judge is not None:
         open_judge(study.judge, study, study_file.parent)
     examination = Examination(study, Places.given(study_file, runs, answers), AnswerReader(), strict=strict, note=note)

@@ -24,6 +24,7 @@ from wardround.marking.reader import AnswerReader
 from wardround.marking.support_judge import Wanted
 from wardround.marking.validation import validate, with_labels
 from wardround.measuring import write_measures
+from wardround.measuring.families import families
 from wardround.reporting.compare import compare
 from wardround.reporting.page import report
 from wardround.reporting.views import Views
@@ -61,6 +62,7 @@ def run_study(
 ) -> Ended:
     """Runs a study or goes on with it, then marks, measures and reports."""
     study = load_study(study_file)
+    families(study)  # refuses comparisons that could not be made, before anything is spent
     if study.judge is not None:
         open_judge(study.judge, study, study_file.parent)
     places = Places.given(study_file, runs, answers)

@@ -20,6 +20,7 @@ from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
 from wardround.cli.main import main
 
 CHOICE = case(0)["questions"][0]
+COMPARED = 'comparisons.x = {measure = "accuracy", between = "candidate"'
 Broken = Callable[[Path], list[object]]  # breaks something in a folder with a good study; gives the command
 
 
@@ -141,6 +142,16 @@ BROKEN: dict[str, tuple[Broken, str]] = {
         lambda at: conditions(at, 'prompt = "terse"'),
         "prompt = 'terse': there is no prompts/terse/choice.txt",
     ),
+    "comparison of nothing": (
+        lambda at: study(
+            at, 'name = "exam"', 'name = "exam"\ncomparisons.x = {measure = "acuracy", between = "candidate"}'
+        ),
+        "comparisons.x: unknown measure 'acuracy'",
+    ),
+    "comparison with nobody": (
+        lambda at: study(at, 'name = "exam"', f'name = "exam"\n{COMPARED}, reference = "zoe"}}'),
+        "comparisons.x: reference = 'zoe': expected one of server",
+    ),
     "duplicate candidates": (lambda at: study(at, MODEL, TWICE), "'server' and 'twin' would share their answers"),
     "no such question": (lambda at: study(at, 'cases = "cases"', 'cases = "cases"\nquestions = "mqc"'), "'mqc'"),
     "a name that is a path": (lambda at: study(at, 'name = "exam"', 'name = "../exam"'), "study.toml: name: "),
@@ -205,7 +216,7 @@ def test_so_it_is_in_a_process_of_its_own(ward, kind):
 
 
 def test_check_is_as_clear_as_run(ward, monkeypatch, capfd):
-    for kind in ("unknown key", "unknown provider", "missing API key", "unknown condition", "bad TOML"):
+    for kind in ("unknown key", "unknown provider", "missing API key", "comparison of nothing", "bad TOML"):
         write_study(ward)
         breaks, expected = BROKEN[kind]
         breaks(ward)

@@ -116,6 +116,14 @@ def test_a_study_may_name_a_file_of_cases_by_any_name(wardround, tmp_path):
     assert wardround("mark", "runs/exam")[0] == 0
 
 
+def test_a_study_may_begin_with_a_byte_order_mark_and_end_its_lines_as_windows_does(wardround, tmp_path):
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url)
+        study.write_bytes(b"\xef\xbb\xbf" + study.read_bytes().replace(b"\n", b"\r\n"))
+        assert wardround("run", "study.toml")[0] == 0
+    assert wardround("mark", "runs/exam")[0] == 0
+
+
 def test_marks_and_measures_are_the_same_from_a_packed_run_without_its_workspace(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url, top={"trials": 3})

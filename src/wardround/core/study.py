@@ -262,7 +262,7 @@ def load_judge(path: Path) -> JudgeSettings:
 
 def _toml(path: Path, kind: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin files with a mark
     except FileNotFoundError:
         raise BadInput(path, f"there is no such {kind} file") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -198,7 +198,7 @@ def read_run(folder: Path) -> RunFolder:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(path, f"cannot be read: {error}") from None
 
