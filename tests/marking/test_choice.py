@@ -98,6 +98,8 @@ def test_what_is_said_of_an_option_is_not_always_a_choice(reply: str, option: in
         "The answer is B. Wait, let me check the film again.",
         "Answer: A\n\nAnswer: C",
         "B would be correct if there were fever. C.",
+        "B is the correct answer if there was fever.",
+        "A\n\nB\n\nC",
     ],
 )
 def test_lists_of_options_and_answers_taken_back_or_cut_off_are_not_read(reply: str) -> None:
@@ -116,7 +118,6 @@ def test_part_of_an_option_that_another_shares_names_neither() -> None:
     ("reply", "option"),
     [
         ("Ich würde B wählen.", 1),
-        ("Ich denke, dass C richtig ist.", 2),
         ("Am ehesten D.", 3),
         ("À mon avis, C.", 2),
         ("Creo que es la D.", 3),
@@ -184,6 +185,7 @@ def test_every_letter_is_its_option(place: int) -> None:
     for end in ("\n\nThe patient has fever.", "\n1. Fever", "<|im_end|>", "</s>"):  # A and I are words elsewhere
         assert parse_choice(f"{letter}{end}", options).option == place
         assert parse_choice(f"Answer: {letter}{end}", options).option == place
+    assert parse_choice(f"{letter}\n\n({letter}).", options).option == place
 
 
 HOSTILE = ["a ", "A ", "(", "answer is ", "<think>", "\\boxed{", '{"answer":', "Pneumonia ", "not A ", "\n", "~~a"]

@@ -37,6 +37,8 @@ def read_strictly(said: str, options: Sequence[str]) -> Verdict:
     forms = forms_of(options)
     if bare := _BARE.fullmatch(said):
         return letter_option(bare[1], options, forms)
+    if len(said) <= SHORT and "\n" in said and _different_letters(said):
+        return None, "several answers"
     if forms.letters and (pair := _LETTERED.fullmatch(said)) and forms.letters.get(pair[2]) == LETTERS.find(pair[1]):
         return LETTERS.find(pair[1]), BOTH
     folds = words(said)
@@ -66,6 +68,12 @@ def _without_courtesies(said: str) -> str:
         said = head.rstrip()
         head, line, last = said.rpartition("\n")
     return said
+
+
+def _different_letters(said: str) -> bool:
+    """Whether a reply is nothing but letters, and not all the same."""
+    letters = {bare[1].upper() if (bare := _BARE.fullmatch(word)) else "" for word in said.split()}
+    return len(letters) > 1 and "" not in letters
 
 
 def _of(answer: Marked, options: Sequence[str], forms: Forms) -> Mention:
