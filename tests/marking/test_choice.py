@@ -57,6 +57,22 @@ def test_stated_confidences_are_read_as_labelled() -> None:
         assert parse_choice(entry["reply"], entry["options"]).confidence == entry["confidence"], entry["reply"]
 
 
+@pytest.mark.parametrize(
+    ("told", "confidence"),
+    [
+        ("Confidence (0-100): 85", 0.85),
+        ("Confidence (0% to 100%): 85%", 0.85),
+        ("Sicherheit: 0,85", 0.85),
+        ("Confiance : 87,5 %", 0.875),
+        ("Confidence: 80-90%", None),
+        ("Confidence: 85, since there is fever", 0.85),
+    ],
+)
+def test_confidences_beside_their_scale_with_a_comma_or_as_a_range(told: str, confidence: float | None) -> None:
+    read = parse_choice(f"B\n{told}", CHEST)
+    assert (read.option, read.confidence) == (1, confidence)
+
+
 def test_a_confidence_in_words_or_beyond_100_percent_is_none() -> None:
     for reply in ("A\nConfidence: high", "A\nConfidence: 250%", "A"):
         assert parse_choice(reply, CHEST).confidence is None

@@ -6,7 +6,8 @@ import re
 
 _CONFIDENCE = r"confidence|certainty|probability|konfidenz|sicherheit|confiance|certitude|confianza|certeza|置信度|信心"
 _STATED = re.compile(
-    rf"(?:{_CONFIDENCE})[^0-9\n]{{0,40}}?(\d{{1,3}}(?:\.\d{{1,9}})?|\.\d{{1,9}})(?!\d)"
+    rf"(?:{_CONFIDENCE})(?:[^0-9\n]{{0,20}}\(\d{{1,3}} ?%? ?(?:-|–|to) ?\d{{1,3}} ?%?\))?"  # the scale: "(0-100)"
+    r"[^0-9\n]{0,40}?(\d{1,3}(?:[.,]\d{1,9})?|\.\d{1,9})(?!\d|%? ?[-–] ?\d)"
     r"(?:\s*(%)|\s*(?:/|out of)\s*(10|100|5)(?![\d.]))?"
     r"|(?<!\d)(\d{1,3}(?:\.\d{1,9})?)\s?%\s?(?:sure|certain|confident|confidence|certainty|likely|probability)"
     r"|\(\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?\)"
@@ -14,7 +15,7 @@ _STATED = re.compile(
 _TOLD = re.compile(
     rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$"
     r"| ?\(\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?\)"
-    rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.]+ ?%?",
+    rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.,]*\d ?%?",
     re.M,
 )
 
@@ -23,7 +24,7 @@ def stated_confidence(said: str) -> float | None:
     """The last confidence that a reply states, as a fraction."""
     share = None
     for percent_or_number, percent, of, sure, aside in _STATED.findall(said.lower()):
-        number = float(percent_or_number or sure or aside)
+        number = float((percent_or_number or sure or aside).replace(",", "."))
         if of:
             number /= float(of)
         elif percent or sure or aside or number > 1:
