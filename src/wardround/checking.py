@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import chi2
+from numpy.typing import NDArray
+from scipy.special import rel_entr
 
 from wardround.asking.applicable import chosen_questions
 from wardround.asking.prompts import Prompts
@@ -21,7 +22,7 @@ from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected
 from wardround.core.ask import Answer
 from wardround.core.study import JudgeSettings, load_study
 from wardround.judging import Hearing, open_judge
-from wardround.marking.distribution import distribution
+from wardround.marking.distribution import Distribution, distribution
 from wardround.marking.judges import Pair
 from wardround.marking.reader import AnswerReader
 from wardround.measuring.families import families
@@ -32,7 +33,10 @@ from wardround.running.schedule import Seat, seats
 from wardround.running.seated import Seated
 from wardround.running.store import Store
 
-VOTES, ITEMS, SUSPICIOUS = 20, 5, 0.01
+VOTES, ITEMS, SUSPICIOUS, DRAWS = 20, 5, 0.01, 9_999
+
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ def _all(examination: Examination, seated: Seated) -> Iterator[Seat]:
 async def _votes_agree(examination: Examination, seated: Seated) -> list[str]:
     """Compares votes with log-probabilities on a few items, where the study asks for log-probabilities."""
     chosen = (seat for seat in _all(examination, seated) if seat.condition.confidence == "logprobs")
-    chances = []
+    items = []
     for seat in islice(chosen, ITEMS):
         together, question = seat.together(seated.room), seat.unit[-1]
         told, order = await together.by_logprobs(question)
@@ -169,22 +173,32 @@ async def _votes_agree(examination: Examination, seated: Seated) -> list[str]:
         if not found.settled:
             continue
         votes, order = await together.by_votes(question, VOTES)
-        chances.append(_agreement(votes, found.shares, [question.choices[index] for index in order]))
-    if chances and min(chances) * len(chances) < SUSPICIOUS:
+        items.append((_counts(votes, [question.choices[index] for index in order]), _shares(found)))
+    if (chance := chance_of(items)) < SUSPICIOUS:
         return [
-            f"{VOTES} votes disagree with the log-probabilities (p = {min(chances) * len(chances):.2g} over "
-            f"{len(chances)} items): are the study's votes drawn at temperature 1 without filters?"
+            f"{VOTES} votes on each of {len(items)} items disagree with the log-probabilities (p = {chance:.2g}): "
+            "are the study's votes drawn at temperature 1 without filters?"
         ]
     return []
 
 
-def _agreement(votes: list[Answer], shares: tuple[float, ...], options: list[str]) -> float:
-    """The p-value of a G-test of votes against the distribution, what cannot be read being one outcome more."""
+def _shares(found: Distribution) -> Floats:
+    """What the log-probabilities expect of votes; what cannot be read is one outcome more."""
+    shares = np.array([*found.shares, found.unparsed]) + found.outside / (len(found.shares) + 1) + 1e-9
+    return shares / shares.sum()
+
+
+def _counts(votes: list[Answer], options: list[str]) -> Floats:
     reader = AnswerReader()
     counted = Counter(reader.place(answer, options) for answer in votes)
-    observed = np.array([counted[place] for place in range(len(shares))] + [counted[None]], float)
-    expected = len(votes) * np.array([*shares, max(0.0, 1 - sum(shares))])
-    seen = observed > 0
-    g = 2 * float(np.sum(observed[seen] * np.log(observed[seen] / np.maximum(expected[seen], 1e-9))))
-    freedom = max(1, int(np.sum(expected > 0.5)) - 1)
-    return float(chi2.sf(g, freedom))
+    return np.array([*(counted[place] for place in range(len(options))), counted[None]], float)
+
+
+def chance_of(items: Sequence[tuple[Floats, Floats]]) -> float:
+    """The p-value of a G-test of votes (counts, shares) over all items, simulated: chi-squared needs more votes."""
+    random, found, drawn = np.random.default_rng(0), 0.0, np.zeros(DRAWS)
+    for counts, shares in items:
+        expected = counts.sum() * shares
+        found += rel_entr(counts, expected).sum()
+        drawn += rel_entr(random.multinomial(int(counts.sum()), shares, DRAWS), expected).sum(axis=1)
+    return float((1 + np.sum(drawn >= found - 1e-9)) / (1 + DRAWS))
