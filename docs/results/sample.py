@@ -1,4 +1,4 @@
-"""Draws N cases of a set, always the same ones: `python sample.py rare-groups rare-150 150`."""
+"""Draws N cases of a set, always the same ones: `python sample.py rare-groups rare-20 20`."""
 
 from __future__ import annotations
 
