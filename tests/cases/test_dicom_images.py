@@ -297,8 +297,8 @@ def test_broken_files_are_one_line(tmp_path):
     small[place : place + 8] = struct.pack(">II", 60_000, 60_000)
     made(tmp_path / "bomb.dcm", values, PixelData=encapsulate([bytes(small)]), syntax=JPEG2000Lossless)
     said = {
-        "text": "is not a DICOM file",
-        "empty": "is not a DICOM file",
+        "text": "is not a DICOM file, nor PNG, JPEG, TIFF, BMP, WebP or NIfTI by its name",
+        "empty": "is not a DICOM file, nor PNG",
         "without": "is DICOM without pixels",
         "header": "is DICOM without pixels",
         "short": "cannot be decoded: The number of bytes of pixel data is less than expected",

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from pydicom.data import get_testdata_file
 
-from wardround.cases.images.dicom import dicom_pixels
+from wardround.cases.images.dicom import NO_IMAGE, dicom_pixels
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.cases.validation import validate
 from wardround.core.case import Case
@@ -272,4 +272,4 @@ def test_a_single_file_is_tried_whatever_its_name(ward, here):
     (source,) = plain_sources(ward / "in" / "notes.txt", ward / "out", chosen(["exposure"], ["L1"]))
     assert (source.name, source.image.path) == ("notes", "notes.txt")
     done = degrade_files(ward / "in" / "notes.txt", ward / "notes", types=["exposure"])
-    assert [problem.message for problem in done.problems] == ["is not a DICOM file"]
+    assert [problem.message for problem in done.problems] == [NO_IMAGE]

@@ -26,6 +26,7 @@ from wardround.cases.images.window import CT_WINDOW, Pixels, Values, by_percenti
 from wardround.core.errors import BadInput
 
 PIXEL_ELEMENTS = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
+NO_IMAGE = "is not a DICOM file, nor PNG, JPEG, TIFF, BMP, WebP or NIfTI by its name"
 
 
 def dicom_pixels(
@@ -71,7 +72,7 @@ def _opened(path: Path) -> Dataset:
     dataset = dcmread(path, force=True)  # files without the DICM mark are common
     if not any(name in dataset for name in PIXEL_ELEMENTS):
         known = "SOPClassUID" in dataset or "MediaStorageSOPClassUID" in dataset.file_meta
-        raise BadInput(path, "is DICOM without pixels" if known else "is not a DICOM file")
+        raise BadInput(path, "is DICOM without pixels" if known else NO_IMAGE)
     check_size(path, int(dataset.Columns), int(dataset.Rows))
     return dataset
 
