@@ -29,7 +29,7 @@ from wardround.reporting.compare import compare
 from wardround.reporting.page import report
 from wardround.reporting.views import Views
 from wardround.running.budget import Purse
-from wardround.running.folder import RunFolder
+from wardround.running.folder import RunFolder, warnings_of
 from wardround.running.parts import write_in_parts
 from wardround.running.run import Examination, Places
 from wardround.running.store import Row, Store
@@ -135,6 +135,8 @@ def mark_run(
         write_measures(folder, marks, ran.study)
         manifest = told | {"chance": chance(marks), "parser": parser}
         RunFolder(folder).write_manifest(manifest)
+        for line in warnings_of(manifest):
+            note(f"warning: {line}")
         report(folder)
         if hearing is None:
             return Ended(folder, manifest, 0)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, finish, note, warn
+from wardround.cli.output import Json, finish, note
 from wardround.cli.places import Answers
 
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder (runs/<name>).")]
@@ -35,6 +35,5 @@ def mark(
     manifest = ended.manifest
     headed = f"incomplete: {manifest['why']}\n" if manifest["status"] == "incomplete" else ""
     told = {"run": str(run), "report": str(report), "status": manifest["status"], "why": manifest["why"]}
-    warn(manifest)
     finish(told, as_json, f"{headed}{report}")
     raise typer.Exit(ended.exit_code)

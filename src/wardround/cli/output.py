@@ -23,12 +23,3 @@ def finish(told: dict[str, Any], as_json: bool, text: str) -> None:
 def note(text: str) -> None:
     """Says something on the way: always on stderr, so that stdout stays one document."""
     print(text, file=sys.stderr, flush=True)
-
-
-def warn(manifest: dict[str, Any]) -> None:
-    """Says what a reader of a run's figures has to know."""
-    sentinels = [
-        f"{name}: {told['warning']}" for name, told in manifest.get("sentinel", {}).items() if "warning" in told
-    ]
-    for line in dict.fromkeys([*manifest["warnings"], *sentinels]):
-        note(f"warning: {line}")

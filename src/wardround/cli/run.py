@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, finish, note, warn
+from wardround.cli.output import Json, finish, note
 from wardround.cli.places import Answers, Runs, Strict, StudyFile
 
 
@@ -27,6 +27,5 @@ def run(
     report = ended.folder / "report.html"
     headed = f"incomplete: {manifest['why']}\n" if manifest["status"] == "incomplete" else ""
     told = {"run": str(ended.folder), "report": str(report), "status": manifest["status"], "why": manifest["why"]}
-    warn(manifest)
     finish(told, as_json, f"{headed}{report}")
     raise typer.Exit(ended.exit_code)

@@ -15,6 +15,7 @@ from wardround.reporting.review import write_review
 from wardround.reporting.run import RunFolder, read_run
 from wardround.reporting.section import Section, registered_sections
 from wardround.reporting.sections import FIRST, LAST
+from wardround.running.folder import warnings_of
 
 TRAINING = "the case is for training, and is not examined"
 
@@ -44,14 +45,9 @@ def alerts(run: RunFolder) -> dict[str, Any]:
     deviations = [
         (name, str(deviation)) for name, told in run.about.items() for deviation in told.get("deviations") or []
     ]
-    sentinels = [
-        f"{name}: {told['warning']}"
-        for name, told in (run.manifest.get("sentinel") or {}).items()
-        if isinstance(told, dict) and told.get("warning")
-    ]
     return {
         "notes": run.manifest.get("notes") or [],
-        "warnings": list(dict.fromkeys([*(run.manifest.get("warnings") or []), *sentinels])),
+        "warnings": warnings_of(run.manifest),
         "exploratory": run.manifest.get("exploratory") or [],
         "deviations": deviations,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +13,14 @@ import orjson
 
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Study
+
+
+def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
+    """What a reader of a run's figures has to know, each once."""
+    sentinels = [
+        f"{name}: {told['warning']}" for name, told in manifest.get("sentinel", {}).items() if told.get("warning")
+    ]
+    return list(dict.fromkeys([*manifest.get("warnings", []), *sentinels]))
 
 
 class RunFolder:
