@@ -21,6 +21,7 @@ from wardround.desk.records import Task
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORD = "correct horse battery"
 ADDRESS = "http://127.0.0.1"
+SCRIPT = "<script>alert(1)</script>"
 FINE = {
     "student": ["complete", "images", "distinct", "answer"],
     "physician": ["clarity", "rationality", "accuracy", "options"],

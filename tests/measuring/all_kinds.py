@@ -13,14 +13,21 @@ from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import Study
 from wardround.marking.marks import SCHEMA
+from wardround.measuring import measure
 from wardround.measuring.columns import OPTIONAL
 
 WHOLE_SCHEMA = SCHEMA | {column.name: column.dtype for column in OPTIONAL}
+NAMES = ("a", "b", "c", "d")
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 
 
 def frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=WHOLE_SCHEMA)
+
+
+def taken(rows: list[dict[str, Any]], trials: int = 1, *names: str) -> pl.DataFrame:
+    """The measures of these marks alone."""
+    return measure(frame(rows), made_study(*(names or ("one",)), trials=trials))
 
 
 def at(**axes: str) -> str:

@@ -1,6 +1,19 @@
-"""Lets the tests of this folder import the oracles, which know nothing of wardround.measuring."""
+"""Lets tests import the oracles, which know nothing of wardround.measuring; and marks of all kinds, measured."""
 
 import sys
 from pathlib import Path
 
+import polars as pl
+import pytest
+from all_kinds import NAMES, all_kinds
+
+from wardround.measuring import measure
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
+
+
+@pytest.fixture(scope="session")
+def whole() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Marks of which every measure can be taken, and their measures."""
+    marks, study = all_kinds(NAMES)
+    return marks, measure(marks, study)

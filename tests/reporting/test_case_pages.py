@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from report_page import Page
 from simulated_run import OPTIONS, picture, views, write_run
-from test_report import Page
 
 from wardround.reporting import AskView, CaseView, Part, TrialView, report
 from wardround.reporting.cases import page_name, prompts, write_cases

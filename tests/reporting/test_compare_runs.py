@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from report_page import Page, lines, printed
 from simulated_run import write_run
-from test_report import Page, lines, printed
 
 from wardround.core.errors import WardroundError
 from wardround.reporting import compare

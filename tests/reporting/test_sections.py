@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from report_page import Page
 from rich_run import CASES, WRONG_KEYS, Rich
 from simulated_run import write_run
-from test_report import Page
 
 from wardround.core.study import load_study
 from wardround.measuring import (

@@ -1,0 +1,170 @@
+"""MedQ-Deg's calibration shift and Dunning-Kruger figures, against oracles, plants and the specification's figures."""
+
+import measure_oracle as oracle
+import numpy as np
+import polars as pl
+import pytest
+from all_kinds import NAMES, at, ballot, taken
+from made_marks import mark, row, votes
+
+
+def test_the_shift_and_what_stands_beside_it():
+    words = ["0001", "0111", "222-", "1---", "0000"]
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    by_version = {line["version"]: line for line in table.filter(measure="calibration_shift", slice="{}").to_dicts()}
+    assert set(by_version) == {
+        "T=4", "vote share - majority accuracy, T=4", "of a calibrated respondent, T=4",
+        "invalid votes as an outcome, T=4",
+    }  # fmt: skip
+    share = [0.75, 0.75, 0.75, 1.0]
+    told = by_version["vote share - majority accuracy, T=4"]
+    assert (told["value"], told["n"]) == (pytest.approx(np.mean(share) - 2 / 4), 4)
+    certainty = row(table, "confidence", version="T=4")["value"]
+    told = by_version["of a calibrated respondent, T=4"]["value"]
+    assert told == pytest.approx(certainty - np.mean(share), abs=1e-8)
+
+
+def test_a_calibrated_respondent_has_a_shift():
+    """The specification's example: p = (.7, .1, .1, .1) has C = .32 in the limit against accuracy .70."""
+    rows = [mark(case, shares=[0.7, 0.1, 0.1, 0.1], condition=at(confidence="logprobs")) for case in range(9)]
+    table = taken(rows)
+    assert row(table, "confidence", version="inf")["value"] == pytest.approx(0.32, abs=0.005)
+    told = row(table, "calibration_shift", version="of a calibrated respondent, inf")["value"]
+    assert told == pytest.approx(0.32 - 0.70, abs=0.005)
+
+
+def test_invalid_votes_as_an_outcome_make_refusals_certain():
+    words = ["----", "00--", "0000"]
+    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    told = row(table, "confidence", version="invalid votes as an outcome, T=4")
+    assert told["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
+    assert row(table, "confidence", version="T=4")["n"] == 2
+
+
+def test_dke_within_a_candidate(whole):
+    marks, table = whole
+    told = {line["version"]: line for line in table.filter(measure="dke_intra", slice="{}", candidate="a").to_dicts()}
+    own = marks.filter(pl.col("candidate") == "a", pl.col("severity").is_not_null())
+    accuracy = dict(own.group_by("severity").agg((pl.col("outcome") == "right").mean()).rows())
+    fall = told["accuracy L0 - L2, matched originals, T=10"]
+    assert fall["value"] == pytest.approx(accuracy["L0"] - accuracy["L2"])
+    assert (fall["n"], fall["method"]) == (45, "bootstrap")
+    assert 0 <= told["both hold, matched originals, T=10"]["value"] <= 1
+    assert told["both hold, all originals, T=10"]["method"] == "share of resamples"
+    noise = row(
+        table, "dke_intra", '{"type":"noise"}', candidate="a", version="accuracy L0 - L2, matched originals, T=10"
+    )
+    assert noise["n"] == 22
+
+
+def test_dke_holds_where_it_was_planted_and_only_there():
+    def sitting(name: str, shaken: str) -> list[dict[str, object]]:
+        rows = []
+        for case in range(40):
+            clean = "0000000000" if case % 4 else "0000011111"
+            for level, word in (("L0", clean), ("L2", shaken)):
+                told = {"severity": level, "question": level, "of": None if level == "L0" else "L0"}
+                rows += votes(case, word, candidate=name, condition=at(confidence="votes"), **told)
+        return rows
+
+    table = taken([*sitting("sure", "1111111111"), *sitting("doubts", "0000011123")], 10, "sure", "doubts")
+    for version in ("both hold, matched originals, T=10", "both hold, all originals, T=10"):
+        assert row(table, "dke_intra", candidate="sure", version=version)["value"] == 1.0
+        assert row(table, "dke_intra", candidate="doubts", version=version)["value"] == 0.0
+    shift = row(table, "dke_intra", candidate="doubts", version="shift L2 - L0, matched originals, T=10")
+    assert shift["high"] < 0
+
+
+def test_dke_of_too_few_cases_is_not_told():
+    rows = [
+        line
+        for case in range(5)
+        for level in ("L0", "L2")
+        for line in votes(case, "0000" if level == "L0" else "1111", severity=level, question=level,
+                          of=None if level == "L0" else "L0")
+    ]  # fmt: skip
+    told = row(taken(rows, 4), "dke_intra", version="both hold, matched originals, T=4")
+    assert (told["value"], told["method"]) == (None, "too few cases")
+
+
+def test_dke_between_candidates(whole):
+    table = whole[1]
+    figures = {
+        name: [row(table, measure_name, candidate=who, **version)["value"] for who in NAMES]
+        for name, measure_name, version in (
+            ("accuracy", "accuracy", {}),
+            ("shift", "calibration_shift", {"version": "T=10"}),
+            ("certainty", "confidence", {"version": "T=10"}),
+        )
+    }
+    told = row(table, "dke_inter", version="T=10")
+    assert (told["candidate"], told["n"]) == ("*", 6)
+    assert told["value"] == pytest.approx(oracle.dke_share(figures["accuracy"], figures["shift"]))
+    for version, other in (("shift", "shift"), ("C", "certainty")):
+        found = row(table, "dke_inter", version=f"Spearman(accuracy, {version}), T=10")["value"]
+        assert found == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_candidates_that_do_not_differ_have_no_share_of_pairs():
+    names = ["a", "b", "c"]
+    rows = [
+        line
+        for name in names
+        for case in range(20)
+        for line in votes(case, "0011", candidate=name, condition=at(confidence="votes"))
+    ]
+    assert taken(rows, 4, *names).filter(measure="dke_inter")["value"].is_null().all()
+
+
+@pytest.mark.slow
+def test_pure_noise_between_19_candidates():
+    """Nobody differs from anybody: the cross-fitted share is a half, and the permuted one says what coupling gives."""
+    random = np.random.default_rng(1)
+    names = [f"m{number:02}" for number in range(19)]
+    found: dict[str, list[float]] = {}
+    for _ in range(25):
+        rows = [
+            line
+            for name in names
+            for case in range(60)
+            for line in votes(case, ballot(random, 0.5), candidate=name, condition=at(confidence="votes"))
+        ]
+        table = taken(rows, 10, *names).filter(measure="dke_inter", slice="{}")
+        for line in table.to_dicts():
+            found.setdefault(line["version"].removesuffix("T=10").removesuffix(", "), []).append(line["value"])
+    mean = {version: float(np.mean(values)) for version, values in found.items()}
+    assert mean["share by permutation"] == pytest.approx(0.74, abs=0.03)
+    assert mean["cross-fitted share"] == pytest.approx(0.5, abs=0.03)
+
+
+def test_coupling_alone_gives_the_specifications_figures():
+    """Accuracy and C of 19 candidates drawn independently, the former with .94 of the latter's spread."""
+    from wardround.measuring.dke import share_of_pairs, spearman
+
+    random = np.random.default_rng(2)
+    accuracy, certainty = 0.94 * random.normal(size=(4000, 19)), random.normal(size=(4000, 19))
+    assert float(share_of_pairs(accuracy, certainty - accuracy).mean()) == pytest.approx(0.74, abs=0.01)
+    assert float(spearman(accuracy, certainty - accuracy).mean()) == pytest.approx(-0.64, abs=0.01)
+
+
+def test_degradations_of_the_axis_have_types_and_severities():
+    how = {"none": "0000", "noise@L1": "0001", "noise@L2": "0111", "blur@L2": "1111"}
+    rows = [
+        line
+        for case in range(9)
+        for name, word in how.items()
+        for kind, _, level in [name.partition("@")]
+        for line in votes(
+            case,
+            word,
+            condition=at(degradation=name),
+            type=kind if level else None,
+            severity=level or "L0",
+        )
+    ]
+    table = taken(rows, 4)
+    assert row(table, "accuracy", '{"severity":"L2"}')["value"] == pytest.approx(1 / 8)
+    assert row(table, "accuracy", '{"type":"noise"}')["value"] == pytest.approx(4 / 8)
+    told = row(table, "dke_intra", '{"type":"blur"}', version="accuracy L0 - L2, matched originals, T=4")
+    assert (told["value"], told["n"]) == (1.0, 9)
