@@ -73,6 +73,7 @@ class Candidate(Protocol):
     several: bool  # whether one request may ask for several trials
     searching: str  # how it can search: `calls` (tools), `text` (lines of text), `own` (by means of its own)
     writes: bool  # whether it writes and foretells texts, so that probes of leakage can be put to it
+    warnings: list[str]  # what a reader of the run should know of it
 
     async def prepare(self, cases: CaseSet) -> None:
         """Loads weights, fits, checks the key: whatever must be there before the first Ask."""
@@ -94,7 +95,7 @@ class Settled:
     several: bool = field(default=True, init=False)
     searching: str = field(default="text", init=False)
     writes: bool = field(default=False, init=False)
-    warnings: list[str] = field(default_factory=list, init=False)  # what a reader of the run should know
+    warnings: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self.identity = self.settings.identity

@@ -44,6 +44,7 @@ class OpenAI:
         self.several = not settings.send_seed
         self.searching: str = settings.tools
         self.writes = True
+        self.warnings: list[str] = []
         self._foretelling = Foretelling(settings, self._complete)
         self._refused_as_several: bytes | None = None  # until this Ask is asked alone
         base = _address(settings).rstrip("/")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.candidates.candidate import Settled
 from wardround.running.budget import price
 from wardround.running.room import Room
 from wardround.running.schedule import Outcome, Plan
@@ -41,8 +40,7 @@ class Seated:
 
     @property
     def warnings(self) -> list[str]:
-        candidate = self.room.caller.candidate
-        told = [f"{self.name}: {line}" for line in candidate.warnings] if isinstance(candidate, Settled) else []
+        told = [f"{self.name}: {line}" for line in self.room.caller.candidate.warnings]
         if len(self.models) > 1:
             names = ", ".join(sorted(self.models))
             told.append(f"{self.name}: answers come from servers that named different models: {names}")
