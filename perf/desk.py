@@ -28,8 +28,8 @@ import numpy as np
 from perf.bars import bar
 from wardround.cases.set import write_case_set
 from wardround.core.case import Case
-from wardround.desk.criteria import CRITERIA
 from wardround.desk.desk import Desk
+from wardround.desk.tasks.criteria import CRITERIA
 
 PEOPLE, CASES = 50, 6_000
 COMMAND = [sys.executable, "-c", "from wardround.cli.main import main; main()", "desk", "--json", "--root"]

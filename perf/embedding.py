@@ -97,9 +97,9 @@ def ways_of(
 
 def embedding(folder: Path, articles: list[tuple[str, str]], encoder: Any) -> Callable[[], Any]:
     """The real thing: a fresh column of an index each time."""
-    from wardround.literature.embedding import embed
-    from wardround.literature.index import Index
-    from wardround.literature.indexing import build
+    from wardround.literature.index.build import build
+    from wardround.literature.index.embedding import embed
+    from wardround.literature.index.index import Index
 
     rows = [{"pmid": str(10_000_000 + at), "title": one, "abstract": two} for at, (one, two) in enumerate(articles)]
     source = folder / "articles.jsonl"

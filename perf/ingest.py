@@ -16,7 +16,7 @@ from pathlib import Path
 from perf.bars import bar, versions
 from perf.measured import Clock, measure, tell
 from wardround.literature import Record, read
-from wardround.literature.ingesting import ingest_file
+from wardround.literature.ingest.ingest import ingest_file
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "xml" / "pubmed-29768149.xml"
 HEAD = b'<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n'

@@ -95,7 +95,7 @@ def killed(sources: Path, place: Path, workers: int, seconds: float) -> int:
 
 def held(place: Path, asked: Path) -> dict[str, object]:
     """PMIDs with their versions, the fingerprint, and the ten best of each query."""
-    from wardround.literature.index import Index
+    from wardround.literature.index.index import Index
 
     index = Index.open(place)
     rows = index.table("articles").search().select(["pmid", "version"]).limit(None).to_arrow()
@@ -105,7 +105,7 @@ def held(place: Path, asked: Path) -> dict[str, object]:
 
 
 def build(sources: Path, place: Path, workers: int) -> dict[str, object]:
-    from wardround.literature.indexing import build
+    from wardround.literature.index.build import build
 
     told = build([sources], place, columns=(), workers=workers)
     work, whole = held_on_disk(place / "work"), held_on_disk(place)
@@ -121,7 +121,7 @@ def build(sources: Path, place: Path, workers: int) -> dict[str, object]:
 def search(place: Path, asked: Path) -> dict[str, object]:
     """Times of searches, once the index has been used a little."""
     started = time.perf_counter()
-    from wardround.literature.index import Index
+    from wardround.literature.index.index import Index
 
     queries = orjson.loads(asked.read_bytes())
     index = Index.open(place)
@@ -139,7 +139,7 @@ def search(place: Path, asked: Path) -> dict[str, object]:
 
 
 def update(file: Path, place: Path, workers: int) -> dict[str, object]:
-    from wardround.literature.indexing import update
+    from wardround.literature.index.build import update
 
     return {"articles": update(place, [file], workers=workers).articles}
 

@@ -22,9 +22,9 @@ from perf.bars import bar, versions
 from wardround.cases.images.recipe import recipe_for
 from wardround.core.case import Image
 from wardround.degrade import TYPES, profile_named
-from wardround.degrade.sendable import render_degraded
+from wardround.degrade.recipe import render_degraded
 from wardround.degrade.types import TAXONOMY
-from wardround.desk.live import at_severity, under_window
+from wardround.desk.preview import at_severity, under_window
 
 SIDES = (512, 1024)
 

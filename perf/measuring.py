@@ -22,7 +22,7 @@ from scipy.stats import bootstrap
 from perf.bars import bar, versions
 from perf.measured import measure
 from perf.peers.measuring import CANDIDATES, write_marks
-from wardround.measuring.definitions import definitions
+from wardround.measuring.measures.definitions import definitions
 
 TRIALS = 10
 MEASURED = 3  # intervals that scipy really draws for each group of slices and measures

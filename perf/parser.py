@@ -14,7 +14,7 @@ import numpy as np
 
 from perf.bars import bar, versions
 from wardround.marking import parse_choice, parser_version
-from wardround.measuring.wilson import wilson
+from wardround.measuring.engine.wilson import wilson
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden"
 FLOOR = re.compile(r"answer is \(?([A-Z])\b")  # what the least a harness can do costs: one search

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from perf.bars import bar, versions
 from perf.measured import Clock, measure, tell
-from wardround.cases.readers.xpcr import read_xpcr
+from wardround.cases.readers.xpcr.cases import read_xpcr
 
 QUESTIONS, IMAGES = 177_868, 26_415
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")

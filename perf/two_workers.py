@@ -17,7 +17,7 @@ from skimage import data
 
 from wardround.core.case import Image
 from wardround.degrade import TYPES
-from wardround.degrade.copies import Copy, Job, make_copies
+from wardround.degrade.files import Copy, Job, make_copies
 from wardround.degrade.severities import CLINICAL
 from wardround.degrade.workers import JOBS_A_WORKER, in_order
 

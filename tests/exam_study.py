@@ -14,7 +14,7 @@ from typing import Any
 
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
-from wardround.running.run import Examination, Places
+from wardround.running.study_run import Examination, Places
 
 WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 
 DISEASES = ("sarcoidosis", "amyloidosis", "cholangitis", "osteoid osteoma", "pheochromocytoma", "moyamoya disease")
 SIGNS = ("hilar nodes", "macroglossia", "jaundice", "night pain", "paroxysmal hypertension", "puff of smoke vessels")

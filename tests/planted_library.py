@@ -13,7 +13,7 @@ from typing import Any
 
 from exam_study import write_cases
 
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 
 # what the articles of a case say: cited, found by the whole history, found by its first words; and what it knows
 PLAN = [

@@ -13,7 +13,7 @@ from exam_server import ExamServer
 from exam_study import write_cases, write_study
 from scipy.stats import kstest
 
-from wardround.checking import VOTES, chance_of, check_study
+from wardround.preflight import VOTES, chance_of, check_study
 
 SHARES = {"A": 0.6, "B": 0.25, "C": 0.1, "D": 0.05}
 

@@ -18,13 +18,13 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from wardround.api import run_study, validate_judge
 from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import load_study
-from wardround.examination import run_study, validate_judge
 from wardround.marking.marks import SCHEMA
 from wardround.measuring import write_measures
-from wardround.measuring.columns import OPTIONAL
+from wardround.measuring.engine.columns import OPTIONAL
 from wardround.reporting import report
 
 ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, unscored, hit@k, swa, ccr, esa, uas, ece, brier,

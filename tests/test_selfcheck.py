@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from wardround.selfchecking import Plant, Row, expected_c, majority_right, selfcheck
+from wardround.selfcheck.planted import Plant, Row, expected_c, majority_right, selfcheck
 
 
 @pytest.fixture(scope="module")

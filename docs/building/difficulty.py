@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wardround.building.levelling import guessed
-from wardround.building.phenopackets import build_phenopackets
+from wardround.building.distractors.balance_words import guessed
+from wardround.building.sources.phenopackets import build_phenopackets
 from wardround.candidates.baselines import words
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case

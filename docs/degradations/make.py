@@ -15,7 +15,7 @@ from pydicom.data import get_testdata_file
 from skimage import data
 
 from wardround.core.case import Image
-from wardround.degrade.copies import Alteration, Copy, displayed
+from wardround.degrade.files import Alteration, Copy, displayed
 from wardround.degrade.severities import CLINICAL, LEVELS
 from wardround.degrade.sheet import contact_sheet
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wardround.benchmarks.published import load, names
+from wardround.benchmarks.engine.published import load, names
 
 PAGE = Path(__file__).parent.parent / "published.md"
 HEAD = """# Figures that the papers print inconsistently

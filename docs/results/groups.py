@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from wardround.building.pmc.labels import specialty_of
+from wardround.building.sources.pmc.labels import specialty_of
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 

@@ -17,16 +17,16 @@ from typing import Any
 
 from PIL import Image
 
-from wardround.building.starter import build_starter
+from wardround.building.sources.starter import build_starter
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.degrade.types import fits
 from wardround.desk import work as working
-from wardround.desk.criteria import CRITERIA
+from wardround.desk.auth.people import Person
 from wardround.desk.desk import Desk
-from wardround.desk.giving import give, may_open
-from wardround.desk.people import Person
 from wardround.desk.records import NewItem
+from wardround.desk.submit import give, may_open
+from wardround.desk.tasks.criteria import CRITERIA
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "tests" / place) for place in ("", "desk")]
 

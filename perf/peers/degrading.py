@@ -26,7 +26,7 @@ from wardround.cases.images.render import encoded
 from wardround.cases.images.window import Pixels
 from wardround.core.case import Image
 from wardround.degrade import TYPES, degrade
-from wardround.degrade.projector import project, reconstruct
+from wardround.degrade.operations.projector import project, reconstruct
 from wardround.degrade.types import TAXONOMY
 
 HEAD, ABDOMEN = "J2K_pixelrep_mismatch.dcm", "examples_overlay.dcm"  # 512 x 512 and 300 x 484, come with pydicom

@@ -19,8 +19,8 @@ from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.marking.marks import SCHEMA
 from wardround.measuring import measure
-from wardround.measuring.resampling import Resampling
-from wardround.measuring.tables import write_table
+from wardround.measuring.engine.resampling import Resampling
+from wardround.measuring.engine.tables import write_table
 
 CANDIDATES, TRIALS = 40, 10
 CLEAN, DEGRADED = 4_306, 10_294  # records at L0, and at each of L1 and L2

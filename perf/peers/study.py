@@ -14,7 +14,7 @@ def main(study_file: Path, workspace: Path) -> None:
     from perf.measured import Clock, tell
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
-    from wardround.running.run import Examination, Places
+    from wardround.running.study_run import Examination, Places
 
     started = Clock.now()
     places = Places.given(study_file, workspace / "runs", None)

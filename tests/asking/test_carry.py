@@ -11,16 +11,16 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 
+from wardround.api import Ran, mark_run, run_study
 from wardround.asking.applicable import units, why_not
 from wardround.asking.carry import right_text, wrong_text
 from wardround.candidates.candidate import Reply, Request
-from wardround.candidates.simulated import Simulated
+from wardround.candidates.simulated.respondent import Simulated
 from wardround.core.case import Case
 from wardround.core.condition import AXES, Condition
-from wardround.examination import Ran, mark_run, run_study
 from wardround.marking.marks import FILE as MARKS
-from wardround.reporting.views import Views
-from wardround.running.used import Shown, read_used
+from wardround.reporting.case_views import Views
+from wardround.running.used_answers import Shown, read_used
 
 GIVEN = {"IQA": [], "AL": ["iqa"], "LC": ["al"], "DD": ["lc"], "SG": ["dd"], "CD": ["dd", "sg"]}
 

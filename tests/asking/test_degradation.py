@@ -24,7 +24,7 @@ from wardround.core.condition import Condition, crossed
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings, Study
 from wardround.degrade import degrade
-from wardround.degrade.sendable import Drawing, render_degraded
+from wardround.degrade.recipe import Drawing, render_degraded
 
 CT_FILE = get_testdata_file("CT_small.dcm", download=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 
 WORDS = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Ginkgo", "Hazel", "Iris", "Juniper")
 SIGNS = ("fever", "cough", "swelling", "ataxia", "rash", "dyspnoea", "vertigo", "jaundice", "cramps", "tremor")

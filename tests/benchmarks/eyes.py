@@ -8,7 +8,7 @@ from typing import Any
 from bench_cases import write
 from PIL import Image
 
-from wardround.building.ophthalmic.schema import Schema, read_tables
+from wardround.building.sources.ophthalmic.schema import Schema, read_tables
 
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 GIVEN = {"iqa": [], "al": ["iqa"], "lc": ["al"], "dd": ["lc"], "sg": ["dd"], "cd": ["dd", "sg"]}

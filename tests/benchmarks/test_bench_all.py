@@ -5,10 +5,10 @@ import json
 import pytest
 from bench_cases import cure_cases, write, xpcr_cases
 
-from wardround.benchmarks.bench_all import bench_all
-from wardround.benchmarks.entry import entries
-from wardround.benchmarks.fitting import lacking
-from wardround.benchmarks.holds import Holds
+from wardround.benchmarks.engine.bench_all import bench_all
+from wardround.benchmarks.engine.fitting import lacking
+from wardround.benchmarks.engine.inventory import Holds
+from wardround.benchmarks.engine.named_study import entries
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 

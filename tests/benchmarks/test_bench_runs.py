@@ -12,15 +12,15 @@ import pytest
 from bench_cases import STAGES, STRONG, WEAK, clinbench_cases, cure_cases, xpcr_cases
 from PIL import Image
 
-from wardround.benchmarks.bench import Benched, bench
-from wardround.benchmarks.beside import why_not
-from wardround.benchmarks.candidate_text import candidate_from
-from wardround.benchmarks.entry import find
+from wardround.api import run_study
+from wardround.benchmarks.engine.bench import Benched, bench
+from wardround.benchmarks.engine.candidate_text import candidate_from
+from wardround.benchmarks.engine.named_study import find
+from wardround.benchmarks.engine.published_rows import why_not
 from wardround.core.errors import WardroundError
-from wardround.examination import run_study
-from wardround.reporting import figures
-from wardround.reporting.table_measured import Wanted
-from wardround.reporting.table_text import as_text
+from wardround.reporting.figures import table_figure as figures
+from wardround.reporting.tables.measured import Wanted
+from wardround.reporting.tables.terminal import as_text
 
 
 def run(name: str, cases: Path, folder: Path, *more: str, **options: Any) -> Benched:

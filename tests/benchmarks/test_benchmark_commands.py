@@ -8,8 +8,8 @@ from pathlib import Path
 from bench_cases import STRONG, WEAK, cure_cases
 from typer.testing import CliRunner, Result
 
-from wardround.benchmarks.entry import entries
-from wardround.benchmarks.published import names
+from wardround.benchmarks.engine.named_study import entries
+from wardround.benchmarks.engine.published import names
 from wardround.cli.main import app
 
 

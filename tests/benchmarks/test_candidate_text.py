@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wardround.benchmarks.candidate_text import candidate_from, candidates_in
+from wardround.benchmarks.engine.candidate_text import candidate_from, candidates_in
 from wardround.core.errors import WardroundError
 
 

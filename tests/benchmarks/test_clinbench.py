@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 from bench_cases import STRONG, WEAK, choice, clinbench_cases, write
 
-from wardround.benchmarks.bench import Benched, bench
-from wardround.benchmarks.candidate_text import candidate_from
-from wardround.benchmarks.clinbench.drawn.separation import true_spread
-from wardround.benchmarks.published import load
+from wardround.benchmarks.clinbench.figures.separation import true_spread
+from wardround.benchmarks.engine.bench import Benched, bench
+from wardround.benchmarks.engine.candidate_text import candidate_from
+from wardround.benchmarks.engine.published import load
 from wardround.cases.readers.clinbench import SPECIALTIES
 from wardround.core.errors import WardroundError
-from wardround.reporting.table import Cell, Table
+from wardround.reporting.tables.table import Cell, Table
 
 OWN = ("GH", "Resp", "OG", "Cardio", "Ped")  # the specialties whose questions specialists answered
 

@@ -6,7 +6,7 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import case, write_cases
 
-from wardround.benchmarks.bench import bench
+from wardround.benchmarks.engine.bench import bench
 from wardround.core.errors import WardroundError
 
 REASON = "The fever and the cough of many days led me to think of this one, so: The answer is [{}]."

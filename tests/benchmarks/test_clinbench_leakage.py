@@ -9,11 +9,11 @@ import pytest
 from exam_study import write_cases, write_study
 from leaked_cases import leaked_case, leaked_set
 
-from wardround.benchmarks.bench import bench
-from wardround.benchmarks.study_file import as_toml
-from wardround.examination import run_study
-from wardround.measuring.leakage_contrasts import contrasts
-from wardround.reporting.run import read_run
+from wardround.api import run_study
+from wardround.benchmarks.engine.bench import bench
+from wardround.benchmarks.engine.study_file import as_toml
+from wardround.measuring.comparing.leakage_contrasts import contrasts
+from wardround.reporting.run_files import read_run
 
 CUTOFF = "2024-06-01"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from bench_cases import choice, cure_cases, write, xpcr_cases
 
-from wardround.benchmarks.bench import bench
-from wardround.reporting.table import Table
+from wardround.benchmarks.engine.bench import bench
+from wardround.reporting.tables.table import Table
 
 
 def composition(benchmark: str, cases: Path, *, published: bool = False) -> dict[str, Table]:

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from bench_cases import cure_cases, xpcr_cases
 
-from wardround.benchmarks.crossing import DEGRADED, Crossing, axis_from, grid, supported
-from wardround.benchmarks.holds import Holds
-from wardround.building.starter import build_starter
+from wardround.benchmarks.engine.grid import DEGRADED, Crossing, axis_from, grid, supported
+from wardround.benchmarks.engine.inventory import Holds
+from wardround.building.sources.starter import build_starter
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 

@@ -16,14 +16,14 @@ from planted_library import PLAN, SHARES, planted_case, planted_index
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from wardround.benchmarks.bench import Benched, bench, drawn
-from wardround.benchmarks.cure.drawn.faithfulness import Sums, _correlation, spearman
-from wardround.benchmarks.cure.drawn.likeness import STOP_WORDS
-from wardround.benchmarks.entry import entries, find
-from wardround.benchmarks.searching import literature_notes, literature_of, rungs
+from wardround.api import run_study
+from wardround.benchmarks.cure.figures.faithfulness import Sums, _correlation, spearman
+from wardround.benchmarks.cure.figures.likeness import STOP_WORDS
+from wardround.benchmarks.engine.bench import Benched, bench, drawn
+from wardround.benchmarks.engine.literature import literature_notes, literature_of, rungs
+from wardround.benchmarks.engine.named_study import entries, find
 from wardround.core.errors import WardroundError
-from wardround.examination import run_study
-from wardround.reporting.table import Cell, Table
+from wardround.reporting.tables.table import Cell, Table
 
 MANY = 40
 IMAGES, FINDINGS = "history+images", "history+findings"
@@ -340,7 +340,7 @@ def test_spearman_is_scipys_and_needs_candidates() -> None:
 
 
 def test_the_papers_retrievers_are_taken_where_the_index_has_them(library: Path, monkeypatch: Any) -> None:
-    from wardround.benchmarks import searching
+    from wardround.benchmarks.engine import literature as searching
 
     class Has:
         retrievers = ("bm25", "bge-large-en-v1.5", "medcpt", "wordllama")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from wardround.benchmarks.cure.drawn.likeness import (
+from wardround.benchmarks.cure.figures.likeness import (
     STOP_WORDS,
     TfIdf,
     common_subsequence,

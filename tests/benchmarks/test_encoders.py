@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wardround.benchmarks.medq_deg.drawn.encoders import encoder_named
+from wardround.benchmarks.medq_deg.figures.encoders import encoder_named
 from wardround.cases.encoded import Encoded
 from wardround.core.errors import WardroundError
 

@@ -14,12 +14,12 @@ from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
 
-from wardround.benchmarks.bench import Benched, bench
-from wardround.benchmarks.medq_deg.drawn.dose import cliff
-from wardround.benchmarks.medq_deg.drawn.ranks import kendall, ranks, tau
-from wardround.benchmarks.medq_deg.drawn.scores import Scores
+from wardround.benchmarks.engine.bench import Benched, bench
+from wardround.benchmarks.medq_deg.figures.dose import cliff
+from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau
+from wardround.benchmarks.medq_deg.figures.scores import Scores
 from wardround.core.errors import WardroundError
-from wardround.reporting.table import Cell, Table
+from wardround.reporting.tables.table import Cell, Table
 
 
 def planted(name: str, by: list[dict[str, Any]] | None = None, **truth: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wardround.benchmarks.bench import bench
-from wardround.building.medq_deg import build_medq_deg
-from wardround.building.patches import build_patches
+from wardround.benchmarks.engine.bench import bench
+from wardround.building.sources.medq_deg import build_medq_deg
+from wardround.building.sources.patches import build_patches
 
 MODALITIES = {
     "Computed tomography of the head": "CT",

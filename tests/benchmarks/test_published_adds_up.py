@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from wardround.benchmarks.published import Published, load
+from wardround.benchmarks.engine.published import Published, load
 
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 CAPABILITIES = ("CU", "IP", "AR", "BS", "Diag", "Treat")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from bench_cases import STRONG, WEAK, clinbench_cases
 
-from wardround.benchmarks.bench import STUDY_FILE, Benched, bench
-from wardround.benchmarks.candidate_text import candidate_from
-from wardround.benchmarks.folders import folder_of
-from wardround.benchmarks.report_section import paper_table
+from wardround.benchmarks.engine.bench import STUDY_FILE, Benched, bench
+from wardround.benchmarks.engine.candidate_text import candidate_from
+from wardround.benchmarks.engine.folders import folder_of
+from wardround.benchmarks.engine.report_section import paper_table
 from wardround.reporting import read_run, report
 
 

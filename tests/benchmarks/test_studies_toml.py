@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from wardround.benchmarks.entry import Entry, Studies, entries, find, headings_of
-from wardround.benchmarks.folders import BENCHMARKS, folder_of, read_toml
-from wardround.benchmarks.published import load, names
-from wardround.benchmarks.searching import asks_for_literature, rungs
-from wardround.benchmarks.study_file import as_toml, study_table
+from wardround.benchmarks.engine.folders import BENCHMARKS, folder_of, read_toml
+from wardround.benchmarks.engine.literature import asks_for_literature, rungs
+from wardround.benchmarks.engine.named_study import Entry, Studies, entries, find, headings_of
+from wardround.benchmarks.engine.published import load, names
+from wardround.benchmarks.engine.study_file import as_toml, study_table
 from wardround.core.condition import AXES
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import study_from

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
-from wardround.reporting.latex import as_latex
-from wardround.reporting.markdown import as_markdown
-from wardround.reporting.table import Cell, Column, Row, Table
-from wardround.reporting.table_csv import as_csv
-from wardround.reporting.table_text import as_text
+from wardround.reporting.tables.csv_text import as_csv
+from wardround.reporting.tables.latex import as_latex
+from wardround.reporting.tables.markdown import as_markdown
+from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.tables.terminal import as_text
 
 TABLE = Table(
     title="A_1: 50% & more",

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wardround.measuring import tables
-from wardround.reporting.run import RunFolder, read_run
-from wardround.reporting.table_measured import Wanted, measured_table
+from wardround.measuring.engine import tables
+from wardround.reporting.run_files import RunFolder, read_run
+from wardround.reporting.tables.measured import Wanted, measured_table
 
 STUDY = """name = "made"
 cases = "made"

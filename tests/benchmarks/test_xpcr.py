@@ -9,10 +9,10 @@ import pytest
 from eyes import STAGES, eyes
 from PIL import Image
 
-from wardround.benchmarks.bench import Benched, bench
-from wardround.benchmarks.xpcr.drawn.consistency import Asked, follows
-from wardround.building.ophthalmic.schema import read_tables
-from wardround.reporting.table import Cell, Table
+from wardround.benchmarks.engine.bench import Benched, bench
+from wardround.benchmarks.xpcr.figures.consistency import Asked, follows
+from wardround.building.sources.ophthalmic.schema import read_tables
+from wardround.reporting.tables.table import Cell, Table
 
 
 def planted(name: str, by: list[dict[str, Any]] | None = None, **truth: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 from eyes import STAGES, eyes
 from test_xpcr import STEADY, cell, interval, run
 
-from wardround.benchmarks.bench import Benched
+from wardround.benchmarks.engine.bench import Benched
 from wardround.candidates.people import COLUMNS
 from wardround.reporting import report
 

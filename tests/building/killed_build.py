@@ -10,9 +10,9 @@ from pathlib import Path
 
 from exam_server import ExamServer
 
-from wardround.building.eurorad.build import build_eurorad
-from wardround.building.ophthalmic.build import build_ophthalmic
-from wardround.building.pmc.build import build_pmc
+from wardround.building.sources.eurorad.build import build_eurorad
+from wardround.building.sources.ophthalmic.build import build_ophthalmic
+from wardround.building.sources.pmc.build import build_pmc
 from wardround.core.study import CandidateSettings
 
 BUILDS = {"eurorad": build_eurorad, "pmc": build_pmc, "ophthalmic": build_ophthalmic}
@@ -54,7 +54,7 @@ def killed_and_left_alone(source_kind: str, source: Path, folder: Path, reply: s
 PAUSED = """
 import sys
 from pathlib import Path
-import wardround.building.dicom.build as dicom
+import wardround.building.sources.dicom.build as dicom
 
 def paused(function):
     def waits(*given):

@@ -8,10 +8,10 @@ import pytest
 import typer
 from eye_table import eye_table
 
-from wardround.building.about import read_about
 from wardround.building.audit.audit import audit
-from wardround.building.ophthalmic import build_ophthalmic
-from wardround.building.reviewing import review
+from wardround.building.pipeline.about import read_about
+from wardround.building.review import review
+from wardround.building.sources.ophthalmic import build_ophthalmic
 from wardround.cli.main import app
 from wardround.core.errors import BadInput
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.building.dealing import EMPTY, Table, Wishes, deal, serve
-from wardround.building.levelling import guessed, level
+from wardround.building.distractors.assign import EMPTY, Table, Wishes, deal, serve
+from wardround.building.distractors.balance_words import guessed, level
 
 
 def unlike(one: int, other: int) -> bool:

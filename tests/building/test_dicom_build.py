@@ -15,10 +15,10 @@ from pydicom import dcmread
 from pydicom.data import get_testdata_file
 from pydicom.uid import generate_uid
 
-from wardround.building.dicom import build_dicom
-from wardround.building.dicom.burned_in import lines_of_text
-from wardround.building.dicom.identifiers import NOTHING, known_of, masked
-from wardround.building.dicom.studies import middles, years
+from wardround.building.sources.dicom import build_dicom
+from wardround.building.sources.dicom.burned_in import lines_of_text
+from wardround.building.sources.dicom.identifiers import NOTHING, known_of, masked
+from wardround.building.sources.dicom.studies import middles, years
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import CaseSet
 from wardround.core.case import Image

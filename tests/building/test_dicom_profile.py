@@ -14,10 +14,10 @@ from pydicom import DataElement, Dataset, dcmread
 from pydicom.datadict import dictionary_has_tag, dictionary_VR, keyword_for_tag
 from pydicom.tag import Tag
 
-from wardround.building.dicom.deidentifying import deidentified, deidentify, write
-from wardround.building.dicom.identifiers import NOTHING, known_of
-from wardround.building.dicom.profile import table
-from wardround.building.dicom.secret import Secret
+from wardround.building.sources.dicom.deidentifying import deidentified, deidentify, write
+from wardround.building.sources.dicom.identifiers import NOTHING, known_of
+from wardround.building.sources.dicom.profile import table
+from wardround.building.sources.dicom.secret import Secret
 from wardround.core.errors import BadInput
 
 SECRET = Secret(b"s" * 32)
@@ -39,7 +39,7 @@ PLANTED: dict[str, Any] = {
 }
 SINGLE = [Tag(*tag) for tag in oracle.ALL_TAGS if len(tag) == 2]
 MASKED = [tag for tag in oracle.ALL_TAGS if len(tag) == 4]  # group, element, and which bits of them count
-PROFILE = resources.files("wardround.building.dicom").joinpath("profile.csv")
+PROFILE = resources.files("wardround.building.sources.dicom").joinpath("profile.csv")
 NEWER = {
     "00181010": "X",
     "00181011": "X",

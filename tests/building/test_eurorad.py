@@ -13,17 +13,17 @@ from exam_server import ExamServer, text_of
 from killed_build import killed_and_left_alone
 
 from wardround.building.audit.shortcuts import shortcuts
-from wardround.building.eurorad import build_eurorad
-from wardround.building.eurorad.page import read_page
-from wardround.building.eurorad.reading import decoded, differential, saved
-from wardround.building.modality import modalities_in, modality_of
-from wardround.building.revealing import without_diagnosis
+from wardround.building.sources.eurorad import build_eurorad
+from wardround.building.sources.eurorad.page import read_page
+from wardround.building.sources.eurorad.reading import decoded, differential, saved
+from wardround.building.text.modality import modalities_in, modality_of
+from wardround.building.text.redact import without_diagnosis
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
-from wardround.marking.lexical import Synonyms
+from wardround.marking.judges.lexical_judge import Synonyms
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

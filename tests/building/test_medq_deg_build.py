@@ -12,9 +12,9 @@ import pytest
 from clean_pool import ORGANS, put_images, question, real_pool, write_pool
 from PIL import Image as Picture
 
-from wardround.building.medq_deg import build_medq_deg
-from wardround.building.medq_deg.draws import drawn
-from wardround.building.medq_deg.duplicates import Asked
+from wardround.building.sources.medq_deg import build_medq_deg
+from wardround.building.sources.medq_deg.draws import drawn
+from wardround.building.sources.medq_deg.duplicates import Asked
 from wardround.cases.readers import READERS
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate

@@ -11,7 +11,7 @@ import pytest
 from clean_pool import put_images
 from PIL import Image
 
-from wardround.building.medq_deg.duplicates import (
+from wardround.building.sources.medq_deg.duplicates import (
     ALIKE,
     NEAR,
     Asked,

@@ -8,8 +8,8 @@ from collections import defaultdict
 
 import pytest
 
-from wardround.benchmarks.published import load
-from wardround.building.medq_deg.skills import hierarchy, placed
+from wardround.benchmarks.engine.published import load
+from wardround.building.sources.medq_deg.skills import hierarchy, placed
 from wardround.cases.set import CaseSet
 from wardround.cli.main import main
 from wardround.core.case import Question

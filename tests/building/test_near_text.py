@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from wardround.building.near_text import ALIKE, Groups, find_near
+from wardround.building.text.near_text import ALIKE, Groups, find_near
 
 
 def overlap(one: str, other: str) -> float:

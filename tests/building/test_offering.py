@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from wardround.building.offering import Asked, offered
-from wardround.building.options import Options
+from wardround.building.distractors.from_source import Asked, offered
+from wardround.building.distractors.options import Options
 
 COMMON = ["lymphoma", "metastasis", "abscess", "sarcoidosis"]  # in every list, and never right
 OFTEN = ["tuberculosis", "haemangioma"]  # right several times

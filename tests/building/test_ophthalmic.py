@@ -17,15 +17,17 @@ from killed_build import killed_and_left_alone
 from PIL import Image, PngImagePlugin
 
 from wardround.building.audit.audit import audit
-from wardround.building.ophthalmic import build_ophthalmic
-from wardround.building.ophthalmic.schema import read_tables
-from wardround.building.reviewing import review
+from wardround.building.review import review
+from wardround.building.sources.ophthalmic import build_ophthalmic
+from wardround.building.sources.ophthalmic.schema import read_tables
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
 
-SCHEMA = tomllib.loads(resources.files("wardround.building.ophthalmic").joinpath("schema.toml").read_text("utf-8"))
+SCHEMA = tomllib.loads(
+    resources.files("wardround.building.sources.ophthalmic").joinpath("schema.toml").read_text("utf-8")
+)
 NAMES = {other: name for name, told in SCHEMA["diseases"].items() for other in (name, *told.get("also", []))}
 GIVEN = {"iqa": [], "al": ["iqa"], "lc": ["al"], "dd": ["lc"], "sg": ["dd"]}
 
@@ -375,7 +377,7 @@ def test_a_build_that_was_killed_writes_the_same_bytes(tmp_path):
 
 def test_a_schema_of_ones_own(tmp_path):
     """Another file is used and copied; one that does not hang together is refused in one line."""
-    text = resources.files("wardround.building.ophthalmic").joinpath("schema.toml").read_text("utf-8")
+    text = resources.files("wardround.building.sources.ophthalmic").joinpath("schema.toml").read_text("utf-8")
     own = tmp_path / "own.toml"
     own.write_text(text.replace('"microaneurysms"', '"red dots"'))
     build_ophthalmic(one_row(tmp_path, lesions="red dots"), tmp_path / "set", schema=own)

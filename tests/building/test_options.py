@@ -11,8 +11,7 @@ from exam_server import ExamServer, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardround.building.exporting import new_set
-from wardround.building.options import (
+from wardround.building.distractors.options import (
     Balance,
     Known,
     distractors_of_a_model,
@@ -22,10 +21,11 @@ from wardround.building.options import (
     overlapping,
     read_broader,
 )
-from wardround.building.writers import Writers
+from wardround.building.pipeline.export import new_set
+from wardround.building.pipeline.models import Writers
 from wardround.core.errors import BadInput
 from wardround.core.study import CandidateSettings
-from wardround.marking.lexical import Synonyms, content
+from wardround.marking.judges.lexical_judge import Synonyms, content
 
 WORDS = ["acute", "viral", "renal", "hepatic", "gout", "lupus", "mumps", "non", "fever", "cyst", "of"]
 NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1).map(" ".join), max_size=12)

@@ -14,8 +14,8 @@ from PIL import Image as Picture
 
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
-from wardround.building import patches as building
-from wardround.building.patches import OPTIONS, SOURCES, Source, build_patches, patches_of
+from wardround.building.sources import patches as building
+from wardround.building.sources.patches import OPTIONS, SOURCES, Source, build_patches, patches_of
 from wardround.candidates.candidate import Candidate, Request
 from wardround.candidates.registry import make_candidate
 from wardround.cases.images import render
@@ -24,7 +24,7 @@ from wardround.core.canonical import sha256_file
 from wardround.core.case import Case
 from wardround.core.condition import Condition
 from wardround.core.study import Study
-from wardround.marking.choice import parse_choice
+from wardround.marking.parser.choice import parse_choice
 
 BLIND = ("random", "position", "longest", "overlap")
 CHANCE = 1 / len(OPTIONS)

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from wardround.building.phenopackets.diseases import all_names, bare, without_number
-from wardround.building.phenopackets.moments import when, years
-from wardround.building.phenopackets.telling import enumerated, history, lowered, whose
-from wardround.marking.lexical import Synonyms
+from wardround.building.sources.phenopackets.diseases import all_names, bare, without_number
+from wardround.building.sources.phenopackets.history import enumerated, history, lowered, whose
+from wardround.building.sources.phenopackets.onset import when, years
+from wardround.marking.judges.lexical_judge import Synonyms
 
 
 @pytest.mark.parametrize(

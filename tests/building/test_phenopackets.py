@@ -18,9 +18,9 @@ import pytest
 from invented_packets import NAMES, packet, packets, sign, term, write_lines
 
 from wardround.building.audit.audit import audit
-from wardround.building.phenopackets import build_phenopackets
-from wardround.building.phenopackets.diseases import Diseases
-from wardround.building.phenopackets.similarity import Likeness
+from wardround.building.sources.phenopackets import build_phenopackets
+from wardround.building.sources.phenopackets.diseases import Diseases
+from wardround.building.sources.phenopackets.similarity import Likeness
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.cli.main import main
@@ -265,8 +265,8 @@ def test_the_real_ones_pass_the_audit(tmp_path):
 PAUSED = """
 import sys
 from pathlib import Path
-import wardround.building.spool as spool
-from wardround.building.phenopackets import build_phenopackets
+import wardround.building.pipeline.records as spool
+from wardround.building.sources.phenopackets import build_phenopackets
 
 class Paused:
     count = 0

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from exam_server import ExamServer, text_of
 
-from wardround.building.exporting import Built, export, new_set
-from wardround.building.pipeline import Build, Passed, Reject, asked, each, whole
-from wardround.building.spool import Record, Spool
-from wardround.building.writers import Writers, load_models
+from wardround.building.pipeline.export import Built, export, new_set
+from wardround.building.pipeline.models import Writers, load_models
+from wardround.building.pipeline.pipeline import Build, Passed, Reject, asked, each, whole
+from wardround.building.pipeline.records import Record, Spool
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
-from wardround.reporting.table_text import as_text
+from wardround.reporting.tables.terminal import as_text
 
 DISTRACTORS = "1. gout\n2. lupus\n3. mumps"
 

@@ -12,11 +12,11 @@ from exam_server import ExamServer, text_of
 from jats_articles import OTHERS, pack, picture, save, whole, xml_of
 from killed_build import killed_and_left_alone
 
-from wardround.building.pmc import build_pmc
-from wardround.building.pmc.jats import read_jats
-from wardround.building.pmc.labels import read_catalogue
-from wardround.building.pmc.xml import NotUsable, parsed
-from wardround.building.reviewing.review import review
+from wardround.building.review.review import review
+from wardround.building.sources.pmc import build_pmc
+from wardround.building.sources.pmc.jats import read_jats
+from wardround.building.sources.pmc.labels import read_catalogue
+from wardround.building.sources.pmc.xml import NotUsable, parsed
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.errors import BadInput, WardroundError
@@ -241,7 +241,7 @@ def test_a_package_is_unpacked_with_care(tmp_path):
 
 
 def test_a_package_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("wardround.building.pmc.reading.MOST_BYTES", 1_000_000)
+    monkeypatch.setattr("wardround.building.sources.pmc.reading.MOST_BYTES", 1_000_000)
     save(tmp_path / "in", whole(1))
     pack(tmp_path / "in" / "large.tar.gz", {"a.nxml": b" " * 2_000_000})
     build_pmc(tmp_path / "in", tmp_path / "set")
@@ -373,7 +373,7 @@ def test_specialty_and_rare_and_what_is_skipped(tmp_path):
 
 
 def test_an_article_that_is_too_large_is_not_even_parsed(tmp_path, monkeypatch):
-    monkeypatch.setattr("wardround.building.pmc.xml.LARGEST", 1 << 20)
+    monkeypatch.setattr("wardround.building.sources.pmc.xml.LARGEST", 1 << 20)
     file = tmp_path / "a.xml"
     file.write_bytes(b"<article>" + b" " * (1 << 20))
     with pytest.raises(NotUsable, match="more than 1 MB"):

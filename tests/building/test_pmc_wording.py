@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from wardround.building.pmc.article import without_marks
-from wardround.building.pmc.diagnosis import short_names, stated_diagnosis, weighed, written_out
-from wardround.building.pmc.labels import specialty_of
-from wardround.building.pmc.parts import Said, role_of
+from wardround.building.sources.pmc.article import without_marks
+from wardround.building.sources.pmc.diagnosis import short_names, stated_diagnosis, weighed, written_out
+from wardround.building.sources.pmc.labels import specialty_of
+from wardround.building.sources.pmc.parts import Said, role_of
 
 
 def test_specialties_by_words():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.building.reviewing import items, review
+from wardround.building.review import items, review
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
@@ -298,7 +298,7 @@ def test_what_cannot_be_reviewed_is_one_line(tmp_path):
 def test_held_cases_of_a_dicom_build_come_in(tmp_path):
     from hospital import PATIENTS, hospital, save, study_uid, ultrasound
 
-    from wardround.building.dicom import build_dicom
+    from wardround.building.sources.dicom import build_dicom
 
     files, table = hospital(tmp_path, slices=1)
     save(ultrasound(PATIENTS[1], study_uid(1)), files / "us.dcm")

@@ -13,8 +13,8 @@ from scipy.stats import binom
 from skimage import data
 
 from wardround.building.audit.audit import audit
-from wardround.building.starter import build_starter
-from wardround.building.starter import starter as builder
+from wardround.building.sources.starter import build_starter
+from wardround.building.sources.starter import starter as builder
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question

@@ -15,7 +15,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.ask import Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition
-from wardround.marking.choice import parse_choice
+from wardround.marking.parser.choice import parse_choice
 
 FLOORS = ("random", "position", "longest", "overlap")
 LOGPROBS = Sampling(logprobs=20)

@@ -8,8 +8,8 @@ import pytest
 from putting import LOOP, candidate, choice, prepared
 from scipy.stats import binom
 
-from wardround.candidates.believing import affirmed, first_named, literature
 from wardround.candidates.candidate import Request
+from wardround.candidates.simulated.evidence import affirmed, first_named, literature
 from wardround.core.ask import Ask, Message, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from wardround.api import mark_run, run_study
 from wardround.candidates.people import by_role, read_people
 from wardround.core.errors import WardroundError
-from wardround.examination import mark_run, run_study
 
 HEAD = "person,role,specialty,case,question,trial,option,confidence,seconds,at\n"
 LINES = [

@@ -16,14 +16,14 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 
 from wardround.candidates.candidate import Candidate
-from wardround.candidates.features import Values, features, frequencies, orientations
+from wardround.candidates.pixel_features import Values, features, frequencies, orientations
 from wardround.candidates.pixels import fit
 from wardround.cases.encoded import Encoded
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.ask import Sampling
 from wardround.core.case import Case
 from wardround.core.errors import WardroundError
-from wardround.marking.choice import parse_choice
+from wardround.marking.parser.choice import parse_choice
 
 TEXTS = ["Stripes across", "Stripes down", "Plain"]
 

@@ -11,16 +11,16 @@ import pytest
 from putting import VERBAL, candidate, choice, letters, open_case, put
 from scipy.stats import binom, chisquare
 
-from wardround.candidates.planted import Planted, expected_accuracy
-from wardround.candidates.simulated import INVENTED
+from wardround.candidates.simulated.parameters import Planted, expected_accuracy
+from wardround.candidates.simulated.respondent import INVENTED
 from wardround.core.ask import Answer, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
-from wardround.marking.choice import parse_choice
-from wardround.marking.distribution import distribution
-from wardround.marking.lexical import Lexical
-from wardround.marking.open import ranked_diagnoses
+from wardround.marking.judges.lexical_judge import Lexical
+from wardround.marking.parser.choice import parse_choice
+from wardround.marking.parser.distribution import distribution
+from wardround.marking.parser.open import ranked_diagnoses
 
 MANY = range(600)
 FIRST_LETTER = Sampling(temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, logprobs=20)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from wardround.cases.conversion import convert
 from wardround.cases.readers.clinbench import QUESTION, SPECIALTIES, read_clinbench, specialty_named
-from wardround.cases.readers.told_options import gold_of, options_of
+from wardround.cases.readers.tables.option_lists import gold_of, options_of
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 

@@ -13,7 +13,7 @@ from wardround.cases.conversion import convert
 from wardround.cases.readers import READERS
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError
-from wardround.literature.rows import read_jsonl
+from wardround.literature.ingest.article_rows import read_jsonl
 
 MEDQA = {
     "question": "A 23-year-old woman has a fever. Which drug is best?",

@@ -15,7 +15,7 @@ from published_tables import COLUMNS, degraded, in_base64, picture, row, write_t
 
 from wardround.cases.conversion import convert
 from wardround.cases.readers import READERS, reader_for
-from wardround.cases.readers import degradation_names as names
+from wardround.cases.readers.medq_deg import degradation_names as names
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.errors import BadInput

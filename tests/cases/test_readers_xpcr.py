@@ -13,8 +13,8 @@ from exam_study import wardround
 from published_tables import picture
 
 from wardround.cases.conversion import convert
-from wardround.cases.readers.row_files import rows_of
-from wardround.cases.readers.xpcr import read_xpcr
+from wardround.cases.readers.tables.row_files import rows_of
+from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 
@@ -322,7 +322,7 @@ def test_json_is_read_in_pieces_as_a_whole_reader_would(tmp_path: Path, monkeypa
     for indent in (None, 2):
         file.write_text(json.dumps(told, indent=indent, ensure_ascii=indent is None), encoding="utf-8")
         for chunk in (1, 7, 64, 1 << 20):
-            monkeypatch.setattr("wardround.cases.readers.row_files.CHUNK", chunk)
+            monkeypatch.setattr("wardround.cases.readers.tables.row_files.CHUNK", chunk)
             rows = [each for _, each in rows_of(file, [], lambda name: name == "question")]
             assert rows == [*told["data"], *told["more"]]
 

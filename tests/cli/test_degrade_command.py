@@ -35,7 +35,7 @@ def ward(tmp_path, monkeypatch):
     """A folder with a good and a bad image; jobs are done in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "wardround.degrade.making.in_order", lambda function, jobs, workers: ((job, function(job)) for job in jobs)
+        "wardround.degrade.pool.in_order", lambda function, jobs, workers: ((job, function(job)) for job in jobs)
     )
     (tmp_path / "in").mkdir()
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (30, 20), dtype=np.uint8)).save("in/a.png")

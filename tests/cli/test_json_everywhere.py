@@ -17,7 +17,7 @@ from hospital import hospital
 from PIL import Image
 
 from wardround.cli.main import app, main
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 
 # one good call of every command; a new command fails here until it has one
 CALLS: dict[str, list[str]] = {

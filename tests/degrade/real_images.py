@@ -12,7 +12,7 @@ from skimage import data
 
 from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
-from wardround.degrade.body import body_mask
+from wardround.degrade.operations.body import body_mask
 from wardround.degrade.rendering import LUMA
 
 MRI = ("examples_overlay.dcm", "MR_small.dcm", "MR-SIEMENS-DICOM-WithOverlays.dcm")

@@ -7,7 +7,7 @@ from skimage.filters import threshold_otsu
 
 from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
-from wardround.degrade.body import _dark, body_mask
+from wardround.degrade.operations.body import _dark, body_mask
 
 
 @pytest.mark.parametrize("seed", range(5))

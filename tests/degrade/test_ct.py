@@ -20,8 +20,8 @@ from skimage.transform import iradon, radon
 from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
 from wardround.degrade import degrade, profile_named
-from wardround.degrade.body import body_mask
-from wardround.degrade.projector import complete_scan, pitch, project, reconstruct
+from wardround.degrade.operations.body import body_mask
+from wardround.degrade.operations.projector import complete_scan, pitch, project, reconstruct
 from wardround.degrade.types.limited_angle import limited_angle
 from wardround.degrade.types.low_dose import low_dose
 from wardround.degrade.types.sparse_view import sparse_view

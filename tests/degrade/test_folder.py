@@ -49,7 +49,7 @@ def here(monkeypatch):
     def done(function, jobs, workers):
         return ((job, function(job)) for job in jobs)
 
-    monkeypatch.setattr("wardround.degrade.making.in_order", done)
+    monkeypatch.setattr("wardround.degrade.pool.in_order", done)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -14,12 +14,12 @@ from skimage.transform import rotate
 
 from wardround.core.errors import WardroundError
 from wardround.degrade import degrade, rendered
-from wardround.degrade.blur import along_line, gaussian, line_taps
+from wardround.degrade.operations.blur import along_line, gaussian, line_taps
+from wardround.degrade.operations.resize import through_smaller
+from wardround.degrade.operations.warp import rotated
 from wardround.degrade.rendering import LUMA, with_parameters
-from wardround.degrade.resize import through_smaller
 from wardround.degrade.types.exposure import FLOOR, exposure, gain
 from wardround.degrade.types.object_movement import moved
-from wardround.degrade.warp import rotated
 
 GENERAL = (
     "object_rotation",

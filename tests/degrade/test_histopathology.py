@@ -10,7 +10,7 @@ from scipy import ndimage
 from skimage import data
 
 from wardround.degrade import degrade, profile_named
-from wardround.degrade.overlay import box, noise, opacities
+from wardround.degrade.operations.overlay import box, noise, opacities
 from wardround.degrade.types.blood_cell import DENSITY, blood_cell
 from wardround.degrade.types.bubble import bubble
 from wardround.degrade.types.dark_spots import TAKEN, dark_spots

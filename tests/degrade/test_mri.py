@@ -6,8 +6,8 @@ import real_images as real
 
 from wardround.core.errors import WardroundError
 from wardround.degrade import degrade
-from wardround.degrade.body import body_mask
-from wardround.degrade.kspace import line_numbers, smooth_phase, with_lines
+from wardround.degrade.operations.body import body_mask
+from wardround.degrade.operations.kspace import line_numbers, smooth_phase, with_lines
 from wardround.degrade.rendering import with_parameters
 from wardround.degrade.severities import profile_named
 from wardround.degrade.types.bias_field import bias_field

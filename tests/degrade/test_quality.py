@@ -8,7 +8,7 @@ from skimage import data
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.body import body_mask
+from wardround.degrade.operations.body import body_mask
 from wardround.degrade.quality import contrast_to_noise, measured, psnr, ssim
 from wardround.degrade.rendering import LUMA
 

@@ -3,7 +3,7 @@
 from wardround.asking.applicable import shown_images, why_not
 from wardround.core.case import Case
 from wardround.core.condition import Condition
-from wardround.degrade.stored import level_of, wanted_of, with_stored
+from wardround.degrade.case_images import level_of, wanted_of, with_stored
 
 L1, L2 = ("sparse_view", 1.0), ("gaussian_blur", 2.0)
 CHOICE = {"kind": "choice", "prompt": "What is it?", "options": ["a", "b"], "gold": 0}

@@ -12,10 +12,10 @@ from argon2 import PasswordHasher
 from PIL import Image
 from starlette.testclient import TestClient
 
-from wardround.desk import people
 from wardround.desk.app import desk_app
+from wardround.desk.auth import people
+from wardround.desk.auth.people import Person
 from wardround.desk.desk import Desk
-from wardround.desk.people import Person
 from wardround.desk.records import Task
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

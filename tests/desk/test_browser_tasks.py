@@ -11,8 +11,8 @@ from desk_room import case, write_set
 from playwright.sync_api import expect
 from test_retain_task import degraded
 
-from wardround.building.reviewing import review
-from wardround.marking.validation_labels import read_labels
+from wardround.building.review import review
+from wardround.measuring.validation.judge_labels import read_labels
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 

@@ -12,7 +12,7 @@ import pytest
 from desk_room import ADDRESS, SCRIPT, Room, Visitor, once, opinion
 from starlette.routing import Mount
 
-from wardround.desk import guard
+from wardround.desk.auth import guard
 from wardround.desk.routes import ROUTERS
 
 PUBLIC = {

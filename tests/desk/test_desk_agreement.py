@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.desk.agreement import ALPHA, KAPPA, agreements, one_against_others
+from wardround.desk.results.agreement import ALPHA, KAPPA, agreements, one_against_others
 
 # Krippendorff's example of four observers and twelve units (2011, Computing Krippendorff's alpha-reliability)
 OBSERVERS = [

@@ -6,7 +6,7 @@ import re
 
 from desk_room import PASSWORD, Visitor
 
-from wardround.desk import people
+from wardround.desk.auth import people
 
 
 def test_a_session_is_new_at_log_in_and_dead_after_log_out(room, task):

@@ -14,7 +14,7 @@ from desk_room import PASSWORD, Room, Visitor, once, read_all, write_set
 
 from wardround.asking.options import LETTERS
 from wardround.candidates.people import COLUMNS
-from wardround.desk.sitting import Unit, drawn, specialties
+from wardround.desk.tasks.exam_paper import Unit, drawn, specialties
 
 SPECIALTIES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
 

@@ -11,11 +11,11 @@ from desk_room import Room, read_all
 from exam_study import write_cases, write_study
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.desk.drawing import balanced
+from wardround.api import run_study, validate_judge
+from wardround.desk.sampling import balanced
 from wardround.desk.tasks.judge import against_the_judge
-from wardround.examination import run_study, validate_judge
-from wardround.marking.judges import read_verdicts
-from wardround.marking.validation_labels import read_labels
+from wardround.marking.judges.judge import read_verdicts
+from wardround.measuring.validation.judge_labels import read_labels
 
 MANY = 24
 
@@ -145,7 +145,7 @@ def reasoned(tmp_path_factory) -> Room:
 
 def test_error_classes_are_named_blind_to_the_candidate(reasoned, monkeypatch, tmp_path):
     from wardround.desk.tasks import errors
-    from wardround.marking.error_validation import read_error_labels
+    from wardround.measuring.validation.error_validation import read_error_labels
 
     room = reasoned
     monkeypatch.setattr(errors, "reasoning_of", lambda answer, question: f"Because of {answer.text}, I think so.")

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from desk_room import Room, case, once, read_all, write_set
 
-from wardround.building.reviewing import review
+from wardround.building.review import review
 from wardround.cases.set import CaseSet
-from wardround.desk.decisions import decisions, summary
+from wardround.desk.results.decisions import decisions, summary
 from wardround.desk.tasks.retain import REASONS
 
 TYPES = ("gaussian_blur", "reduce_contrast")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desk_room import Room, case, opinion, read_all, write_set
 
-from wardround.building.reviewing import review
+from wardround.building.review import review
 from wardround.cases.set import CaseSet
 
 DRAFT = {"id": "cd", "kind": "choice", "stage": "CD", "prompt": "What now?", "options": ["laser", "drops"], "gold": 0}

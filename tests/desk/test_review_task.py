@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from desk_room import FINE, Room, case, once, opinion, read_all, write_set
 
-from wardround.building.reviewing import review
-from wardround.desk.giving import give, take_next
-from wardround.desk.rounds import rounds
+from wardround.building.review import review
+from wardround.desk.submit import give, take_next
+from wardround.desk.tasks.rounds import rounds
 
 EVERYBODY = ["role:student", "role:attending"]
 

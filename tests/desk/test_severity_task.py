@@ -16,13 +16,13 @@ from pydicom import dcmread
 from pydicom.data import get_testdata_file
 from pydicom.pixels import apply_modality_lut
 
+from wardround.api import run_study
 from wardround.core.case import Image as CaseImage
 from wardround.degrade.rendering import degrade
 from wardround.degrade.severities import profile_named
 from wardround.degrade.types import TAXONOMY
-from wardround.desk import live
-from wardround.desk.live import at_severity
-from wardround.examination import run_study
+from wardround.desk import preview as live
+from wardround.desk.preview import at_severity
 
 LANCZOS = Image.Resampling.LANCZOS
 PLANTED = {"gaussian_blur": (0.6, 1.3), "reduce_contrast": (1.1, 1.7)}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wardround.degrade.severities import profile_named
-from wardround.desk.calibrated import severities
-from wardround.desk.thresholds import Mark, _alphas, agreement, one_against_others, thresholds
+from wardround.desk.results.calibrated import severities
+from wardround.desk.results.thresholds import Mark, _alphas, agreement, one_against_others, thresholds
 
 
 def simulated(chance, readers=5, images=8, l1=0.7, l2=1.4, careless=0, type="gaussian_blur") -> list[Mark]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from wardround.literature.filters import ANYTHING, Filters
-from wardround.literature.hit import Hit
+from wardround.literature.search.filters import ANYTHING, Filters
+from wardround.literature.search.hit import Hit
 
 Score = Callable[[str, Hit], float]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.literature import Record, read
-from wardround.literature.rows import read_csv, read_jsonl
-from wardround.literature.sources import files
+from wardround.literature.ingest.article_rows import read_csv, read_jsonl
+from wardround.literature.ingest.sources import files
 
 SCIFACT = Path(__file__).parents[3] / "shared" / "data" / "retrieval" / "scifact.zip"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wardround.literature.index import Index
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
+from wardround.literature.index.index import Index
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "pubmedqa" / "ori_pqal.json"
 WORDS = """

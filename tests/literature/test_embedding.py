@@ -17,12 +17,12 @@ from pubmed_files import pubmed
 from tiny_models import save_bert
 
 from wardround.core.errors import WardroundError
-from wardround.literature.embedding import embed
 from wardround.literature.encoders import make_encoder
 from wardround.literature.encoders.encoder import Article, Encoder, Vectors
-from wardround.literature.filters import Filters
-from wardround.literature.index import Index
-from wardround.literature.indexing import build, update
+from wardround.literature.index.build import build, update
+from wardround.literature.index.embedding import embed
+from wardround.literature.index.index import Index
+from wardround.literature.search.filters import Filters
 
 pytest.importorskip("lancedb")
 WORDS = ["fever", "cough", "lung", "heart", "pain", "liver", "bone", "child", "woman", "trial", "dose", "risk"]
@@ -128,7 +128,8 @@ def test_a_killed_embedding_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(1_500))], place, columns=[])
     program = (
-        "import sys, time; from wardround.literature.index import Index; from wardround.literature import embedding;"
+        "import sys, time; from wardround.literature.index.index import Index; "
+        "from wardround.literature.index import embedding;"
         "from wardround.literature.encoders import make_encoder; embedding.COMMIT = 0;"
         "embedding.embed(Index.open(sys.argv[1]), make_encoder('wordllama'), batch=16,"
         "watch=lambda done, total: time.sleep(0.02))"
@@ -214,7 +215,7 @@ def test_ray_embeds_the_same(tmp_path: Path) -> None:
 def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is large is made small here: 16 partitions, of which the nearest four are looked into."""
     for name, value in {"EXACT": 1_000, "PARTITION": 128, "PROBES": 4}.items():
-        monkeypatch.setattr(f"wardround.literature.vectors.{name}", value)
+        monkeypatch.setattr(f"wardround.literature.index.vectors.{name}", value)
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(2_048))], place, columns=["wordllama"])
     index = Index.open(place)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from wardround.cli.main import main
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 
 ARTICLES = ["Optic neuritis", "Optic glioma", "Appendicitis"]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.literature.evaluating import evaluate, intervals, query_figures, rankings
-from wardround.literature.hit import Hit
-from wardround.literature.judgements import read_qrels, read_queries
+from wardround.literature.evaluation.evaluation import evaluate, intervals, query_figures, rankings
+from wardround.literature.evaluation.judgements import read_qrels, read_queries
+from wardround.literature.search.hit import Hit
 
 DOCUMENTS = [f"d{number}" for number in range(30)]
 rankings_of_documents = st.lists(st.sampled_from(DOCUMENTS), max_size=30, unique=True)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardround.literature.fusing import fuse_paper, fuse_rrf, normalised
-from wardround.literature.hit import Hit
+from wardround.literature.search.fusion import fuse_paper, fuse_rrf, normalised
+from wardround.literature.search.hit import Hit
 
 scores = st.floats(-1e6, 1e6)
 pmids = st.integers(1, 12).map(str)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wardround.core.errors import WardroundError
-from wardround.literature.filters import Filters
-from wardround.literature.index import Index
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
+from wardround.literature.index.index import Index
+from wardround.literature.search.filters import Filters
 
 ROWS = [
     {"pmid": "1", "title": "Zinc for children", "year": 1999, "publication_types": ["Review"], "journal": "J"},

@@ -15,15 +15,15 @@ import pytest
 from pubmed_baseline import Baseline
 
 from wardround.core.errors import WardroundError
-from wardround.literature import articles as table
-from wardround.literature.index import Index
-from wardround.literature.indexing import Built, build, update
+from wardround.literature.index import articles as table
+from wardround.literature.index.build import Built, build, update
+from wardround.literature.index.index import Index
 
 BUILD = """
 import sys
 from pathlib import Path
 from wardround.literature import articles
-from wardround.literature.indexing import build
+from wardround.literature.index.build import build
 if __name__ == "__main__":
     articles.COMMIT = int(sys.argv[3])
     build([Path(sys.argv[1])], sys.argv[2], columns=(), tell=lambda line: print(line, flush=True))

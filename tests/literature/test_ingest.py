@@ -21,8 +21,8 @@ from pubmed_files import pubmed, written
 
 from wardround.core.errors import BadInput
 from wardround.literature import Entry, Record, current, entries, ingest
-from wardround.literature.ingesting import ingest_file
-from wardround.literature.ledger import plan
+from wardround.literature.ingest.ingest import ingest_file
+from wardround.literature.ingest.ledger import plan
 
 
 def put(folder: Path, name: str, data: bytes) -> Path:
@@ -81,8 +81,8 @@ def test_what_is_current_is_what_a_plain_loop_says(
         gone = [(pmid, version) for pmid, version, _ in deletions]
         files.append(put(folder, f"{place}.xml", pubmed(*texts, deleted=gone)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wardround.literature.ingesting.PART", part)
-        patch.setattr("wardround.literature.replacing.AT_ONCE", part)
+        patch.setattr("wardround.literature.ingest.ingest.PART", part)
+        patch.setattr("wardround.literature.ingest.current_records.AT_ONCE", part)
         in_this_process(files, folder / "out")
         found = titles(folder / "out") if number else {}
     assert found == {str(pmid): title for pmid, (_, title) in kept.items() if title}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wardround.cli.main import main
-from wardround.literature.index import Index
+from wardround.literature.index.index import Index
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 DOCS = Path(__file__).parents[2] / "docs" / "literature"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from wardround.core.errors import WardroundError
-from wardround.literature.filters import Filters
-from wardround.literature.index import Index
-from wardround.literature.indexing import build, update
-from wardround.literature.place import work_of
+from wardround.literature.index.build import build, update
+from wardround.literature.index.index import Index
+from wardround.literature.index.location import work_of
+from wardround.literature.search.filters import Filters
 
 pytest.importorskip("moto")
 ARTICLES = '{"pmid": 1, "title": "zinc for children"}\n{"pmid": 2, "title": "zinc for mothers"}\n'

@@ -12,7 +12,7 @@ from pubmed_files import HEAD, ODD, by_etree, pubmed, written
 
 from wardround.core.errors import Problem
 from wardround.literature import Record, read, sections
-from wardround.literature.article import Unusual, article, parsed, scanned
+from wardround.literature.ingest.pubmed_article import Unusual, article, parsed, scanned
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "xml" / "pubmed-29768149.xml"
 
@@ -162,7 +162,7 @@ def test_pieces_of_any_size_give_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     file = put(tmp_path, pubmed(ODD, deleted=[(9, 1)]))
     expected = list(read(file))
     for size in (1, 17, 1000):
-        monkeypatch.setattr("wardround.literature.sources.CHUNK", size)
+        monkeypatch.setattr("wardround.literature.ingest.sources.CHUNK", size)
         assert list(read(file)) == expected
 
 

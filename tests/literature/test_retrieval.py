@@ -7,9 +7,9 @@ import pytest
 from fake_index import FakeIndex
 
 from wardround.core.errors import WardroundError
-from wardround.literature.filters import Filters
-from wardround.literature.hit import Hit
-from wardround.literature.retrieval import Retrieval, find, retrieve
+from wardround.literature.search.filters import Filters
+from wardround.literature.search.hit import Hit
+from wardround.literature.search.retrieval import Retrieval, find, retrieve
 
 HITS = [
     Hit("1", 0, "optic neuritis", "pain on eye movement", 2001),

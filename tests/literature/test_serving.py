@@ -21,10 +21,10 @@ from mcp import Client, StdioServerParameters
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.listening import is_loopback
-from wardround.literature.hit import Hit, snippet
-from wardround.literature.index import Index
-from wardround.literature.indexing import build
+from wardround.core.sockets import is_loopback
+from wardround.literature.index.build import build
+from wardround.literature.index.index import Index
+from wardround.literature.search.hit import Hit, snippet
 from wardround.literature.serving.http import http_app
 from wardround.literature.serving.serve import read_pmids, serve_http
 from wardround.literature.serving.served import Served

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wardround.literature.index import Index
+from wardround.literature.index.index import Index
 
 
 @pytest.mark.parametrize(

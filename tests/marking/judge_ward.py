@@ -11,7 +11,7 @@ import polars as pl
 from exam_server import ExamServer, text_of
 from exam_study import write_cases, write_study
 
-from wardround.examination import Ended, run_study
+from wardround.api import Ended, run_study
 
 DISEASES = ("Pneumonia", "Gout", "Sarcoidosis", "Acute appendicitis")
 

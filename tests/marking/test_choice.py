@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wardround.core.errors import WardroundError
 from wardround.marking import MODES, parse_choice, parser_version
-from wardround.marking.choice import PARSER, Reading
+from wardround.marking.parser.choice import PARSER, Reading
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CHEST = ["Pneumonia", "Pulmonary embolism", "Asthma", "Heart failure"]

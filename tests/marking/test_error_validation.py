@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from wardround.core.errors import BadInput
-from wardround.marking.error_classes import CLASSES, NO_REASONING
-from wardround.marking.error_validation import error_judge_note, read_error_labels, validate_errors
+from wardround.marking.judges.error_classes import CLASSES, NO_REASONING
+from wardround.measuring.validation.error_validation import error_judge_note, read_error_labels, validate_errors
 
 HEAD = "candidate,case,question,trial,class"
 

@@ -6,14 +6,14 @@ import pytest
 
 from wardround.asking.prompts import Prompts
 from wardround.core.ask import Answer, Identity, Sampling
-from wardround.marking.grounding import (
+from wardround.marking.evidence.grounding import (
     WINDOW,
     coverage,
     evidence_outcome,
     grounded,
 )
-from wardround.marking.lexical import Synonyms
-from wardround.marking.support_judge import read_support, support_request
+from wardround.marking.evidence.support_judge import read_support, support_request
+from wardround.marking.judges.lexical_judge import Synonyms
 
 FILLER = " ".join(["word"] * 100)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wardround.core.case import Question
 from wardround.core.errors import BadInput, WardroundError
-from wardround.marking.lexical import Synonyms, lexical_judge, read_synonyms, same_disease, same_name
+from wardround.marking.judges.lexical_judge import Synonyms, lexical_judge, read_synonyms, same_disease, same_name
 
 LONG = "alpha beta gamma delta epsilon zeta eta theta"
 SAME = [

@@ -15,10 +15,10 @@ from exam_server import ExamServer, text_of
 from exam_study import case, start, wardround, write_cases, write_study
 from judge_ward import DISEASES, judges, lists, marks_of, pair_in, run, ward
 
-from wardround.checking import check_study
+from wardround.api import mark_run
 from wardround.core.errors import WardroundError
-from wardround.examination import mark_run
-from wardround.marking.choice import MODES
+from wardround.marking.parser.choice import MODES
+from wardround.preflight import check_study
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from judge_ward import run
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, recall_score
 
+from wardround.api import mark_run, validate_judge
 from wardround.core.errors import BadInput
-from wardround.examination import mark_run, validate_judge
-from wardround.marking import validation_intervals
-from wardround.marking.judges import VERDICTS, read_verdicts, write_verdicts
-from wardround.marking.validation import compare, judge_note, match, validate
-from wardround.marking.validation_hits import corrected, listed
-from wardround.marking.validation_intervals import cells, kappa, rate, sensitivity, specificity, wilson
-from wardround.marking.validation_labels import read_labels
+from wardround.marking.judges.judge import VERDICTS, read_verdicts, write_verdicts
+from wardround.measuring.validation import agreement_intervals as validation_intervals
+from wardround.measuring.validation.agreement_intervals import cells, kappa, rate, sensitivity, specificity, wilson
+from wardround.measuring.validation.corrected_hits import corrected, listed
+from wardround.measuring.validation.judge_labels import read_labels
+from wardround.measuring.validation.judge_validation import compare, judge_note, match, validate
 
 SENSITIVITY, SPECIFICITY = 0.9, 0.8
 

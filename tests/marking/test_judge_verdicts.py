@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from wardround.asking.prompts import Prompts
 from wardround.core.ask import Answer, Identity, Sampling
 from wardround.core.case import Question
-from wardround.marking.judge import Verdicts, judge_name, read_same, same_request
-from wardround.marking.judges import Pair, judged_diagnoses, pairs, shown
+from wardround.marking.judges.judge import Pair, judged_diagnoses, pairs, shown
+from wardround.marking.judges.model_judge import Verdicts, judge_name, read_same, same_request
 
 JUDGE = Identity("openai", "judge")
 COLD = Sampling(temperature=0.0, max_tokens=64)
@@ -162,6 +162,6 @@ def test_pairs_that_were_not_judged_have_no_verdict():
 def test_no_predictions_no_pairs():
     import polars as pl
 
-    from wardround.marking.judges import PREDICTIONS
+    from wardround.marking.judges.judge import PREDICTIONS
 
     assert pairs(pl.DataFrame(schema=PREDICTIONS)) == []

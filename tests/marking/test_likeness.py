@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from likeness_oracle import common, distance
 
-from wardround.marking.likeness import common_subsequence, eds, levenshtein, rouge_l
+from wardround.marking.text_similarity import common_subsequence, eds, levenshtein, rouge_l
 
 TEXTS = st.text(alphabet="abcé ∑", max_size=40)
 

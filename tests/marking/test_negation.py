@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wardround.marking.document import read, sentences
-from wardround.marking.grounding import grounded
+from wardround.marking.evidence.document import read, sentences
+from wardround.marking.evidence.grounding import grounded
 
 DENYING = [
     "There was no evidence of sarcoidosis.",

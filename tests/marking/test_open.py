@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.marking.open import ranked_diagnoses
+from wardround.marking.parser.open import ranked_diagnoses
 
 LABELLED = [
     json.loads(line)

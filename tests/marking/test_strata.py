@@ -4,7 +4,7 @@ import pytest
 
 from wardround.core.case import Case
 from wardround.core.condition import Condition
-from wardround.marking.slices import strata
+from wardround.marking.slice_values import strata
 
 CASE = Case.model_validate(
     {

@@ -11,7 +11,7 @@ from exam_study import wardround
 from scipy.stats import binomtest
 
 from wardround.core.errors import BadInput
-from wardround.marking.support_error import Labelled, our_labels, read_labels, support_error, support_note
+from wardround.measuring.validation.support_error import Labelled, our_labels, read_labels, support_error, support_note
 
 
 def test_our_labels_are_balanced_and_independent():

@@ -14,7 +14,7 @@ from wardround.core.condition import DEFAULTS
 from wardround.core.study import Study
 from wardround.marking.marks import SCHEMA
 from wardround.measuring import measure
-from wardround.measuring.columns import OPTIONAL
+from wardround.measuring.engine.columns import OPTIONAL
 
 WHOLE_SCHEMA = SCHEMA | {column.name: column.dtype for column in OPTIONAL}
 NAMES = ("a", "b", "c", "d")

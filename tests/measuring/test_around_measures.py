@@ -18,11 +18,11 @@ from wardround.measuring import (
     power_from_marks,
     prompt_sensitivity,
     rank_intervals,
-    reliability,
     risk_coverage,
     subgroup_gaps,
 )
-from wardround.measuring.signflip import sign_flip
+from wardround.measuring.comparing.signflip import sign_flip
+from wardround.measuring.measures import reliability
 
 
 def stated(claims: list[tuple[float, bool]]) -> pl.DataFrame:

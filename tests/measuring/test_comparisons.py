@@ -8,7 +8,7 @@ from made_marks import made_marks, made_study, mark, random_marks, votes
 
 from wardround.core.errors import WardroundError
 from wardround.measuring import compare
-from wardround.measuring.tables import COMPARISONS
+from wardround.measuring.engine.tables import COMPARISONS
 
 
 def two(ballots: dict[str, list[str]], **told: object) -> pl.DataFrame:

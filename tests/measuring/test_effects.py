@@ -9,7 +9,7 @@ from flip_oracle import exact_p
 from interval_oracle import scipy_ratio_interval
 from made_marks import made_marks, made_study, mark
 
-from wardround.measuring.effects import EFFECTS, effects
+from wardround.measuring.comparing.effects import EFFECTS, effects
 
 TWO_BY_TWO = {"images": ["as-is", "blank"], "options": ["as-given", "shuffled"]}
 

@@ -125,7 +125,7 @@ def test_uas(whole):
 
 def test_honest_reports_pay_best():
     """At any importance, saying confident where p >= tau and unsure below is the best of all rules."""
-    from wardround.measuring.claims import uas_score
+    from wardround.measuring.measures.confidence import uas_score
 
     for importance in (0.3, 1.0, 2.5, 9.0):
         for chance in np.linspace(0.05, 0.95, 19):

@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vote_oracle import mean_over_all_votes
 
-from wardround.measuring.expected import certainty, expected_certainty, expected_votes, limiting_votes, top_right
+from wardround.measuring.measures.expected_votes import (
+    certainty,
+    expected_certainty,
+    expected_votes,
+    limiting_votes,
+    top_right,
+)
 
 P = np.array([[0.4, 0.3, 0.2, 0.1]])
 FOUR = np.array([4.0])

@@ -8,8 +8,8 @@ import pytest
 from made_marks import made_marks, mark
 from test_people_compared import study_of
 
-from wardround.measuring.people import measure_people
-from wardround.measuring.spread import BOTH, CASES, score_interval, spread
+from wardround.measuring.people.figures import measure_people
+from wardround.measuring.people.variance import BOTH, CASES, score_interval, spread
 
 
 def answers(

@@ -10,8 +10,8 @@ from made_marks import made_marks, made_study, mark, random_marks, row, votes
 from scipy.stats import t
 
 from wardround.measuring import measure
-from wardround.measuring.bootstrap import RESAMPLES, Part, resample_weights, resampled_sums
-from wardround.measuring.wilson import wilson
+from wardround.measuring.engine.bootstrap import RESAMPLES, Part, resample_weights, resampled_sums
+from wardround.measuring.engine.wilson import wilson
 
 
 def sums_by_cluster(marks: pl.DataFrame, outcome: str) -> tuple[list[int], list[int]]:
@@ -72,8 +72,8 @@ def test_resampled_sums_are_those_of_the_drawn_clusters():
 
 def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
     whole = np.concatenate([block.copy() for block in resample_weights(70, 0)], axis=1)
-    monkeypatch.setattr("wardround.measuring.bootstrap.BLOCK", 7000)
-    monkeypatch.setattr("wardround.measuring.bootstrap.KEPT", 0)
+    monkeypatch.setattr("wardround.measuring.engine.bootstrap.BLOCK", 7000)
+    monkeypatch.setattr("wardround.measuring.engine.bootstrap.KEPT", 0)
     pieces = [block.copy() for block in resample_weights(70, 0)]
     assert len(pieces) == 20
     assert (np.concatenate(pieces, axis=1) == whole).all()

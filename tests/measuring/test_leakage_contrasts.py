@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wardround.measuring.leakage_contrasts import BEFORE, ORDER, contrasts
+from wardround.measuring.comparing.leakage_contrasts import BEFORE, ORDER, contrasts
 
 SCHEMA = dict.fromkeys(("case", "question", "cluster", "condition", "published", "outcome"), pl.String)
 SCHEMA |= {"k": pl.Int16, "bytes": pl.Int32} | dict.fromkeys(("logprob", "rouge_l", "eds"), pl.Float64)

@@ -11,7 +11,7 @@ from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.marking.marks import SCHEMA
 from wardround.measuring import measure
-from wardround.measuring.tables import MEASURES
+from wardround.measuring.engine.tables import MEASURES
 
 
 def test_the_four_outcomes_and_their_denominators():

@@ -13,9 +13,9 @@ from scipy import stats
 
 from wardround.core.study import Study
 from wardround.measuring import write_measures
-from wardround.measuring.people_compared import compare_people, holm
-from wardround.measuring.spread import ALIKE, p_of_zero, spread, student_interval
-from wardround.measuring.tables import COMPARISONS
+from wardround.measuring.engine.tables import COMPARISONS
+from wardround.measuring.people.against_models import compare_people, holm
+from wardround.measuring.people.variance import ALIKE, p_of_zero, spread, student_interval
 
 OUTCOMES = {"1": "right", "0": "wrong", "-": "unparsed", "?": "unscored"}
 

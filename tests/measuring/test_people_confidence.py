@@ -11,9 +11,9 @@ from made_marks import made_marks, mark
 from sklearn.metrics import brier_score_loss
 from test_people_compared import study_of
 
-from wardround.measuring.people import measure_people
-from wardround.measuring.people_confidence import of_confidence
-from wardround.measuring.spread import Figure, spread
+from wardround.measuring.people.confidence import of_confidence
+from wardround.measuring.people.figures import measure_people
+from wardround.measuring.people.variance import Figure, spread
 
 ANN = [(0.9, 1), (0.9, 0), (0.9, 1), (0.6, 1), (0.6, 0), (0.6, 0), (0.3, 0), (0.3, 1), (0.3, 0)]
 BOB = [(1.0, 1), (0.9, 0), (0.5, 1)]

@@ -140,7 +140,7 @@ def test_pure_noise_between_19_candidates():
 
 def test_coupling_alone_gives_the_specifications_figures():
     """Accuracy and C of 19 candidates drawn independently, the former with .94 of the latter's spread."""
-    from wardround.measuring.dke import share_of_pairs, spearman
+    from wardround.measuring.measures.dke import share_of_pairs, spearman
 
     random = np.random.default_rng(2)
     accuracy, certainty = 0.94 * random.normal(size=(4000, 19)), random.normal(size=(4000, 19))

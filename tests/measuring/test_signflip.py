@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest
 
-from wardround.measuring.signflip import FLIPS, sign_flip
+from wardround.measuring.comparing.signflip import FLIPS, sign_flip
 
 
 @settings(max_examples=40, deadline=None)

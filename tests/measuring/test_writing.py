@@ -15,7 +15,7 @@ from made_marks import made_marks, made_study, mark, random_marks, votes
 
 from wardround.core.study import Family, Study
 from wardround.measuring import compare, measure, write_measures
-from wardround.measuring.tables import DIGITS
+from wardround.measuring.engine.tables import DIGITS
 
 OUTCOMES = st.sampled_from(["right", "wrong", "unparsed", "unscored"])
 
@@ -142,9 +142,9 @@ def test_candidates_are_measured_alike_alone_and_together(monkeypatch, kinds):
     if kinds == "all":
         marks, study = all_kinds("abc", 20)
     together = as_written(measure(marks, study))
-    monkeypatch.setattr("wardround.measuring.measures.CHUNK", 1)
+    monkeypatch.setattr("wardround.measuring.engine.measurement.CHUNK", 1)
     assert as_written(measure(marks, study)).equals(together)
-    monkeypatch.setattr("wardround.measuring.resampling.MEMORY", 1)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.MEMORY", 1)
     assert as_written(measure(marks, study)).equals(together)
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from PIL import Image
 
 from wardround.core.condition import DEFAULTS
-from wardround.measuring.tables import MEASURES
+from wardround.measuring.engine.tables import MEASURES
 from wardround.reporting import AskView, CaseView, Part, TrialView
 
 ACCURACY = {"sharp-eyed": 0.8, "small-model": 0.45, "longest option": 0.28, "random": 0.25}

@@ -14,7 +14,7 @@ from report_page import Page
 from simulated_run import OPTIONS, picture, views, write_run
 
 from wardround.reporting import AskView, CaseView, Part, TrialView, report
-from wardround.reporting.cases import page_name, prompts, write_cases
+from wardround.reporting.case_pages import page_name, prompts, write_cases
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -12,11 +12,11 @@ from planted_library import SHARES, planted_study
 from test_browser import take
 from test_sections import has, hundredfold, section
 
-from wardround.examination import run_study
-from wardround.marking.support_error import support_note
+from wardround.api import run_study
+from wardround.measuring.validation.support_error import support_note
 from wardround.reporting import compare, read_run
-from wardround.reporting.judged import supported_note
-from wardround.reporting.table_measured import Wanted, measured_table
+from wardround.reporting.judge_note import supported_note
+from wardround.reporting.tables.measured import Wanted, measured_table
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from wardround.reporting import svg
+from wardround.reporting.figures import svg
+from wardround.reporting.labels import measure_meaning, measure_title
 from wardround.reporting.numbers import listed, number, p_value, percent, short_count, shown, span
-from wardround.reporting.run import Comparison
+from wardround.reporting.run_files import Comparison
 from wardround.reporting.sentences import sentence
 from wardround.reporting.versions import variant_words, version_parts, way_words
-from wardround.reporting.words import measure_meaning, measure_title
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from simulated_run import views, write_run
 
 from wardround.core.errors import BadInput
 from wardround.reporting import Section, read_run, report
-from wardround.reporting import section as section_module
+from wardround.reporting.sections import section as section_module
 
 
 def test_it_loads_nothing_and_runs_only_its_own_script(tmp_path: Path) -> None:

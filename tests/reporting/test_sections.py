@@ -20,13 +20,14 @@ from wardround.measuring import (
     letter_bias,
     prompt_sensitivity,
     rank_intervals,
-    reliability,
     risk_coverage,
     subgroup_gaps,
     upstream_errors,
 )
-from wardround.reporting import compare, diagrams, report
-from wardround.reporting.diagrams import BOTTOM, LEFT, RIGHT, TOP
+from wardround.measuring.measures import reliability
+from wardround.reporting import compare, report
+from wardround.reporting.figures import diagrams
+from wardround.reporting.figures.diagrams import BOTTOM, LEFT, RIGHT, TOP
 
 
 def section(html: str, name: str) -> str:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-import wardround.examination as examination
+import wardround.api as examination
 from wardround.cli.main import main
 from wardround.marking import marks
 from wardround.running.store import Store

@@ -13,7 +13,7 @@ from exam_study import examine, start, stored, write_cases, write_study
 from test_interrupted import until
 
 from wardround.core.errors import WardroundError
-from wardround.running.used import read_used
+from wardround.running.used_answers import read_used
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 from library_study import DISEASES, SIGNS, case, library
 
-from wardround.examination import mark_run
-from wardround.running.used import Shown
+from wardround.api import mark_run
+from wardround.running.used_answers import Shown
 
 VALUES = ["none", "reference", "reference-masked", "reference-shuffled", "reference+3", "rag", "rag@one"]
 DOCUMENT = re.compile(r"^\[\d+\] PMID (\S+)\. ", re.M)

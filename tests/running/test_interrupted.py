@@ -14,7 +14,7 @@ from exam_server import ExamServer
 from exam_study import case, examine, start, stored, wardround, write_cases, write_study
 from PIL import Image
 
-from wardround.running.folder import RunFolder
+from wardround.running.run_folder import RunFolder
 
 
 def until(done, process) -> None:

@@ -23,7 +23,7 @@ from wardround.core.condition import Condition
 from wardround.core.study import load_study
 from wardround.marking.marks import mark
 from wardround.running.store import Row, Store
-from wardround.running.used import scan_used
+from wardround.running.used_answers import scan_used
 
 BLOCK, BITS, MARK = 8, 8, 0b10101010
 WINDOW = (40.0, 80.0)

@@ -10,7 +10,7 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import case, examine, stored, write_cases, write_study
 
-from wardround.running import schedule
+from wardround.running import plan as schedule
 
 
 def chained(number: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from wardround.core.ask import Answer
 from wardround.core.study import load_study
 from wardround.marking.marks import mark
 from wardround.running.store import Row, Store
-from wardround.running.used import scan_used
+from wardround.running.used_answers import scan_used
 
 
 class Dice:

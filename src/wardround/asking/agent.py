@@ -18,8 +18,8 @@ from wardround.asking.evidence import SETTINGS, found
 from wardround.core.ask import Answer, Message
 from wardround.core.case import Question
 from wardround.core.evidence import Document, Evidence, documents_told, fenced
-from wardround.core.hall import Hall
-from wardround.literature.hit import snippet
+from wardround.core.examiner import Hall
+from wardround.literature.search.hit import snippet
 
 MISTAKES = 2  # in a row: then the answer is asked for
 NOTHING_FOUND = "Nothing was found."

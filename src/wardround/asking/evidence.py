@@ -10,7 +10,7 @@ from wardround.asking.applicable import told
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Document, Evidence, documents_told
-from wardround.core.hall import Hall
+from wardround.core.examiner import Hall
 from wardround.core.study import Literature
 
 BLANK = "[...]"  # what a masked diagnosis becomes

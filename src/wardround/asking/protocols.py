@@ -8,7 +8,7 @@ from wardround.asking.agent import searching_agent
 from wardround.asking.evidence import evidence_for
 from wardround.core.ask import Answer
 from wardround.core.case import Question
-from wardround.core.hall import Hall
+from wardround.core.examiner import Hall
 
 
 async def progressive_chain(chain: Sequence[Question], hall: Hall) -> None:

@@ -21,7 +21,7 @@ from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Evidence, fenced
 from wardround.core.study import CandidateSettings, Study
-from wardround.degrade.sendable import with_degradations
+from wardround.degrade.recipe import with_degradations
 from wardround.degrade.severities import profile_named
 
 # alternatives of the first token: as many as common servers return; a model in this memory can give more

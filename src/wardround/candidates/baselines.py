@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from wardround.asking.applicable import told
 from wardround.candidates.candidate import Request
-from wardround.candidates.drawn import Choice, Drawn
+from wardround.candidates.sampled import Choice, Drawn
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import blake
 

@@ -18,7 +18,7 @@ import orjson
 from wardround.asking.applicable import told
 from wardround.candidates.candidate import Candidate, Fault, Gone, Reply, Request, Settled
 from wardround.candidates.openai import OpenAI
-from wardround.candidates.pieces import Pieces
+from wardround.candidates.request_body import Pieces
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError

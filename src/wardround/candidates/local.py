@@ -15,7 +15,7 @@ from typing import Any
 
 from wardround.candidates.candidate import Fault, Rejected, Reply, Request, Settled
 from wardround.candidates.local_chat import PLAIN, answer_of, first_token_of, prompt_of, sampled
-from wardround.candidates.local_foretelling import Forced
+from wardround.candidates.local_text_logprobs import Forced
 from wardround.candidates.local_weights import checked, find_weights, revision_of
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer

@@ -14,8 +14,8 @@ import aiohttp
 import orjson
 
 from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected, Reply, Request
-from wardround.candidates.openai_foretelling import NOT_OFFERED, Foretelling
-from wardround.candidates.pieces import Pieces
+from wardround.candidates.openai_text_logprobs import NOT_OFFERED, Foretelling
+from wardround.candidates.request_body import Pieces
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message
 from wardround.core.errors import WardroundError

@@ -26,14 +26,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wardround.asking.options import LETTERS
 from wardround.candidates.candidate import Rejected, Reply, Request, Settled
-from wardround.candidates.drawn import sent, with_confidence
+from wardround.candidates.sampled import sent, with_confidence
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import blake
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition, check_value
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.validation import complaints
+from wardround.core.field_errors import complaints
 
 COLUMNS = ("person", "role", "specialty", "case", "question", "trial", "option", "confidence", "seconds", "at")
 NEEDED = ("person", "role", "case", "question", "option")

@@ -20,8 +20,8 @@ from scipy.special import log_softmax, softmax
 
 from wardround.candidates.baselines import best, evenly, fitted_on, shown_options
 from wardround.candidates.candidate import Reply, Request
-from wardround.candidates.drawn import Choice, Drawn
-from wardround.candidates.features import FEATURES, Values, features
+from wardround.candidates.pixel_features import FEATURES, Values, features
+from wardround.candidates.sampled import Choice, Drawn
 from wardround.cases.encoded import Encoded
 from wardround.cases.images import recipe_for, render
 from wardround.cases.set import CaseSet

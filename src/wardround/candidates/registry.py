@@ -21,7 +21,7 @@ PROVIDERS = {
     "position": "wardround.candidates.baselines:Position",
     "longest": "wardround.candidates.baselines:Longest",
     "overlap": "wardround.candidates.baselines:Overlap",
-    "simulated": "wardround.candidates.simulated:Simulated",
+    "simulated": "wardround.candidates.simulated.respondent:Simulated",
 }
 
 

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem, WardroundError
-from wardround.core.validation import complaints, not_json
+from wardround.core.field_errors import complaints, not_json
 
 FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

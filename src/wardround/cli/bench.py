@@ -13,7 +13,7 @@ from wardround.cli.places import Answers, Candidate, Candidates, Judge, Literatu
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
-    from wardround.benchmarks.bench import Benched
+    from wardround.benchmarks.engine.bench import Benched
 
 
 def bench(
@@ -52,10 +52,10 @@ def bench(
     if name == "list":
         _list(as_json)
         return
-    from wardround.benchmarks.bench import bench as run_bench
-    from wardround.benchmarks.bench_all import bench_all
-    from wardround.benchmarks.candidate_text import candidate_from, candidates_in
-    from wardround.benchmarks.entry import find
+    from wardround.benchmarks.engine.bench import bench as run_bench
+    from wardround.benchmarks.engine.bench_all import bench_all
+    from wardround.benchmarks.engine.candidate_text import candidate_from, candidates_in
+    from wardround.benchmarks.engine.named_study import find
     from wardround.candidates.people import by_role
 
     if name != "all":
@@ -94,7 +94,7 @@ def bench(
 
 def _text(found: Benched) -> str:
     """The tables of a study, and the files that they were written to."""
-    from wardround.reporting.table_text import as_text
+    from wardround.reporting.tables.terminal import as_text
 
     width = shutil.get_terminal_size((120, 40)).columns
     tables = [as_text(table, width) for table in found.tables]
@@ -102,7 +102,7 @@ def _text(found: Benched) -> str:
 
 
 def _list(as_json: bool) -> None:
-    from wardround.benchmarks.entry import entries
+    from wardround.benchmarks.engine.named_study import entries
 
     told: list[dict[str, Any]] = [entry.told(name) for name, entry in entries().items()]
     widest = max(len(each["study"]) for each in told)

@@ -85,7 +85,7 @@ def convert_command(
     for problem in problems:
         note(str(problem))
     if unplaced:
-        from wardround.building.medq_deg.skills import unplaced_in_words
+        from wardround.building.sources.medq_deg.skills import unplaced_in_words
 
         note(unplaced_in_words(unplaced))
     finish(
@@ -127,7 +127,7 @@ def audit_command(
 ) -> None:
     """Looks for leaks of the answer, duplicates, shortcuts and bad images. Exits 1 if there is an error."""
     from wardround.building.audit.audit import audit
-    from wardround.marking.lexical import Synonyms, read_synonyms
+    from wardround.marking.judges.lexical_judge import Synonyms, read_synonyms
 
     table = Synonyms(read_synonyms(synonyms)) if synonyms else Synonyms()
     folder = out or case_file(path).parent / "audit"
@@ -138,7 +138,7 @@ def audit_command(
 
 
 def _placing(unplaced: Counter[str]) -> Callable[[Case], Case]:
-    from wardround.building.medq_deg.skills import attached
+    from wardround.building.sources.medq_deg.skills import attached
 
     return lambda case: attached(case, unplaced)
 

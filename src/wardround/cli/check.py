@@ -21,7 +21,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a study before money is spent: one real ask per candidate, counts, tokens, cost."""
-    from wardround.checking import check_study
+    from wardround.preflight import check_study
 
     checked = check_study(study, runs=runs, answers=answers, strict=strict, freeze=freeze, note=note)
     told = checked.told

@@ -15,7 +15,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Examine a real small model on a starter case set, and report."""
-    from wardround.demonstration import demonstrate
+    from wardround.demo import demonstrate
 
     shown = demonstrate(folder, note=note)
     told = {"folder": str(shown.folder), "reports": [str(report) for report in shown.reports]}

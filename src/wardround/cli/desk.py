@@ -25,8 +25,8 @@ def desk(
     as_json: Json = False,
 ) -> None:
     """Serve the desk until stopped. The first line is its address, with a one-time link for the administrator."""
-    from wardround.core.listening import is_loopback
-    from wardround.desk.serving import serve
+    from wardround.core.sockets import is_loopback
+    from wardround.desk.server import serve
 
     def tell(url: str, link: str | None) -> None:
         if is_loopback(host):

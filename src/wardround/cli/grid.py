@@ -33,9 +33,9 @@ def grid(
     as_json: Json = False,
 ) -> None:
     """Cross evidence, degradation and chains in one study, and tell what each changes and what two change together."""
-    from wardround.benchmarks.candidate_text import candidate_from, candidates_in
-    from wardround.benchmarks.crossing import axis_from
-    from wardround.benchmarks.crossing import grid as run_grid
+    from wardround.benchmarks.engine.candidate_text import candidate_from, candidates_in
+    from wardround.benchmarks.engine.grid import axis_from
+    from wardround.benchmarks.engine.grid import grid as run_grid
 
     named, judging = candidates_in(candidates) if candidates else ([], None)
     named += [candidate_from(text) for text in candidate or []]

@@ -22,7 +22,7 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Compare the judge of a run with labels by people: kappa, sensitivity, specificity, corrected hit@k."""
-    from wardround.examination import validate_judge
+    from wardround.api import validate_judge
 
     told = validate_judge(run, labels)
     finish(told, as_json, _validation(told))
@@ -38,7 +38,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two judges: those of two runs, or two that have judged one run."""
-    from wardround.marking.validation import compare as compared
+    from wardround.measuring.validation.judge_validation import compare as compared
 
     told = compared(run, other, judge or ())
     finish(told, as_json, _comparison(told))
@@ -53,7 +53,7 @@ def support(
     as_json: Json = False,
 ) -> None:
     """Measure how often the rule errs that says whether documents support a diagnosis."""
-    from wardround.marking.support_error import read_labels, support_error
+    from wardround.measuring.validation.support_error import read_labels, support_error
 
     found = support_error(pairs=read_labels(labels) if labels else None)
     told = {"pairs": found.n, **{name: rate._asdict() for name, rate in found._asdict().items()}}
@@ -71,7 +71,7 @@ def errors(
     as_json: Json = False,
 ) -> None:
     """Compare the kinds of error that a judge named with those that people did: kappa over all and of each."""
-    from wardround.marking.error_validation import validate_errors
+    from wardround.measuring.validation.error_validation import validate_errors
 
     told = validate_errors(run, labels)
     finish(told, as_json, _error_validation(told))

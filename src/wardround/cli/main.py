@@ -12,11 +12,6 @@ import typer
 from wardround import __version__
 from wardround.cli import (
     bench,
-    build,
-    build_dicom,
-    build_journals,
-    build_ophthalmic,
-    build_review,
     cases,
     check,
     degrade,
@@ -24,7 +19,6 @@ from wardround.cli import (
     desk,
     grid,
     judge,
-    literature,
     mark,
     power,
     published,
@@ -32,7 +26,13 @@ from wardround.cli import (
     run,
     selfcheck,
 )
+from wardround.cli.build import command as build
+from wardround.cli.build import dicom as build_dicom
+from wardround.cli.build import journals as build_journals
+from wardround.cli.build import ophthalmic as build_ophthalmic
+from wardround.cli.build import review as build_review
 from wardround.cli.lists import TakesLists
+from wardround.cli.literature import command as literature
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(

@@ -28,7 +28,7 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark, measure and report again from stored answers; only a judge is asked, for what it never said."""
-    from wardround.examination import mark_run
+    from wardround.api import mark_run
 
     ended = mark_run(run, answers=answers, parser=parser, judge=judge, errors=errors, note=note, quiet=False)
     report = run / "report.html"

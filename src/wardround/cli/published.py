@@ -17,9 +17,9 @@ def published(
     as_json: Json = False,
 ) -> None:
     """Print a published table as the paper has it, or list all of them."""
-    from wardround.benchmarks.published import load, titles
-    from wardround.benchmarks.published_table import printable
-    from wardround.reporting.table_text import as_text
+    from wardround.benchmarks.engine.published import load, titles
+    from wardround.benchmarks.engine.published_table import printable
+    from wardround.reporting.tables.terminal import as_text
 
     if table is not None:
         found = load(table)

@@ -21,7 +21,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a run again, or compare several runs on one page."""
-    from wardround.examination import report_runs
+    from wardround.api import report_runs
 
     page = report_runs(runs, with_cases=with_cases, answers=answers, out=out)
     finish({"report": str(page)}, as_json, str(page))

@@ -20,7 +20,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a study or go on with it, then mark, measure and report."""
-    from wardround.examination import run_study
+    from wardround.api import run_study
 
     ended = run_study(study, runs=runs, answers=answers, amend=amend, pack=pack, strict=strict, note=note)
     manifest = ended.manifest

@@ -22,7 +22,7 @@ def selfcheck(
 
 
 def _planted() -> tuple[dict[str, Any], list[str], bool]:
-    from wardround.selfchecking import selfcheck
+    from wardround.selfcheck.planted import selfcheck
 
     rows = selfcheck(note)
     lines = []
@@ -42,7 +42,7 @@ def _planted() -> tuple[dict[str, Any], list[str], bool]:
 
 
 def _covered() -> tuple[dict[str, Any], list[str], bool]:
-    from wardround.coverage import CLASSES, coverage
+    from wardround.selfcheck.interval_coverage import CLASSES, coverage
 
     rows = coverage(note=note)
     told, lines = [], []

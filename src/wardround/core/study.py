@@ -13,7 +13,7 @@ from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, crossed
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.validation import said, where
+from wardround.core.field_errors import said, where
 
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 

@@ -15,10 +15,10 @@ from wardround.cases.set import FILE_NAME, CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.degrade import records
-from wardround.degrade.making import Making, Outcome, Progress
+from wardround.degrade.case_images import Degradation, in_table_order, needs_copy, wanted_of, with_stored
+from wardround.degrade.pool import Making, Outcome, Progress
 from wardround.degrade.severities import CLINICAL, profile_named, severity_number
 from wardround.degrade.sources import Key, Source, copy_names, key_of, plain_sources
-from wardround.degrade.stored import Degradation, in_table_order, needs_copy, wanted_of, with_stored
 from wardround.degrade.types import TYPES, type_named
 
 

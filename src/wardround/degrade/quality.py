@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.blur import gaussian
-from wardround.degrade.body import Mask
+from wardround.degrade.operations.blur import gaussian
+from wardround.degrade.operations.body import Mask
 from wardround.degrade.rendering import LUMA, Image, Stored, white_of
 
 SIGMA = 1.5  # Wang et al. 2004: a Gaussian window of 11 x 11

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from wardround.degrade.copies import Copy, Record, expected
+from wardround.degrade.files import Copy, Record, expected
 from wardround.degrade.severities import Profile
 from wardround.degrade.types import TYPES
 

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from wardround.cases.images.recipe import NIFTI_SUFFIXES, RASTER_SUFFIXES
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
-from wardround.degrade.copies import Copy
-from wardround.degrade.stored import Degradation, level_of
+from wardround.degrade.case_images import Degradation, level_of
+from wardround.degrade.files import Copy
 
 DICOM_SUFFIXES = (".dcm", ".dicom")
 Key = tuple[object, ...]

@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wardround import __version__
 from wardround.core.errors import WardroundError
-from wardround.desk.access import LogInFirst, remember, visit_of
+from wardround.desk.auth.access import LogInFirst, remember, visit_of
+from wardround.desk.auth.guard import Guard
 from wardround.desk.desk import Desk
-from wardround.desk.guard import Guard
 from wardround.desk.pages import page
 from wardround.desk.routes import ROUTERS
 

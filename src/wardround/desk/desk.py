@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from wardround.desk.kind import Kind
-from wardround.desk.people import People
+from wardround.desk.auth.people import People
+from wardround.desk.auth.visits import Visits
+from wardround.desk.folders import inside
 from wardround.desk.pictures import Pictures
-from wardround.desk.places import inside
 from wardround.desk.records import Task
 from wardround.desk.store import Store
-from wardround.desk.visits import Visits
+from wardround.desk.tasks.task_kind import Kind
 from wardround.desk.work import Work
 
 
@@ -28,7 +28,7 @@ class Desk:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        from wardround.desk.tasks import KINDS
+        from wardround.desk.tasks.kinds import KINDS
 
         return {kind.name: kind for kind in KINDS}
 

@@ -14,9 +14,9 @@ from wardround.cases.images.recipe import JPEG_SUFFIXES, recipe_for
 from wardround.cases.set import leaves_folder
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
-from wardround.degrade.sendable import render_degraded, with_degradations
+from wardround.degrade.recipe import render_degraded, with_degradations
 from wardround.degrade.severities import profile_named, severity_number
-from wardround.desk.places import set_of
+from wardround.desk.folders import set_of
 from wardround.desk.records import Item, Task
 from wardround.desk.store import Store
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from wardround.core.errors import WardroundError
-from wardround.desk.people import Person
+from wardround.desk.auth.people import Person
 from wardround.desk.records import Item, NewItem, Task, Todo, Verdict, item_of, task_of, verdict_of
 from wardround.desk.store import Store, now
 

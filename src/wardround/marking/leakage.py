@@ -13,8 +13,8 @@ from wardround.asking.probes import Probes, foretells
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.marking.likeness import eds, rouge_l
-from wardround.marking.spoken import spoken
+from wardround.marking.parser.clean import spoken
+from wardround.marking.text_similarity import eds, rouge_l
 
 LEAKAGE_SCHEMA: dict[str, Any] = {
     "logprob": pl.Float64,

@@ -16,19 +16,19 @@ from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.study import Study
-from wardround.marking.choice import parse_choice, parser_version
-from wardround.marking.confidence import stated_confidence
-from wardround.marking.distribution import distribution
-from wardround.marking.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, supported
-from wardround.marking.judges import Judge, answered, judged_diagnoses, row_of
+from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, supported
+from wardround.marking.judges.judge import Judge, answered, judged_diagnoses, row_of
+from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Lexical
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
-from wardround.marking.lexical import NO_SYNONYMS, Lexical
-from wardround.marking.people import PEOPLE_SCHEMA, person_marks
-from wardround.marking.slices import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
-from wardround.marking.spoken import spoken
-from wardround.running.parts import write_in_parts
+from wardround.marking.parser.choice import parse_choice, parser_version
+from wardround.marking.parser.clean import spoken
+from wardround.marking.parser.confidence import stated_confidence
+from wardround.marking.parser.distribution import distribution
+from wardround.marking.person_columns import PEOPLE_SCHEMA, person_marks
+from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
+from wardround.running.parquet import write_in_parts
 from wardround.running.store import Store
-from wardround.running.used import Shown
+from wardround.running.used_answers import Shown
 
 FILE = "marks.parquet"
 CHUNK = 5_000  # marks that are held as records

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from wardround.core.ask import Answer
 from wardround.core.case import Question
-from wardround.marking.choice import parse_choice
-from wardround.marking.distribution import distribution
-from wardround.marking.open import ranked_diagnoses
+from wardround.marking.parser.choice import parse_choice
+from wardround.marking.parser.distribution import distribution
+from wardround.marking.parser.open import ranked_diagnoses
 
 
 class AnswerReader:

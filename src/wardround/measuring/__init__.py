@@ -1,20 +1,20 @@
 """Measures over marks, with their intervals and paired comparisons."""
 
-from wardround.measuring.broken import chain_flow, first_broken
-from wardround.measuring.carried import upstream_effects
-from wardround.measuring.comparisons import compare
-from wardround.measuring.families import families
-from wardround.measuring.groups import prompt_sensitivity, subgroup_gaps
-from wardround.measuring.independence import chain_independence
-from wardround.measuring.measures import measure
-from wardround.measuring.position import letter_bias
-from wardround.measuring.power import power_from_guesses, power_from_marks
-from wardround.measuring.ranks import rank_intervals
-from wardround.measuring.reliability import reliability, risk_coverage
-from wardround.measuring.repeated import self_consistency
-from wardround.measuring.review import items_to_review
-from wardround.measuring.upstream import upstream_errors
-from wardround.measuring.writing import write_measures
+from wardround.measuring.chains.breaks import chain_flow, first_broken
+from wardround.measuring.chains.carry import upstream_effects
+from wardround.measuring.chains.independence import chain_independence
+from wardround.measuring.chains.upstream_errors import upstream_errors
+from wardround.measuring.comparing.comparisons import compare
+from wardround.measuring.comparing.families import families
+from wardround.measuring.comparing.groups import prompt_sensitivity, subgroup_gaps
+from wardround.measuring.comparing.power import power_from_guesses, power_from_marks
+from wardround.measuring.comparing.ranks import rank_intervals
+from wardround.measuring.engine.measurement import measure
+from wardround.measuring.engine.writing import write_measures
+from wardround.measuring.measures.position import letter_bias
+from wardround.measuring.measures.reliability import reliability, risk_coverage
+from wardround.measuring.measures.self_consistency import self_consistency
+from wardround.measuring.validation.item_review import items_to_review
 
 __all__ = [
     "chain_flow",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wardround.core.errors import WardroundError
-from wardround.marking.validation import judge_note
-from wardround.reporting.forest import said
-from wardround.reporting.judged import is_judged, supported_note
-from wardround.reporting.render import page, write_page
-from wardround.reporting.run import Measure, RunFolder, read_run
-from wardround.reporting.words import measure_meaning, measure_title, slice_words
+from wardround.measuring.validation.judge_validation import judge_note
+from wardround.reporting.judge_note import is_judged, supported_note
+from wardround.reporting.labels import measure_meaning, measure_title, slice_words
+from wardround.reporting.run_files import Measure, RunFolder, read_run
+from wardround.reporting.tables.forest import said
+from wardround.reporting.templating import page, write_page
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from wardround.reporting.cases import CaseView, write_cases
-from wardround.reporting.reference import ranked
-from wardround.reporting.render import page, write_page
-from wardround.reporting.review import write_review
-from wardround.reporting.run import RunFolder, read_run
-from wardround.reporting.section import Section, registered_sections
-from wardround.reporting.sections import FIRST, LAST
-from wardround.running.folder import warnings_of
+from wardround.reporting.case_pages import CaseView, write_cases
+from wardround.reporting.reference_condition import ranked
+from wardround.reporting.run_files import RunFolder, read_run
+from wardround.reporting.sections.all_sections import FIRST, LAST
+from wardround.reporting.sections.items_to_review import write_review
+from wardround.reporting.sections.section import Section, registered_sections
+from wardround.reporting.templating import page, write_page
+from wardround.running.run_folder import warnings_of
 
 TRAINING = "the case is for training, and is not examined"
 

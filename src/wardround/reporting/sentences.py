@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from wardround.reporting.labels import measure_title, slice_words
 from wardround.reporting.numbers import number
-from wardround.reporting.run import Comparison
-from wardround.reporting.words import measure_title, slice_words
+from wardround.reporting.run_files import Comparison
 
 SIGNIFICANT = 0.05
 

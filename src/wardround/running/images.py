@@ -15,7 +15,7 @@ from wardround.cases.encoded import Encoded
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
-from wardround.degrade.sendable import render_degraded
+from wardround.degrade.recipe import render_degraded
 from wardround.degrade.workers import end_with_the_parent
 from wardround.running.store import Store
 

@@ -13,10 +13,10 @@ from wardround.cases.set import CaseSet
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Study
-from wardround.literature.filters import Filters
-from wardround.literature.hit import Hit
-from wardround.literature.index import Index
-from wardround.literature.retrieval import Retrieval, retrieve
+from wardround.literature.index.index import Index
+from wardround.literature.search.filters import Filters
+from wardround.literature.search.hit import Hit
+from wardround.literature.search.retrieval import Retrieval, retrieve
 from wardround.running.tools import Tool
 
 AT_ONCE = 2  # searches in threads: the index uses threads of its own

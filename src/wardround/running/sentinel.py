@@ -9,8 +9,8 @@ from typing import Any
 from wardround.candidates.candidate import Candidate, Fault, Request
 from wardround.core.ask import Answer
 from wardround.running.budget import Purse
+from wardround.running.context import Reader
 from wardround.running.images import Imagery
-from wardround.running.room import Reader
 from wardround.running.store import Row, Store
 
 ONE_IN = 100

@@ -1,10 +1,10 @@
 """What ClinBench's studies draw beyond their tables, one function for each, named as the study."""
 
-from wardround.benchmarks.clinbench.drawn.cost import cost
-from wardround.benchmarks.clinbench.drawn.errors import table9
-from wardround.benchmarks.clinbench.drawn.leakage import table8
-from wardround.benchmarks.clinbench.drawn.rare import table5
-from wardround.benchmarks.clinbench.drawn.reliability import fig5
-from wardround.benchmarks.clinbench.drawn.separation import fig1
+from wardround.benchmarks.clinbench.figures.cost import cost
+from wardround.benchmarks.clinbench.figures.errors import table9
+from wardround.benchmarks.clinbench.figures.leakage import table8
+from wardround.benchmarks.clinbench.figures.rare import table5
+from wardround.benchmarks.clinbench.figures.reliability import fig5
+from wardround.benchmarks.clinbench.figures.separation import fig1
 
 __all__ = ["cost", "fig1", "fig5", "table5", "table8", "table9"]

@@ -29,7 +29,7 @@ from wardround.building.audit.page import write_audit_page
 from wardround.building.audit.shortcuts import Shortcut, shortcut_findings, shortcuts
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
-from wardround.marking.lexical import NO_SYNONYMS, Synonyms
+from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms
 
 OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from wardround.building.audit.shown import answer, asked_once
 from wardround.core.case import Case
-from wardround.marking.lexical import content
-from wardround.marking.slices import AGE_BANDS, age_band
+from wardround.marking.judges.lexical_judge import content
+from wardround.marking.slice_values import AGE_BANDS, age_band
 
 NOT_TOLD = "not told"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.building.about import KEYS
+from wardround.building.pipeline.about import KEYS
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
-from wardround.reporting.table import Cell, Column, Row, Table
+from wardround.reporting.tables.table import Cell, Column, Row, Table
 
 
 @dataclass(frozen=True)

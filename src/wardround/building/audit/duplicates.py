@@ -14,8 +14,8 @@ from typing import NamedTuple
 from wardround.building.audit.finding import Finding
 from wardround.building.audit.look import Images
 from wardround.building.audit.shown import shown_fields
-from wardround.building.medq_deg.duplicates import Print, plain, same_images
-from wardround.building.near_text import Groups, find_near
+from wardround.building.sources.medq_deg.duplicates import Print, plain, same_images
+from wardround.building.text.near_text import Groups, find_near
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case
 

@@ -12,7 +12,7 @@ from wardround.building.audit.mentions import as_text, mentioned
 from wardround.building.audit.shown import asked_once, names_of_answer
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case
-from wardround.marking.lexical import NO_SYNONYMS, Synonyms
+from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms
 
 
 def image_findings(cases: CaseSet, images: Images, synonyms: Synonyms = NO_SYNONYMS) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from wardround.building.audit.finding import Finding
 from wardround.building.audit.mentions import Text, as_text, mentioned
 from wardround.building.audit.shown import asked_once, names_of_answer, shown_fields, shown_prompts
 from wardround.core.case import Case, Question
-from wardround.marking.lexical import NO_SYNONYMS, Synonyms
+from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms
 
 DISEASE_ID = re.compile(
     r"\b(?:(?:O?MIM|ORPHA(?:NET)?|MONDO|DOID|SNOMED(?:[ -]?CT)?)\s*[:#_-]?\s*\d{2,}"

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image as Pillow
 
 from wardround.building.audit.file_text import Field, file_texts
-from wardround.building.medq_deg.duplicates import Print, print_of
+from wardround.building.sources.medq_deg.duplicates import Print, print_of
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.images.window import Pixels
 from wardround.cases.set import CaseSet

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from wardround.marking.lexical import DECIDING, FUNCTION_WORDS, form, tokens
+from wardround.marking.judges.lexical_judge import DECIDING, FUNCTION_WORDS, form, tokens
 
 SHARE = 0.8
 WINDOW = 12

@@ -10,11 +10,11 @@ from wardround.building.audit.balance import NOT_TOLD, TITLES, Balance
 from wardround.building.audit.croissant import FIELDS, missing
 from wardround.building.audit.finding import KINDS, Finding
 from wardround.building.audit.shortcuts import SHORTCUTS, Shortcut
-from wardround.reporting import svg
+from wardround.reporting.figures import svg
 from wardround.reporting.numbers import count, percent
-from wardround.reporting.render import page, render, write_page
-from wardround.reporting.section import Section
-from wardround.reporting.table_html import as_html
+from wardround.reporting.sections.section import Section
+from wardround.reporting.tables.html import as_html
+from wardround.reporting.templating import page, render, write_page
 
 if TYPE_CHECKING:
     from wardround.building.audit.audit import Audit

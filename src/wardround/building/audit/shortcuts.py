@@ -24,12 +24,12 @@ from wardround.building.audit.shown import asked_once, shown_fields
 from wardround.building.audit.words_only import FOLDS, cross_validated, folds, word_table
 from wardround.candidates.baselines import overlap, words
 from wardround.core.case import Case
-from wardround.measuring.exact import Floats, exact
-from wardround.measuring.figuring import figured
-from wardround.measuring.formulas import ratio
-from wardround.measuring.kinds import Kind, Measure
-from wardround.measuring.seeds import stream
-from wardround.measuring.sums import Whole, added, cluster_sums, placed
+from wardround.core.random import stream
+from wardround.measuring.engine.estimate import figured
+from wardround.measuring.engine.exact import Floats, exact
+from wardround.measuring.engine.measure import Kind, Measure
+from wardround.measuring.engine.sums import Whole, added, cluster_sums, placed
+from wardround.measuring.measures.formulas import ratio
 from wardround.reporting.numbers import percent
 
 SHORTCUTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wardround.core.case import Case, Question
-from wardround.marking.lexical import Synonyms, same_name
+from wardround.marking.judges.lexical_judge import Synonyms, same_name
 
 Field = tuple[str, str]  # its name and its text
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from wardround.marking.lexical import content
-from wardround.measuring.exact import Floats
-from wardround.measuring.seeds import stream
-from wardround.measuring.sums import Whole
+from wardround.core.random import stream
+from wardround.marking.judges.lexical_judge import content
+from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.sums import Whole
 
 FOLDS = 5
 PENALTY = 1.0

@@ -10,14 +10,14 @@ from typing import Protocol
 from wardround.cases.readers.clinbench import read_clinbench
 from wardround.cases.readers.cure import read_cure
 from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
-from wardround.cases.readers.medq_deg import read_medq_deg
-from wardround.cases.readers.medq_deg_site import read_medq_deg_site
+from wardround.cases.readers.medq_deg.released import read_medq_deg
+from wardround.cases.readers.medq_deg.site import read_medq_deg_site
 from wardround.cases.readers.medqa import read_medqa
 from wardround.cases.readers.medxpertqa import read_medxpertqa
 from wardround.cases.readers.mmlu_pro import read_mmlu_pro
 from wardround.cases.readers.omnimedvqa import read_omnimedvqa
 from wardround.cases.readers.pubmedqa import read_pubmedqa
-from wardround.cases.readers.xpcr import read_xpcr
+from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image
 from wardround.core.errors import Problem, WardroundError

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from wardround.cases.readers.choices import plain
-from wardround.cases.readers.gathered import Gathered, Place, files_of, given
-from wardround.cases.readers.image_cell import inside
-from wardround.cases.readers.json_file import Told, json_records, jsonl_records, text
-from wardround.cases.readers.told_options import gold_of, options_of, printed
+from wardround.cases.readers.tables.case_collector import Gathered, Place, files_of, given
+from wardround.cases.readers.tables.choices import plain
+from wardround.cases.readers.tables.image_cell import inside
+from wardround.cases.readers.tables.json_file import Told, json_records, jsonl_records, text
+from wardround.cases.readers.tables.option_lists import gold_of, options_of, printed
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wardround.cases.readers.choices import by_letter, by_text, without_letters
-from wardround.cases.readers.image_cell import inside
-from wardround.cases.readers.json_file import Told, json_records, jsonl_records, text
+from wardround.cases.readers.tables.choices import by_letter, by_text, without_letters
+from wardround.cases.readers.tables.image_cell import inside
+from wardround.cases.readers.tables.json_file import Told, json_records, jsonl_records, text
 from wardround.cases.set import raised
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem
-from wardround.core.validation import complaints
+from wardround.core.field_errors import complaints
 
 PROMPT = "What is the most likely diagnosis?"  # our choice: the paper's prompts were not published
 READ = {

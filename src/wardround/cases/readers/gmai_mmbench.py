@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wardround.cases.readers.medq_deg import read_tables
-from wardround.cases.readers.rows import Rows
+from wardround.cases.readers.medq_deg.released import read_tables
+from wardround.cases.readers.tables.question_rows import Rows
 
 
 def read_gmai_mmbench(source: Path) -> Rows:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wardround.cases.readers.choices import by_letter, plain
-from wardround.cases.readers.gathered import Gathered, Place, files_of, given
-from wardround.cases.readers.json_file import Told, jsonl_records, text
-from wardround.cases.readers.medq_deg import split_of
-from wardround.cases.readers.told_options import options_of
+from wardround.cases.readers.medq_deg.released import split_of
+from wardround.cases.readers.tables.case_collector import Gathered, Place, files_of, given
+from wardround.cases.readers.tables.choices import by_letter, plain
+from wardround.cases.readers.tables.json_file import Told, jsonl_records, text
+from wardround.cases.readers.tables.option_lists import options_of
 
 READ = {"question", "options", "answer", "answer_idx", "meta_info"}
 NAMES = {"questions[0]": "options"}

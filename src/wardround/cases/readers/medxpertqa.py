@@ -11,12 +11,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from wardround.cases.readers.choices import by_letter
-from wardround.cases.readers.image_cell import inside
-from wardround.cases.readers.json_file import Told, jsonl_records, text
-from wardround.cases.readers.medq_deg import split_of
-from wardround.cases.readers.rows import Rows
-from wardround.cases.readers.twins import Row
+from wardround.cases.readers.medq_deg.clean_twins import Row
+from wardround.cases.readers.medq_deg.released import split_of
+from wardround.cases.readers.tables.choices import by_letter
+from wardround.cases.readers.tables.image_cell import inside
+from wardround.cases.readers.tables.json_file import Told, jsonl_records, text
+from wardround.cases.readers.tables.question_rows import Rows
 from wardround.core.errors import BadInput, Problem
 
 CHOICES = re.compile(r"\s*Answer Choices:\s*\(A\).*\Z", re.DOTALL)

@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from wardround.cases.readers.gathered import Gathered, Place, files_of, given
-from wardround.cases.readers.json_file import Told, jsonl_records, text
-from wardround.cases.readers.medq_deg import split_of
-from wardround.cases.readers.told_options import LETTERS
+from wardround.cases.readers.medq_deg.released import split_of
+from wardround.cases.readers.tables.case_collector import Gathered, Place, files_of, given
+from wardround.cases.readers.tables.json_file import Told, jsonl_records, text
+from wardround.cases.readers.tables.option_lists import LETTERS
 from wardround.core.errors import BadInput
 
 FILLED = ("n/a", "na", "")  # what stands where there is no option

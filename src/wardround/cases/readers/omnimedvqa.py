@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wardround.cases.readers.choices import by_text, lettered
-from wardround.cases.readers.image_cell import inside
-from wardround.cases.readers.json_file import Told, json_records, text
-from wardround.cases.readers.rows import Rows
-from wardround.cases.readers.twins import Row
+from wardround.cases.readers.medq_deg.clean_twins import Row
+from wardround.cases.readers.tables.choices import by_text, lettered
+from wardround.cases.readers.tables.image_cell import inside
+from wardround.cases.readers.tables.json_file import Told, json_records, text
+from wardround.cases.readers.tables.question_rows import Rows
 from wardround.core.errors import BadInput, Problem
 
 OPTIONS = {f"option_{letter}": letter for letter in "ABCDEFGH"}

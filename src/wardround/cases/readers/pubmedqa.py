@@ -11,8 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wardround.cases.readers.gathered import Gathered, Place, given
-from wardround.cases.readers.json_file import Told, json_document, text
+from wardround.cases.readers.tables.case_collector import Gathered, Place, given
+from wardround.cases.readers.tables.json_file import Told, json_document, text
 from wardround.core.errors import BadInput
 
 FILE, TEST = "ori_pqal.json", "pubmedqa_test_ground_truth.json"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from wardround.degrade.direction import goes_lighter
+from wardround.degrade.operations.direction import goes_lighter
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.body import body_mask
+from wardround.degrade.operations.body import body_mask
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.overlay import Box, Field, box, draws, opacities, planes, smoothstep
+from wardround.degrade.operations.overlay import Box, Field, box, draws, opacities, planes, smoothstep
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

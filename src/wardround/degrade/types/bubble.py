@@ -15,9 +15,9 @@ from numba import njit
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.blur import REACH, gaussian
-from wardround.degrade.lengths import side_of
-from wardround.degrade.overlay import box, draws, opacities
+from wardround.degrade.operations.blur import REACH, gaussian
+from wardround.degrade.operations.lengths import side_of
+from wardround.degrade.operations.overlay import box, draws, opacities
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

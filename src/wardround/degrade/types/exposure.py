@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.direction import goes_lighter
+from wardround.degrade.operations.direction import goes_lighter
 from wardround.degrade.rendering import LUMA, Image
 from wardround.degrade.severities import Severity
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from wardround.degrade.blur import gaussian
-from wardround.degrade.lengths import side_of
+from wardround.degrade.operations.blur import gaussian
+from wardround.degrade.operations.lengths import side_of
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

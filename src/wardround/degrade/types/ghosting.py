@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.kspace import line_numbers, with_lines
+from wardround.degrade.operations.kspace import line_numbers, with_lines
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

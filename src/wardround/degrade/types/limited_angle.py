@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.body import body_mask
-from wardround.degrade.projector import complete_scan, project, reconstruct
+from wardround.degrade.operations.body import body_mask
+from wardround.degrade.operations.projector import complete_scan, project, reconstruct
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

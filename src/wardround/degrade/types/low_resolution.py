@@ -10,9 +10,9 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.lengths import side_of
+from wardround.degrade.operations.lengths import side_of
+from wardround.degrade.operations.resize import through_smaller
 from wardround.degrade.rendering import Image
-from wardround.degrade.resize import through_smaller
 from wardround.degrade.severities import Severity
 
 COUNTED_AT = 512

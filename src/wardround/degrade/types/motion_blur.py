@@ -10,8 +10,8 @@ import math
 
 from numpy.random import Generator
 
-from wardround.degrade.blur import along_line
-from wardround.degrade.lengths import side_of
+from wardround.degrade.operations.blur import along_line
+from wardround.degrade.operations.lengths import side_of
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

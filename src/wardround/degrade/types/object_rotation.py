@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
+from wardround.degrade.operations.warp import rotated
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
-from wardround.degrade.warp import rotated
 
 
 def object_rotation(image: Image, severity: Severity, rng: Generator) -> Image:

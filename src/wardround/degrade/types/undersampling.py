@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.kspace import Lines, line_numbers, smooth_phase, with_lines
+from wardround.degrade.operations.kspace import Lines, line_numbers, smooth_phase, with_lines
 from wardround.degrade.rendering import Image
 from wardround.degrade.severities import Severity
 

@@ -12,10 +12,10 @@ from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
-from wardround.desk import exporting
-from wardround.desk.access import Administrator, FormSent, TaskToRun, TheDesk, administrating
-from wardround.desk.importing import import_everything
+from wardround.desk.auth.access import Administrator, FormSent, TaskToRun, TheDesk, administrating
 from wardround.desk.pages import page
+from wardround.desk.results import export as exporting
+from wardround.desk.results.import_export import import_everything
 from wardround.desk.store import FILE, now
 
 router = APIRouter(prefix="/admin", include_in_schema=False, dependencies=[Depends(administrating)])

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from wardround.desk.access import Administrator, FormSent, Number, TheDesk, administrating
+from wardround.desk.auth.access import Administrator, FormSent, Number, TheDesk, administrating
+from wardround.desk.auth.people import INVITATION_DAYS, ROLES
 from wardround.desk.pages import page
-from wardround.desk.people import INVITATION_DAYS, ROLES
 from wardround.desk.routes.entering import text
 
 router = APIRouter(prefix="/admin", include_in_schema=False, dependencies=[Depends(administrating)])

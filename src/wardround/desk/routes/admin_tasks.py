@@ -10,17 +10,17 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
-from wardround.desk.access import Administrator, FormSent, Number, TaskToRun, TheDesk, administrating
-from wardround.desk.agreement import ALL, agreements, labels_by_batch, one_against_others
-from wardround.desk.arbitration import disagreements, in_arbitration, send_to_arbitration
+from wardround.desk.auth.access import Administrator, FormSent, Number, TaskToRun, TheDesk, administrating
+from wardround.desk.auth.people import ROLES
 from wardround.desk.desk import Desk
-from wardround.desk.kind import Kind, Setting
+from wardround.desk.folders import offered, take_upload
 from wardround.desk.pages import page
-from wardround.desk.people import ROLES
-from wardround.desk.places import offered, take_upload
-from wardround.desk.progress import progress
+from wardround.desk.results.agreement import ALL, agreements, labels_by_batch, one_against_others
+from wardround.desk.results.arbitration import disagreements, in_arbitration, send_to_arbitration
+from wardround.desk.results.progress import progress
 from wardround.desk.routes.entering import text
-from wardround.reporting.svg import Scale, bar, interval, nothing
+from wardround.desk.tasks.task_kind import Kind, Setting
+from wardround.reporting.figures.svg import Scale, bar, interval, nothing
 
 router = APIRouter(prefix="/admin", include_in_schema=False, dependencies=[Depends(administrating)])
 LONGEST = 120

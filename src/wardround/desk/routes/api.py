@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.desk.access import ItemToDo, LoggedIn, TaskToDo, TheDesk, json_sent, logged_in
-from wardround.desk.giving import LONGEST_ONCE, give, may_open, take_next
+from wardround.desk.auth.access import ItemToDo, LoggedIn, TaskToDo, TheDesk, json_sent, logged_in
+from wardround.desk.submit import LONGEST_ONCE, give, may_open, take_next
 
 router = APIRouter(prefix="/api", dependencies=[Depends(logged_in)])
 FROM_OUR_PAGES = [Depends(json_sent)]

@@ -8,9 +8,9 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
-from wardround.desk.access import FormSent, TheDesk, Visiting, remember
+from wardround.desk.auth.access import FormSent, TheDesk, Visiting, remember
+from wardround.desk.auth.people import SHORTEST_PASSWORD, Person, TooManyTries
 from wardround.desk.pages import page
-from wardround.desk.people import SHORTEST_PASSWORD, Person, TooManyTries
 
 router = APIRouter(include_in_schema=False)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, HTTPException
 from fastapi.responses import Response
 
-from wardround.desk.access import LoggedIn, TheDesk, logged_in
+from wardround.desk.auth.access import LoggedIn, TheDesk, logged_in
+from wardround.desk.auth.people import Person
 from wardround.desk.desk import Desk
-from wardround.desk.people import Person
 from wardround.desk.pictures import Picture
 from wardround.desk.records import Task
 

@@ -10,13 +10,13 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
-from wardround.desk.access import FormSent, ItemToDo, LoggedIn, TaskToDo, TheDesk, logged_in
+from wardround.desk.auth.access import FormSent, ItemToDo, LoggedIn, TaskToDo, TheDesk, logged_in
+from wardround.desk.auth.people import Person
 from wardround.desk.desk import Desk
-from wardround.desk.giving import give, may_open, take_next
 from wardround.desk.pages import page
-from wardround.desk.people import Person
 from wardround.desk.records import Item, Task
 from wardround.desk.routes.entering import text
+from wardround.desk.submit import give, may_open, take_next
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(logged_in)])
 READ_SHOWN = 200

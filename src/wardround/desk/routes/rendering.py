@@ -10,8 +10,8 @@ from fastapi.responses import Response
 
 from wardround.cases.images.stretch import stretch
 from wardround.degrade.severities import profile_named, severity_number
-from wardround.desk.access import LoggedIn, TheDesk, logged_in
-from wardround.desk.live import at_severity, under_window
+from wardround.desk.auth.access import LoggedIn, TheDesk, logged_in
+from wardround.desk.preview import at_severity, under_window
 from wardround.desk.routes.images import picture_for
 
 router = APIRouter(prefix="/images", include_in_schema=False, dependencies=[Depends(logged_in)])

@@ -1,11 +1,1 @@
-"""The kinds of task that there are. A new one is a file here, a template, and a line in this list."""
-
-from wardround.desk.kind import Kind
-from wardround.desk.tasks.errors import ErrorClasses
-from wardround.desk.tasks.exam import Exam
-from wardround.desk.tasks.judge import JudgeValidation
-from wardround.desk.tasks.retain import Retain
-from wardround.desk.tasks.review import Review
-from wardround.desk.tasks.severity import Severity
-
-KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())
+"""The tasks that people are given: one file per kind of task, listed in kinds.py."""

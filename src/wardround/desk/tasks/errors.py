@@ -11,18 +11,18 @@ import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.agreement import kappas, with_interval
-from wardround.desk.consensus import consensus
+from wardround.desk.auth.people import PHYSICIANS, STUDENT
 from wardround.desk.desk import Desk
-from wardround.desk.drawing import balanced
-from wardround.desk.exporting import jsonl
-from wardround.desk.kind import Export, Part, Setting
-from wardround.desk.one_choice import OneChoice
 from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS, STUDENT
 from wardround.desk.records import NewItem, Task
-from wardround.marking.error_classes import CLASSES, Wrong, as_put, reasoning_of, wrong_answers
-from wardround.marking.judges import judged_diagnoses
+from wardround.desk.results.agreement import kappas, with_interval
+from wardround.desk.results.consensus import consensus
+from wardround.desk.results.export import jsonl
+from wardround.desk.sampling import balanced
+from wardround.desk.tasks.one_choice import OneChoice
+from wardround.desk.tasks.task_kind import Export, Part, Setting
+from wardround.marking.judges.error_classes import CLASSES, Wrong, as_put, reasoning_of, wrong_answers
+from wardround.marking.judges.judge import judged_diagnoses
 from wardround.marking.marks import FILE, PLACE
 
 MEANINGS = {
@@ -51,8 +51,8 @@ class ErrorClasses(OneChoice):
     arbitrates = True
 
     def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
-        from wardround.examination import Ran
-        from wardround.running.used import scan_used
+        from wardround.api import Ran
+        from wardround.running.used_answers import scan_used
 
         if settings["readers"] < 1:
             raise WardroundError("each answer needs a reader")

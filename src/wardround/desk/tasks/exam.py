@@ -20,14 +20,14 @@ from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
+from wardround.desk.auth.people import PHYSICIANS, STUDENT, Person
 from wardround.desk.desk import Desk
-from wardround.desk.examined import answers, sittings, spent
-from wardround.desk.exporting import jsonl
-from wardround.desk.kind import Export, Kind, Part, Setting
 from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS, STUDENT, Person
 from wardround.desk.records import Item, NewImage, NewItem, Task
-from wardround.desk.sitting import Unit, drawn, level_of, option_order, questions_of, specialties
+from wardround.desk.results.exam_results import answers, sittings, spent
+from wardround.desk.results.export import jsonl
+from wardround.desk.tasks.exam_paper import Unit, drawn, level_of, option_order, questions_of, specialties
+from wardround.desk.tasks.task_kind import Export, Kind, Part, Setting
 
 RULES, QUESTION, CLOSING = "rules", "question", "closing"
 SURE = range(10, 101, 10)  # percent

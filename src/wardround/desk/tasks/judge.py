@@ -13,18 +13,18 @@ import numpy as np
 import polars as pl
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.consensus import consensus
+from wardround.desk.auth.people import PHYSICIANS, STUDENT
 from wardround.desk.desk import Desk
-from wardround.desk.drawing import balanced
-from wardround.desk.exporting import jsonl
-from wardround.desk.kind import Export, Part, Setting
-from wardround.desk.one_choice import OneChoice
 from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS, STUDENT
 from wardround.desk.records import NewItem, Task
-from wardround.marking.judges import FILE, read_verdicts, shown
-from wardround.marking.validation_intervals import agreement, cells, figure, kappa, sensitivity, specificity
-from wardround.marking.validation_labels import NOT_SAME, SAME
+from wardround.desk.results.consensus import consensus
+from wardround.desk.results.export import jsonl
+from wardround.desk.sampling import balanced
+from wardround.desk.tasks.one_choice import OneChoice
+from wardround.desk.tasks.task_kind import Export, Part, Setting
+from wardround.marking.judges.judge import FILE, read_verdicts, shown
+from wardround.measuring.validation.agreement_intervals import agreement, cells, figure, kappa, sensitivity, specificity
+from wardround.measuring.validation.judge_labels import NOT_SAME, SAME
 
 YES, NO, UNSURE = "same", "not same", "cannot tell"
 FIGURES = {"Cohen's kappa": kappa, "Agreement": agreement, "Sensitivity": sensitivity, "Specificity": specificity}

@@ -19,7 +19,12 @@ from wardround.asking.options import seeded
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.decisions import (
+from wardround.desk.auth.people import PHYSICIANS, Person
+from wardround.desk.desk import Desk
+from wardround.desk.folders import inside
+from wardround.desk.pages import render
+from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
+from wardround.desk.results.decisions import (
     ANSWERABLE,
     DISCARD,
     OF_THE_QUESTION,
@@ -29,14 +34,9 @@ from wardround.desk.decisions import (
     decisions,
     summary,
 )
-from wardround.desk.desk import Desk
-from wardround.desk.discarding import taken_out
-from wardround.desk.exporting import jsonl, table
-from wardround.desk.kind import Export, Kind, Part, Setting
-from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS, Person
-from wardround.desk.places import inside
-from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
+from wardround.desk.results.export import jsonl, table
+from wardround.desk.results.export_discards import taken_out
+from wardround.desk.tasks.task_kind import Export, Kind, Part, Setting
 from wardround.marking.marks import FILE as MARKS
 
 REASONS = {  # the paper's five mandatory criteria and its three further issues, in our words

@@ -15,28 +15,28 @@ from typing import Any
 from markupsafe import Markup
 from starlette.datastructures import FormData
 
-from wardround.building.reviewing.editing import edited
-from wardround.building.reviewing.items import PHYSICIAN, STUDENT, Level, items
-from wardround.building.reviewing.items import Item as Built
-from wardround.building.reviewing.verdicts import EDIT, KEEP, SAYINGS
-from wardround.building.reviewing.verdicts import Verdict as BuiltVerdict
+from wardround.building.review.edits import edited
+from wardround.building.review.items import PHYSICIAN, STUDENT, Level, items
+from wardround.building.review.items import Item as Built
+from wardround.building.review.verdicts import EDIT, KEEP, SAYINGS
+from wardround.building.review.verdicts import Verdict as BuiltVerdict
 from wardround.cases.set import CaseSet, leaves_folder
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.agreement import latest
-from wardround.desk.criteria import CRITERIA, reasons
+from wardround.desk.auth.people import PHYSICIANS, Person
+from wardround.desk.auth.people import STUDENT as STUDENTS
+from wardround.desk.case_form import edits_of, fields, form_of
 from wardround.desk.desk import Desk
-from wardround.desk.differences import difference
-from wardround.desk.editing import edits_of, fields, form_of
-from wardround.desk.exporting import jsonl
-from wardround.desk.kind import ARBITER, Export, Kind, Part, Setting
+from wardround.desk.folders import inside, set_of
 from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS, Person
-from wardround.desk.people import STUDENT as STUDENTS
-from wardround.desk.places import inside, set_of
 from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
-from wardround.desk.rounds import after_verdict, found_by_physicians, rounds
+from wardround.desk.results.agreement import latest
+from wardround.desk.results.export import jsonl
 from wardround.desk.source_text import source_text
+from wardround.desk.tasks.criteria import CRITERIA, reasons
+from wardround.desk.tasks.rounds import after_verdict, found_by_physicians, rounds
+from wardround.desk.tasks.task_kind import ARBITER, Export, Kind, Part, Setting
+from wardround.desk.text_diff import difference
 
 ANY = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only the edits are tried
 LONGEST_COMMENT = 10_000

@@ -22,16 +22,16 @@ from wardround.core.case import Case
 from wardround.core.errors import WardroundError
 from wardround.degrade import TYPES, fits, profile_named, type_named
 from wardround.degrade.severities import CLINICAL
-from wardround.desk.agreement import latest
-from wardround.desk.calibrated import severities, told
+from wardround.desk.auth.people import PHYSICIANS
 from wardround.desk.desk import Desk
-from wardround.desk.exporting import table
-from wardround.desk.kind import Export, Kind, Part, Setting
 from wardround.desk.pages import render
-from wardround.desk.people import PHYSICIANS
 from wardround.desk.records import Item, NewImage, NewItem, Task
-from wardround.desk.thresholds import MILDEST, STRONGEST, Mark, agreement, one_against_others, thresholds
-from wardround.reporting.svg import Scale, interval
+from wardround.desk.results.agreement import latest
+from wardround.desk.results.calibrated import severities, told
+from wardround.desk.results.export import table
+from wardround.desk.results.thresholds import MILDEST, STRONGEST, Mark, agreement, one_against_others, thresholds
+from wardround.desk.tasks.task_kind import Export, Kind, Part, Setting
+from wardround.reporting.figures.svg import Scale, interval
 
 EVERY = "all"
 LEVELS = ("l1", "l2")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from wardround import __version__
 from wardround.core.errors import WardroundError
-from wardround.literature.filters import Filters
+from wardround.literature.search.filters import Filters
 from wardround.literature.serving.served import LONGEST_QUERY, MOST_HITS, Served
 from wardround.literature.serving.tools import mcp_server
 

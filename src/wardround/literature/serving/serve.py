@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Thread
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.listening import address, listening_at
-from wardround.literature.index import Index
-from wardround.literature.place import MISSING
+from wardround.core.sockets import address, listening_at
+from wardround.literature.index.index import Index
+from wardround.literature.index.location import MISSING
 from wardround.literature.serving.served import Served
 
 PATIENCE = 3  # seconds for requests that are under way when it is stopped

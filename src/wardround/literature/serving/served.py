@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from wardround.literature.filters import ANYTHING, Filters
-from wardround.literature.hit import Hit
-from wardround.literature.retrieval import NAMED, Searched, find, usual_search
+from wardround.literature.search.filters import ANYTHING, Filters
+from wardround.literature.search.hit import Hit
+from wardround.literature.search.retrieval import NAMED, Searched, find, usual_search
 
 MOST_HITS = 100
 LONGEST_QUERY = 50_000  # characters: a long history, not a book

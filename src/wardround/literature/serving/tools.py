@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from wardround import __version__
 from wardround.core.errors import WardroundError
-from wardround.literature.filters import Filters
-from wardround.literature.hit import snippet
+from wardround.literature.search.filters import Filters
+from wardround.literature.search.hit import snippet
 from wardround.literature.serving.served import LONGEST_QUERY, MOST_HITS, Served
 
 Year = Annotated[int | None, Field(ge=0, le=9999)]

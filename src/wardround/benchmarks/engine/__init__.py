@@ -1,0 +1,1 @@
+"""What all benchmarks share: named studies, running them, their tables and the published figures."""

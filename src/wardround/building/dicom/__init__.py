@@ -1,5 +1,0 @@
-"""A hospital's own studies become a case set; headers and histories are de-identified on the way."""
-
-from wardround.building.dicom.build import build_dicom
-
-__all__ = ["build_dicom"]

@@ -1,0 +1,1 @@
+"""Options of choice questions: where distractors come from and how they are balanced."""

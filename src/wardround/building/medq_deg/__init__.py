@@ -1,5 +1,0 @@
-"""MedQ-Deg from a pool of clean questions: de-duplicated, degradations assigned, the hierarchy attached."""
-
-from wardround.building.medq_deg.build import Built, build_medq_deg
-
-__all__ = ["Built", "build_medq_deg"]

@@ -1,0 +1,1 @@
+"""Where case sets are built from: one folder per source."""

@@ -1,5 +1,0 @@
-"""The starter case set: invented patients with public test images, so that a first examination needs no data."""
-
-from wardround.building.starter.starter import build_starter
-
-__all__ = ["build_starter"]

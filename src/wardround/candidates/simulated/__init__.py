@@ -1,0 +1,1 @@
+"""Simulated respondents with a planted truth."""

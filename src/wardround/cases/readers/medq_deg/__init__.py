@@ -1,0 +1,1 @@
+"""MedQ-Deg: the released tables, and the examples on the project site."""

@@ -1,0 +1,1 @@
+"""X-PCR: its folders and rows, with the map of field names."""

@@ -1,0 +1,1 @@
+"""`wardround literature`: one file per subcommand."""

@@ -1,0 +1,1 @@
+"""Image operations that degradations are made of: blur, resize, warp, projection, k-space."""

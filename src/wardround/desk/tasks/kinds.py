@@ -1,0 +1,11 @@
+"""The kinds of task. A new one is a file in this folder, a template, and a line in this list."""
+
+from wardround.desk.tasks.errors import ErrorClasses
+from wardround.desk.tasks.exam import Exam
+from wardround.desk.tasks.judge import JudgeValidation
+from wardround.desk.tasks.retain import Retain
+from wardround.desk.tasks.review import Review
+from wardround.desk.tasks.severity import Severity
+from wardround.desk.tasks.task_kind import Kind
+
+KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())

@@ -1,0 +1,1 @@
+"""How well an index retrieves, against TREC judgements."""

@@ -1,0 +1,1 @@
+"""The index: tables of articles and vectors, built, updated and embedded."""

@@ -1,0 +1,1 @@
+"""Files of articles become records: PubMed XML, JSONL and CSV, with a ledger of what was read."""

@@ -1,0 +1,1 @@
+"""Searching an index: filters, hits, fusion and reranking."""

@@ -1,0 +1,1 @@
+"""Reading replies: the option chosen, the diagnoses listed, the confidence stated."""

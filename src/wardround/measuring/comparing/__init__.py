@@ -1,0 +1,1 @@
+"""Paired comparisons: differences with tests, ranks, groups, crossed effects and power."""

@@ -1,0 +1,62 @@
+"""Families of comparisons: what a study declares to compare, before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from wardround.core.errors import WardroundError
+from wardround.core.study import Family, Study
+from wardround.marking.slice_values import CLEAN
+from wardround.measuring.engine.measure import Measure
+from wardround.measuring.measures.confidence_order import RANKED
+from wardround.measuring.measures.definitions import definitions
+
+SEVERITY = "severity"  # compared within each candidate, every degraded record with its own L0
+NOT_DECLARED = "default (not declared)"
+PEOPLE = "models and people"  # begins the names of families that no study declares, where people are candidates
+MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
+
+
+def families(study: Study) -> dict[str, Family]:
+    """The study's families, each checked against what the study has; without any, accuracy between candidates."""
+    known = list(dict.fromkeys(measure.name for measure in definitions(study.trials) if is_paired(measure)))
+    for name, family in study.comparisons.items():
+        _check(name, family, study, known)
+    if study.comparisons:
+        return study.comparisons
+    return {NOT_DECLARED: Family(measure="accuracy", between="candidate")}
+
+
+def is_paired(measure: Measure) -> bool:
+    """Whether two sides can be compared by it: a mean over items, which the clusters share out."""
+    return measure.kind.is_mean and not measure.beside and not measure.where and not measure.sums[0].startswith(RANKED)
+
+
+def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:
+    if family.measure not in known:
+        raise WardroundError(f"comparisons.{name}: unknown measure {family.measure!r}; there are {', '.join(known)}")
+    if family.between not in ("candidate", SEVERITY, *study.conditions):
+        choices = ", ".join(["candidate", SEVERITY, *study.conditions])
+        raise WardroundError(f"comparisons.{name}: between = {family.between!r}: expected one of {choices}")
+    values = compared_values(family, study)
+    if family.reference is not None and family.reference not in values:
+        raise WardroundError(
+            f"comparisons.{name}: reference = {family.reference!r}: expected one of {', '.join(values)}"
+        )
+
+
+def compared_values(family: Family, study: Study) -> list[str]:
+    """What a family compares: the study's candidates, or the values of an axis, in its order; severities with L0."""
+    if family.between == SEVERITY:
+        return [CLEAN]
+    if family.between == "candidate":
+        return [candidate.name for candidate in study.candidates]
+    return study.conditions[family.between]
+
+
+def pairs(values: Sequence[str], reference: str | None) -> list[tuple[str, str]]:
+    """Every value against the reference, or all pairs."""
+    if reference is None:
+        return list(combinations(values, 2))
+    return [(value, reference) for value in values if value != reference]

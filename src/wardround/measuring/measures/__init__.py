@@ -1,0 +1,1 @@
+"""What is measured: every measure's definition and formula, and the quantities behind them."""

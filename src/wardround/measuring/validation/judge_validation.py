@@ -1,0 +1,203 @@
+"""How far a judge can be trusted: its agreement with people, or with another judge, and figures corrected for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from wardround.core.canonical import blake
+from wardround.core.errors import BadInput, WardroundError
+from wardround.marking.judges.judge import read_verdicts
+from wardround.measuring.validation.agreement_intervals import CELLS, agreement, cells, figure, kappa, rate
+from wardround.measuring.validation.corrected_hits import corrected_hits
+from wardround.measuring.validation.judge_labels import Label, read_labels, write_labels
+
+FILE, LABELS = "judge.json", "labels.jsonl"
+ITEM = ["case", "question", "diagnosis"]
+ANSWER = ["candidate", "case", "question", "condition", "trial"]
+
+
+def validate(folder: Path, labels: Path) -> dict[str, Any]:
+    """Compares the judge of a run's marks with labels by people, and keeps both with the run."""
+    judge = _judge_of(folder)
+    verdicts = read_verdicts(folder).filter(pl.col("judge") == judge)
+    told = read_labels(labels)
+    items, unmatched = match(told, verdicts)
+    judged = items.filter(pl.col("same").is_not_null())
+    if judged.is_empty():
+        raise BadInput(labels, f"none of {len(told)} labels is about a diagnosis that {judge} judged in {folder}")
+    seed = int.from_bytes(blake([judge, "validate"])[:8], "big")
+    validated = {
+        "judge": judge,
+        "labels": len(told),
+        "items": len(judged),
+        "unscored": len(items) - len(judged),
+        "unmatched": [str(label) for label in unmatched],
+        **_agreement(judged, seed),
+        "hits": corrected_hits(_lists(folder), judged, seed),
+    }
+    (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
+    write_labels(folder / LABELS, told)
+    return validated
+
+
+def with_labels(marks: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    """The marks of a run with what people said of their diagnoses, where that is kept with the run."""
+    file, judge = folder / LABELS, marks["judge"].drop_nulls().unique()
+    if not file.exists() or len(judge) != 1:
+        return marks
+    verdicts = read_verdicts(folder).filter(pl.col("judge") == judge[0])
+    items, _ = match(read_labels(file), verdicts)
+    lists = (
+        verdicts.join(items.select(*ITEM, "label"), on=ITEM, how="left", maintain_order="left")
+        .sort(*ANSWER, "rank")
+        .group_by(ANSWER, maintain_order=True)
+        .agg(pl.col("label").alias("labels"))
+        .filter(pl.col("labels").list.drop_nulls().list.len() > 0)
+    )
+    return marks.drop("labels").join(lists, on=ANSWER, how="left", maintain_order="left").select(marks.columns)
+
+
+def match(labels: Sequence[Label], verdicts: pl.DataFrame) -> tuple[pl.DataFrame, list[Label]]:
+    """Judged diagnoses with their labels, each diagnosis of a question once; and the labels that are about none.
+
+    A label by gold counts for every question with that gold; a label by case wins over it.
+    """
+    judged = verdicts.unique([*ITEM], maintain_order=True).select("cluster", *ITEM, "gold", "same")
+    by_case: dict[tuple[str, str], list[int]] = {}
+    by_gold: dict[tuple[str, str], list[int]] = {}
+    questions = judged["question"].to_list()
+    for number, (case, gold, diagnosis) in enumerate(judged.select("case", "gold", "diagnosis").iter_rows()):
+        by_case.setdefault((case, diagnosis), []).append(number)
+        by_gold.setdefault((gold, diagnosis), []).append(number)
+    found: dict[int, Label] = {}
+    unmatched = []
+    for label in sorted(labels, key=lambda label: label.case is not None):
+        if label.case is not None:
+            numbers = by_case.get((label.case, label.diagnosis), [])
+            numbers = [each for each in numbers if label.question in (None, questions[each])]
+        else:
+            numbers = by_gold.get((label.gold or "", label.diagnosis), [])
+        found |= dict.fromkeys(numbers, label)
+        if not numbers:
+            unmatched.append(label)
+    chosen = sorted(found)
+    items = judged[chosen].with_columns(
+        pl.Series("label", [found[number].same for number in chosen], pl.Boolean),
+        pl.Series("weight", [found[number].weight for number in chosen], pl.Float64),
+    )
+    return items, sorted(unmatched, key=lambda label: label.line)
+
+
+def compare(folder: Path, other: Path | None = None, judges: Sequence[str] = ()) -> dict[str, Any]:
+    """Two judges on the same diagnoses: the judges of two runs, or two that have judged one run."""
+    first, second = _two(folder, other, judges)
+    a, b = (
+        read_verdicts(place).filter(pl.col("judge") == judge).unique(ITEM, maintain_order=True)
+        for place, judge in (first, second)
+    )
+    shared = a.join(b.select(*ITEM, pl.col("same").alias("label")), on=ITEM, maintain_order="left")
+    judged = shared.filter(pl.col("same").is_not_null() & pl.col("label").is_not_null())
+    if judged.is_empty():
+        raise WardroundError(f"{first[1]} and {second[1]} have judged no diagnosis in common")
+    seed = int.from_bytes(blake([first[1], second[1], "compare"])[:8], "big")
+    differing = judged.filter(pl.col("same") != pl.col("label"))
+    pairs = differing.select("gold", "diagnosis", "same", "label").unique(maintain_order=True)
+    told = _agreement(judged.with_columns(weight=pl.lit(1.0)), seed)
+    return {
+        "a": first[1],
+        "b": second[1],
+        "items": len(judged),
+        "unscored": len(shared) - len(judged),
+        "kappa": told["kappa"],
+        "agreement": told["agreement"],
+        "table": {
+            "both": told["confusion"]["both"],
+            "a_only": told["confusion"]["judge_only"],
+            "b_only": told["confusion"]["reference_only"],
+            "neither": told["confusion"]["neither"],
+        },
+        "disagreements": [
+            {"gold": gold, "diagnosis": diagnosis, "a": mine, "b": theirs}
+            for gold, diagnosis, mine, theirs in pairs.iter_rows()
+        ],
+    }
+
+
+def judge_note(folder: Path) -> str:
+    """What stands beside every judged figure: the judge's kappa, or that it is not validated."""
+    judge = _manifest(folder).get("judge")
+    if not judge:
+        return "no judge"
+    told = _validated(folder)
+    if not told:
+        return f"judge {judge['name']}: not validated"
+    found = told["kappa"]
+    value = "undefined" if found["value"] is None else f"{found['value']:.2f}"
+    interval = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
+    return f"judge {judge['name']}: kappa {value}{interval}, {told['items']} labels of {found['clusters']} cases"
+
+
+def hits_corrected(folder: Path, k: int) -> list[dict[str, Any]]:
+    """hit@k of each candidate corrected for the errors of the run's judge, over all conditions; none if not known."""
+    told = _validated(folder)
+    return [hit for hit in told.get("hits", []) if hit["k"] == k and hit["corrected"] is not None]
+
+
+def _validated(folder: Path) -> dict[str, Any]:
+    """What the validation of a run's judge found; nothing where it was not validated."""
+    judge, file = _manifest(folder).get("judge") or {}, folder / FILE
+    told: dict[str, Any] = orjson.loads(file.read_bytes()) if file.exists() else {}
+    return told if judge and told.get("judge") == judge["name"] else {}
+
+
+def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
+    sums = cells(items, sorted(set(items["cluster"])))
+    both, missed, added, neither = sums.T
+    return {
+        "clusters": len(sums),
+        "kappa": figure(kappa, sums, seed),
+        "agreement": figure(agreement, sums, seed),
+        "sensitivity": rate(both, both + missed, seed),
+        "specificity": rate(neither, neither + added, seed),
+        "confusion": dict(zip(CELLS, (float(cell) for cell in sums.sum(axis=0)), strict=True)),
+    }
+
+
+def _lists(folder: Path) -> pl.DataFrame:
+    """The marks of open answers."""
+    marks = pl.read_parquet(folder / "marks.parquet", columns=["candidate", "cluster", "outcome", "hits", "kind"])
+    return marks.filter(pl.col("kind") == "open")
+
+
+def _judge_of(folder: Path) -> str:
+    judge = _manifest(folder).get("judge")
+    if not judge:
+        raise BadInput(folder, "its open answers were marked without a judge")
+    name: str = judge["name"]
+    return name
+
+
+def _two(folder: Path, other: Path | None, judges: Sequence[str]) -> tuple[tuple[Path, str], tuple[Path, str]]:
+    if other is not None:
+        return (folder, _judge_of(folder)), (other, _judge_of(other))
+    known = list(dict.fromkeys(read_verdicts(folder)["judge"]))
+    chosen = list(judges) or known
+    if unknown := [name for name in chosen if name not in known]:
+        raise BadInput(folder, f"no judge {unknown[0]!r} has judged it; there are {', '.join(known)}")
+    if len(chosen) != 2:
+        there = ", ".join(known) or "none"
+        raise BadInput(folder, f"two judges are compared, and these have judged it: {there}; name two, or another run")
+    return (folder, chosen[0]), (folder, chosen[1])
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / "manifest.json"
+    if not file.exists():
+        raise BadInput(folder, "is not a run folder: there is no manifest.json in it")
+    told: dict[str, Any] = orjson.loads(file.read_bytes())
+    return told

@@ -1,0 +1,143 @@
+"""A table drawn as a figure, and written as SVG and PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+
+from wardround.core.errors import WardroundError
+from wardround.reporting.tables.table import Row, Table
+
+Drawn = alt.Chart | alt.LayerChart | alt.ConcatChart
+Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
+NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
+SCALE = 2  # pixels of the PNG per point
+ROW = 22
+LIGHT_TO_MID = ["#f4f8fc", "#7fb2d9"]  # dark numbers stay readable on all of it
+WORSE_TO_BETTER = ["#e8896b", "#ffffff", "#8cc5a2"]
+PANELS_A_ROW = 3
+
+
+def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = ()) -> Drawn | None:
+    """The table's figures, columns along x and rows as series or as `mark` says; None where nothing was measured.
+
+    Published rows are dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
+    panel for each heading in them; `heatmaps` draws changes, one heatmap for each group.
+    """
+    told = _told(table, {*leave_out, "Unparsed"})
+    if not told:
+        return None
+    if mark in ("panels", "heatmaps"):
+        return _several(table, told, mark, x, y)
+    columns = list(dict.fromkeys(each["column"] for each in told))
+    rows = list(dict.fromkeys(each["row"] for each in told))
+    base = alt.Chart(alt.Data(values=told), title=alt.Title(table.title, anchor="start"))
+    column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
+    row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
+    if mark == "line":
+        return _lines(base, column, rows, y)
+    if mark == "dots":
+        return _dots(base, row, columns, y)
+    if mark == "stacked":
+        colour = alt.Color("column:N", sort=columns, title=x)
+        width = alt.X("value:Q", title=y, stack="zero")
+        return (
+            base.mark_bar().encode(width, row, colour, alt.Order("place:Q")).properties(width=420, height=alt.Step(ROW))
+        )
+    return _squares(base, column, row, alt.Color("value:Q", title=y, scale=alt.Scale(range=LIGHT_TO_MID)), 56)
+
+
+def _squares(base: alt.Chart, column: alt.X, row: alt.Y, shade: alt.Color, width: int) -> alt.LayerChart:
+    squares = base.mark_rect().encode(column, row, shade)
+    numbers = base.mark_text(fontSize=9).encode(column, row, alt.Text("printed:N"))
+    return (squares + numbers).properties(width=alt.Step(width), height=alt.Step(ROW))
+
+
+def _several(table: Table, told: list[dict[str, Any]], mark: Mark, x: str, y: str) -> alt.ConcatChart:
+    """One drawing for each heading, its groups along x (`panels`); or one for each group (`heatmaps`)."""
+    by, along = ("heading", "over") if mark == "panels" else ("over", "heading")
+    rows = list(dict.fromkeys(each["row"] for each in told))
+    most = max(abs(each["value"]) for each in told) or 1.0
+    drawn = []
+    for name in dict.fromkeys(each[by] for each in told):
+        own = [each for each in told if each[by] == name]
+        base = alt.Chart(alt.Data(values=own), title=alt.Title(name, anchor="start"))
+        order = list(dict.fromkeys(each[along] for each in own))
+        if mark == "panels":
+            column = alt.X(f"{along}:N", sort=order, title=x, axis=alt.Axis(labelAngle=0))
+            drawn.append(_lines(base, column, rows, y))
+            continue
+        column = alt.X(f"{along}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
+        row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
+        scale = alt.Scale(domain=[-most, 0, most], range=WORSE_TO_BETTER, interpolate="rgb")
+        drawn.append(_squares(base, column, row, alt.Color("value:Q", title=y, scale=scale), 34))
+    columns = PANELS_A_ROW if mark == "panels" else 1
+    return alt.concat(*drawn, columns=columns, title=alt.Title(table.title, anchor="start"))
+
+
+def _lines(base: alt.Chart, column: alt.X, rows: list[str], y: str) -> alt.LayerChart:
+    colour = alt.Color("row:N", sort=rows, title=None, legend=alt.Legend(labelLimit=300))
+    height = alt.Y("value:Q", title=y, scale=alt.Scale(zero=False))
+    dash = alt.StrokeDash("source:N", title=None, sort=["run", "published"], legend=None)
+    lines = base.mark_line(point=True).encode(column, height, colour, dash)
+    band = base.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
+    return (band + lines).properties(width=alt.Step(48), height=260)
+
+
+def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.LayerChart:
+    colour = alt.Color("column:N", sort=columns, title=None)
+    offset = alt.YOffset("column:N", sort=columns)
+    width = alt.X("value:Q", title=y, scale=alt.Scale(zero=False))
+    dots = base.mark_point(filled=True, size=50).encode(width, row, colour, offset, alt.Shape("source:N", title=None))
+    rules = base.mark_rule().encode(alt.X("low:Q", title=y), alt.X2("high:Q"), row, colour, offset)
+    step = alt.Step(14, **{"for": "offset"})
+    return (rules + dots).properties(width=420, height=step)
+
+
+def _told(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
+    told = []
+    for row in table.rows:
+        for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
+            if column.heading in leave_out or cell.value is None:
+                continue
+            scale = 100 if column.unit == "percent" else 1
+            ends = {
+                name: None if end is None else scale * end for name, end in (("low", cell.low), ("high", cell.high))
+            }
+            told.append(
+                {
+                    "row": _series(table, row),
+                    "column": f"{column.over} {column.heading}".strip(),
+                    "over": column.over,
+                    "heading": column.heading,
+                    "place": place,
+                    "value": scale * cell.value,
+                    "printed": column.printed(cell.value),
+                    "source": "published" if row.published else "run",
+                    **ends,
+                }
+            )
+    return told
+
+
+def _series(table: Table, row: Row) -> str:
+    """A row's name; what its other labels are is told with them: `model, reasoning on`."""
+    first, *others = row.shown_labels
+    named = [f"{key.lower()} {label}" for key, label in zip(table.labels[1:], others, strict=True) if label]
+    return ", ".join([first, *named])
+
+
+def write_figure(chart: Drawn, folder: Path, stem: str = "figure") -> list[Path]:
+    """Writes the figure as SVG and as PNG."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise WardroundError(NEEDED) from None
+    spec = chart.to_json()
+    files = [folder / f"{stem}.svg", folder / f"{stem}.png"]
+    files[0].write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    files[1].write_bytes(vl_convert.vegalite_to_png(spec, scale=SCALE))
+    return files

@@ -1,0 +1,1 @@
+"""Tables of figures, and the formats in which they are printed."""

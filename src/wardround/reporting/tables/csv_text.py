@@ -1,0 +1,26 @@
+"""A table as CSV: the figures as they are (fractions, unrounded), each with its interval, n and unparsed rate."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from wardround.reporting.tables.table import Table
+
+PARTS = ("value", "low", "high", "n", "clusters", "unparsed")
+
+
+def as_csv(table: Table) -> str:
+    """One line a row. `source` says whose figures they are: this run's or the paper's."""
+    headings = [f"{column.over} {column.heading}".strip() for column in table.columns]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        ["source", *table.labels]
+        + [heading if part == "value" else f"{heading} {part}" for heading in headings for part in PARTS]
+    )
+    for row in table.rows:
+        source = "published" if row.published else "run"
+        figures = [getattr(cell, part) for cell in row.cells for part in PARTS]
+        writer.writerow([source, *row.labels, *("" if figure is None else figure for figure in figures)])
+    return out.getvalue()
