@@ -22,7 +22,7 @@ from wardround.measuring import (
     subgroup_gaps,
 )
 from wardround.measuring.comparing.signflip import sign_flip
-from wardround.measuring.measures import reliability
+from wardround.measuring.measures.reliability import reliability
 
 
 def stated(claims: list[tuple[float, bool]]) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from wardround.measuring import (
     subgroup_gaps,
     upstream_errors,
 )
-from wardround.measuring.measures import reliability
+from wardround.measuring.measures.reliability import reliability
 from wardround.reporting import compare, report
 from wardround.reporting.figures import diagrams
 from wardround.reporting.figures.diagrams import BOTTOM, LEFT, RIGHT, TOP

@@ -10,7 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from wardround.measuring import risk_coverage
-from wardround.measuring.measures import reliability
+from wardround.measuring.measures.reliability import reliability
 from wardround.reporting.figures.diagrams import Bin, Kept, reliability_diagram, risk_diagram
 from wardround.reporting.reference_condition import at_reference, marks_at_reference, ranked
 from wardround.reporting.run_files import Measure, RunFolder

@@ -12,7 +12,7 @@ import polars as pl
 from wardround.benchmarks.engine.group_means import Values, means
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.measure import Kind
-from wardround.measuring.measures import reliability
+from wardround.measuring.measures.reliability import reliability
 from wardround.reporting.figures.table_figure import write_figure
 from wardround.reporting.reference_condition import marks_at_reference, ranked
 from wardround.reporting.run_files import RunFolder
