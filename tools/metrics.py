@@ -18,44 +18,9 @@ PACKAGE = ROOT / "src" / "wardround"
 MAX_FILES = 20
 PASSAGE_LINES = 8
 VAGUE_NAMES = frozenset(
-    [
-        "told",
-        "found",
-        "each",
-        "held",
-        "beside",
-        "whom",
-        "given",
-        "seen",
-        "taken",
-        "thing",
-        "things",
-        "stuff",
-        "tmp",
-        "Told",
-        "Found",
-        "Held",
-        "Given",
-        "Seen",
-        "Taken",
-        "Room",
-        "Seat",
-        "Seated",
-        "Sitting",
-        "Together",
-        "Panel",
-        "Hearing",
-        "Heard",
-        "Purse",
-        "Settled",
-        "Foretelling",
-        "believing",
-        "dealing",
-        "levelling",
-        "offering",
-        "revealing",
-        "figuring",
-    ]
+    {"told", "found", "each", "held", "beside", "whom", "given", "seen", "taken", "thing", "things", "stuff", "tmp"}
+    | {"Told", "Found", "Held", "Given", "Seen", "Taken", "Room", "Seat", "Seated", "Sitting", "Together", "Panel"}
+    | {"Hearing", "Heard", "Purse", "Settled", "Foretelling"}
 )
 
 

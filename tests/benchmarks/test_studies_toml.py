@@ -61,7 +61,7 @@ WITH_K = ("hit@", "recall@", "precision@", "ndcg@", "worst@")
 def test_who_has_read_one_folder_has_read_all_four(benchmark: str) -> None:
     there = {path.name for path in folder_of(benchmark).iterdir() if not path.name.startswith("__")}
     always = {"README.md", "studies.toml", "published"}
-    assert always <= there <= always | {"sections.py", "drawn", "skills.toml"}
+    assert always <= there <= always | {"sections.py", "figures", "skills.toml"}
 
 
 @pytest.mark.parametrize("name", ENTRIES)
