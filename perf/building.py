@@ -14,7 +14,7 @@ import orjson
 
 from perf.bars import bar, versions
 from perf.measured import Clock, measure, tell
-from wardround.building.sources.phenopackets import build_phenopackets
+from wardround.building.sources.phenopackets.build import build_phenopackets
 
 FEATURES = 8_000
 PER_DISEASE = 25  # patients, on average

@@ -10,7 +10,7 @@ from typing import Any
 from perf.bars import bar, versions
 from perf.measured import measure
 from perf.two_workers import Turn, gains, timed
-from wardround.degrade.workers import THREADS
+from wardround.degrade.workers import THREAD_VARIABLES
 
 
 def main(arguments: list[str]) -> bool:
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> bool:
     parser.add_argument("--turns", type=int, default=6, help="of one and two workers")
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'numpy', 'scipy', 'numba', 'pillow', 'scikit-image', 'torch', 'torchio')}")
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     told = measure("perf.peers.degrading", options.rounds)
     return all([_scan(told["scan"]), *_set(told["types"]), _workers(timed(options.turns))])
 

@@ -29,7 +29,7 @@ from perf.bars import bar
 from wardround.cases.set import write_case_set
 from wardround.core.case import Case
 from wardround.desk.desk import Desk
-from wardround.desk.tasks.criteria import CRITERIA
+from wardround.desk.tasks.rounds import CRITERIA
 
 PEOPLE, CASES = 50, 6_000
 COMMAND = [sys.executable, "-c", "from wardround.cli.main import main; main()", "desk", "--json", "--root"]
@@ -102,18 +102,18 @@ def furnish(root: Path) -> tuple[int, list[tuple[str, str]], str]:
     cases = ({"id": f"c{n}", "history": f"Patient {n}. " * 40, "questions": [choice]} for n in range(CASES))
     write_case_set(map(Case.model_validate, cases), root / "set")
     desk = Desk(root)
-    admin = desk.people.join(desk.people.invite("administrator"), "Ada", "correct horse")
+    admin = desk.accounts.join(desk.accounts.invite("administrator"), "Ada", "correct horse")
     kind = desk.kinds["review"]
     settings = {setting.name: setting.default for setting in kind.settings} | {"share": 0.0}
     told = {"project": "P", "kind": "review", "name": "N", "source": "set", "settings": settings}
-    task = desk.work.task(desk.work.make(told, kind.items(root / "set", settings, desk.root), admin))
+    task = desk.tasks.get_task(desk.tasks.create(told, kind.make_items(root / "set", settings, desk.root), admin))
     assert task is not None
-    desk.work.assign(task, ["role:student"], admin)
+    desk.tasks.assign(task, ["role:student"], admin)
     visitors = []
     for number in range(PEOPLE):
-        person = desk.people.join(desk.people.invite("student", admin), f"S{number}", "correct horse")
-        id = desk.people.open_session(person)
-        visitors.append((desk.visits.signed(id), desk.visits.token(id)))
+        person = desk.accounts.join(desk.accounts.invite("student", admin), f"S{number}", "correct horse")
+        id = desk.accounts.open_session(person)
+        visitors.append((desk.visits.sign(id), desk.visits.form_token(id)))
     cookie = desk.visits.cookie
     desk.close()
     return task.id, visitors, cookie

@@ -76,11 +76,11 @@ def ways_of(
     from sentence_transformers import SentenceTransformer
 
     from wardround.literature.encoders import make_encoder
-    from wardround.literature.encoders.encoder import told
+    from wardround.literature.encoders.encoder import join_article
 
     spec = f"sentence-transformers:{folder}/model"
     encoder = make_encoder(spec, device)
-    texts = [told(article) for article in articles]
+    texts = [join_article(article) for article in articles]
     peer = SentenceTransformer(str(folder / "model"), device=device)
     some = texts[: min(len(texts), 2_048 if device == "cuda" else 128)]
     ours: Callable[[], Any] = lambda: encoder.documents(articles)  # noqa: E731

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from perf.bars import bar, versions
 from perf.measured import Clock, measure, tell
-from wardround.literature import Record, read
 from wardround.literature.ingest.ingest import ingest_file
+from wardround.literature.ingest.record import ArticleRecord
+from wardround.literature.ingest.sources import read_records
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "xml" / "pubmed-29768149.xml"
 HEAD = b'<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n'
@@ -97,7 +98,7 @@ def cpu(way: Callable[[Path], int], file: Path, count: int) -> float:
 
 
 def ours(file: Path) -> int:
-    return sum(isinstance(each, Record) for each in read(file))
+    return sum(isinstance(each, ArticleRecord) for each in read_records(file))
 
 
 def whole(file: Path) -> int:

@@ -21,10 +21,10 @@ from PIL import Image as Pillow
 from perf.bars import bar, versions
 from wardround.cases.images.recipe import recipe_for
 from wardround.core.case import Image
-from wardround.degrade import TYPES, profile_named
+from wardround.degrade import TYPES, load_profile
 from wardround.degrade.recipe import render_degraded
 from wardround.degrade.types import TAXONOMY
-from wardround.desk.preview import at_severity, under_window
+from wardround.desk.pictures import render_at_severity, render_picture
 
 SIDES = (512, 1024)
 
@@ -57,13 +57,14 @@ def main(arguments: list[str]) -> bool:
         took = _drawn(dicom, turned, "gaussian_noise", rounds)
         worst = max(worst, took)
         print(f"    gaussian_noise under another window: {took:.0f}")
-        print(f"    another window: {_took(rounds, partial(under_window, dicom, image, None, 40.0, 400.0)):.0f}")
+        windowed = image.model_copy(update={"window": (40.0, 400.0)})
+        print(f"    another window: {_took(rounds, partial(render_picture, dicom, windowed, None)):.0f}")
     return bar("milliseconds to the next picture, the slowest type", worst, at_most=150)
 
 
 def _drawn(file: Path, image: Image, type: str, rounds: int) -> float:
-    profile, places = profile_named(), iter(np.linspace(0.2, 1.9, rounds + 1))
-    return _took(rounds, lambda: at_severity(file, image, type, float(next(places)), profile, quick=True))
+    profile, places = load_profile(), iter(np.linspace(0.2, 1.9, rounds + 1))
+    return _took(rounds, lambda: render_at_severity(file, image, type, float(next(places)), profile, quick=True))
 
 
 def _dicom(folder: Path) -> Path:

@@ -22,7 +22,8 @@ from scipy.stats import bootstrap
 from perf.bars import bar, versions
 from perf.measured import measure
 from perf.peers.measuring import CANDIDATES, write_marks
-from wardround.measuring.measures.definitions import definitions
+from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.record import MeasureContext
 
 TRIALS = 10
 MEASURED = 3  # intervals that scipy really draws for each group of slices and measures
@@ -65,7 +66,8 @@ def main(arguments: list[str]) -> bool:
 
 def _sums_of(intervals: pl.DataFrame) -> np.ndarray:
     """Of how many sums the figure of each interval is made."""
-    sums = {(m.name, m.version): len(set(m.sums)) for m in definitions(TRIALS, "strict-1", letters=4)}
+    measures = define_measures(MeasureContext(TRIALS, "strict-1", letters=4))
+    sums = {(m.name, m.version): len(set(m.sums)) for m in measures}
     found: np.ndarray = np.array([sums[told] for told in intervals.select("measure", "version").iter_rows()])
     return found
 

@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> bool:
 
 
 def make(file: Path, questions: int) -> Path:
-    """Rows as specs/protocols.md has them, about images that come up at random."""
+    """Rows as docs/protocols.md has them, about images that come up at random."""
     draw = random.Random(0)
     with file.open("w", encoding="utf-8") as opened:
         for number in range(questions):

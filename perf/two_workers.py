@@ -17,9 +17,9 @@ from skimage import data
 
 from wardround.core.case import Image
 from wardround.degrade import TYPES
-from wardround.degrade.files import Copy, Job, make_copies
+from wardround.degrade.files import CopyJob, DegradedCopy, make_copies
 from wardround.degrade.severities import CLINICAL
-from wardround.degrade.workers import JOBS_A_WORKER, in_order
+from wardround.degrade.workers import JOBS_PER_WORKER, map_in_order
 
 BURNT = 600_000  # turns of the loop in a job: about as long as a job of copies
 
@@ -54,47 +54,47 @@ def timed(turns: int) -> list[Turn]:
         return found[1:]  # in the first they started
 
 
-def _jobs(folder: Path) -> list[Job]:
+def _jobs(folder: Path) -> list[CopyJob]:
     """A helping: one type each, at both levels, on grey and colour by turns."""
     files = {name: folder / f"{name}.png" for name in ("camera", "immunohistochemistry")}  # both 512 x 512
     for name, file in files.items():
         Picture.fromarray(getattr(data, name)()).save(file)
     jobs = [
-        Job(
+        CopyJob(
             file,
             Image(path=file.name),
-            tuple(Copy(type, level, f"{file.stem}.{type}.{level}.png") for level in (1.0, 2.0)),
+            tuple(DegradedCopy(type, level, f"{file.stem}.{type}.{level}.png") for level in (1.0, 2.0)),
             folder,
             CLINICAL,
         )
         for type in TYPES
         for file in files.values()
     ]
-    return jobs[:JOBS_A_WORKER]
+    return jobs[:JOBS_PER_WORKER]
 
 
 class _Stream:
     """A pool that is fed whole helpings of one kind of job."""
 
-    def __init__(self, workers: int, copying: list[Job]) -> None:
+    def __init__(self, workers: int, copying: list[CopyJob]) -> None:
         self.workers, self.copying, self.kind = workers, copying, "copy"
-        self.results = in_order(work, self._fed(), workers)
+        self.results = map_in_order(work, self._fed(), workers)
 
     def seconds(self, kind: str) -> float:
         self.kind = kind
         started = time.perf_counter()
-        for _ in range(self.workers * JOBS_A_WORKER):
+        for _ in range(self.workers * JOBS_PER_WORKER):
             next(self.results)
         return time.perf_counter() - started
 
-    def _fed(self) -> Iterator[Job | None]:
+    def _fed(self) -> Iterator[CopyJob | None]:
         while True:
             for job in self.copying:
                 for _ in range(self.workers):
                     yield job if self.kind == "copy" else None
 
 
-def work(job: Job | None) -> None:
+def work(job: CopyJob | None) -> None:
     """In a worker: makes the copies, or burns."""
     if job is not None:
         assert isinstance(make_copies(job), list)

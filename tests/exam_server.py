@@ -1,10 +1,14 @@
-"""A model server for tests: speaks the OpenAI chat protocol on loopback, as well-behaved or as hostile as told."""
+"""A model server for tests: speaks the OpenAI chat protocol on loopback, well-behaved or hostile.
+
+No test waits for a time: `hold` keeps replies back, `wait_for` waits for a state, `release` sends the replies.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import random
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -16,13 +20,13 @@ from aiohttp import web
 # request body, index of the choice -> the text, or fields of the choice
 Answering = Callable[[dict[str, Any], int], str | dict[str, Any]]
 Replying = Callable[[dict[str, Any], int], web.Response | None]  # request body, number of the call
-FAULTS = ("429", "500", "503", "hang", "drop", "drop-in-body", "truncated", "error-body")
+FAULTS = ("429", "500", "503", "drop", "drop-in-body", "truncated", "error-body")
 
 
 def letter_by_hash(body: dict[str, Any], index: int) -> str:
     """A deterministic server: the answer depends on the messages alone."""
-    told = orjson.dumps(body["messages"]) + str(index).encode()
-    return "ABCD"[hashlib.sha256(told).digest()[0] % 4]
+    prompt = orjson.dumps(body["messages"]) + str(index).encode()
+    return "ABCD"[hashlib.sha256(prompt).digest()[0] % 4]
 
 
 def text_of(body: dict[str, Any]) -> str:
@@ -34,9 +38,9 @@ def text_of(body: dict[str, Any]) -> str:
 class ExamServer:
     """`with ExamServer(...) as server:` serves on a free port until the block ends.
 
-    `several` says what it makes of `n`: True gives n choices, False gives one, "refused" answers 400.
-    `replying` may answer a call in its own way; where it gives None, the call is answered as usual. `reading` answers
-    plain completions; without it there are none.
+    `several` is what it does with `n`: True gives n choices, False gives one, "refused" answers 400. `replying` may
+    answer a call in its own way; if it returns None, the call is answered as usual. `reading` answers plain
+    completions; without it there are none.
     """
 
     def __init__(
@@ -48,14 +52,13 @@ class ExamServer:
         capacity: int | None = None,
         service_seconds: float = 0.0,
         several: bool | Literal["refused"] = True,
-        hang_seconds: float = 30.0,
         model: str = "exam-model",
         first_token: Callable[[dict[str, Any]], list[tuple[str, float]]] | None = None,
         replying: Replying | None = None,
         reading: Callable[[dict[str, Any]], web.Response] | None = None,
     ) -> None:
         self.answering, self.fault_rate, self.capacity = answering, fault_rate, capacity
-        self.service_seconds, self.several, self.hang_seconds = service_seconds, several, hang_seconds
+        self.service_seconds, self.several = service_seconds, several
         self.model, self.first_token, self.replying, self.reading = model, first_token, replying, reading
         self.read: list[dict[str, Any]] = []
         self.calls = 0
@@ -68,7 +71,11 @@ class ExamServer:
         self.answered: Counter[str] = Counter()
         self.most_at_once = 0
         self.port = 0
+        self.held = 0  # calls whose replies are kept back now
         self._at_once = 0
+        self._passed = 0  # calls whose replies were not kept back, or no longer
+        self._hold_at: int | None = None
+        self._changed = threading.Condition()
         self._random = random.Random(seed)
 
     def __enter__(self) -> ExamServer:
@@ -91,18 +98,34 @@ class ExamServer:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(10)
 
+    def hold(self, answers: int = 0) -> None:
+        """Keeps further replies back once so many have been sent, until `release`."""
+        self._hold_at = answers
+
+    def release(self) -> None:
+        """Sends the replies that were kept back, and keeps back no others."""
+        self._hold_at = None
+        self._loop.call_soon_threadsafe(self._released.set)
+
+    def wait_for(self, is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+        """Waits until something is so about this server; fails if the process that should bring it about has ended."""
+        with self._changed:
+            while not self._changed.wait_for(is_so, timeout=1):
+                if process is not None:
+                    assert process.poll() is None, process.communicate()[1]
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def _serve(self, started: threading.Event) -> None:
         async def serve() -> None:
-            self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+            self._loop, self._stop, self._released = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
             app = web.Application(client_max_size=2**28)
             app.router.add_post("/v1/chat/completions", self._complete)
             if self.reading is not None:
                 app.router.add_post("/v1/completions", self._read)
-            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
             await runner.setup()
             site = web.TCPSite(runner, "127.0.0.1", self.port)
             await site.start()
@@ -115,21 +138,43 @@ class ExamServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
-        self.calls += 1
-        number = self.calls
+        with self._changed:
+            self.calls += 1
+            number = self.calls
+            self._changed.notify_all()
         if self._random.random() < self.fault_rate:
             return await self._fault(self._random.choice(FAULTS), request)
         if self.capacity is not None and self._at_once >= self.capacity:
-            self.refused.append(number)
+            with self._changed:
+                self.refused.append(number)
+                self._changed.notify_all()
             return web.json_response({"error": {"message": "too many requests"}}, status=429)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             if self.service_seconds:
                 await asyncio.sleep(self.service_seconds)
+            await self._pass_gate()
             return self._reply(orjson.loads(raw), number, request)
         finally:
-            self._at_once -= 1
+            with self._changed:
+                self._at_once -= 1
+                self._changed.notify_all()
+
+    async def _pass_gate(self) -> None:
+        while self._hold_at is not None and self._passed >= self._hold_at:
+            self._released.clear()
+            self._count_held(1)
+            try:
+                await self._released.wait()
+            finally:
+                self._count_held(-1)
+        self._passed += 1
+
+    def _count_held(self, change: int) -> None:
+        with self._changed:
+            self.held += change
+            self._changed.notify_all()
 
     async def _read(self, request: web.Request) -> web.Response:
         assert self.reading is not None
@@ -154,8 +199,8 @@ class ExamServer:
         count = body.get("n", 1) if self.several is True else 1
         choices = []
         for index in range(count):
-            said = self.answering(body, index)
-            fields = said if isinstance(said, dict) else {"message": {"role": "assistant", "content": said}}
+            reply = self.answering(body, index)
+            fields = reply if isinstance(reply, dict) else {"message": {"role": "assistant", "content": reply}}
             choice: dict[str, Any] = {"index": index, "finish_reason": "stop", **fields}
             if body.get("logprobs") and self.first_token is not None:
                 top = [{"token": token, "logprob": value} for token, value in self.first_token(body)]
@@ -171,9 +216,6 @@ class ExamServer:
             return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": "0.05"})
         if kind in ("500", "503"):
             return web.Response(status=int(kind), text="<html>broken</html>")
-        if kind == "hang":
-            await asyncio.sleep(self.hang_seconds)
-            return web.Response(status=504)
         whole = orjson.dumps(
             {"model": self.model, "choices": [{"index": 0, "message": {"role": "assistant", "content": "broken"}}]}
         )

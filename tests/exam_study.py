@@ -14,7 +14,7 @@ from typing import Any
 
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
-from wardround.running.study_run import Examination, Places
+from wardround.running.study_run import RunPaths, StudyRun
 
 WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
 
@@ -32,10 +32,10 @@ def case(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def write_cases(folder: Path, cases: int | Iterable[dict[str, Any]]) -> Path:
-    """A case set of so many plain cases, or of these."""
+    """A case set of these cases, or of a number of plain ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    told = [case(number) for number in range(cases)] if isinstance(cases, int) else cases
-    (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    records = [case(number) for number in range(cases)] if isinstance(cases, int) else cases
+    (folder / "cases.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     return folder
 
 
@@ -48,7 +48,7 @@ def write_study(
     more: str = "",
     **tables: dict[str, Any],
 ) -> Path:
-    """`study.toml` with one candidate behind `url`; what is given is added or wins."""
+    """`study.toml` with one candidate at `url`; the arguments add to its defaults or replace them."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = _pairs({"name": "exam", "cases": "cases", **(top or {})})
     server = {"name": "server", "provider": "openai", "base_url": url, "model": "exam", "timeout": 20}
@@ -72,21 +72,17 @@ def _toml(value: Any) -> str:
 
 def examine(study: Path, *, amend: bool = False, notes: list[str] | None = None) -> dict[str, Any]:
     """Runs a study in this process up to its manifest, with runs/ and answers.sqlite beside the study."""
-    heard = notes if notes is not None else []
-    examination = open_examination(study, heard)
+    paths = RunPaths.from_options(study, study.parent / "runs", None)
+    note = (notes if notes is not None else []).append
+    study_run = StudyRun(load_study(study), paths, AnswerReader(), note=note)
 
-    async def go() -> dict[str, Any]:
+    async def run() -> dict[str, Any]:
         try:
-            return await examination.run(amend=amend, quiet=True)
+            return await study_run.run(amend=amend, quiet=True)
         finally:
-            await examination.close()
+            await study_run.close()
 
-    return asyncio.run(go())
-
-
-def open_examination(study: Path, notes: list[str]) -> Examination:
-    places = Places.given(study, study.parent / "runs", None)
-    return Examination(load_study(study), places, AnswerReader(), note=notes.append)
+    return asyncio.run(run())
 
 
 def stored(answers: Path, table: str = "answers") -> list[tuple[Any, ...]]:
@@ -116,7 +112,7 @@ def wardround(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND,
         env=environment(**variables),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

@@ -38,7 +38,7 @@ def leaked_case(number: int, **fields: Any) -> dict[str, Any]:
         "id": "mcq",
         "kind": "choice",
         "prompt": "What is the diagnosis?",
-        "options": [f"{each} disease" for each in drawn.sample(SIGNS, 5)],
+        "options": [f"{sign} disease" for sign in drawn.sample(SIGNS, 5)],
         "gold": number % 5,
         "rationale": f"A {tests[0]} this high together with {signs[1]} of the {places[0]} is seen in patient {number} "
         f"only, and {tests[1]} rules the other diseases of the {places[1]} out.",

@@ -23,8 +23,8 @@ def article(number: int) -> dict[str, Any]:
 
 
 def own_article(number: int) -> dict[str, Any]:
-    told = f"A case of {SIGNS[number]} that was {DISEASES[number]}."
-    return {"pmid": str(9000 + number), "title": told, "abstract": told, "year": 2024}
+    text = f"A case of {SIGNS[number]} that was {DISEASES[number]}."
+    return {"pmid": str(9000 + number), "title": text, "abstract": text, "year": 2024}
 
 
 def library(folder: Path, more: tuple[dict[str, Any], ...] = ()) -> Path:
@@ -33,10 +33,10 @@ def library(folder: Path, more: tuple[dict[str, Any], ...] = ()) -> Path:
         {"pmid": str(5000 + n), "title": f"Costs of ward {n}", "abstract": f"We counted beds and staff of ward {n}."}
         for n in range(30)
     ]
-    told = [*map(article, range(6)), *map(own_article, range(6)), *others, *more]
+    articles = [*map(article, range(6)), *map(own_article, range(6)), *others, *more]
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "articles.jsonl"
-    source.write_text("".join(json.dumps(each) + "\n" for each in told))
+    source.write_text("".join(json.dumps(record) + "\n" for record in articles))
     build([source], folder / "index", columns=[])
     return folder / "index"
 

@@ -89,14 +89,14 @@ def said(kind: str, number: int) -> str:
 def planted_index(folder: Path) -> Path:
     """The index of all three articles of every case."""
     articles = []
-    for number, (cited, found, first, _) in enumerate(PLAN):
+    for number, (cited, searched, first, _) in enumerate(PLAN):
         marks = {1000: f"reference{number}", 2000: f"beta{number} gamma{number} delta{number}", 3000: f"alpha{number}"}
-        for base, kind in zip(marks, (cited, found, first), strict=True):
+        for base, kind in zip(marks, (cited, searched, first), strict=True):
             text = f"We saw {marks[base]}. {said(kind, number)}"
             articles.append({"pmid": str(base + number), "title": f"A report about {base + number}", "abstract": text})
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "articles.jsonl"
-    source.write_text("".join(json.dumps(each) + "\n" for each in articles))
+    source.write_text("".join(json.dumps(article) + "\n" for article in articles))
     build([source], folder / "index", columns=[])
     return folder / "index"
 
@@ -125,7 +125,7 @@ def planted_cases() -> Sequence[dict[str, Any]]:
 def planted_study(folder: Path) -> Path:
     """A study of all these cases, without and with the three kinds of evidence, one article each."""
     write_cases(folder / "cases", planted_cases())
-    told = {"believer": BELIEVER, "evidence": json.dumps(["none", *SHARES])}
+    fields = {"believer": BELIEVER, "evidence": json.dumps(["none", *SHARES])}
     file = folder / "study.toml"
-    file.write_text(STUDY.format(index=json.dumps(str(planted_index(folder / "library"))), **told))
+    file.write_text(STUDY.format(index=json.dumps(str(planted_index(folder / "library"))), **fields))
     return file

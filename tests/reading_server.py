@@ -27,9 +27,9 @@ def logprobs(text: str) -> list[float]:
 
 
 def _completion(choice: dict[str, Any], many: int) -> web.Response:
-    told = {"index": 0, "text": "", "finish_reason": "length", **choice}
+    completed = {"index": 0, "text": "", "finish_reason": "length", **choice}
     usage = {"prompt_tokens": many, "completion_tokens": 1}
-    return web.json_response({"model": "exam-model", "choices": [told], "usage": usage})
+    return web.json_response({"model": "exam-model", "choices": [completed], "usage": usage})
 
 
 def vllm(body: dict[str, Any]) -> web.Response:
@@ -51,8 +51,8 @@ def echoing(body: dict[str, Any]) -> web.Response:
         return web.json_response({"error": {"message": "unknown field prompt_logprobs"}}, status=422)
     assert body["echo"] is True
     read, values = tokens(body["prompt"]), logprobs(body["prompt"])
-    told = {"tokens": ["<s>", *read, " and"], "token_logprobs": [None, *values, -0.5]}
-    return _completion({"logprobs": told, "text": body["prompt"] + " and"}, len(read) + 1)
+    choice = {"tokens": ["<s>", *read, " and"], "token_logprobs": [None, *values, -0.5]}
+    return _completion({"logprobs": choice, "text": body["prompt"] + " and"}, len(read) + 1)
 
 
 def llama_cpp(body: dict[str, Any]) -> web.Response:

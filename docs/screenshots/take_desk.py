@@ -17,16 +17,16 @@ from typing import Any
 
 from PIL import Image
 
-from wardround.building.sources.starter import build_starter
+from wardround.building.sources.starter.build import build_starter
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.degrade.types import fits
-from wardround.desk import work as working
-from wardround.desk.auth.people import Person
+from wardround.desk import task_store
+from wardround.desk.auth.accounts import Person
 from wardround.desk.desk import Desk
 from wardround.desk.records import NewItem
-from wardround.desk.submit import give, may_open
-from wardround.desk.tasks.criteria import CRITERIA
+from wardround.desk.submit import open_item, submit_verdict
+from wardround.desk.tasks.rounds import CRITERIA
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "tests" / place) for place in ("", "desk")]
 
@@ -98,25 +98,25 @@ def furnish(root: Path) -> dict[str, Any]:
     lines = [line | {"case": f"case-{number}", "question": "open"} for number, line in enumerate(lines)]
     (root / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     desk = Desk(root)
-    admin = desk.people.join(desk.people.invite("administrator"), "Amal Haddad", PASSWORD)
+    admin = desk.accounts.join(desk.accounts.invite("administrator"), "Amal Haddad", PASSWORD)
     people = {"Amal Haddad": admin}
     for name, role in PEOPLE.items():
         if name not in people:
-            people[name] = desk.people.join(desk.people.invite(role, admin), name, PASSWORD, "")
+            people[name] = desk.accounts.join(desk.accounts.invite(role, admin), name, PASSWORD, "")
     tasks = {}
     for kind, name, source, settings, roles in (
         ("review", "Starter cases, first reading", "starter", {"share": 0.4}, ("student", "attending")),
         ("retain", "Degraded questions", "degraded", {"readers": 3}, ("radiologist",)),
         ("judge", "Open answers, 20 pairs", "pairs.jsonl", {}, ("attending", "radiologist")),
         ("severity", "How far may blur go?", "starter", {"types": "gaussian_blur"}, ("radiologist",)),
-        ("exam", "Starter cases, a sitting", "starter", {"cases": 6}, ("attending", "student")),
+        ("exam", "Starter cases, an exam", "starter", {"cases": 6}, ("attending", "student")),
     ):
         tasks[kind] = make(desk, kind, name, source, settings, admin)
-        desk.work.assign(desk.work.task(tasks[kind]), [f"role:{role}" for role in roles], admin)
-    tasks["errors"] = desk.work.make(ERRORS[0], ERRORS[1], admin)
-    desk.work.assign(desk.work.task(tasks["errors"]), ["role:attending"], admin)
+        desk.tasks.assign(desk.tasks.get_task(tasks[kind]), [f"role:{role}" for role in roles], admin)
+    tasks["errors"] = desk.tasks.create(ERRORS[0], ERRORS[1], admin)
+    desk.tasks.assign(desk.tasks.get_task(tasks["errors"]), ["role:attending"], admin)
     draw = random.Random(7)
-    really, working.now = working.now, CLOCK
+    real_now, task_store.now = task_store.now, CLOCK
     for name in ("Jonas Weiss", "Mei Tanaka"):
         work(desk, tasks["review"], people[name], 14, lambda item: review("student", item.number % 9 != 0))
     work(desk, tasks["review"], people["Priya Nair"], 12, lambda item: review("physician", item.number % 4 != 0))
@@ -124,10 +124,10 @@ def furnish(root: Path) -> dict[str, Any]:
         work(desk, tasks["retain"], people[name], 30, lambda item, slips=slips: retain(item, draw.random() < slips))
         work(desk, tasks["judge"], people[name], 10, lambda item, slips=slips: judge(item, draw.random() < slips))
         work(desk, tasks["severity"], people[name], 4, lambda item: severity(draw))
-    desk.kinds["exam"].prepare(desk, desk.work.task(tasks["exam"]), people["Mei Tanaka"])
+    desk.kinds["exam"].prepare(desk, desk.tasks.get_task(tasks["exam"]), people["Mei Tanaka"])
     work(desk, tasks["exam"], people["Mei Tanaka"], 3, sit)
-    working.now = really
-    invitation = desk.people.invite("student", admin)
+    task_store.now = real_now
+    invitation = desk.accounts.invite("student", admin)
     desk.close()
     return {"people": people, "tasks": tasks, "invitation": invitation}
 
@@ -136,21 +136,21 @@ def make(desk: Desk, kind: str, name: str, source: str, settings: dict[str, Any]
     """A task of a kind with its usual settings, but for those given."""
     known = desk.kinds[kind]
     settings = {setting.name: setting.default for setting in known.settings} | settings
-    told = {"project": "Winter benchmark", "kind": kind, "name": name, "source": source, "settings": settings}
-    return desk.work.make(told, known.items(desk.below(source), settings, desk.root), by)
+    task = {"project": "Winter benchmark", "kind": kind, "name": name, "source": source, "settings": settings}
+    return desk.tasks.create(task, known.make_items(desk.resolve(source), settings, desk.root), by)
 
 
 def work(desk: Desk, task: int, person: Person, most: int, say: Any) -> None:
     """Reads so many items."""
     for number in range(most):
-        found = desk.work.task(task)
-        item = desk.kind(found).next(desk, found, person)
-        if item is None:
+        record = desk.tasks.get_task(task)
+        next_number = desk.kind(record).next_item(desk, record, person)
+        if next_number is None:
             return
-        opened = desk.work.item(found, item)
-        may_open(desk, found, opened, person)
+        item = desk.tasks.get_item(record, next_number)
+        open_item(desk, record, item, person)
         CLOCK.tick()
-        give(desk, found, opened, person, say(opened), f"{task}-{person.id}-{number}-once")
+        submit_verdict(desk, record, item, person, say(item), f"{task}-{person.id}-{number}-once")
 
 
 def review(level: str, is_fine: bool) -> dict[str, Any]:
@@ -187,28 +187,28 @@ def sit(item: Any) -> dict[str, Any]:
 
 def _degraded(source: Path, target: Path) -> None:
     """The starter's choice questions, each with one degradation at L1 and L2."""
-    types, told = ("gaussian_blur", "reduce_contrast", "motion_blur", "gaussian_noise"), []
+    types, cases = ("gaussian_blur", "reduce_contrast", "motion_blur", "gaussian_noise"), []
     shutil.copytree(source / "images", target / "images")
     for number, case in enumerate(CaseSet.open(source)):
-        clean = next(each for each in case.as_written()["questions"] if each["id"] == "mcq")
+        clean = next(question for question in case.as_written()["questions"] if question["id"] == "mcq")
         type = types[number % len(types)]
         assert fits(type, case.images[0].modality)
         twins = [
             clean | {"id": f"mcq-{type}-{level}", "of": "mcq", "degradations": [f"{type}@{level}"]}
             for level in ("L1", "L2")
         ]
-        told.append(Case.model_validate(case.as_written() | {"questions": [clean, *twins]}))
-    write_case_set(told, target)
+        cases.append(Case.model_validate(case.as_written() | {"questions": [clean, *twins]}))
+    write_case_set(cases, target)
 
 
-def pages(told: dict[str, Any]) -> list[tuple[str, str | None, str]]:
+def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
     """Name, who looks, address."""
     review, retain, judge, errors, severity, exam = (
-        told["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "exam")
+        furnished["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "exam")
     )
     return [
         ("login", None, "/login"),
-        ("join", None, f"/join/{told['invitation']}"),
+        ("join", None, f"/join/{furnished['invitation']}"),
         ("home", "Tomas Novak", "/"),
         ("queue", "Mei Tanaka", f"/tasks/{review}"),
         ("review", "Jonas Weiss", f"/tasks/{review}/next"),
@@ -233,26 +233,26 @@ def pages(told: dict[str, Any]) -> list[tuple[str, str | None, str]]:
 
 def take(out: Path, only: list[str]) -> None:
     """All the pictures."""
-    from desk_process import Served
+    from desk_process import DeskProcess
     from playwright.sync_api import sync_playwright
 
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "desk"
-        told = furnish(root)
+        furnished = furnish(root)
         desk = Desk(root)
-        with Served(root) as served, sync_playwright() as player:
+        with DeskProcess(root) as process, sync_playwright() as player:
             browser = player.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            for name, who, address in pages(told):
+            for name, who, address in pages(furnished):
                 if only and name not in only:
                     continue
                 for width, scheme in VIEWS:
                     seen = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
                     if who is not None:
-                        cookie = desk.visits.signed(desk.people.open_session(told["people"][who]))
-                        seen.add_cookies([{"name": desk.visits.cookie, "value": cookie, "url": served.url}])
+                        cookie = desk.visits.sign(desk.accounts.open_session(furnished["people"][who]))
+                        seen.add_cookies([{"name": desk.visits.cookie, "value": cookie, "url": process.url}])
                     page = seen.new_page()
-                    page.goto(served.url + address, wait_until="networkidle")
+                    page.goto(process.url + address, wait_until="networkidle")
                     file = out / f"desk-{name}-{width}-{scheme}.png"
                     page.screenshot(path=file, full_page=True)
                     Image.open(file).convert("RGB").quantize(COLOURS).save(file, optimize=True)

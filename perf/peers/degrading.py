@@ -22,7 +22,7 @@ from skimage.transform import iradon, radon
 
 from perf.measured import Clock, tell
 from wardround.cases.images import pixels, recipe_for
-from wardround.cases.images.render import encoded
+from wardround.cases.images.render import encode_pixels
 from wardround.cases.images.window import Pixels
 from wardround.core.case import Image
 from wardround.degrade import TYPES, degrade
@@ -86,8 +86,8 @@ def _costs(type: str, image: Pixels, rounds: int) -> dict[str, Any]:
     peer, its = _peer(type, image)
     return {
         "ours": [_least(draw, TRIES * rounds) for draw in drawing],
-        "png": [_least(partial(encoded, done, "png"), TRIES * rounds) for done in drawn],
-        "jpeg": [_least(partial(encoded, done, "jpeg"), TRIES * rounds) for done in drawn],
+        "png": [_least(partial(encode_pixels, done, "png"), TRIES * rounds) for done in drawn],
+        "jpeg": [_least(partial(encode_pixels, done, "jpeg"), TRIES * rounds) for done in drawn],
         "peer": peer,
         "its": [_least(draw, rounds if type in SCANS else TRIES * rounds) for draw in its],
     }

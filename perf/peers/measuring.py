@@ -17,7 +17,7 @@ import polars as pl
 from perf.measured import Clock, tell
 from wardround.core.condition import Condition
 from wardround.core.study import Study
-from wardround.marking.marks import SCHEMA
+from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import measure
 from wardround.measuring.engine.resampling import Resampling
 from wardround.measuring.engine.tables import write_table
@@ -80,8 +80,10 @@ def _answers(asked: pl.DataFrame, chance: np.ndarray, name: str, random: np.rand
         parser=pl.lit("strict-1"),
     )
     marks = marks.with_columns(option=pl.when(pl.col("outcome") == "unparsed").then(None).otherwise("option"))
-    empty = [pl.lit(None, dtype=dtype).alias(column) for column, dtype in SCHEMA.items() if column not in marks.columns]
-    return marks.with_columns(empty).select(*SCHEMA)
+    empty = [
+        pl.lit(None, dtype=dtype).alias(column) for column, dtype in MARKS_SCHEMA.items() if column not in marks.columns
+    ]
+    return marks.with_columns(empty).select(*MARKS_SCHEMA)
 
 
 def main(folder: Path, candidates: int, out: Path) -> None:

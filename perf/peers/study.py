@@ -14,11 +14,11 @@ def main(study_file: Path, workspace: Path) -> None:
     from perf.measured import Clock, tell
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
-    from wardround.running.study_run import Examination, Places
+    from wardround.running.study_run import RunPaths, StudyRun
 
     started = Clock.now()
-    places = Places.given(study_file, workspace / "runs", None)
-    examination = Examination(load_study(study_file), places, AnswerReader(), note=lambda line: None)
+    places = RunPaths.given(study_file, workspace / "runs", None)
+    examination = StudyRun(load_study(study_file), places, AnswerReader(), note=lambda line: None)
 
     async def run() -> dict[str, object]:
         try:

@@ -1,55 +1,286 @@
-"""The whole way of a study: run, mark, measure, report. Each command has its function here."""
+"""The Python interface: commands as functions, and a run as tables.
+
+`import wardround as wr` offers the names of the first half (`wr.run`, `wr.load_run`, ...). The second half is the
+pipeline of a study over folders (run, mark, measure, report), which the commands call.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
+from markupsafe import Markup
 
-from wardround.asking.prompts import Prompts
+from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.study import JudgeSettings, Study, load_judge, load_study
-from wardround.marking.evidence.grounding import Test, supported
-from wardround.marking.evidence.support_judge import Wanted
-from wardround.marking.judges.calls import Hearing, open_judge
-from wardround.marking.judges.judge import predictions, verdict_table, write_verdicts
-from wardround.marking.marks import FILE as MARKS
-from wardround.marking.marks import mark, with_error_classes, write_marks
+from wardround.core.interrupt import interrupt_runs
+from wardround.core.study import CandidateSettings, Study, load_judge, load_study
+from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
+from wardround.marking.marks import MARKS_FILE, write_marks
 from wardround.marking.reader import AnswerReader
-from wardround.measuring import write_measures
+from wardround.marking.run_marks import chance_accuracy, judged_manifest, write_run_marks
+from wardround.measuring import power_from_guesses, power_from_marks, write_measures
 from wardround.measuring.comparing.families import families
-from wardround.measuring.validation.judge_validation import validate, with_labels
-from wardround.reporting.case_views import Views
-from wardround.reporting.compare import compare
-from wardround.reporting.page import report
-from wardround.running.budget import Purse
-from wardround.running.parquet import write_in_parts
+from wardround.measuring.comparing.power import SampleSize
+from wardround.measuring.validation.judge_validation import measure_judge, with_labels
+from wardround.reporting.answer_records import AnswerRecords
+from wardround.reporting.case_views import CaseViews
+from wardround.reporting.compare import compare as write_comparison
+from wardround.reporting.notebook import Page
+from wardround.reporting.page import report as write_report
+from wardround.reporting.sections.section import SectionMaker
+from wardround.running.budget import BudgetTracker
 from wardround.running.run_folder import RunFolder, warnings_of
-from wardround.running.store import Row, Store
-from wardround.running.study_run import Examination, Places
-from wardround.running.used_answers import Shown, read_used, scan_used
+from wardround.running.store import AnswerKey
+from wardround.running.stored_run import StoredRun, pack_answers
+from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.used_answers import read_used
+
+if TYPE_CHECKING:
+    from wardround.benchmarks.engine.bench import BenchResult
+    from wardround.benchmarks.engine.grid import GridResult
+    from wardround.preflight import CheckResult
+    from wardround.reporting.tables.table import Table
 
 INTERRUPTED = 130
+SHOWN_MEASURES = ("accuracy", "hit@1")
+Result = TypeVar("Result")
+AnyPath = Path | str
+StudySource = Study | AnyPath
+
+
+class Run:
+    """A run that was made: its tables, its answers and its report."""
+
+    def __init__(self, folder: AnyPath, *, answers: AnyPath | None = None) -> None:
+        self.folder = Path(folder)
+        self._answers = _path(answers)
+        if not (self.folder / "manifest.json").exists():
+            raise BadInput(self.folder, "is not a run folder: there is no manifest.json in it")
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return RunFolder(self.folder).manifest
+
+    @property
+    def status(self) -> str:
+        """`complete` or `incomplete`; the manifest's `why` says why."""
+        return str(self.manifest["status"])
+
+    @property
+    def measures(self) -> pl.DataFrame:
+        """measures.csv: one line per measure, candidate and slice, with interval and n."""
+        return self._table("measures.csv")
+
+    @property
+    def comparisons(self) -> pl.DataFrame:
+        """comparisons.csv: paired differences with tests, by family."""
+        return self._table("comparisons.csv")
+
+    @property
+    def marks(self) -> pl.DataFrame:
+        """marks.parquet: how each answer was marked."""
+        return self._table(MARKS_FILE)
+
+    def answers(self, **filters: Any) -> AnswerRecords:
+        """Answers with what was shown and replied, filtered by columns of the marks.
+
+        `run.answers(outcome="wrong", candidate="qwen", condition={"images": "as-is"})`. A record is rendered when it is
+        read, so a large run costs nothing until then.
+        """
+        return AnswerRecords(self._stored, self.marks, filters)
+
+    @property
+    def report(self) -> Page:
+        """The report, shown inside a notebook."""
+        return Page(self.folder / "report.html")
+
+    def table(self, name: str) -> Table:
+        """The table of a paper drawn from this run, such as `cure/table2`."""
+        from wardround.benchmarks.engine.report_section import table_of_run
+
+        return table_of_run(name, self.folder)
+
+    def _table(self, name: str) -> pl.DataFrame:
+        file = self.folder / name
+        if not file.exists():
+            raise BadInput(self.folder, f"there is no {name} in it; `wardround mark` writes it")
+        return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema_length=None)
+
+    @cached_property
+    def _stored(self) -> StoredRun:
+        stored = StoredRun.open(self.folder, self._answers)
+        weakref.finalize(self, stored.store.close)
+        return stored
+
+    def __repr__(self) -> str:
+        return f"<Run {self.folder} ({self.status})>"
+
+    def _repr_html_(self) -> str:
+        columns = ("measure", "candidate", "value", "low", "high", "n")
+        scores = self.measures.filter(pl.col("slice") == "{}", pl.col("measure").is_in(SHOWN_MEASURES)).select(columns)
+        return Markup("<p><b>{}</b>: {}</p>").format(self.manifest["study"]["name"], self.status) + scores._repr_html_()
+
+
+def run(study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | None = None, **options: Any) -> Run:
+    """Runs a study or continues it, then marks, measures and reports; `options` are those of `run_study`.
+
+    It also works inside a running event loop, as in Jupyter: the study then runs in a thread of its own.
+    """
+    ended = _outside_event_loop(partial(run_study, _study(study), runs=_path(runs), answers=_path(answers), **options))
+    return Run(ended.folder, answers=answers)
+
+
+async def arun(study: StudySource, **options: Any) -> Run:
+    """Like `run`, without blocking the event loop. Cancelling it stops the run; its answers are kept."""
+    try:
+        return await asyncio.to_thread(run, study, **options)
+    except asyncio.CancelledError:
+        interrupt_runs()
+        raise
+
+
+def check(
+    study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | None = None, **options: Any
+) -> CheckResult:
+    """Checks a study before money is spent: one real Ask per candidate, counts, tokens and cost."""
+    from wardround.preflight import check_study
+
+    return _outside_event_loop(partial(check_study, _study(study), runs=_path(runs), answers=_path(answers), **options))
+
+
+def mark(run: Run | AnyPath, *, answers: AnyPath | None = None, judge: AnyPath | None = None, **options: Any) -> Run:
+    """Marks, measures and reports a run again from its stored answers; `options` are those of `mark_run`."""
+    folder = _folder(run)
+    _outside_event_loop(partial(mark_run, folder, answers=_path(answers), judge=_path(judge), **options))
+    return Run(folder, answers=answers)
+
+
+def report(
+    run: Run | AnyPath, *, with_cases: bool = False, answers: AnyPath | None = None, out: AnyPath | None = None
+) -> Page:
+    """Writes the report of a run again, with a page per case if wanted."""
+    return Page(report_runs([_folder(run)], with_cases=with_cases, answers=_path(answers), out=_path(out)))
+
+
+def compare(*runs: Run | AnyPath, out: AnyPath = "comparison.html") -> Page:
+    """Compares runs on one page, for the measures that they share."""
+    return Page(write_comparison([_folder(run) for run in runs], Path(out)))
+
+
+def load_run(folder: AnyPath, *, answers: AnyPath | None = None) -> Run:
+    """A run that exists, by its folder."""
+    return Run(folder, answers=answers)
+
+
+def load_cases(path: AnyPath, layout: str = "wardround") -> CaseSource:
+    """The cases of a case set, or of a published layout."""
+    return reader_for(layout)(Path(path))
+
+
+def starter_cases(folder: AnyPath) -> CaseSet:
+    """Builds the starter case set (24 invented cases with public images) in a folder, and opens it."""
+    from wardround.building.sources.starter.build import build_starter
+
+    build_starter(Path(folder))
+    return CaseSet.open(folder)
+
+
+def bench(name: str, *, candidates: Sequence[CandidateSettings] = (), **options: Any) -> BenchResult:
+    """Runs a named study of a benchmark, such as `medq-deg/table6`, and returns its tables.
+
+    `options` are those of `wardround.benchmarks.engine.bench.bench`: cases, runs, answers, trials and others.
+    """
+    from wardround.benchmarks.engine.bench import bench as run_bench
+
+    settings = [_settings(candidate) for candidate in candidates]
+    return _outside_event_loop(partial(run_bench, name, candidates=settings, **_with_paths(options)))
+
+
+def grid(*, candidates: Sequence[CandidateSettings], **options: Any) -> GridResult:
+    """Crosses evidence, degradation and chains in one study; `options` are those of the engine's `grid`."""
+    from wardround.benchmarks.engine.grid import grid as run_grid
+
+    settings = [_settings(candidate) for candidate in candidates]
+    return _outside_event_loop(partial(run_grid, candidates=settings, **_with_paths(options)))
+
+
+def power(
+    difference: float,
+    *,
+    run: Run | AnyPath | None = None,
+    measure: str = "accuracy",
+    accuracy: float = 0.5,
+    correlation: float = 0.3,
+    questions: int = 1,
+    within: float = 0.0,
+    power: float = 0.8,
+) -> SampleSize:
+    """The number of cases needed to detect a difference between two candidates, from a run or from guesses."""
+    if run is None:
+        return power_from_guesses(difference, accuracy, correlation, questions, within, power)
+    folder = _folder(run)
+    return power_from_marks(Run(folder).marks, load_study(folder / "study.toml"), difference, measure, power)
+
+
+def _path(path: AnyPath | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _with_paths(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with paths for texts."""
+    return options | {name: Path(options[name]) for name in ("cases", "runs", "answers") if options.get(name)}
+
+
+def _folder(run: Run | AnyPath) -> Path:
+    return run.folder if isinstance(run, Run) else Path(run)
+
+
+def _study(study: StudySource) -> Study | Path:
+    return study if isinstance(study, Study) else Path(study)
+
+
+def _settings(candidate: CandidateSettings) -> dict[str, Any]:
+    return candidate.model_dump(mode="json", exclude_defaults=True)
+
+
+def _outside_event_loop(function: Callable[[], Result]) -> Result:
+    """Calls a function that starts an event loop; in a thread, if one runs here. Ctrl-C there stops the run."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return function()
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        future = threads.submit(function)
+        while True:
+            try:
+                return future.result()
+            except KeyboardInterrupt:
+                if future.done():
+                    raise
+                interrupt_runs()
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunOutcome:
     """How a run or its marking ended: its folder, its manifest and the exit code that says so."""
 
     folder: Path
     manifest: dict[str, Any]
     exit_code: int
-    judge_rows: Sequence[Row] = ()  # the answers of the judge that were used
+    judge_keys: Sequence[AnswerKey] = ()  # the answers of the judge that were used
 
 
 def run_study(
-    study_file: Path,
+    source: Study | Path,
     *,
     runs: Path | None = None,
     answers: Path | None = None,
@@ -58,46 +289,46 @@ def run_study(
     pack: bool = False,
     quiet: bool = False,
     notes: Sequence[str] = (),
+    named_study: Mapping[str, str] | None = None,
+    sections: Mapping[str, SectionMaker] | None = None,
     note: Callable[[str], None] = print,
-) -> Ended:
-    """Runs a study or goes on with it, then marks, measures and reports."""
-    study = load_study(study_file)
+) -> RunOutcome:
+    """Runs a study (a record, or its file) or continues it, then marks, measures and reports.
+
+    `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name.
+    """
+    study = source if isinstance(source, Study) else load_study(source)
+    paths = RunPaths.from_options(source, runs, answers)
     families(study)  # refuses comparisons that could not be made, before anything is spent
     if study.judge is not None:
-        open_judge(study.judge, study, study_file.parent)
-    places = Places.given(study_file, runs, answers)
-    examination = Examination(study, places, AnswerReader(), strict=strict, note=note)
+        check_judge_settings(study.judge, study, paths.study.parent)
+    study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
-    async def go() -> dict[str, Any]:
+    async def ask_candidates() -> None:
         try:
-            return await examination.run(amend=amend, quiet=quiet, notes=notes)
+            await study_run.run(amend=amend, quiet=quiet, notes=notes, named_study=named_study)
         finally:
-            await examination.close()
+            await study_run.close()
 
     try:
-        asyncio.run(go())
+        asyncio.run(ask_candidates())
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
-    folder, stopped = examination.folder.path, examination.interrupted
-    ended = mark_run(
-        folder, answers=places.answers, purse=examination.purse, ask_judge=not stopped, note=note, quiet=quiet
+    folder = study_run.folder.path
+    outcome = mark_run(
+        folder,
+        answers=paths.answers,
+        budget=study_run.budget,
+        ask_judge=not study_run.interrupted,
+        sections=sections,
+        note=note,
+        quiet=quiet,
     )
     if pack:
-        note(f"{_pack(ended, places.answers):,} answers packed into {folder}")
-    if stopped:
-        return replace(ended, exit_code=INTERRUPTED)
-    return replace(ended, exit_code=ended.exit_code or (3 if ended.manifest["status"] == "incomplete" else 0))
-
-
-def _pack(ended: Ended, answers: Path) -> int:
-    """Copies the answers that the run used into its folder, those of its judge among them."""
-    used = read_used(ended.folder).select("ask", "trial", "turn").unique(maintain_order=True)
-    rows = [Row(bytes.fromhex(ask), trial, turn) for ask, trial, turn in used.iter_rows()]
-    store = Store(answers)
-    try:
-        return store.copy_rows([*rows, *ended.judge_rows], ended.folder / "answers.sqlite")
-    finally:
-        store.close()
+        note(f"{pack_answers(folder, paths.answers, outcome.judge_keys):,} answers packed into {folder}")
+    if study_run.interrupted:
+        return replace(outcome, exit_code=INTERRUPTED)
+    return replace(outcome, exit_code=outcome.exit_code or (3 if outcome.manifest["status"] == "incomplete" else 0))
 
 
 def mark_run(
@@ -107,139 +338,64 @@ def mark_run(
     parser: str = "strict",
     judge: Path | None = None,
     errors: bool = False,
-    purse: Purse | None = None,
+    budget: BudgetTracker | None = None,
     ask_judge: bool = True,
+    sections: Mapping[str, SectionMaker] | None = None,
     note: Callable[[str], None] = print,
     quiet: bool = True,
-) -> Ended:
+) -> RunOutcome:
     """Marks, measures and reports again from stored answers; only a judge is called, for verdicts it never gave.
 
     `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
-    the kind of error behind each wrong answer. Without `ask_judge` only what it has said already counts.
+    the kind of error behind each wrong answer. Without `ask_judge` only its stored verdicts count.
     """
-    ran = Ran.open(folder, answers)
-    with RunFolder(folder).locked():
-        try:
-            settings = load_judge(judge) if judge is not None else ran.study.judge
-            beside = judge.parent if judge is not None else Path(ran.manifest["study"]["folder"])
-            purse = purse or Purse(ran.study.budget)
-            hearing = None if settings is None else ran.hearing(settings, beside, purse, ask_judge, note, quiet)
-            errors = errors or (settings is not None and settings.errors)
-            if errors and hearing is None:
-                raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
-            _write_marks(folder, ran, hearing, parser, errors)
-            told = _told(ran.manifest, hearing)
-        finally:
-            ran.store.close()
-        marks = pl.scan_parquet(folder / MARKS)
-        write_measures(folder, marks, ran.study)
-        manifest = told | {"chance": chance(marks), "parser": parser}
+    with StoredRun.open(folder, answers) as run, RunFolder(folder).locked():
+        settings = load_judge(judge) if judge is not None else run.study.judge
+        calls = None
+        if settings is not None:
+            base_folder = judge.parent if judge is not None else run.study_folder
+            budget = budget or BudgetTracker(run.study.budget)
+            calls = JudgeCalls(
+                *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, ask_judge, quiet)
+            )
+        errors = errors or (settings is not None and settings.errors)
+        if errors and calls is None:
+            raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
+        write_run_marks(run, calls, parser, errors, with_labels)
+        marks = pl.scan_parquet(folder / MARKS_FILE)
+        write_measures(folder, marks, run.study)
+        manifest = judged_manifest(run.manifest, calls) | {"chance": chance_accuracy(marks), "parser": parser}
         RunFolder(folder).write_manifest(manifest)
-        for line in warnings_of(manifest):
-            note(f"warning: {line}")
-        report(folder)
-        if hearing is None:
-            return Ended(folder, manifest, 0)
-        return Ended(folder, manifest, INTERRUPTED if hearing.interrupted else 3 if hearing.why else 0, hearing.rows)
-
-
-def _write_marks(folder: Path, ran: Ran, hearing: Hearing | None, parser: str, errors: bool) -> None:
-    used, shown = scan_used(folder), Shown(folder)
-    if hearing is None:
-        write_in_parts(folder / MARKS, mark(used, ran.cases, ran.store, ran.study, parser=parser, shown=shown))
-        return
-    predicted = predictions(used, ran.cases, ran.store)
-    judged_by = hearing.judge(predicted)
-    write_verdicts(folder, verdict_table(predicted, ran.cases, judged_by), judged_by.name)
-    marking = partial(mark, used, ran.cases, ran.store, ran.study, parser=parser, judged_by=judged_by, shown=shown)
-    test: Test = supported
-    if ran.study.literature is not None and ran.study.literature.support == "judge":
-        wanted = Wanted()
-        for _ in marking(test=wanted):  # what is to be asked is known only when all answers are read
-            pass
-        test = hearing.support(wanted)
-    marks = pl.concat(marking(test=test))
-    marks = with_labels(marks, folder)
-    if errors:
-        marks = with_error_classes(marks, hearing.error_classes(marks, used))
-    write_marks(folder, marks)
-
-
-def _told(before: dict[str, Any], hearing: Hearing | None) -> dict[str, Any]:
-    """The manifest with the judge as it was now; what it said of an earlier judge is forgotten."""
-    earlier = before.get("judge") or {}
-    why = None if before["why"] == earlier.get("why") else before["why"]
-    warnings = [line for line in before["warnings"] if line not in earlier.get("warnings", [])]
-    judge = hearing.manifest() if hearing else None
-    if judge:
-        why, warnings = why or judge.get("why"), warnings + judge["warnings"]
-    status = "incomplete" if why else "complete"
-    return before | {"status": status, "why": why, "warnings": warnings, "judge": judge}
+        for warning in warnings_of(manifest):
+            note(f"warning: {warning}")
+        write_report(folder, replaced_sections=sections)
+        if calls is None:
+            return RunOutcome(folder, manifest, 0)
+        return RunOutcome(
+            folder, manifest, INTERRUPTED if calls.interrupted else 3 if calls.why else 0, calls.answer_keys
+        )
 
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
     """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
-    validated = validate(folder, labels)
-    marks = with_labels(pl.read_parquet(folder / MARKS), folder)
+    agreement = measure_judge(folder, labels)
+    marks = with_labels(pl.read_parquet(folder / MARKS_FILE), folder)
     write_marks(folder, marks)
     write_measures(folder, marks.lazy(), load_study(folder / "study.toml"))
-    report(folder)
-    return validated
-
-
-def chance(marks: pl.LazyFrame) -> float | None:
-    """How often guessing is right: the mean of 1/K over the choice questions asked."""
-    choices = marks.filter(pl.col("k").is_not_null())
-    asked = choices.group_by("case", "question").agg(pl.col("k").first()).group_by("k").len().sort("k")
-    counts = dict(asked.collect(engine="streaming").iter_rows())
-    return round(sum(n / k for k, n in counts.items()) / sum(counts.values()), 9) if counts else None
+    write_report(folder)
+    return agreement
 
 
 def report_runs(
     folders: Sequence[Path], *, with_cases: bool = False, answers: Path | None = None, out: Path | None = None
 ) -> Path:
-    """The report of one run, with a page per case where wanted; or several runs side by side."""
+    """The report of one run, with a page per case if wanted; or several runs side by side."""
     if len(folders) > 1:
-        return compare(folders, out or Path("comparison.html"))
+        return write_comparison(folders, out or Path("comparison.html"))
     folder = folders[0]
     if not with_cases:
-        return report(folder, out=out)
-    ran = Ran.open(folder, answers)
-    try:
-        seeing = {told["name"]: told["sees"] for told in ran.manifest.get("candidates", [])}
-        candidates = [each.model_copy(update={"sees": seeing[each.name]}) for each in ran.study.candidates]
-        views = Views(ran.study, ran.prompts, ran.cases, ran.store, candidates, Shown(folder))
+        return write_report(folder, out=out)
+    with StoredRun.open(folder, answers) as run:
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
-        return report(folder, cases=views.all(pl.read_parquet(folder / MARKS), turns), out=out)
-    finally:
-        ran.store.close()
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A run folder opened again, with its cases and its answers."""
-
-    study: Study
-    manifest: dict[str, Any]
-    cases: CaseSet
-    store: Store
-    prompts: Prompts
-
-    @classmethod
-    def open(cls, folder: Path, answers: Path | None) -> Ran:
-        if not (folder / "used.parquet").exists():
-            raise BadInput(folder, "is not a run folder that can be marked: there is no used.parquet in it")
-        study = load_study(folder / "study.toml")
-        manifest = RunFolder(folder).manifest
-        cases = CaseSet.open(manifest["cases"].get("file") or manifest["cases"]["folder"])
-        packed = folder / "answers.sqlite"
-        beside = folder.absolute().parent.parent / "answers.sqlite"
-        store = Store(answers or (packed if packed.exists() else beside))
-        return cls(study, manifest, cases, store, Prompts(Path(manifest["study"]["folder"])))
-
-    def hearing(
-        self, settings: JudgeSettings, beside: Path, purse: Purse, asks: bool, note: Callable[[str], None], quiet: bool
-    ) -> Hearing:
-        """A judge over the answers of this run."""
-        prompts = Prompts(Path(self.manifest["study"]["folder"]))
-        return Hearing(settings, self.study, self.cases, self.store, prompts, purse, beside, note, asks, quiet)
+        views = CaseViews(run).make_views(pl.read_parquet(folder / MARKS_FILE), turns)
+        return write_report(folder, cases=views, out=out)

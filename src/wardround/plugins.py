@@ -11,13 +11,11 @@ name is what users type. A single Python file adds the same by the decorators be
 Each room asks `extensions(group)` beside its own table of built-ins; docs/plugins.md says what each group expects.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,13 +47,27 @@ def extensions(group: str) -> Mapping[str, Plugin]:
     _check_group(group)
     _load_files_of_environment()
     plugins: dict[str, Plugin] = {}
-    for entry in sorted(entry_points(group=f"wardround.{group}"), key=lambda entry: entry.name):
-        plugin = Plugin(group, entry.name, _origin(entry), partial(_load_entry, entry))
+    from_files = (plugin for key, plugin in sorted(_from_files.items()) if key[0] == group)
+    for plugin in (*_from_packages(group), *from_files):
         _add(plugins, plugin)
-    for (file_group, _), plugin in sorted(_from_files.items(), key=lambda item: item[0]):
-        if file_group == group:
-            _add(plugins, plugin)
     return plugins
+
+
+@cache
+def _from_packages(group: str) -> tuple[Plugin, ...]:
+    """Looked up once: reading every package's metadata takes some tens of milliseconds."""
+    entries = sorted(entry_points(group=f"wardround.{group}"), key=lambda entry: entry.name)
+    return tuple(Plugin(group, entry.name, _origin(entry), partial(_load_entry, entry)) for entry in entries)
+
+
+def installed() -> list[dict[str, str]]:
+    """Every extension that is not wardround's own, for manifests: group, name and origin."""
+    return [
+        {"group": group, "name": plugin.name, "origin": plugin.origin}
+        for group in GROUPS
+        for plugin in extensions(group).values()
+        if plugin.origin.partition(" ")[0] != "wardround"
+    ]
 
 
 def load_file(path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from wardround.asking.applicable import chosen_questions, conditions_for, units, why_not
+from wardround.asking.applicable import conditions_for, inapplicable_reason
+from wardround.asking.units import question_units, select_questions
 from wardround.core.case import Case
-from wardround.core.condition import Condition, crossed
+from wardround.core.condition import Condition, cross_axes
 from wardround.core.study import CandidateSettings, Study
 
 SEEING = CandidateSettings(name="a", provider="random")
@@ -28,22 +29,22 @@ def study(questions: list[str]) -> Study:
     return Study.model_validate({"name": "s", "cases": "c", "questions": questions, "candidates": [candidate]})
 
 
-def told(conditions: list[Condition]) -> list[tuple[str, str]]:
+def inputs_and_images(conditions: list[Condition]) -> list[tuple[str, str]]:
     return [(condition.inputs, condition.images) for condition in conditions]
 
 
-def test_who_cannot_see_is_not_given_conditions_that_differ_in_images_only():
-    conditions = crossed({"inputs": ["history", "history+images", "images"], "images": ["as-is", "blank", "none"]})
+def test_a_blind_candidate_gets_no_conditions_that_differ_in_images_alone():
+    conditions = cross_axes({"inputs": ["history", "history+images", "images"], "images": ["as-is", "blank", "none"]})
     assert conditions_for(SEEING, conditions) == conditions
-    assert told(conditions_for(BLIND, conditions)) == [("history", "as-is"), ("images", "as-is")]
+    assert inputs_and_images(conditions_for(BLIND, conditions)) == [("history", "as-is"), ("images", "as-is")]
 
 
-def test_other_axes_still_count_for_who_cannot_see():
-    conditions = crossed(
+def test_a_blind_candidate_gets_conditions_that_differ_in_other_axes():
+    conditions = cross_axes(
         {"inputs": ["history+images+findings", "history+findings"], "options": ["as-given", "rotated"]}
     )
     kept = conditions_for(BLIND, conditions)
-    assert [(each.inputs, each.options) for each in kept] == [
+    assert [(condition.inputs, condition.options) for condition in kept] == [
         ("history+images+findings", "as-given"),
         ("history+images+findings", "rotated"),
     ]
@@ -76,7 +77,7 @@ CHAIN = case(
     ],
 )
 def test_chains_are_asked_with_their_ancestors_in_the_order_of_given(wanted, expected):
-    together = units(CHAIN, chosen_questions(CHAIN, study(wanted)))
+    together = question_units(CHAIN, select_questions(CHAIN, study(wanted)))
     assert [[question.id for question in unit] for unit in together] == expected
 
 
@@ -91,7 +92,7 @@ OPEN = [{"id": "free", "kind": "open", "prompt": "?", "gold": "flu"}]
         ({}, {"inputs": "history"}, "the case has no history"),
         ({"history": "x"}, {"inputs": "history+images"}, "the case has no images"),
         ({"history": "x"}, {"inputs": "history+findings"}, "the case has no findings"),
-        ({}, {"telling": "text"}, None),  # without tellings and images a case is told in text as it is
+        ({}, {"telling": "text"}, None),  # a case with no tellings and no images is its own `text` telling
         ({"history": "x"}, {"telling": "text", "inputs": "history"}, None),
         ({"images": IMAGE}, {"telling": "text"}, "the case has no telling 'text'"),
         ({"tellings": {"multimodal": {"history": "x"}}}, {"telling": "text"}, "the case has no telling 'text'"),
@@ -112,7 +113,7 @@ OPEN = [{"id": "free", "kind": "open", "prompt": "?", "gold": "flu"}]
         ({"questions": [choice("q", options=[f"o{n}" for n in range(27)])]}, {}, "more options than letters"),
     ],
 )
-def test_what_cannot_be_asked_says_why(fields, condition, reason):
+def test_an_inapplicable_question_has_its_reason(fields, condition, reason):
     asked = case(**fields)
-    why = why_not(asked, asked.questions[0], Condition(**condition))
+    why = inapplicable_reason(asked, asked.questions[0], Condition(**condition))
     assert why is None if reason is None else reason in (why or "")

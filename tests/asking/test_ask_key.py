@@ -25,11 +25,11 @@ CANONICAL = [
 
 
 @pytest.mark.parametrize(("value", "expected"), CANONICAL)
-def test_canonical_json(value, expected):
+def test_canonical_json_is_sorted_normalised_and_without_spaces(value, expected):
     assert canonical_json(value) == expected
 
 
-def test_what_is_no_number_has_no_key():
+def test_a_value_that_is_not_a_number_has_no_key():
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json({"temperature": float("nan")})
 
@@ -80,12 +80,12 @@ WRITTEN_OUT = (
 )
 
 
-def test_the_key_is_the_hash_of_what_is_written_out_here():
+def test_the_key_is_the_hash_of_the_json_written_out_in_this_test():
     assert ASK.key == hashlib.blake2b(WRITTEN_OUT.encode(), digest_size=32).digest()
     assert len(ASK.key) == 32
 
 
-def test_where_an_image_lies_and_what_was_cut_are_not_in_the_key():
+def test_image_paths_and_cuts_are_not_in_the_key():
     system, user, *rest = ASK.messages
     moved = replace(user, parts=(replace(user.parts[0], path="/elsewhere/2.dcm"), user.parts[1]))
     assert replace(ASK, messages=(system, moved, *rest), cut=("image 2",)).key == ASK.key
@@ -108,6 +108,6 @@ CHANGES = {
 }
 
 
-def test_whatever_else_changes_makes_another_ask():
+def test_any_other_change_makes_another_ask():
     keys = {name: replace(ASK, **change).key for name, change in CHANGES.items()}
     assert len({ASK.key, *keys.values()}) == len(CHANGES) + 1

@@ -1,4 +1,4 @@
-"""What a stage is told of the stages before it."""
+"""What is carried to a stage from the stages before it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 
-from wardround.api import Ran, mark_run, run_study
-from wardround.asking.applicable import units, why_not
-from wardround.asking.carry import right_text, wrong_text
+from wardround.api import mark_run, run_study
+from wardround.asking.applicable import inapplicable_reason
+from wardround.asking.carry import wrong_text
+from wardround.asking.units import question_units
 from wardround.candidates.candidate import Reply, Request
 from wardround.candidates.simulated.respondent import Simulated
 from wardround.core.case import Case
 from wardround.core.condition import AXES, Condition
-from wardround.marking.marks import FILE as MARKS
-from wardround.reporting.case_views import Views
-from wardround.running.used_answers import Shown, read_used
+from wardround.marking.marks import MARKS_FILE as MARKS
+from wardround.reporting.case_views import CaseViews
+from wardround.running.stored_run import StoredRun
+from wardround.running.used_answers import read_used
 
 GIVEN = {"IQA": [], "AL": ["iqa"], "LC": ["al"], "DD": ["lc"], "SG": ["dd"], "CD": ["dd", "sg"]}
 
@@ -56,14 +58,14 @@ def slot(text: str) -> list[str]:
 
 
 def question_of(texts: list[str], question: str) -> str:
-    (found,) = (text for text in texts if f"Question: {question}?" in text)
-    return found
+    (match,) = (text for text in texts if f"Question: {question}?" in text)
+    return match
 
 
 @pytest.mark.parametrize(
     ("carry", "kind"), [("own", lambda place, eye: 2), ("gold", lambda place, eye: (eye + place) % 4)]
 )
-def test_own_and_right_answers_are_carried_as_text(tmp_path, carry, kind):
+def test_own_and_gold_answers_are_carried_as_text(tmp_path, carry, kind):
     texts = asked_of(tmp_path, carry)
     kinds = ("alpha", "beta", "gamma", "delta")
     for eye in range(3):
@@ -82,31 +84,31 @@ def test_nothing_is_carried_under_none(tmp_path):
     assert not any("Established" in text for text in texts)
 
 
-def test_a_wrong_option_is_never_the_right_one_and_the_same_on_every_start(tmp_path):
+def test_a_carried_wrong_option_is_never_the_gold_and_always_the_same(tmp_path):
     first = asked_of(tmp_path / "first", "wrong", letter="A", trials=2)
     again = asked_of(tmp_path / "again", "wrong", letter="D", trials=2)
     assert sorted(first) == sorted(again)
     cases = [Case.model_validate(chain(number)) for number in range(200)]
     drawn = [wrong_text(case, question, 0) for case in cases for question in case.questions]
-    right = [right_text(question) for case in cases for question in case.questions]
+    right = [question.gold_text for case in cases for question in case.questions]
     assert all(a is not None and a != b for a, b in zip(drawn, right, strict=True))
     assert drawn != [wrong_text(case, question, 1) for case in cases for question in case.questions]
     kinds = pl.Series(drawn).str.split(" ").list.last().value_counts()
     assert kinds["count"].min() > 200  # of 1,200: all options are drawn
 
 
-def test_an_answer_that_cannot_be_read_is_carried_as_such_and_the_chain_goes_on(tmp_path):
+def test_an_unparsed_answer_is_carried_as_such_and_the_chain_continues(tmp_path):
     texts = asked_of(tmp_path, "own", letter="I would rather not say")
     assert len(texts) == 18
     assert slot(question_of(texts, "CD of eye 1")) == ["Diagnosis: not determined", "Severity: not determined"]
 
 
 @pytest.mark.parametrize(("carry", "asked"), [("own", 5), ("gold", 1), ("wrong", 1), ("none", 1)])
-def test_only_own_answers_need_the_stages_before_a_selected_one(tmp_path, carry, asked):
+def test_only_carry_own_asks_the_stages_before_a_selected_one(tmp_path, carry, asked):
     assert len(asked_of(tmp_path, carry, questions=["SG"])) == 3 * asked
 
 
-def test_who_is_always_wrong_is_told_its_own_options_and_no_right_one(tmp_path, monkeypatch):
+def test_a_candidate_that_is_always_wrong_is_carried_its_own_wrong_options(tmp_path, monkeypatch):
     """Every Ask whose answer is stored, with a simulated candidate that never takes the right option."""
     texts: dict[str, str] = {}
     answer = Simulated.answer
@@ -126,16 +128,16 @@ def test_who_is_always_wrong_is_told_its_own_options_and_no_right_one(tmp_path, 
         own: dict[str, str] = {}
         for question in case["questions"]:
             (key,) = (key for key, text in texts.items() if f"Question: {question['prompt']}\n" in text)
-            told = [own[id] for id in question["given"]]
-            assert [line.partition(": ")[2] for line in slot(texts[key])] == told
+            expected = [own[id] for id in question["given"]]
+            assert [line.partition(": ")[2] for line in slot(texts[key])] == expected
             own[question["id"]] = question["options"]["ABCD".index(answered[key])]
             assert own[question["id"]] != question["options"][question["gold"]]
             before = case["questions"][: list(GIVEN).index(question["stage"])]
-            assert not any(each["options"][each["gold"]] in texts[key] for each in before)
+            assert not any(earlier["options"][earlier["gold"]] in texts[key] for earlier in before)
 
 
-def test_who_leans_on_what_is_carried_shows_what_an_error_does(tmp_path):
-    """The counterpart: told what is right it is always right, told something wrong never."""
+def test_a_candidate_that_follows_carried_texts_repeats_carried_errors(tmp_path):
+    """With gold texts it is always right, with wrong ones never."""
     write_cases(tmp_path / "cases", map(chain, range(20)))
     planted = {"accuracy": 1.0, "after_wrong": 0.0}
     study = write_study(
@@ -158,13 +160,13 @@ def test_the_page_of_a_case_shows_what_was_carried(tmp_path, carry):
     sent = asked_of(tmp_path, carry, letter="B")
     folder = tmp_path / "runs/exam"
     mark_run(folder, answers=tmp_path / "answers.sqlite", note=lambda _: None)
-    ran = Ran.open(folder, tmp_path / "answers.sqlite")
+    ran = StoredRun.open(folder, tmp_path / "answers.sqlite")
     try:
-        views = Views(ran.study, ran.prompts, ran.cases, ran.store, ran.study.candidates, Shown(folder))
+        views = CaseViews(ran)
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
         shown = [
             part.text
-            for case in views.all(pl.read_parquet(folder / MARKS), turns)
+            for case in views.make_views(pl.read_parquet(folder / MARKS), turns)
             for ask in case.asks
             for part in ask.prompt
         ]
@@ -175,10 +177,10 @@ def test_the_page_of_a_case_shows_what_was_carried(tmp_path, carry):
 
 def why(question: dict[str, Any], **condition: str) -> str | None:
     case = Case.model_validate({"id": "c", "questions": [*chain(0)["questions"], question]})
-    return why_not(case, case.questions[-1], Condition(**condition))
+    return inapplicable_reason(case, case.questions[-1], Condition(**condition))
 
 
-def test_what_cannot_be_carried_says_why():
+def test_a_question_to_which_nothing_can_be_carried_has_its_reason():
     alone = {"id": "q", "kind": "choice", "prompt": "?", "options": ["x", "y"], "gold": 0}
     assert why(alone) is None
     assert why(alone, carry="gold") == "it stands alone: nothing is carried to it"
@@ -189,11 +191,11 @@ def test_what_cannot_be_carried_says_why():
     same = Case.model_validate(
         {"id": "c", "questions": [alone | {"options": ["x", "X "]}, alone | {"id": "r", "given": ["q"]}]}
     )
-    reason = why_not(same, same.questions[1], Condition(carry="wrong"))
+    reason = inapplicable_reason(same, same.questions[1], Condition(carry="wrong"))
     assert reason == "an earlier question has no wrong option that could be carried"
 
 
-def test_a_question_that_is_given_others_is_asked_after_them_also_outside_a_chain():
+def test_a_question_is_asked_after_those_in_given_even_outside_a_chain():
     alone = {"id": "q", "kind": "choice", "prompt": "?", "options": ["x", "y"], "gold": 0}
     case = Case.model_validate({"id": "c", "questions": [alone | {"id": "r", "given": ["q"]}, alone]})
-    assert [[each.id for each in unit] for unit in units(case, case.questions)] == [["q"], ["q", "r"]]
+    assert [[question.id for question in unit] for unit in question_units(case, case.questions)] == [["q"], ["q", "r"]]

@@ -12,19 +12,19 @@ from exam_study import write_cases
 from PIL import Image
 from pydicom.data import get_testdata_file
 
-from wardround.asking.applicable import conditions_for, why_not
+from wardround.asking.applicable import conditions_for, inapplicable_reason
 from wardround.asking.prompts import Prompts
-from wardround.asking.render import Rendered, Renderer
+from wardround.asking.render import RenderedAsk, Renderer
 from wardround.cases.images import pixels
 from wardround.cases.set import CaseSet
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.case import Case
-from wardround.core.condition import Condition, crossed
+from wardround.core.condition import Condition, cross_axes
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings, Study
 from wardround.degrade import degrade
-from wardround.degrade.recipe import Drawing, render_degraded
+from wardround.degrade.recipe import RecipeRenderer, render_degraded
 
 CT_FILE = get_testdata_file("CT_small.dcm", download=False)
 
@@ -40,9 +40,9 @@ def case(modality: str | None = "CT", questions: list[dict[str, Any]] = TWINS, *
     return {"id": "c", "images": [{"path": "a.png", "modality": modality, **image}], "questions": questions}
 
 
-def reason(told: dict[str, Any], number: int = 0, **axes: str) -> str | None:
-    checked = Case.model_validate(told)
-    return why_not(checked, checked.questions[number], Condition(**axes))
+def reason(record: dict[str, Any], number: int = 0, **axes: str) -> str | None:
+    checked = Case.model_validate(record)
+    return inapplicable_reason(checked, checked.questions[number], Condition(**axes))
 
 
 def test_a_type_that_fits_no_image_of_the_case_is_inapplicable():
@@ -52,11 +52,11 @@ def test_a_type_that_fits_no_image_of_the_case_is_inapplicable():
     assert reason(case(None), degradation="gaussian_noise@0.5") is None
 
 
-def test_what_shows_no_image_cannot_be_degraded():
+def test_a_question_without_a_shown_image_cannot_be_degraded():
     assert reason(case(), degradation="gaussian_noise@L1", images="blank") == "a blank image cannot be degraded"
     for axes in ({"images": "none"}, {"stem": "options-only"}, {"inputs": "history"}):
-        told = {**case(), "history": "h"}
-        assert reason(told, degradation="gaussian_noise@L1", **axes) == "no images are shown that could be degraded"
+        record = {**case(), "history": "h"}
+        assert reason(record, degradation="gaussian_noise@L1", **axes) == "no images are shown that could be degraded"
 
 
 def test_degraded_questions_are_not_degraded_again():
@@ -69,23 +69,25 @@ def test_degraded_questions_are_not_degraded_again():
 
 
 def test_an_unknown_type_in_a_question_is_named():
-    told = case(questions=[choice("q", degradations=["rust@L1"])])
-    assert "there is no degradation 'rust'" in str(reason(told, degradation="assigned"))
+    record = case(questions=[choice("q", degradations=["rust@L1"])])
+    assert "there is no degradation 'rust'" in str(reason(record, degradation="assigned"))
 
 
-def test_who_cannot_see_is_not_given_degradations_that_it_cannot_notice():
+def test_a_blind_candidate_gets_no_degraded_conditions():
     blind = CandidateSettings(name="b", provider="random", sees=False)
-    varied = crossed({"degradation": ["none", "gaussian_noise@L1", "gaussian_noise@L2"]})
-    assert [each.degradation for each in conditions_for(blind, varied)] == ["none"]
-    assert [each.degradation for each in conditions_for(blind, crossed({"degradation": ["assigned"]}))] == ["assigned"]
+    varied = cross_axes({"degradation": ["none", "gaussian_noise@L1", "gaussian_noise@L2"]})
+    assert [condition.degradation for condition in conditions_for(blind, varied)] == ["none"]
+    assert [
+        condition.degradation for condition in conditions_for(blind, cross_axes({"degradation": ["assigned"]}))
+    ] == ["assigned"]
 
 
 @pytest.fixture
 def renderer(tmp_path: Path):
     """A renderer over one case, and the case."""
 
-    def make(told: dict[str, Any], conditions: dict[str, list[str]], **keys: Any) -> tuple[Renderer, Case]:
-        opened = CaseSet.open(write_cases(tmp_path, [told]))
+    def make(record: dict[str, Any], conditions: dict[str, list[str]], **keys: Any) -> tuple[Renderer, Case]:
+        opened = CaseSet.open(write_cases(tmp_path, [record]))
         candidate = {"name": "a", "provider": "random"}
         study = Study.model_validate(
             {"name": "s", "cases": ".", "conditions": conditions, "candidates": [candidate], **keys}
@@ -97,12 +99,12 @@ def renderer(tmp_path: Path):
     return make
 
 
-def asked(renderer: Renderer, case: Case, number: int, **axes: str) -> Rendered:
+def asked(renderer: Renderer, case: Case, number: int, **axes: str) -> RenderedAsk:
     candidate = CandidateSettings(name="a", provider="random")
     return renderer.render(case, case.questions[number], Condition(**axes), candidate, candidate.identity, 0)
 
 
-def image_of(rendered: Rendered) -> ImagePart:
+def image_of(rendered: RenderedAsk) -> ImagePart:
     (part,) = rendered.ask.images
     return part
 
@@ -116,7 +118,7 @@ def test_the_parameters_are_in_the_ask_and_the_pixels_are_those_of_degrade(rende
     sent = render_degraded(part.path, part.frame, part.recipe)
     plain = image_of(asked(render, shown, 0, degradation="none"))
     clean = pixels(plain.path, None, plain.recipe)
-    drawn = pixels(plain.path, None, plain.recipe, Drawing([parameters]))
+    drawn = pixels(plain.path, None, plain.recipe, RecipeRenderer([parameters]))
     np.testing.assert_array_equal(drawn, degrade(clean, "gaussian_blur", 1.5))
     assert sent.sha256 != render_degraded(plain.path, None, plain.recipe).sha256
 
@@ -128,19 +130,19 @@ def test_a_degraded_question_shown_clean_is_the_same_ask_as_its_clean_twin(rende
     assert asked(render, shown, 1, degradation="assigned").ask.key != keys[0]
 
 
-def test_beside_none_only_degraded_questions_are_asked_as_assigned(renderer):
+def test_if_none_is_asked_too_assigned_asks_only_degraded_questions(renderer):
     both, shown = renderer(case(), {"degradation": ["none", "assigned"]})
     assigned = Condition(degradation="assigned")
-    assert both.why_not(shown, shown.questions[0], assigned) == "no degradation is assigned to it"
-    assert both.why_not(shown, shown.questions[1], assigned) is None
+    assert both.inapplicable_reason(shown, shown.questions[0], assigned) == "no degradation is assigned to it"
+    assert both.inapplicable_reason(shown, shown.questions[1], assigned) is None
     alone, shown = renderer(case(), {"degradation": ["assigned"]})
-    assert alone.why_not(shown, shown.questions[0], assigned) is None
+    assert alone.inapplicable_reason(shown, shown.questions[0], assigned) is None
 
 
 def test_a_changed_severity_is_a_new_ask_and_a_renamed_profile_is_not(renderer, tmp_path):
-    from wardround.degrade.severities import SHIPPED
+    from wardround.degrade.severities import SHIPPED_TABLE
 
-    text = SHIPPED.read_text(encoding="utf-8")
+    text = SHIPPED_TABLE.read_text(encoding="utf-8")
     (tmp_path / "same.toml").write_text(text.replace("clinical-1", "ward-7"), encoding="utf-8")
     changed = text.replace("gaussian_blur = { sigma = [0, 0.00", "gaussian_blur = { sigma = [0, 0.01")
     assert changed != text
@@ -163,33 +165,33 @@ def test_an_unknown_type_or_profile_in_a_study_is_refused_before_anything_is_ask
 
 
 def test_a_question_shows_its_own_images_only(renderer):
-    told = case(
+    record = case(
         questions=[choice("q", images=[0]), choice("deg", of="q", images=[1], degradations=["gaussian_blur@L2"])]
     )
-    told["images"].append({"path": "b.png", "modality": "CT", "degradations": ["gaussian_blur@L2"]})
-    render, shown = renderer(told, {"degradation": ["stored"]})
+    record["images"].append({"path": "b.png", "modality": "CT", "degradations": ["gaussian_blur@L2"]})
+    render, shown = renderer(record, {"degradation": ["stored"]})
     paths = [Path(image_of(asked(render, shown, number, degradation="stored")).path).name for number in (0, 1)]
     assert paths == ["a.png", "b.png"]
 
 
 def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_path):
     (tmp_path / "ct.dcm").write_bytes(Path(CT_FILE).read_bytes())
-    told = {
+    record = {
         "id": "c",
         "images": [{"path": "ct.dcm", "modality": "CT", "window": [40, 400]}],
         "questions": [choice("q")],
     }
-    render, shown = renderer(told, {"degradation": ["low_dose@L2", "gaussian_blur@L2"]})
+    render, shown = renderer(record, {"degradation": ["low_dose@L2", "gaussian_blur@L2"]})
     part = image_of(asked(render, shown, 0, degradation="low_dose@L2"))
     step = next(parameters for name, parameters, _ in part.recipe if name == "degrade")
     assert step["hu"] != step["display"]
-    plain = tuple(each for each in part.recipe if each[0] != "degrade")
+    plain = tuple(step for step in part.recipe if step[0] != "degrade")
     seen: list[np.ndarray] = []
 
-    class Spy(Drawing):
-        def hounsfield(self, values):
+    class Spy(RecipeRenderer):
+        def render_hounsfield(self, values):
             seen.append(values)
-            return super().hounsfield(values)
+            return super().render_hounsfield(values)
 
     shown_pixels = pixels(part.path, None, plain, Spy([step]))
     # the window as PS3.3 C.11.2.1.2 has it
@@ -205,14 +207,14 @@ def test_a_ct_volume_is_degraded_before_its_window_too(renderer, tmp_path):
     y, x = np.mgrid[-32:32, -32:32]
     slice = np.where(np.hypot(x, y) < 24, 40, -1000).astype(np.int16)
     nibabel.save(nibabel.Nifti1Image(np.repeat(slice[..., None], 3, axis=2), np.eye(4)), tmp_path / "ct.nii.gz")
-    told = {"id": "c", "images": [{"path": "ct.nii.gz", "modality": "CT"}], "questions": [choice("q")]}
-    render, shown = renderer(told, {"degradation": ["none", "low_dose@L2"]})
+    record = {"id": "c", "images": [{"path": "ct.nii.gz", "modality": "CT"}], "questions": [choice("q")]}
+    render, shown = renderer(record, {"degradation": ["none", "low_dose@L2"]})
     noisy = image_of(asked(render, shown, 0, degradation="low_dose@L2"))
     step = next(parameters for name, parameters, _ in noisy.recipe if name == "degrade")
-    plain = tuple(each for each in noisy.recipe if each[0] != "degrade")
+    plain = tuple(step for step in noisy.recipe if step[0] != "degrade")
     in_hounsfield, in_display = (
-        pixels(noisy.path, None, plain, Drawing([told])).astype(float)
-        for told in (step, {key: value for key, value in step.items() if key != "hu"})
+        pixels(noisy.path, None, plain, RecipeRenderer([parameters])).astype(float)
+        for parameters in (step, {key: value for key, value in step.items() if key != "hu"})
     )
     body = np.hypot(x, y) < 18
     per_grey = 400 / 255  # Hounsfield units in one grey level of the window

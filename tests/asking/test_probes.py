@@ -1,4 +1,4 @@
-"""Probes of leakage: what is said, which text is to be foretold, and which other one it is held against."""
+"""Leakage probes: their prompts, the texts that are scored, and their counterparts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from exam_study import case as plain_case
 from exam_study import write_cases
 from leaked_cases import leaked_case, leaked_set
 
-from wardround.asking.probes import Probes, foretells, halves, other_order, reference_of
+from wardround.asking.probes import asks_logprob, halves, other_order, reference_of
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
 from wardround.cases.set import CaseSet
@@ -25,54 +25,58 @@ def cases(tmp_path):
     return CaseSet.open(write_cases(tmp_path / "cases", leaked_set(12)))
 
 
-def rendered(cases, probe, number=0, trial=0, **more):
-    study = Study.model_validate({"name": "s", "cases": "c", "candidates": [{"name": "x", "provider": "uniform"}]})
-    renderer, case = Renderer(study, cases, Prompts(Path()), lambda file: ""), cases.case(number)
-    condition = Condition(probe=probe, **more)
-    settings = study.candidates[0]
-    assert renderer.why_not(case, case.questions[0], condition) is None
-    return renderer.render(case, case.questions[0], condition, settings, Identity("x"), trial).ask
+STUDY = Study.model_validate({"name": "s", "cases": "c", "candidates": [{"name": "x", "provider": "uniform"}]})
+
+
+def renderer_of(cases):
+    return Renderer(STUDY, cases, Prompts(Path()), lambda file: "")
+
+
+def rendered(cases, probe, number=0):
+    case, condition = cases.case(number), Condition(probe=probe)
+    assert reason(cases, probe, number) is None
+    return renderer_of(cases).render(case, case.questions[0], condition, STUDY.candidates[0], Identity("x"), 0).ask
 
 
 def reason(cases, probe, number=0, **more):
-    case = cases.case(number)
-    return Probes(cases, 0).why_not(case, case.questions[0], Condition(probe=probe, **more))
+    case, condition = cases.case(number), Condition(probe=probe, **more)
+    return renderer_of(cases).inapplicable_reason(case, case.questions[0], condition)
 
 
 @pytest.mark.parametrize("probe", [*PROBES, *ORDERS])
-def test_a_text_is_foretold_or_written(cases, probe):
+def test_a_probe_scores_a_text_or_has_one_written(cases, probe):
     ask = rendered(cases, probe)
-    assert foretells(probe) == (ask.foretold is not None)
-    assert [message.role for message in ask.messages] == ["user", "assistant"][: 1 + foretells(probe)]
+    assert asks_logprob(probe) == (ask.scored_text is not None)
+    assert [message.role for message in ask.messages] == ["user", "assistant"][: 1 + asks_logprob(probe)]
     assert ask.images == []
 
 
-def test_the_reference_stands_after_the_question_and_answer(cases):
+def test_the_reference_follows_the_question_and_its_options(cases):
     ask, case = rendered(cases, "reference"), cases.case(0)
     (text,) = ask.messages[0].parts
     assert text.startswith(case.history)
     assert text.endswith("\n\nAnswer:")
     assert all(option in text for option in case.questions[0].choices)
-    assert ask.foretold == case.questions[0].rationale
-    assert rendered(cases, "reference-paraphrase").foretold == case.questions[0].paraphrase
+    assert ask.scored_text == case.questions[0].rationale
+    assert rendered(cases, "reference-paraphrase").scored_text == case.questions[0].paraphrase
 
 
-def test_no_rationale_stands_in_any_prompt(cases):
+def test_no_prompt_contains_the_rationale(cases):
     for probe in ("none", *PROBES, *ORDERS):
-        said = "".join(map(str, rendered(cases, probe).messages[0].parts))
-        assert cases.case(0).questions[0].rationale not in said
+        prompt = "".join(map(str, rendered(cases, probe).messages[0].parts))
+        assert cases.case(0).questions[0].rationale not in prompt
 
 
-def test_another_text_is_of_another_case_and_about_as_long(cases):
+def test_a_counterpart_is_of_another_case_and_about_as_long(cases):
     own = {case.questions[0].rationale for case in cases}
     for number in range(len(cases)):
-        other = rendered(cases, "reference-other", number).foretold
+        other = rendered(cases, "reference-other", number).scored_text
         mine = cases.case(number).questions[0].rationale
         assert other in own - {mine}
         assert abs(len(other) - len(mine)) <= max(map(len, own)) - min(map(len, own))
 
 
-def test_written_texts_that_differ_only_in_what_they_are_held_against_are_asked_once(cases):
+def test_probes_that_differ_only_in_their_comparison_are_asked_once(cases):
     keys = {rendered(cases, probe).key for probe in PROBES if probe.startswith("rationale")}
     assert len(keys) == 1
     assert rendered(cases, "second-half").key == rendered(cases, "second-half-other").key
@@ -81,9 +85,9 @@ def test_written_texts_that_differ_only_in_what_they_are_held_against_are_asked_
 def test_the_second_half_is_not_shown(cases):
     case = cases.case(0)
     first, second = halves(case, case.questions[0], Condition())
-    (said,) = rendered(cases, "second-half").messages[0].parts
-    assert first in said
-    assert second not in said
+    (prompt,) = rendered(cases, "second-half").messages[0].parts
+    assert first in prompt
+    assert second not in prompt
     assert f"{first} {second}" == " ".join(case.history.split())
 
 
@@ -94,10 +98,10 @@ def test_orders_are_all_different_and_the_first_is_the_options_own(cases):
     assert len(set(orders)) == 20
     asks = [rendered(cases, f"options@{number}", 3) for number in range(4)]
     assert len({ask.messages[0] for ask in asks}) == 1
-    assert asks[0].foretold.startswith(f"A. {case.questions[0].choices[0]}\nB. ")
+    assert asks[0].scored_text.startswith(f"A. {case.questions[0].choices[0]}\nB. ")
 
 
-def test_what_cannot_be_probed(tmp_path, cases):
+def test_a_question_that_cannot_be_probed_says_why(tmp_path, cases):
     poor = CaseSet.open(write_cases(tmp_path / "poor", [plain_case(0), plain_case(0, id="again")]))
     assert reason(poor, "rationale") == "the question has no published rationale"
     assert reason(poor, "reference-paraphrase") == "the question has no paraphrase of its rationale"
@@ -108,7 +112,7 @@ def test_what_cannot_be_probed(tmp_path, cases):
     assert reason(cases, "reference") is None
 
 
-def test_the_gold_in_a_sentence_stands_in_for_a_rationale():
+def test_the_gold_in_a_sentence_replaces_a_missing_rationale():
     from wardround.core.case import Case
 
     question = Case.model_validate(plain_case(2)).questions[0]
@@ -117,6 +121,6 @@ def test_the_gold_in_a_sentence_stands_in_for_a_rationale():
     assert reference_of(own) == (own.rationale, "published rationale")
 
 
-def test_other_conditions_are_told_as_before():
+def test_conditions_without_a_probe_keep_their_json():
     assert "probe" not in Condition().json
     assert '"probe":"reference"' in Condition(probe="reference").json

@@ -1,4 +1,4 @@
-"""Prompts: found by name, filled by slot, hashed as they are."""
+"""Prompts: found by name, filled by slot, hashed as files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wardround.asking.prompts import Prompts, kind_of
+from wardround.asking.prompts import Prompts, prompt_kind
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 
@@ -39,19 +39,19 @@ def test_the_hash_is_of_the_file_and_of_used_prompts_only(tmp_path):
     assert prompts.hashes == {"mine/choice": hashlib.blake2b(text.encode(), digest_size=32).hexdigest()}
 
 
-def test_a_prompt_beside_the_study_wins_over_ours(tmp_path):
+def test_a_prompt_beside_the_study_takes_precedence_over_ours(tmp_path):
     slots = {"question": "Which?", "options": "A. x"}
     assert own(tmp_path, "{question}", name="paper").fill("paper", "choice", slots) == "Which?"
     assert "Which?\n\nA. x\n\n" in Prompts().fill("paper", "choice", slots)
 
 
-def test_a_prompt_that_is_not_there_is_named(tmp_path):
+def test_a_missing_prompt_is_named(tmp_path):
     with pytest.raises(WardroundError, match=r"prompt = 'terse': there is no prompts/terse/open\.txt beside the study"):
         Prompts(tmp_path).fill("terse", "open", {})
 
 
 def test_two_slots_in_a_paragraph_are_refused(tmp_path):
-    with pytest.raises(WardroundError, match=r"mine/choice\.txt: a paragraph may hold one slot"):
+    with pytest.raises(WardroundError, match=r"mine/choice\.txt: a paragraph may have only one slot"):
         own(tmp_path, "{history} {findings}").fill("mine", "choice", {})
 
 
@@ -66,7 +66,7 @@ def test_every_condition_has_its_prompt_among_ours():
         ("open", "full", "verbal"),
     ):
         condition = Condition(stem=stem, confidence=confidence)
-        filled = Prompts().fill("paper", kind_of(kind, condition), slots)
+        filled = Prompts().fill("paper", prompt_kind(kind, condition), slots)
         assert ("A. x\nB. y" in filled) == (kind == "choice")
         assert ("Which?" in filled) == ("Ill." in filled) == (stem == "full")
         assert ("Confidence: a number followed by %" in filled) == (confidence == "verbal")

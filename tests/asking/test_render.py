@@ -36,11 +36,11 @@ def rendered(tmp_path: Path) -> Callable[..., Any]:
         seed: int = 0,
         **condition: str,
     ) -> Any:
-        for path in (image["path"] for each in cases for image in each.get("images", [])):
+        for path in (image["path"] for record in cases for image in record.get("images", [])):
             Image.new("L", (4, 4), len(path)).save(tmp_path / path)
         opened = CaseSet.open(write_cases(tmp_path, cases))
-        told = {"name": "s", "cases": ".", "seed": seed, "sampling": sampling or {}}
-        study = Study.model_validate({**told, "candidates": [CANDIDATE | (candidate or {})]})
+        settings = {"name": "s", "cases": ".", "seed": seed, "sampling": sampling or {}}
+        study = Study.model_validate({**settings, "candidates": [CANDIDATE | (candidate or {})]})
         renderer = Renderer(study, opened, Prompts(), sha256_file)
         asked = opened.case(number)
         settings = study.candidates[0]
@@ -57,7 +57,7 @@ def text(rendered: Any) -> str:
     return message.parts[-1]
 
 
-def test_options_are_lettered_one_a_line_after_the_question(rendered):
+def test_options_are_lettered_one_per_line_after_the_question(rendered):
     said = text(rendered([case(3)]))
     options = "A. disease 3 alpha\nB. disease 3 beta\nC. disease 3 gamma\nD. disease 3 delta"
     assert f"Question: What does patient 3 have?\n\n{options}\n\n" in said
@@ -88,7 +88,7 @@ def test_options_rotate_by_trial(rendered):
     assert "A. disease 0 gamma\nB. disease 0 delta" in text(rendered([case(0)], trial=2, options="rotated"))
 
 
-def test_inputs_say_what_is_shown(rendered):
+def test_only_the_inputs_of_the_condition_are_shown(rendered):
     whole = case(0, findings="A mass.", images=[{"path": "1.png", "modality": "CT"}])
     for inputs in ("all", "history", "images", "findings", "history+findings", "history+images+findings"):
         shown = rendered([whole], inputs=inputs)
@@ -98,7 +98,7 @@ def test_inputs_say_what_is_shown(rendered):
         assert ("Images, in order: 1. CT" in text(shown)) == ("images" in wanted) == bool(shown.ask.images)
 
 
-def test_what_is_told_of_a_case_and_never_its_origin(rendered):
+def test_the_origin_of_a_case_is_never_shown(rendered):
     origin = {"name": "eurorad", "pmids": ["31415926"], "published": "2025-03-01"}
     said = text(rendered([case(0, origin=origin, tags=["rare"], cluster="patient-7")]))
     assert not any(word in said for word in ("eurorad", "31415926", "2025", "rare", "patient-7", "case-0"))
@@ -107,10 +107,10 @@ def test_what_is_told_of_a_case_and_never_its_origin(rendered):
 def test_a_telling_has_its_own_history_and_images(rendered):
     tellings = {"text": {"history": "Told in words.", "images": []}, "multimodal": {"images": [1]}}
     images = [{"path": "1.png", "modality": "CT"}, {"path": "22.png", "modality": "MR"}]
-    told = [case(0, images=images, tellings=tellings)]
-    assert "Told in words." in text(rendered(told, telling="text"))
-    assert rendered(told, telling="text").ask.images == []
-    shown = rendered(told, telling="multimodal")
+    cases = [case(0, images=images, tellings=tellings)]
+    assert "Told in words." in text(rendered(cases, telling="text"))
+    assert rendered(cases, telling="text").ask.images == []
+    shown = rendered(cases, telling="multimodal")
     assert "History of patient 0." in text(shown)
     assert "Images, in order: 1. MR" in text(shown)
     assert [Path(part.path).name for part in shown.ask.images] == ["22.png"]
@@ -141,7 +141,7 @@ def test_a_candidate_that_cannot_see_gets_neither_images_nor_their_list(rendered
     assert "Images" not in text(shown)
 
 
-def test_what_does_not_fit_the_context_is_cut_from_the_end_and_named(rendered):
+def test_images_that_do_not_fit_the_context_are_cut_from_the_end_and_named(rendered):
     images = [{"path": f"{'x' * n}.png", "modality": "CT"} for n in range(1, 5)]
     cases = [case(0, images=images)]
     whole = rendered(cases)
@@ -154,7 +154,7 @@ def test_what_does_not_fit_the_context_is_cut_from_the_end_and_named(rendered):
         assert shown.ask.cut == tuple(f"image {number}" for number in range(kept + 1, 5))
 
 
-def test_later_questions_are_told_what_was_established(rendered):
+def test_later_questions_show_the_carried_texts(rendered):
     first, second = case(0)["questions"][0] | {"id": "iqa", "stage": "IQA"}, case(1)["questions"][0]
     chain = [case(0, questions=[first, second | {"given": ["iqa"]}])]
     assert "Established so far:\nImage quality: disease 0 beta\n\nQuestion:" in text(
@@ -163,7 +163,7 @@ def test_later_questions_are_told_what_was_established(rendered):
     assert "Established" not in text(rendered(chain))
 
 
-def test_log_probabilities_are_asked_under_the_sampling_of_votes(rendered):
+def test_log_probabilities_use_the_sampling_of_votes(rendered):
     own = {"temperature": 0.2, "top_p": 0.5, "max_tokens": 900, "stop": ["x"]}
     sampling = rendered([case(0)], sampling=own, confidence="logprobs").ask.sampling
     assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.max_tokens) == (1.0, 1.0, -1, 1)
@@ -172,7 +172,7 @@ def test_log_probabilities_are_asked_under_the_sampling_of_votes(rendered):
     assert (votes.temperature, votes.max_tokens, votes.logprobs) == (0.2, 900, None)
 
 
-def test_sampling_of_the_study_wins_unless_the_candidates_is_fixed(rendered):
+def test_the_studys_sampling_takes_precedence_unless_the_candidates_is_fixed(rendered):
     own = {"temperature": 0.6, "top_k": 20}
     both = rendered([case(0)], candidate=own, sampling={"temperature": 1.0}).ask.sampling
     assert (both.temperature, both.top_k) == (1.0, 20)

@@ -10,10 +10,11 @@ from exam_server import ExamServer, text_of
 from exam_study import case, examine, write_cases, write_study
 from PIL import Image
 
-from wardround.asking.applicable import conditions_for, shown_images, why_not
-from wardround.asking.without import names_left_out
+from wardround.asking.applicable import conditions_for, inapplicable_reason
+from wardround.asking.tellings import shown_image_numbers
+from wardround.asking.without import names_left_out_modality
 from wardround.core.case import Case
-from wardround.core.condition import Condition, crossed
+from wardround.core.condition import Condition, cross_axes
 from wardround.core.study import CandidateSettings
 
 IMAGES = [{"path": f"{n}.png", "modality": modality} for n, modality in enumerate(["CFP", "OCT", "CFP", "FFA"])]
@@ -34,7 +35,7 @@ def test_images_of_the_modality_are_left_out_of_case_telling_and_question():
     ):
         for spelled in ("CFP", "cfp"):
             condition = Condition(without=spelled, telling=telling)
-            assert shown_images(whole, whole.questions[0], condition) == kept
+            assert shown_image_numbers(whole, whole.questions[0], condition) == kept
 
 
 @pytest.mark.parametrize(
@@ -52,15 +53,15 @@ def test_images_of_the_modality_are_left_out_of_case_telling_and_question():
         (eye(), {"without": "OCT", "images": "blank"}, None),
     ],
 )
-def test_where_nothing_can_be_left_out(whole, condition, reason):
-    why = why_not(whole, whole.questions[0], Condition(**condition))
+def test_a_case_with_nothing_to_leave_out_has_its_reason(whole, condition, reason):
+    why = inapplicable_reason(whole, whole.questions[0], Condition(**condition))
     assert why is None if reason is None else reason in (why or "")
 
 
-def test_who_cannot_see_is_asked_once():
-    conditions = crossed({"without": ["none", "CFP", "OCT"], "evidence": ["none", "rag"]})
+def test_a_blind_candidate_is_asked_once():
+    conditions = cross_axes({"without": ["none", "CFP", "OCT"], "evidence": ["none", "rag"]})
     blind = CandidateSettings(name="b", provider="random", sees=False)
-    assert [(each.without, each.evidence) for each in conditions_for(blind, conditions)] == [
+    assert [(condition.without, condition.evidence) for condition in conditions_for(blind, conditions)] == [
         ("none", "none"),
         ("none", "rag"),
     ]
@@ -81,23 +82,23 @@ def test_who_cannot_see_is_asked_once():
         ("RetCam", "a RETCAM image", True),
     ],
 )
-def test_texts_that_name_what_is_left_out(modality, text, named):
+def test_a_text_that_names_the_left_out_modality_is_recognised(modality, text, named):
     condition = Condition(without=modality)
     question = case(0)["questions"][0]
-    for told in (
+    for fields in (
         {"history": text},
         {"findings": text},
         {"questions": [question | {"prompt": text}]},
         {"questions": [question | {"options": [text, "other"], "gold": 1}]},
     ):
-        whole = Case.model_validate(case(0, **told))
-        assert names_left_out(whole, whole.questions[0], condition) == named
+        whole = Case.model_validate(case(0, **fields))
+        assert names_left_out_modality(whole, whole.questions[0], condition) == named
     hidden = Case.model_validate(case(0, history=text))
-    assert not names_left_out(hidden, hidden.questions[0], Condition(without=modality, inputs="images"))
-    assert not names_left_out(hidden, hidden.questions[0], Condition())
+    assert not names_left_out_modality(hidden, hidden.questions[0], Condition(without=modality, inputs="images"))
+    assert not names_left_out_modality(hidden, hidden.questions[0], Condition())
 
 
-def test_a_run_leaves_images_out_counts_what_it_cannot_and_warns(tmp_path: Path):
+def test_a_run_without_a_modality_counts_inapplicable_questions_and_warns(tmp_path: Path):
     cases = [case(n, images=IMAGES) for n in range(3)] + [case(n, images=IMAGES[:1]) for n in range(3, 5)]
     cases[0]["history"] = "OCT shows subretinal fluid."
     write_cases(tmp_path / "cases", cases)

@@ -14,9 +14,9 @@ import pytest
 from bench_cases import STRONG, WEAK, choice, clinbench_cases, write
 
 from wardround.benchmarks.clinbench.figures.separation import true_spread
-from wardround.benchmarks.engine.bench import Benched, bench
-from wardround.benchmarks.engine.candidate_text import candidate_from
-from wardround.benchmarks.engine.published import load
+from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.engine.candidate_text import parse_candidate
+from wardround.benchmarks.engine.published import load_published
 from wardround.cases.readers.clinbench import SPECIALTIES
 from wardround.core.errors import WardroundError
 from wardround.reporting.tables.table import Cell, Table
@@ -24,8 +24,8 @@ from wardround.reporting.tables.table import Cell, Table
 OWN = ("GH", "Resp", "OG", "Cardio", "Ped")  # the specialties whose questions specialists answered
 
 
-def run(name: str, cases: Path, folder: Path, *candidates: str, **options: Any) -> Benched:
-    told = [candidate_from(text) for text in candidates]
+def run(name: str, cases: Path, folder: Path, *candidates: str, **options: Any) -> BenchResult:
+    told = [parse_candidate(text) for text in candidates]
     return bench(name, cases=cases, candidates=told, runs=folder / "runs", note=lambda text: None, **options)
 
 
@@ -256,7 +256,7 @@ def test_the_true_spread_is_free_of_noise() -> None:
 )
 def test_the_human_averages_of_the_paper(table: str, average: float, inside: float, outside: float) -> None:
     """50 questions of each of ten specialties: each figure is a multiple of 2%, the average their unweighted mean."""
-    told = load(f"clinbench/{table}")
+    told = load_published(f"clinbench/{table}")
     people = {short: told.value("Human Experts", short) for short in SPECIALTIES}
     assert people.pop("DI") is None  # nobody answered these
     values = {short: value for short, value in people.items() if value is not None}

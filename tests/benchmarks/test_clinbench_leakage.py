@@ -6,13 +6,13 @@ import json
 
 import polars as pl
 import pytest
+import tomli_w
 from exam_study import write_cases, write_study
 from leaked_cases import leaked_case, leaked_set
 
 from wardround.api import run_study
 from wardround.benchmarks.engine.bench import bench
-from wardround.benchmarks.engine.study_file import as_toml
-from wardround.measuring.comparing.leakage_contrasts import contrasts
+from wardround.measuring.comparing.leakage_contrasts import leakage_contrasts
 from wardround.reporting.run_files import read_run
 
 CUTOFF = "2024-06-01"
@@ -45,7 +45,7 @@ def said(benched, candidate):
     return " ".join(note for note in benched.tables[1].notes if note.startswith(f"{candidate}: "))
 
 
-def test_who_recites_is_told_and_who_paraphrases_or_remembers_nothing_is_not(benched):
+def test_leakage_is_claimed_for_the_reciting_candidate_only(benched):
     assert benched.status == "complete"
     told = said(benched, "verbatim")
     for sign in ("Bits per byte: own words' lead", "ROUGE-L: own words' lead", "EDS: own words' lead", "Options' own"):
@@ -54,13 +54,13 @@ def test_who_recites_is_told_and_who_paraphrases_or_remembers_nothing_is_not(ben
         assert said(benched, candidate).startswith(f"{candidate}: no sign of leakage in 5 comparisons")
 
 
-def test_the_paraphraser_foretells_its_own_reference_better_than_another_which_shows_nothing(benched):
+def test_a_paraphraser_prefers_its_own_reference_which_does_not_show_leakage(benched):
     cells = rows(benched, "gist")["Bits per byte: own text, another case's"]
     assert cells[2].low > 0.5
-    assert cells[3].said == "no"
+    assert cells[3].text == "no"
 
 
-def test_figures_are_those_that_are_planted(benched):
+def test_figures_are_the_planted_ones(benched):
     known = rows(benched, "verbatim")
     assert known["Bits per byte: own words, other words"][0].value == pytest.approx(0.1, abs=0.01)
     assert known["Bits per byte: own words, other words"][1].value == pytest.approx(1.2, abs=0.1)
@@ -75,7 +75,7 @@ def test_figures_are_those_that_are_planted(benched):
     assert ppl.value == pytest.approx(2 ** (0.1 * 4), abs=0.05)
 
 
-def test_probes_have_no_part_in_accuracy_or_any_other_measure(benched):
+def test_probes_do_not_count_in_accuracy_or_other_measures(benched):
     measures = pl.read_csv(benched.folder / "measures.csv", infer_schema_length=None)
     of_answers = measures.filter(pl.col("candidate") == "verbatim", pl.col("slice") == "{}")
     assert of_answers.filter(pl.col("measure") == "accuracy")["n"].item() == 36
@@ -87,20 +87,20 @@ def test_probes_have_no_part_in_accuracy_or_any_other_measure(benched):
     assert json.loads((benched.folder / "manifest.json").read_text())["chance"] == pytest.approx(0.2)
 
 
-def test_a_candidate_that_writes_nothing_is_told_what_is_lacking(benched):
+def test_for_a_candidate_without_texts_the_missing_requirements_are_listed(benched):
     assert "nothing can be said about leakage" in said(benched, "chance")
     assert "a cutoff of the candidate" in said(benched, "chance")
     inapplicable = json.loads((benched.folder / "manifest.json").read_text())["inapplicable"]
     assert inapplicable == {"the candidate writes no texts, so that no probe of leakage can be put to it": 36 * 16}
 
 
-def test_the_report_shows_it(benched):
+def test_the_report_shows_the_contrasts_and_the_verdict(benched):
     page = (benched.folder / "report.html").read_text()
-    assert "What could be leakage, held against what could not" in page
+    assert "What could be leakage, compared with what could not" in page
     assert "verbatim: signs of leakage" in page
 
 
-def test_nothing_is_asked_again(benched):
+def test_a_second_bench_asks_nothing_again(benched):
     heard = []
     told = {"cases": benched.folder.parent.parent / "cases", "runs": benched.folder.parent, "note": heard.append}
     candidates = [respondent(memory) for memory in ("none", "gist", "verbatim")]
@@ -116,32 +116,32 @@ def answered(tmp_path, old, new, cases=60):
     planted = {"accuracy": new, "by": [{"when": {"tag": "old"}, "accuracy": old}]}
     candidate = {"name": "dated", "provider": "simulated", "extra_body": planted}
     study = tmp_path / "study.toml"
-    study.write_text(as_toml({"name": "dated", "cases": "cases", "candidates": [candidate]}))
-    return contrasts(marks_of(study), {}, CUTOFF, 0)
+    study.write_text(tomli_w.dumps({"name": "dated", "cases": "cases", "candidates": [candidate]}))
+    return leakage_contrasts(marks_of(study), {}, CUTOFF, 0)
 
 
-def test_who_knows_only_what_was_published_before_the_cutoff_is_told(tmp_path):
+def test_a_fall_after_the_cutoff_is_significant(tmp_path):
     (contrast,) = answered(tmp_path, 0.95, 0.4)
     assert contrast.name.startswith("Accuracy")
     assert contrast.beyond
     assert contrast.low > 0.2
 
 
-def test_who_knows_old_and_new_alike_is_not(tmp_path):
+def test_equal_accuracy_before_and_after_the_cutoff_is_not_significant(tmp_path):
     (contrast,) = answered(tmp_path, 0.7, 0.7)
     assert not contrast.beyond
     assert contrast.low < 0 < contrast.high
 
 
-def test_dates_that_say_neither_are_left_out(tmp_path):
+def test_dates_that_are_neither_before_nor_after_are_left_out(tmp_path):
     dates = [None, "2024", "2024-06", "2024-06-01", "2023", "2025", "2023-01-01", "2024-06-02"]
     told = [leaked_case(number, origin={"published": date}) for number, date in enumerate(dates)]
     write_cases(tmp_path / "cases", told)
-    (contrast,) = contrasts(marks_of(write_study(tmp_path, candidate=respondent("none"))), {}, CUTOFF, 0)
+    (contrast,) = leakage_contrasts(marks_of(write_study(tmp_path, candidate=respondent("none"))), {}, CUTOFF, 0)
     assert (contrast.n, contrast.clusters, contrast.low) == (4, 2, None)
 
 
-def test_a_set_without_rationales_says_that_the_gold_stood_in(tmp_path):
+def test_a_set_without_rationales_notes_that_the_gold_is_used(tmp_path):
     told = leaked_set(10)
     for case in told:
         del case["questions"][0]["rationale"], case["questions"][0]["paraphrase"]
@@ -153,6 +153,8 @@ def test_a_set_without_rationales_says_that_the_gold_stood_in(tmp_path):
         note=lambda line: None,
     )
     notes = benched.tables[1].notes
-    assert any(note.startswith("10 of 10 questions have no published rationale: the gold") for note in notes)
+    assert any(
+        note.startswith("10 of 10 questions have no published rationale; a sentence with the gold") for note in notes
+    )
     assert "not compared: Bits per byte: own words' lead" in said(benched, "gist")
-    assert read_run(benched.folder).complete
+    assert read_run(benched.folder).is_complete

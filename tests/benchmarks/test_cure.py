@@ -17,12 +17,15 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from wardround.api import run_study
-from wardround.benchmarks.cure.figures.faithfulness import Sums, _correlation, spearman
-from wardround.benchmarks.cure.figures.likeness import STOP_WORDS
-from wardround.benchmarks.engine.bench import Benched, bench, drawn
-from wardround.benchmarks.engine.literature import literature_notes, literature_of, rungs
-from wardround.benchmarks.engine.named_study import entries, find
+from wardround.benchmarks.cure.figures.faithfulness import AnswerSums, _correlation
+from wardround.benchmarks.cure.figures.text_similarity import STOP_WORDS
+from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.engine.drawing import draw
+from wardround.benchmarks.engine.literature import literature_notes, literature_settings, named_searches
+from wardround.benchmarks.engine.named_study import find_study, named_studies
 from wardround.core.errors import WardroundError
+from wardround.measuring.engine.correlation import spearman
+from wardround.reporting.run_files import read_run
 from wardround.reporting.tables.table import Cell, Table
 
 MANY = 40
@@ -37,7 +40,9 @@ def right_if(holds: bool, **when: str) -> dict[str, Any]:
     return {"when": when, "hit1": float(holds)}
 
 
-def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], library: Path, **more: Any) -> Benched:
+def run(
+    name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], library: Path, **more: Any
+) -> BenchResult:
     told = {"cases": cases, "candidates": candidates, "runs": folder / "runs", "index": str(library), **more}
     return bench(f"cure/{name}", note=lambda text: None, **told)
 
@@ -47,7 +52,7 @@ def cell(table: Table, labels: tuple[str, ...], heading: str, over: str = "") ->
     return next(each for each in table.rows if each.labels[: len(labels)] == labels).cells[place]
 
 
-def titled(found: Benched, title: str) -> Table:
+def titled(found: BenchResult, title: str) -> Table:
     return next(table for table in found.tables if title in table.title)
 
 
@@ -75,7 +80,7 @@ OUTCOMES = dict(zip(product((False, True), repeat=3), COUNTS, strict=True))
 
 
 @pytest.fixture(scope="module")
-def why(folder: Path, library: Path) -> Benched:
+def why(folder: Path, library: Path) -> BenchResult:
     told, rows = [], []
     for outcome, (many, covered) in OUTCOMES.items():
         tag = "".join("fr"[each] for each in outcome)
@@ -95,19 +100,19 @@ def why(folder: Path, library: Path) -> Benched:
     return run("why", cases, folder, [planted("exact", rows, hit1=0.0), planted("chance", [], hit1=0.5)], library)
 
 
-def test_the_table_of_cases_has_the_planted_counts(why: Benched) -> None:
-    table = titled(why, "Cases by what would have mended them")
+def test_the_table_of_cases_has_the_planted_counts(why: BenchResult) -> None:
+    table = titled(why, "Cases by what would have corrected them")
     for outcome, (many, covered) in OUTCOMES.items():
         labels = ("exact", *(("wrong", "right")[each] for each in outcome))
         assert cell(table, labels, "Cases").value == many
         assert cell(table, labels, "References hold the diagnosis").value == covered
         assert cell(table, labels, "Share").value == pytest.approx(many / 40)
-    says = {row.labels[1:]: row.cells[-1].said for row in table.rows if row.labels[0] == "exact"}
+    says = {row.labels[1:]: row.cells[-1].text for row in table.rows if row.labels[0] == "exact"}
     assert says["wrong", "right", "wrong"].endswith("seeing")
     assert says["wrong", "wrong", "right"].endswith("finding")
 
 
-def test_seeing_finding_and_using_come_back(why: Benched) -> None:
+def test_the_planted_effects_of_seeing_finding_and_using_are_recovered(why: BenchResult) -> None:
     three = titled(why, "Seeing, finding, using")
     as_it_is = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[0]) / 40
     found = sum(many for outcome, (many, _) in OUTCOMES.items() if outcome[2]) / 40
@@ -133,10 +138,10 @@ def test_seeing_finding_and_using_come_back(why: Benched) -> None:
     assert cell(detail, ("exact", "Seeing, without evidence"), "given", "Right only with").value == 10
     p, adjusted = (cell(detail, finding, name).value or 0 for name in ("p", "p adjusted"))
     assert p <= adjusted
-    assert any("no parts that add up" in note for note in three.notes)
+    assert any("do not add up" in note for note in three.notes)
 
 
-def test_who_is_right_by_chance_alone_shows_no_contrast(why: Benched) -> None:
+def test_a_candidate_that_is_right_by_chance_shows_no_contrast(why: BenchResult) -> None:
     """An item is drawn with the same number under all conditions: nothing differs."""
     detail = titled(why, "Seeing and finding")
     own = [row for row in detail.rows if row.labels[0] == "chance"]
@@ -144,7 +149,7 @@ def test_who_is_right_by_chance_alone_shows_no_contrast(why: Benched) -> None:
     assert {(row.cells[2].value, row.cells[3].value) for row in own} == {(0.0, 1.0)}
 
 
-def test_the_report_holds_the_tables_and_the_figure(why: Benched) -> None:
+def test_the_report_holds_the_tables_and_the_figure(why: BenchResult) -> None:
     assert why.folder is not None
     html = (why.folder / "report.html").read_text(encoding="utf-8")
     for table in why.tables[1:]:
@@ -157,7 +162,7 @@ def test_the_report_holds_the_tables_and_the_figure(why: Benched) -> None:
 
 
 @pytest.mark.slow
-def test_the_noise_curve_comes_back(folder: Path, library: Path) -> None:
+def test_the_planted_noise_curve_is_recovered(folder: Path, library: Path) -> None:
     """Case k of five is right as long as no more than its number of irrelevant abstracts are mixed in."""
     least = (0, 1, 3, 5, 10, 20)
     rows = [
@@ -188,7 +193,7 @@ def test_the_noise_curve_comes_back(folder: Path, library: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def fig3(folder: Path, library: Path) -> Benched:
+def fig3(folder: Path, library: Path) -> BenchResult:
     """Ten cases of each stratum; those right with RAG have the very words of their references in the history."""
     rows, told = [], []
     for pr, rag in product((True, False), repeat=2):
@@ -201,7 +206,7 @@ def fig3(folder: Path, library: Path) -> Benched:
     return run("fig3", case_set(folder / "strata", told), folder, [planted("exact", rows, hit1=0.0)], library)
 
 
-def test_strata_hold_the_planted_cases_and_their_likeness(fig3: Benched) -> None:
+def test_strata_have_the_planted_cases_and_similarities(fig3: BenchResult) -> None:
     assert fig3.folder is not None
     tfidf = titled(fig3, "TF-IDF cosine")
     documents = {
@@ -253,7 +258,7 @@ HEADINGS = {
 }
 
 
-def test_the_outcomes_of_evidence_come_back(folder: Path) -> None:
+def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
     """Of one who believes what it reads: synonyms, denials and other diagnoses are among its documents."""
     library = planted_index(folder / "planted")
     image = [{"path": "scan.png", "modality": "CT"}]
@@ -267,8 +272,7 @@ def test_the_outcomes_of_evidence_come_back(folder: Path) -> None:
     told = (found.folder / "bench.toml").read_text().replace('name = "cure-fig2"', 'name = "one"')
     study.write_text(told.replace("[literature]", "[literature]\nk = 1\nagent = { hits = 1 }"))
     one = run_study(study, runs=folder / "runs", quiet=True, note=lambda text: None)
-    entry = find("cure/fig2")[1]
-    table = drawn("cure/fig2", entry, one.folder, published=True)
+    table = draw(find_study("cure/fig2"), read_run(one.folder)).with_published()
     for evidence, shares in SHARES.items():
         for measure, share in shares.items():
             assert cell(table, ("believer", evidence), HEADINGS[measure]).value == pytest.approx(share), measure
@@ -278,7 +282,7 @@ def test_the_outcomes_of_evidence_come_back(folder: Path) -> None:
     assert any(note.startswith("Published figures are not shown: the paper's") for note in table.notes)
 
 
-def test_table1_says_what_is_ours(folder: Path, library: Path, plain: Path) -> None:
+def test_table1_notes_which_choices_are_ours(folder: Path, library: Path, plain: Path) -> None:
     rows = [right_if(True, evidence="reference"), right_if(False, evidence="rag")]
     found = run("table1", plain, folder, [planted("exact", rows, hit1=0.0, accuracy=1.0)], library, published=True)
     (table,) = found.tables
@@ -334,48 +338,46 @@ def test_spearman_is_scipys_and_needs_candidates() -> None:
     random = np.random.default_rng(3)
     a, b = random.integers(0, 5, (2, 7, 20)).astype(float)
     for place in range(20):
-        assert spearman(a, b)[place] == pytest.approx(spearmanr(a[:, place], b[:, place]).statistic)
-    few = Sums(["x", "y"], {}, {"rag": np.ones((2, 9))})
-    assert _correlation(few, ("grounded", "rag"), ("right", "rag"), 0).said == "too few candidates"
+        assert spearman(a.T, b.T)[place] == pytest.approx(spearmanr(a[:, place], b[:, place]).statistic)
+    few = AnswerSums(["x", "y"], {}, {"rag": np.ones((2, 9))})
+    assert _correlation(few, ("grounded", "rag"), ("right", "rag"), 0).text == "too few candidates"
 
 
-def test_the_papers_retrievers_are_taken_where_the_index_has_them(library: Path, monkeypatch: Any) -> None:
-    from wardround.benchmarks.engine import literature as searching
+def test_the_papers_retrievers_are_used_if_the_index_has_them(library: Path, monkeypatch: Any) -> None:
+    from wardround.benchmarks.engine import literature as engine_literature
 
-    class Has:
+    class IndexWithAll:
         retrievers = ("bm25", "bge-large-en-v1.5", "medcpt", "wordllama")
 
         @classmethod
-        def open(cls, place: str) -> Has:
+        def open(cls, place: str) -> IndexWithAll:
             return cls()
 
-    monkeypatch.setattr(searching, "Index", Has)
-    put = entries()["cure/table1"].put
-    assert put is not None
-    told = literature_of(put, "here")
-    assert told["retrievers"] == ["bge-large-en-v1.5", "medcpt"]
-    declared = {"conditions": put.conditions, "literature": told}
-    assert literature_notes(put, declared) == []
-    found = rungs(Has.retrievers, "medcpt-cross-encoder")
-    assert found["rag@dense"]["retrievers"] == ["bge-large-en-v1.5", "medcpt", "wordllama"]
-    assert found["rag@reranked"]["reranker"] == "medcpt-cross-encoder"
-    assert len({each["k"] for each in found.values()}) == 1
+    monkeypatch.setattr(engine_literature, "Index", IndexWithAll)
+    template = named_studies()["cure/table1"].template
+    literature = literature_settings(template, "here")
+    assert literature["retrievers"] == ["bge-large-en-v1.5", "medcpt"]
+    assert literature_notes(template, {"conditions": template.conditions, "literature": literature}) == []
+    searches = named_searches(IndexWithAll.retrievers, "medcpt-cross-encoder")
+    assert searches["rag@dense"]["retrievers"] == ["bge-large-en-v1.5", "medcpt", "wordllama"]
+    assert searches["rag@reranked"]["reranker"] == "medcpt-cross-encoder"
+    assert len({search["k"] for search in searches.values()}) == 1
 
 
-def test_an_index_that_is_none_is_one_line(tmp_path: Path, plain: Path) -> None:
-    with pytest.raises(WardroundError, match="is not an index of literature"):
+def test_a_missing_index_is_refused_in_one_line_before_anything_is_written(tmp_path: Path, plain: Path) -> None:
+    with pytest.raises(WardroundError, match="is not a literature index"):
         run("fig2", plain, tmp_path, [planted("x", [])], tmp_path / "gone")
     assert not (tmp_path / "runs").exists()
 
 
-def test_development_cases_are_told_of(tmp_path: Path, library: Path) -> None:
+def test_a_note_counts_the_development_cases(tmp_path: Path, library: Path) -> None:
     cases = case_set(tmp_path / "cases", [case(n, split="dev" if n < 3 else "test") for n in range(10)])
     heard: list[str] = []
     bench("cure/base", cases=cases, candidates=[planted("x", [])], runs=tmp_path / "runs", note=heard.append)
     assert any("3 cases are for development" in line for line in heard)
 
 
-def test_what_a_search_finds_names_no_disease() -> None:
+def test_the_nearby_abstracts_of_the_planted_library_name_no_disease() -> None:
     """What the planted truths rest on."""
     assert disease(3) not in nearby(3)["abstract"]
     assert len({disease(number) for number in range(240)}) == 240

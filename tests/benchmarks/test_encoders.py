@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wardround.benchmarks.medq_deg.figures.encoders import encoder_named
-from wardround.cases.encoded import Encoded
+from wardround.benchmarks.medq_deg.figures.encoders import load_encoder
+from wardround.cases.encoded_image import EncodedImage
 from wardround.core.errors import WardroundError
 
 
-def encoded(grey: int) -> Encoded:
+def encoded(grey: int) -> EncodedImage:
     held = io.BytesIO()
     Image.new("RGB", (40, 30), (grey, 255 - grey, grey // 2)).save(held, "PNG")
-    return Encoded(base64.b64encode(held.getvalue()), "image/png", f"{grey}", 40, 30)
+    return EncodedImage(base64.b64encode(held.getvalue()), "image/png", f"{grey}", 40, 30)
 
 
 IMAGES = [encoded(grey) for grey in (10, 120, 240)]
 
 
 def test_without_a_name_the_features_are_our_own() -> None:
-    seen = encoder_named(None)(IMAGES)
+    seen = load_encoder(None)(IMAGES)
     assert len(seen) == 3
     assert len(np.unique(seen, axis=0)) == 3
 
@@ -54,7 +54,7 @@ def test_models_of_hugging_face_are_loaded_from_a_folder(tmp_path: Path, kind: s
         processor = transformers.ViTImageProcessor(size={"height": 28, "width": 28})
     model.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    seen = encoder_named(str(tmp_path))(IMAGES)
+    seen = load_encoder(str(tmp_path))(IMAGES)
     assert seen.shape[0] == 3
     assert seen.shape[1] in (16, 32)
     assert np.isfinite(seen).all()
@@ -63,5 +63,5 @@ def test_models_of_hugging_face_are_loaded_from_a_folder(tmp_path: Path, kind: s
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(WardroundError, match=r"pip install|cannot be loaded") as refused:
-        encoder_named(str(tmp_path / "none"))
+        load_encoder(str(tmp_path / "none"))
     assert "\n" not in str(refused.value)

@@ -14,9 +14,9 @@ from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
 
-from wardround.benchmarks.engine.bench import Benched, bench
-from wardround.benchmarks.medq_deg.figures.dose import cliff
-from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau
+from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.medq_deg.figures.dose import find_cliff
+from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
 from wardround.benchmarks.medq_deg.figures.scores import Scores
 from wardround.core.errors import WardroundError
 from wardround.reporting.tables.table import Cell, Table
@@ -30,7 +30,7 @@ def at(severity: str, **truth: Any) -> dict[str, Any]:
     return {"when": {"severity": severity}, **truth}
 
 
-def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], **more: Any) -> Benched:
+def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], **more: Any) -> BenchResult:
     return bench(name, cases=cases, candidates=candidates, runs=folder / "runs", note=lambda text: None, **more)
 
 
@@ -72,11 +72,11 @@ def cases(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fig4(folder: Path, cases: Path) -> Benched:
+def fig4(folder: Path, cases: Path) -> BenchResult:
     return run("medq-deg/fig4", cases, folder, [SURE, OVERCONFIDENT, HUMBLE, STEADY])
 
 
-def test_a_deterministic_respondent_gives_its_curves_back_exactly(fig4: Benched) -> None:
+def test_a_deterministic_respondent_gives_its_curves_back_exactly(fig4: BenchResult) -> None:
     table = fig4.tables[0]
     for level, accuracy in (("L0", 1.0), ("L1", 2 / 3), ("L2", 0.0)):
         assert cell(table, "sure", "accuracy", level).value == pytest.approx(accuracy, abs=1e-9)
@@ -84,7 +84,7 @@ def test_a_deterministic_respondent_gives_its_curves_back_exactly(fig4: Benched)
         assert cell(table, "sure", "shift", level).value == pytest.approx(1.0 - accuracy, abs=1e-9)
 
 
-def test_a_stochastic_respondent_is_within_its_intervals(fig4: Benched) -> None:
+def test_a_stochastic_respondent_is_within_its_intervals(fig4: BenchResult) -> None:
     for name, level, accuracy, sharpness in [
         ("overconfident", "L0", 0.9, 0.8),
         ("overconfident", "L2", 0.3, 0.95),
@@ -99,7 +99,7 @@ def test_a_stochastic_respondent_is_within_its_intervals(fig4: Benched) -> None:
         assert found.low - slack <= truth <= found.high + slack
 
 
-def test_the_dunning_kruger_effect_is_found_where_planted_and_nowhere_else(fig4: Benched) -> None:
+def test_the_dunning_kruger_effect_is_found_where_planted_and_nowhere_else(fig4: BenchResult) -> None:
     within = fig4.tables[2]
     share = {row.labels[0]: row.cells[0].value for row in within.rows}
     assert share["sure"] == 1.0
@@ -116,7 +116,7 @@ def test_the_dunning_kruger_effect_is_found_where_planted_and_nowhere_else(fig4:
         assert (rise.low > 0) == (name == "overconfident")
 
 
-def test_the_figure_has_its_files(fig4: Benched) -> None:
+def test_the_figure_has_its_files(fig4: BenchResult) -> None:
     assert {file.name for file in fig4.files} >= {"table.csv", "table.tex", "table.md"}
 
 
@@ -152,7 +152,7 @@ def test_every_other_table_is_measured_in_every_cell(folder: Path, cases: Path, 
     assert len(table.columns) > 3
     for row in table.rows:
         for column, figure in zip(table.columns, row.cells, strict=True):
-            assert figure.value is not None, f"{study}: {column.over} {column.heading}: {figure.said}"
+            assert figure.value is not None, f"{study}: {column.over} {column.heading}: {figure.text}"
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_tau_is_kendalls_and_halves_share_no_case() -> None:
         [f"c{n}" for n in range(12)], ["L1", "L2"], np.repeat(luck, 2, axis=1).astype(float), np.ones((12, 2, 60))
     )
     assert kendalltau(*ranks(same).T).statistic == pytest.approx(1.0)
-    found = tau(same, 0, 1, seed=0)
+    found = tau_cell(same, 0, 1, seed=0)
     assert found.value is not None
     assert abs(found.value) < 0.35
     assert found.low is not None
@@ -193,15 +193,15 @@ def dose_scores(curve: list[float], clusters: int, seed: int) -> Scores:
 
 @pytest.mark.slow
 def test_a_cliff_is_found_where_it_was_planted_and_an_even_decline_has_none() -> None:
-    sudden = cliff(dose_scores([0.9, 0.9, 0.88, 0.86, 0.35, 0.33, 0.3, 0.3, 0.3], 200, 0), 0, seed=0)
+    sudden = find_cliff(dose_scores([0.9, 0.9, 0.88, 0.86, 0.35, 0.33, 0.3, 0.3, 0.3], 200, 0), 0, seed=0)
     assert sudden is not None
     assert sudden.is_one
     assert sudden.step == ("0.75", "1")
     assert sudden.chosen > 0.95
     assert sudden.fall == pytest.approx(0.5, abs=0.15)
     for seed in range(5):
-        even = cliff(dose_scores([0.9 - 0.06 * n for n in range(9)], 200, seed), 0, seed=0)
-        flat = cliff(dose_scores([0.6] * 9, 200, seed), 0, seed=0)
+        even = find_cliff(dose_scores([0.9 - 0.06 * n for n in range(9)], 200, seed), 0, seed=0)
+        flat = find_cliff(dose_scores([0.6] * 9, 200, seed), 0, seed=0)
         assert even is not None
         assert flat is not None
         assert not even.is_one
@@ -214,7 +214,7 @@ def test_a_dose_response_runs_on_any_cases_and_needs_a_type(folder: Path, cases:
         "steep", [at(f"{dose:g}", accuracy=0.1) for dose in (1.25, 1.5, 1.75, 2)], accuracy=0.95, sharpness=1.0
     )
     found = run("medq-deg/dose-response", cases, folder, [steep], type="gaussian-noise", trials=2)
-    assert cell(found.tables[1], "steep", "Cliff").said == "between 1 and 1.25"
+    assert cell(found.tables[1], "steep", "Cliff").text == "between 1 and 1.25"
     with pytest.raises(WardroundError, match="needs a type of degradation"):
         run("medq-deg/dose-response", cases, folder, [steep])
 
@@ -246,7 +246,7 @@ def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path
     auc = cell(table, "all", "AUC")
     assert auc.value is not None
     assert auc.value > 0.7  # noise was added to the simulated ones only
-    assert cell(table, "CT", "AUC").said == "too few cases"
+    assert cell(table, "CT", "AUC").text == "too few cases"
     lines = (tmp_path / "runs" / "medq-deg-fig5a" / "map.csv").read_text().splitlines()
     assert len(lines) == 1 + 24 * 4 + 24
     with pytest.raises(WardroundError, match="there are simulated images only"):

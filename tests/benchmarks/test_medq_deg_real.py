@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wardround.benchmarks.engine.bench import bench
-from wardround.building.sources.medq_deg import build_medq_deg
+from wardround.building.sources.medq_deg.build import build_medq_deg
 from wardround.building.sources.patches import build_patches
 
 MODALITIES = {
@@ -33,7 +33,7 @@ def pool(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_who_looks_falls_with_severity_and_who_cannot_see_stays_the_same(tmp_path: Path) -> None:
+def test_only_a_candidate_that_sees_falls_with_severity(tmp_path: Path) -> None:
     built = tmp_path / "built"
     build_medq_deg([pool(tmp_path / "pool")], built, note=lambda text: None)
     found = bench(

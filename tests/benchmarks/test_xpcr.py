@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eyes import STAGES, eyes
 from PIL import Image
+from xpcr_eyes import STAGES, eyes
 
-from wardround.benchmarks.engine.bench import Benched, bench
-from wardround.benchmarks.xpcr.figures.consistency import Asked, follows
+from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.xpcr.figures.consistency import AskedQuestion, check_chain
 from wardround.building.sources.ophthalmic.schema import read_tables
 from wardround.reporting.tables.table import Cell, Table
 
@@ -19,7 +19,7 @@ def planted(name: str, by: list[dict[str, Any]] | None = None, **truth: Any) -> 
     return {"name": name, "provider": "simulated", "extra_body": {"seed": len(name), **truth, "by": by or []}}
 
 
-def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], **more: Any) -> Benched:
+def run(name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], **more: Any) -> BenchResult:
     return bench(name, cases=cases, candidates=candidates, runs=folder / "runs", note=lambda text: None, **more)
 
 
@@ -28,7 +28,7 @@ def cell(table: Table, row: tuple[str, ...], heading: str, over: str = "") -> Ce
     return next(each for each in table.rows if each.labels == row).cells[place]
 
 
-def titled(benched: Benched, title: str) -> Table:
+def titled(benched: BenchResult, title: str) -> Table:
     return next(table for table in benched.tables if table.title == title)
 
 
@@ -54,12 +54,12 @@ def chains(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def propagation(folder: Path, chains: Path) -> Benched:
+def propagation(folder: Path, chains: Path) -> BenchResult:
     return run("xpcr/propagation", chains, folder, [LEANING, STEADY, PERFECT])
 
 
-def test_an_upstream_error_has_an_effect_where_planted_and_none_elsewhere(propagation: Benched) -> None:
-    table = titled(propagation, "What an upstream error does")
+def test_an_upstream_error_has_an_effect_where_planted_and_none_elsewhere(propagation: BenchResult) -> None:
+    table = titled(propagation, "Effect of an upstream error")
     low, high = interval(cell(table, ("leaning", "all"), "Effect"))
     assert low < 0.85 - 0.2 < high
     assert cell(table, ("leaning", "all"), "p adjusted").value == pytest.approx(0.0, abs=1e-3)
@@ -74,8 +74,8 @@ def test_an_upstream_error_has_an_effect_where_planted_and_none_elsewhere(propag
     assert right > own > wrong  # own lies between
 
 
-def test_the_paper_s_own_table_has_every_stage_under_every_carry(propagation: Benched) -> None:
-    table, effects = propagation.tables[0], titled(propagation, "What an upstream error does")
+def test_the_paper_s_own_table_has_every_stage_under_every_carry(propagation: BenchResult) -> None:
+    table, effects = propagation.tables[0], titled(propagation, "Effect of an upstream error")
     for stage in STAGES[1:]:
         for carried in ("own", "right", "wrong", "nothing"):
             beside = cell(effects, ("leaning", stage), carried, "Accuracy with this carried")
@@ -83,15 +83,15 @@ def test_the_paper_s_own_table_has_every_stage_under_every_carry(propagation: Be
     assert cell(table, ("perfect",), "own", "IQA").value == 1.0
 
 
-def test_the_association_says_that_it_is_none_of_cause(propagation: Benched) -> None:
-    table = titled(propagation, "Errors that go together")
+def test_the_association_notes_that_it_is_not_causal(propagation: BenchResult) -> None:
+    table = titled(propagation, "Association between errors")
     assert interval(cell(table, ("leaning", "all"), "Difference"))[0] > 0.4
     low, high = interval(cell(table, ("steady", "all"), "Difference"))
     assert low < 0 < high
     assert any("association, not an effect" in note for note in table.notes)
 
 
-def test_chains_break_where_they_should(propagation: Benched) -> None:
+def test_chains_break_where_they_should(propagation: BenchResult) -> None:
     table = titled(propagation, "Where chains break")
     for name in ("leaning", "steady", "perfect"):
         shares = [cell(table, (name,), stage, "Breaks first at").value or 0.0 for stage in (*STAGES, "never")]
@@ -102,7 +102,7 @@ def test_chains_break_where_they_should(propagation: Benched) -> None:
         assert low - 0.1 < 0.25 < high + 0.1  # 95% intervals of six figures, of ever fewer chains
 
 
-def test_complete_chains_are_more_than_independence_gives_only_with_dependence(propagation: Benched) -> None:
+def test_complete_chains_are_more_than_independence_gives_only_with_dependence(propagation: BenchResult) -> None:
     table = titled(propagation, "Chains and their stages")
     assert interval(cell(table, ("leaning",), "difference", "Complete chains"))[0] > 0.05
     low, high = interval(cell(table, ("steady",), "difference", "Complete chains"))
@@ -114,7 +114,7 @@ def test_complete_chains_are_more_than_independence_gives_only_with_dependence(p
     assert on_all == on_chains
 
 
-def test_what_follows_from_ones_own_diagnosis(propagation: Benched) -> None:
+def test_consistency_with_the_own_diagnosis_is_measured(propagation: BenchResult) -> None:
     table = titled(propagation, "Longitudinal consistency")
     over, allowed = "Follows from its own diagnosis", "Both, where the options allow it"
     assert cell(table, ("perfect",), "both", over).value == 1.0
@@ -125,14 +125,14 @@ def test_what_follows_from_ones_own_diagnosis(propagation: Benched) -> None:
     assert cell(table, ("perfect",), "all", allowed).value == 1.0
 
 
-def test_follows_by_hand() -> None:
+def test_a_chain_is_checked_against_the_schema_as_by_hand() -> None:
     disease = read_tables().schema_.diseases["diabetic retinopathy"]
     mild, _, _, proliferative = disease.grades.values()
     review, laser = disease.management["1"][0], disease.management["4"][0]
 
     def told(grade: str | None, decision: str | None) -> tuple[bool | None, bool | None, bool]:
         options = [mild, proliferative, review, laser, "prayer"]
-        return follows(disease, [Asked(grade, options)], [Asked(decision, options)])
+        return check_chain(disease, [AskedQuestion(grade, options)], [AskedQuestion(decision, options)])
 
     assert told(mild, review) == (True, True, True)
     assert told(mild, laser) == (True, False, True)  # of the disease, but not at that grade
@@ -140,12 +140,16 @@ def test_follows_by_hand() -> None:
     assert told("early", laser) == (False, True, True)  # no grade of the disease: any of its management
     assert told(mild, "prayer") == (True, False, True)
     assert told(None, None) == (False, False, True)
-    assert follows(None, [Asked(mild, [mild])], None) == (False, None, False)
-    assert follows(disease, None, [Asked(review, [review])]) == (None, True, True)
-    assert follows(disease, [Asked("early", ["early", "late"])], None) == (False, None, False)  # nothing to follow with
+    assert check_chain(None, [AskedQuestion(mild, [mild])], None) == (False, None, False)
+    assert check_chain(disease, None, [AskedQuestion(review, [review])]) == (None, True, True)
+    assert check_chain(disease, [AskedQuestion("early", ["early", "late"])], None) == (
+        False,
+        None,
+        False,
+    )  # nothing to follow with
 
 
-def test_the_flow_of_chains_is_drawn(propagation: Benched) -> None:
+def test_the_flow_of_chains_is_drawn(propagation: BenchResult) -> None:
     svg, png = (next(file for file in propagation.files if file.name == f"flow.{end}") for end in ("svg", "png"))
     told = svg.read_text()
     assert all(name in told for name in ("leaning, 84 chains", "steady, 84 chains", "perfect, 84 chains", *STAGES))
@@ -167,11 +171,11 @@ def test_self_consistency_is_that_of_the_planted_votes(folder: Path, chains: Pat
 
 
 @pytest.fixture(scope="module")
-def table2(folder: Path, chains: Path) -> Benched:
+def table2(folder: Path, chains: Path) -> BenchResult:
     return run("xpcr/table2", chains, folder, [STEADY, PERFECT], published=True)
 
 
-def test_table_2_has_physicians_beside_it_and_no_foreign_uas(table2: Benched) -> None:
+def test_table_2_has_physicians_beside_it_and_no_foreign_uas(table2: BenchResult) -> None:
     first, _, people = table2.tables
     assert {row.labels[0] for row in first.rows if row.published} >= {"GPT-5", "Residents", "Specialists"}
     assert cell(first, ("Specialists",), "CCR").value == pytest.approx(0.6248)
@@ -190,7 +194,7 @@ CALIBRATED = planted(
 OVERCONFIDENT = planted("overconfident", accuracy=0.55, confidence=0.95)
 
 
-def test_calibrated_and_overconfident(folder: Path, chains: Path) -> None:
+def test_a_calibrated_and_an_overconfident_candidate_are_told_apart(folder: Path, chains: Path) -> None:
     found = run("xpcr/calibration", chains, folder, [CALIBRATED, OVERCONFIDENT])
     first, kinds = found.tables
     low, high = interval(cell(first, ("overconfident",), "debiased", "ECE"))
@@ -213,9 +217,9 @@ def test_a_modality_that_helps_one_that_hurts_and_one_that_does_nothing(folder: 
         mcs = cell(table, ("sighted", "all groups", modality), "MCS")
         low, high = interval(mcs)
         assert low <= change <= high
-        assert cell(table, ("sighted", "all groups", modality), "It says").said == says
+        assert cell(table, ("sighted", "all groups", modality), "It says").text == says
         assert cell(table, ("even", "all groups", modality), "MCS").value == 0.0
-        assert cell(table, ("even", "all groups", modality), "It says").said == "cannot tell"
+        assert cell(table, ("even", "all groups", modality), "It says").text == "cannot tell"
         assert cell(found.tables[0], ("sighted",), f"without {modality}", "MCS").value == pytest.approx(mcs.value)
     groups = {row.labels[1] for row in table.rows}
     assert groups == {"CFP + OCT", "CFP + OCT + FFA", "all groups"}
@@ -223,7 +227,7 @@ def test_a_modality_that_helps_one_that_hurts_and_one_that_does_nothing(folder: 
 
 
 @pytest.mark.slow
-def test_groups_that_are_too_small_say_nothing(tmp_path: Path) -> None:
+def test_too_small_groups_get_no_conclusion(tmp_path: Path) -> None:
     cases = eyes(
         tmp_path / "few", 20, groups=(("CFP", "OCT"), ("CFP",), ("CFP",), ("CFP", "ICGA"), ("CFP",)), tasks=True
     )
@@ -231,13 +235,13 @@ def test_groups_that_are_too_small_say_nothing(tmp_path: Path) -> None:
     table = titled(found, "What each modality contributes, by group")
     row = ("few", "CFP + OCT", "OCT")
     assert cell(table, row, "Cases").value == 4
-    assert cell(table, row, "It says").said == "too few cases to say anything"
+    assert cell(table, row, "It says").text == "too few cases to say anything"
     assert cell(table, row, "MCS").low is None
-    assert cell(table, ("few", "all groups", "CFP"), "It says").said == "cannot tell, few cases"
+    assert cell(table, ("few", "all groups", "CFP"), "It says").text == "cannot tell, few cases"
 
 
 @pytest.mark.slow
-def test_tasks_and_the_number_of_modalities(folder: Path) -> None:
+def test_accuracy_is_split_by_task_and_number_of_modalities(folder: Path) -> None:
     cases = eyes(folder / "tasks", 60, tasks=True)
     by = [{"when": {"modality": "FFA"}, "accuracy": 0.2}, {"when": {"task": "selection"}, "accuracy": 0.0}]
     found = run("xpcr/cross", cases, folder, [planted("crossing", by, accuracy=1.0), PERFECT])
@@ -255,7 +259,7 @@ def test_tasks_and_the_number_of_modalities(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_levels_are_drawn(folder: Path, chains: Path) -> None:
+def test_the_levels_figure_is_drawn(folder: Path, chains: Path) -> None:
     by = [{"when": {"grade": "S"}, "accuracy": 0.5}]
     found = run("xpcr/difficulty", chains, folder, [planted("graded", by, accuracy=0.9), PERFECT])
     low, high = interval(cell(found.tables[0], ("graded",), "S"))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from eyes import STAGES, eyes
 from test_xpcr import STEADY, cell, interval, run
+from xpcr_eyes import STAGES, eyes
 
-from wardround.benchmarks.engine.bench import Benched
+from wardround.benchmarks.engine.bench import BenchResult
 from wardround.candidates.people import COLUMNS
 from wardround.reporting import report
 
@@ -24,7 +24,7 @@ Sat = dict[tuple[str, int], list[bool]]  # person and case: right at each stage
 
 
 @pytest.fixture(scope="module")
-def sat(tmp_path_factory: pytest.TempPathFactory) -> tuple[Benched, Sat]:
+def sat(tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchResult, Sat]:
     """A person is right with one chance after right stages alone and with another after a wrong one; all say 80%."""
     folder = tmp_path_factory.mktemp("people")
     cases, right = eyes(folder / "cases", CASES), Sat()
@@ -69,7 +69,7 @@ def mean(role: str, right: Sat, of: slice | int | None) -> float:
 
 
 @pytest.mark.parametrize("role", ["specialist", "resident"])
-def test_stages_their_mean_and_complete_chains(sat: tuple[Benched, Sat], role: str) -> None:
+def test_stages_mean_and_complete_chains_of_people_are_their_answers(sat: tuple[BenchResult, Sat], role: str) -> None:
     benched, right = sat
     table, row = benched.tables[0], (f"human/{role}",)
     stages = [mean(role, right, number) for number in range(6)]
@@ -85,7 +85,7 @@ def test_stages_their_mean_and_complete_chains(sat: tuple[Benched, Sat], role: s
     assert interval(swa)[0] < sum(stages) / 6 < interval(swa)[1]
 
 
-def test_confidence_stands_beside_it_too(sat: tuple[Benched, Sat]) -> None:
+def test_the_confidence_of_people_is_measured_too(sat: tuple[BenchResult, Sat]) -> None:
     benched, right = sat
     table, row = benched.tables[0], ("human/resident",)
     shift = 0.8 - sum(mean("resident", right, number) for number in range(6)) / 6
@@ -93,10 +93,10 @@ def test_confidence_stands_beside_it_too(sat: tuple[Benched, Sat]) -> None:
     low, high = interval(cell(table, row, "debiased", "ECE"))
     assert low < 0.8 - 0.6 < high
     assert "over people" in table.notes[0]
-    assert cell(table, row, "UAS").said == "not measured"
+    assert cell(table, row, "UAS").text == "not measured"
 
 
-def test_models_are_compared_with_people_on_their_questions(sat: tuple[Benched, Sat]) -> None:
+def test_models_are_compared_with_people_on_their_questions(sat: tuple[BenchResult, Sat]) -> None:
     with (Path(sat[0].folder or "") / "comparisons.csv").open() as lines:
         found = {line["b"]: line for line in csv.DictReader(lines)}
     assert set(found) == {"human/specialist", "human/resident"}
@@ -106,7 +106,7 @@ def test_models_are_compared_with_people_on_their_questions(sat: tuple[Benched, 
     assert (line["a"], line["n"], line["clusters"]) == ("steady", str(CASES * 6), str(CASES))
 
 
-def test_the_report_says_so(sat: tuple[Benched, Sat]) -> None:
+def test_the_report_compares_models_with_people(sat: tuple[BenchResult, Sat]) -> None:
     page = report(Path(sat[0].folder or "")).read_text()
     assert "<h3>Models and people: accuracy</h3>" in page
     assert re.search(r"steady answers [\d.]+ points more often\s+right than human/resident", page)

@@ -22,15 +22,15 @@ def word(draw: random.Random, parts: int = 2) -> str:
     return "".join(draw.choice(SYLLABLES) for _ in range(parts))
 
 
-def clean_cases(many: int = 120, seed: int = 2, options: int = 4) -> Cases:
+def clean_cases(count: int = 120, seed: int = 2, options: int = 4) -> Cases:
     """Cases of invented words: histories and diseases share none, golds go round, clusters have one or two cases."""
     draw = random.Random(seed)
-    told = [f"{word(draw, 2)}ing" for _ in range(500)]
-    diseases = sorted({f"{word(draw)}ic {word(draw)}{draw.choice(ENDINGS)}" for _ in range(3 * many)})
-    places = [number % options for number in range(many)]
-    draw.shuffle(places)
+    vocabulary = [f"{word(draw, 2)}ing" for _ in range(500)]
+    diseases = sorted({f"{word(draw)}ic {word(draw)}{draw.choice(ENDINGS)}" for _ in range(3 * count)})
+    golds = [number % options for number in range(count)]
+    draw.shuffle(golds)
     cases = []
-    for number in range(many):
+    for number in range(count):
         offered = draw.sample(diseases, options)
         cluster = number - number % 2 if number % 6 < 2 else number
         cases.append(
@@ -41,14 +41,14 @@ def clean_cases(many: int = 120, seed: int = 2, options: int = 4) -> Cases:
                 "cluster": f"patient-{cluster}",
                 "origin": {"name": "invented", "pmids": [str(31_000_000 + number)], "gene": f"ZQ{number}X"},
                 "patient": {"age": draw.randint(1, 90), "sex": draw.choice("FM")},
-                "history": " ".join(draw.choice(told) for _ in range(50)) + ".",
+                "history": " ".join(draw.choice(vocabulary) for _ in range(50)) + ".",
                 "questions": [
                     {
                         "id": "mcq",
                         "kind": "choice",
                         "prompt": "What is the most likely diagnosis?",
                         "options": offered,
-                        "gold": places[number],
+                        "gold": golds[number],
                         "accept": [f"{word(draw, 3)} disease"],
                     }
                 ],
@@ -67,10 +67,10 @@ def picture(seed: int) -> Image.Image:
     return Image.fromarray(noise).resize((96, 96), Image.Resampling.BICUBIC)
 
 
-def write_clean(folder: Path, cases: Cases, many: int = 30) -> Cases:
-    """Gives the first cases an image each: PNG, JPEG and DICOM. Their files tell nothing."""
+def write_clean(folder: Path, cases: Cases, count: int = 30) -> Cases:
+    """Gives the first cases an image each: PNG, JPEG and DICOM. Their files reveal nothing."""
     (folder / "images").mkdir(parents=True)
-    for number, case in enumerate(cases[:many]):
+    for number, case in enumerate(cases[:count]):
         suffix = ("png", "jpg", "dcm")[number % 3]
         case["images"] = [{"path": f"images/{number}.{suffix}", "modality": "CT"}]
         if suffix == "dcm":
@@ -101,7 +101,7 @@ def write_dicom(file: Path, seed: int, **tags: str) -> None:
 Plant = Callable[[Path, dict[str, Any], Cases], None]
 
 
-def _told(text: Callable[[dict[str, Any]], str]) -> Plant:
+def _add_to_history(text: Callable[[dict[str, Any]], str]) -> Plant:
     def plant(folder: Path, case: dict[str, Any], cases: Cases) -> None:
         case["history"] += " " + text(case)
 
@@ -185,15 +185,15 @@ def _blank(folder: Path, case: dict[str, Any], cases: Cases) -> None:
 
 # name of the plant: (kind, severity, the number of the case, how it is planted there)
 PLANTS: dict[str, tuple[str, str, int, Plant]] = {
-    "name": ("leak_name", "error", 40, _told(lambda case: f"Known to have {gold(case).title()}.")),
-    "synonym": ("leak_name", "error", 41, _told(lambda case: case["questions"][0]["accept"][0].upper())),
+    "name": ("leak_name", "error", 40, _add_to_history(lambda case: f"Known to have {gold(case).title()}.")),
+    "synonym": ("leak_name", "error", 41, _add_to_history(lambda case: case["questions"][0]["accept"][0].upper())),
     "in the prompt": ("leak_name", "error", 42, _in_prompt),
-    "words": ("leak_words", "error", 43, _told(_words_apart)),
-    "omim": ("leak_id", "error", 44, _told(lambda case: "See OMIM:612164.")),
-    "icd": ("leak_id", "error", 45, _told(lambda case: "Coded as ICD-10 G40.3.")),
-    "pmid": ("leak_id", "error", 46, _told(lambda case: f"As told in {case['origin']['pmids'][0]}.")),
-    "gene": ("leak_gene", "error", 47, _told(lambda case: f"The panel found {case['origin']['gene']}.")),
-    "other gene": ("gene_named", "warning", 50, _told(lambda case: "A STXBP1 mutation was excluded.")),
+    "words": ("leak_words", "error", 43, _add_to_history(_words_apart)),
+    "omim": ("leak_id", "error", 44, _add_to_history(lambda case: "See OMIM:612164.")),
+    "icd": ("leak_id", "error", 45, _add_to_history(lambda case: "Coded as ICD-10 G40.3.")),
+    "pmid": ("leak_id", "error", 46, _add_to_history(lambda case: f"As told in {case['origin']['pmids'][0]}.")),
+    "gene": ("leak_gene", "error", 47, _add_to_history(lambda case: f"The panel found {case['origin']['gene']}.")),
+    "other gene": ("gene_named", "warning", 50, _add_to_history(lambda case: "A STXBP1 mutation was excluded.")),
     "file name": ("leak_file_name", "error", 0, _file_name),
     "exif": ("leak_file_text", "error", 1, _exif),
     "dicom tag": ("leak_file_text", "error", 2, _dicom(StudyDescription="CT, {gold}")),

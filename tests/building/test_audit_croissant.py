@@ -1,4 +1,4 @@
-"""The metadata against what the Croissant 1.0 specification requires, property by property."""
+"""The metadata compared with the requirements of the Croissant 1.0 specification, property by property."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exam_study import write_cases
 
 from wardround.building.audit.audit import audit
 
-TOLD = {
+ABOUT = {
     "name": "invented-cases",
     "description": "Invented cases.",
     "license": "https://spdx.org/licenses/CC0-1.0",
@@ -35,24 +35,24 @@ def metadata(folder, manifest=None):
     write_cases(folder, cases)
     if manifest is not None:
         (folder / "manifest.json").write_text(json.dumps(manifest))
-    found = audit(folder, folder / "audit", workers=1)
-    return json.loads((folder / "audit" / "croissant.json").read_text()), found
+    result = audit(folder, folder / "audit", workers=1)
+    return json.loads((folder / "audit" / "croissant.json").read_text()), result
 
 
-def test_structure(tmp_path):
-    told, found = metadata(tmp_path, TOLD | {"sources": {"a.jsonl": "00"}, "seed": 0})
-    assert set(told) >= DATASET
-    assert {key: told[key] for key in TOLD} == TOLD
-    assert found.told()["croissant_missing"] == []
-    assert told["@type"] == "sc:Dataset"
-    assert told["dct:conformsTo"] == "http://mlcommons.org/croissant/1.0"
-    context = told["@context"]
+def test_every_required_property_is_there(tmp_path):
+    written, result = metadata(tmp_path, ABOUT | {"sources": {"a.jsonl": "00"}, "seed": 0})
+    assert set(written) >= DATASET
+    assert {key: written[key] for key in ABOUT} == ABOUT
+    assert result.to_dict()["croissant_missing"] == []
+    assert written["@type"] == "sc:Dataset"
+    assert written["dct:conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    context = written["@context"]
     assert context["@vocab"] == "https://schema.org/"
     assert context["cr"] == "http://mlcommons.org/croissant/"
     for prefix in ("sc", "cr", "dct"):
         assert context[prefix].startswith("http")
     ids = []
-    for file in told["distribution"]:
+    for file in written["distribution"]:
         assert set(file) >= FILE
         assert file["@type"] == "cr:FileObject"
         content = (tmp_path / file["contentUrl"]).read_bytes()
@@ -60,7 +60,7 @@ def test_structure(tmp_path):
         assert file["contentSize"] == f"{len(content)} B"
         ids.append(file["@id"])
     assert ids == ["cases.jsonl", "images/a.png"]
-    (records,) = told["recordSet"]
+    (records,) = written["recordSet"]
     assert records["@type"] == "cr:RecordSet"
     fields = {field["@id"]: field for field in records["field"]}
     assert records["key"]["@id"] in fields
@@ -77,17 +77,17 @@ def test_structure(tmp_path):
     assert {field["name"] for field in fields.values()} == {key for line in lines for key in line}
 
 
-def test_what_nobody_told_is_not_invented(tmp_path):
-    told, found = metadata(tmp_path / "wards")
-    lacking = {"license", "url", "creator", "datePublished"}
-    assert set(found.told()["croissant_missing"]) == lacking
-    assert not lacking & set(told)
-    assert told["name"] == "wards"
+def test_missing_properties_are_listed_and_not_invented(tmp_path):
+    written, result = metadata(tmp_path / "wards")
+    missing = {"license", "url", "creator", "datePublished"}
+    assert set(result.to_dict()["croissant_missing"]) == missing
+    assert not missing & set(written)
+    assert written["name"] == "wards"
     page = (tmp_path / "wards" / "audit" / "audit.html").read_text()
     assert "license, url, creator and datePublished" in page
 
 
-def test_a_manifest_that_is_broken_says_nothing(tmp_path):
+def test_a_broken_manifest_is_ignored(tmp_path):
     (tmp_path / "manifest.json").write_text("[1,")
-    told, _ = metadata(tmp_path)
-    assert told["name"] == tmp_path.name
+    written, _ = metadata(tmp_path)
+    assert written["name"] == tmp_path.name

@@ -1,11 +1,11 @@
-"""What gives an answer away in a text, and what does not."""
+"""Which texts reveal an answer, and which do not."""
 
 from __future__ import annotations
 
 import pytest
 
-from wardround.building.audit.leaks import leaks
-from wardround.building.audit.mentions import as_text, mentioned
+from wardround.building.audit.leaks import find_leaks
+from wardround.building.audit.mentions import find_mention, split_words
 from wardround.core.case import Case
 
 LONG = "Idiopathic multicentric Castleman disease with thrombocytopenia"
@@ -30,23 +30,23 @@ MENTIONS = [
 
 
 @pytest.mark.parametrize(("name", "text", "kind"), MENTIONS)
-def test_mentions(name, text, kind):
-    assert mentioned(name, as_text(text)) == kind
+def test_a_mention_of_the_answer_is_classified(name, text, kind):
+    assert find_mention(name, split_words(text)) == kind
 
 
-def found(**fields):
+def leaks(**fields):
     question = {"id": "q", "kind": "choice", "prompt": "What is it?", "options": ["Gout", "Lupus"], "gold": 0}
     case = {"id": "one", "questions": [question | fields.pop("question", {})], **fields}
-    return [(each.kind, each.what) for each in leaks([Case.model_validate(case)])]
+    return [(finding.kind, finding.what) for finding in find_leaks([Case.model_validate(case)])]
 
 
 def test_a_wrong_option_in_the_text_is_no_leak():
-    assert found(history="Her mother has lupus.") == []
+    assert leaks(history="Her mother has lupus.") == []
 
 
-def test_a_text_that_names_every_option_tells_nothing():
-    assert found(question={"prompt": "Is it gout or lupus?"}) == []
-    assert [kind for kind, _ in found(question={"prompt": "Why gout?"})] == ["leak_name"]
+def test_a_text_that_names_every_option_is_no_leak():
+    assert leaks(question={"prompt": "Is it gout or lupus?"}) == []
+    assert [kind for kind, _ in leaks(question={"prompt": "Why gout?"})] == ["leak_name"]
 
 
 def test_every_shown_field_is_read():
@@ -56,9 +56,9 @@ def test_every_shown_field_is_read():
         "images[0].findings": {"images": [{"path": "a.png", "findings": "gout"}]},
         "tellings.text.history": {"tellings": {"text": {"history": "gout"}}},
     }
-    for field, told in shown.items():
-        assert found(**told) == [("leak_name", f"{field} names 'Gout'")]
-    assert found(origin={"name": "gout"}) == []  # never shown
+    for field, case in shown.items():
+        assert leaks(**case) == [("leak_name", f"{field} names 'Gout'")]
+    assert leaks(origin={"name": "gout"}) == []  # never shown
 
 
 def test_synonyms_of_an_open_question_count_for_the_choice():
@@ -67,7 +67,10 @@ def test_synonyms_of_an_open_question_count_for_the_choice():
         {"id": "open", "kind": "open", "prompt": "What?", "gold": "gout", "accept": ["podagra"]},
     ]
     case = Case.model_validate({"id": "one", "history": "Podagra in the family.", "questions": questions})
-    assert [(each.kind, each.question) for each in leaks([case])] == [("leak_name", "mcq"), ("leak_name", "open")]
+    assert [(finding.kind, finding.question) for finding in find_leaks([case])] == [
+        ("leak_name", "mcq"),
+        ("leak_name", "open"),
+    ]
 
 
 def test_the_prompt_before_in_a_chain_is_read_and_degraded_twins_are_not():
@@ -78,7 +81,9 @@ def test_the_prompt_before_in_a_chain_is_read_and_degraded_twins_are_not():
         {"id": "twin", "prompt": "Why gout?", "of": "second", **choice},
     ]
     case = Case.model_validate({"id": "one", "questions": questions})
-    assert [(each.question, each.what) for each in leaks([case])] == [("second", "prompt of first names 'Gout'")]
+    assert [(finding.question, finding.what) for finding in find_leaks([case])] == [
+        ("second", "prompt of first names 'Gout'")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,17 +98,17 @@ def test_the_prompt_before_in_a_chain_is_read_and_degraded_twins_are_not():
         "the id 612164",
     ],
 )
-def test_ids(text):
-    assert [kind for kind, _ in found(history=text, disease="OMIM:612164")] == ["leak_id"]
+def test_the_id_of_a_disease_is_a_leak(text):
+    assert [kind for kind, _ in leaks(history=text, disease="OMIM:612164")] == ["leak_id"]
 
 
 @pytest.mark.parametrize("text", ["HP:0001250", "aged 612164 hours", "ICD was implanted in 2010", "12345 steps"])
-def test_what_is_no_id_of_a_disease(text):
-    assert found(history=text) == []
+def test_other_numbers_and_ids_are_no_leak(text):
+    assert leaks(history=text) == []
 
 
-def test_genes():
-    assert [kind for kind, _ in found(history="SLC2A9 was read", gene={"symbol": "SLC2A9"})] == ["leak_gene"]
-    assert [kind for kind, _ in found(history="a variant in the SLC2A9 region")] == ["gene_named"]
-    assert [kind for kind, _ in found(history="c.1495_1497del was found")] == ["gene_named"]
-    assert found(history="MRI and EEG were normal; CRP 12.") == []
+def test_genes_of_the_answer_are_leaks_and_others_warnings():
+    assert [kind for kind, _ in leaks(history="SLC2A9 was read", gene={"symbol": "SLC2A9"})] == ["leak_gene"]
+    assert [kind for kind, _ in leaks(history="a variant in the SLC2A9 region")] == ["gene_named"]
+    assert [kind for kind, _ in leaks(history="c.1495_1497del was leaks")] == ["gene_named"]
+    assert leaks(history="MRI and EEG were normal; CRP 12.") == []

@@ -1,4 +1,4 @@
-"""Options: exactly one is right, none overlaps another, and neither place nor length gives it away."""
+"""Options: exactly one is right, none overlaps another, and neither position nor length reveals it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wardround.building.distractors.options import (
-    Balance,
-    Known,
-    distractors_of_a_model,
-    listed,
-    longer,
-    merged,
-    overlapping,
+    NameRelations,
+    OptionBalancer,
+    count_longer,
+    merge_candidates,
+    model_distractors_step,
+    names_overlap,
+    parse_name_list,
     read_broader,
 )
 from wardround.building.pipeline.export import new_set
-from wardround.building.pipeline.models import Writers
 from wardround.core.errors import BadInput
+from wardround.core.names import Synonyms, content_words
 from wardround.core.study import CandidateSettings
-from wardround.marking.judges.lexical_judge import Synonyms, content
 
 WORDS = ["acute", "viral", "renal", "hepatic", "gout", "lupus", "mumps", "non", "fever", "cyst", "of"]
 NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1).map(" ".join), max_size=12)
@@ -42,9 +41,9 @@ NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1).map(" ".join), max
         ("systemic lupus erythematosus (SLE)", "SLE"),
     ],
 )
-def test_names_that_overlap(one, other):
-    assert overlapping(one, other)
-    assert overlapping(other, one)
+def test_names_overlap_by_their_words(one, other):
+    assert names_overlap(one, other)
+    assert names_overlap(other, one)
 
 
 @pytest.mark.parametrize(
@@ -55,77 +54,83 @@ def test_names_that_overlap(one, other):
         ("Acute pancreatitis", "Chronic pancreatitis"),
     ],
 )
-def test_names_that_do_not_overlap(one, other):
-    assert not overlapping(one, other)
+def test_names_with_other_words_do_not_overlap(one, other):
+    assert not names_overlap(one, other)
 
 
-def test_tables_say_more_than_words(tmp_path):
+def test_tables_add_synonyms_and_classes(tmp_path):
     table = tmp_path / "broader.csv"
     table.write_text("name,broader\nmyxoma,cardiac tumour\ncardiac tumour,heart disease\n")
-    known = Known(Synonyms([("gout", "podagra")]), read_broader(table))
-    assert overlapping("Podagra", "Gout", known)
-    assert overlapping("Myxoma", "Heart disease", known)
-    assert overlapping("heart disease", "myxoma", known)
-    assert not overlapping("Myxoma", "Gout", known)
-    assert merged("Gout", ["podagra", "Myxoma", "cardiac tumor", "lupus"], known) == ["Myxoma", "lupus"]
+    relations = NameRelations(Synonyms([("gout", "podagra")]), read_broader(table))
+    assert names_overlap("Podagra", "Gout", relations)
+    assert names_overlap("Myxoma", "Heart disease", relations)
+    assert names_overlap("heart disease", "myxoma", relations)
+    assert not names_overlap("Myxoma", "Gout", relations)
+    assert merge_candidates("Gout", ["podagra", "Myxoma", "cardiac tumor", "lupus"], relations) == ["Myxoma", "lupus"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("name,above\na,b\n", "expected the columns name and broader"), ("name,broader\ngout,\n", "2: broader: is empty")],
 )
-def test_a_table_that_is_none(tmp_path, text, said):
+def test_an_invalid_table_is_one_line(tmp_path, text, message):
     (tmp_path / "broader.csv").write_text(text)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         read_broader(tmp_path / "broader.csv")
 
 
-def test_circles_in_a_table_end(tmp_path):
+def test_a_circular_table_does_not_loop(tmp_path):
     (tmp_path / "broader.csv").write_text("name,broader\na b,c d\nc d,a b\n")
-    assert not overlapping("x", "a b", Known(broader=read_broader(tmp_path / "broader.csv")))
+    assert not names_overlap("x", "a b", NameRelations(broader=read_broader(tmp_path / "broader.csv")))
 
 
 @given(gold=NAMES.filter(bool).map(lambda names: names[0]), candidates=NAMES)
 def test_merged_names_never_overlap(gold, candidates):
-    kept = merged(gold, candidates)
+    kept = merge_candidates(gold, candidates)
     for place, name in enumerate(kept):
-        assert not any(overlapping(name, other) for other in [gold, *kept[:place]])
-    for name in candidates:  # and none was left out without a reason
-        assert name in kept or not content(name) or any(overlapping(name, other) for other in [gold, *kept])
+        assert not any(names_overlap(name, other) for other in [gold, *kept[:place]])
+    for name in candidates:  # and none is dropped without a reason
+        assert name in kept or not content_words(name) or any(names_overlap(name, other) for other in [gold, *kept])
 
 
 @given(seed=st.integers(0, 1000), rounds=st.integers(1, 10), count=st.integers(2, 8))
-def test_places_are_balanced(seed, rounds, count):
-    balance = Balance(random.Random(seed))
+def test_positions_are_balanced(seed, rounds, count):
+    balancer = OptionBalancer(random.Random(seed))
     distractors = [f"name {number}" for number in range(count - 1)]
-    places = Counter()
+    positions = Counter()
     for _ in range(rounds * count):
-        written = balance.placed("gold", distractors)
-        assert written.options[written.gold] == "gold"
-        assert sorted(written.options) == sorted(["gold", *distractors])
-        places[written.gold] += 1
-    assert set(places.values()) == {rounds}
+        question = balancer.place_gold("gold", distractors)
+        assert question.options[question.gold] == "gold"
+        assert sorted(question.options) == sorted(["gold", *distractors])
+        positions[question.gold] += 1
+    assert set(positions.values()) == {rounds}
 
 
-def test_lengths_are_balanced_where_there_is_a_choice():
+def no_shared_words(name: str) -> float:
+    return 0.0
+
+
+def test_lengths_are_balanced_if_there_is_a_choice():
     """The right names are long: taken in order, they would be the longest nearly always."""
-    numbers = random.Random(3)
-    balance = Balance(random.Random(5))
-    plain, told = Counter(), Counter()
+    rng = random.Random(3)
+    balancer = OptionBalancer(random.Random(5))
+    unbalanced, balanced = Counter(), Counter()
     for _ in range(600):
-        gold = "x" * numbers.randint(12, 20)
-        candidates = ["y" * numbers.randint(5, 25) for _ in range(10)]
+        gold = "x" * rng.randint(12, 20)
+        candidates = ["y" * rng.randint(5, 25) for _ in range(10)]
         candidates.sort(key=len)
-        written = balance.write(gold, candidates)
-        plain[longer(gold, candidates[:5])] += 1
-        told[longer(gold, [name for place, name in enumerate(written.options) if place != written.gold])] += 1
-    assert plain[0] > 400
-    assert told[0] < 200
+        question = balancer.make_options(gold, candidates, 6, no_shared_words)
+        unbalanced[count_longer(gold, candidates[:5])] += 1
+        balanced[count_longer(gold, question.distractors)] += 1
+    assert unbalanced[0] > 400
+    assert balanced[0] < 200
 
 
 def test_too_few_candidates_give_no_options():
-    assert Balance(random.Random(0)).write("gout", ["lupus", "mumps"], 4) is None
-    assert len(Balance(random.Random(0)).write("gout", ["lupus", "mumps"], 3).options) == 3
+    assert OptionBalancer(random.Random(0)).make_options("gout", ["lupus", "mumps"], 4, no_shared_words) is None
+    assert (
+        len(OptionBalancer(random.Random(0)).make_options("gout", ["lupus", "mumps"], 3, no_shared_words).options) == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,17 +142,17 @@ def test_too_few_candidates_give_no_options():
         "Diagnoses:\nGout\n\nLupus nephritis\nMumps\n",
     ],
 )
-def test_lists_of_models_are_read(reply):
-    assert listed(reply) == ["Gout", "Lupus nephritis", "Mumps"]
+def test_a_list_written_by_a_model_is_parsed(reply):
+    assert parse_name_list(reply) == ["Gout", "Lupus nephritis", "Mumps"]
 
 
-def test_a_model_writes_candidates(tmp_path: Path):
+def test_a_model_adds_candidates(tmp_path: Path):
     records = [{"id": "a", "history": "Toe.", "diagnosis": "gout", "candidates": ["sepsis"]}]
     with ExamServer(lambda body, index: "1. Lupus\n2. Podagra") as server:
         settings = CandidateSettings(name="writer", provider="openai", base_url=server.url, model="w")
-        writers = Writers({"writer": settings}, tmp_path / "answers.sqlite", "set")
-        with new_set(tmp_path / "set", 0, writers, lambda line: None) as build:
-            (record,) = build.through(records, [distractors_of_a_model(2)])
+        models, answers = {"writer": settings}, tmp_path / "answers.sqlite"
+        with new_set(tmp_path / "set", 0, lambda line: None, models=models, answers=answers) as build:
+            (record,) = build.run_steps(records, [model_distractors_step(2)])
         assert "Right diagnosis: gout" in text_of(server.bodies[0])
         assert "Name 2 other diagnoses" in text_of(server.bodies[0])
     assert record["candidates"] == ["sepsis", "Lupus", "Podagra"]

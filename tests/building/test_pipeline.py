@@ -1,4 +1,4 @@
-"""The building pipeline: every record is accounted for, models are asked once, and a killed build changes nothing."""
+"""The building pipeline: every record is accounted for, replies are reused, and a killed build leaves nothing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from typing import Any
 import pytest
 from exam_server import ExamServer, text_of
 
-from wardround.building.pipeline.export import Built, export, new_set
-from wardround.building.pipeline.models import Writers, load_models
-from wardround.building.pipeline.pipeline import Build, Passed, Reject, asked, each, whole
-from wardround.building.pipeline.records import Record, Spool
+from wardround.building.pipeline.export import BuiltSet, export, new_set
+from wardround.building.pipeline.models import load_models
+from wardround.building.pipeline.pipeline import (
+    Build,
+    Record,
+    RecordFile,
+    Reject,
+    StepCount,
+    all_records_step,
+    model_step,
+    record_step,
+)
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.reporting.tables.terminal import as_text
@@ -24,10 +32,10 @@ from wardround.reporting.tables.terminal import as_text
 DISTRACTORS = "1. gout\n2. lupus\n3. mumps"
 
 
-def records(many: int = 12) -> list[Record]:
+def records(count: int = 12) -> list[Record]:
     return [
         {"id": f"r{number}", "history": f"Patient {number}.", "diagnosis": f"disease {number}"}
-        for number in range(many)
+        for number in range(count)
     ]
 
 
@@ -37,17 +45,17 @@ def not_third(record: Record, build: Build) -> Record:
     return record
 
 
-def first_half(found: Spool, build: Build) -> Any:
-    for place, record in enumerate(found):
-        if place < len(found) // 2:
+def first_half(remaining: RecordFile, build: Build) -> Any:
+    for index, record in enumerate(remaining):
+        if index < len(remaining) // 2:
             yield record
         else:
             build.reject(record, "halve", "later half")
 
 
-def with_options(record: Record, answer: str, build: Build) -> Record:
-    options = [record["diagnosis"], *(line.split(". ")[1] for line in answer.splitlines())]
-    build.drawn("options", record["id"]).shuffle(options)
+def with_options(record: Record, reply: str, build: Build) -> Record:
+    options = [record["diagnosis"], *(line.split(". ")[1] for line in reply.splitlines())]
+    build.random_stream("options", record["id"]).shuffle(options)
     question = {"id": "mcq", "kind": "choice", "prompt": "What is it?", "options": options}
     question["gold"] = options.index(record["diagnosis"])
     return record | {"case": {"id": record["id"], "history": record["history"], "questions": [question]}}
@@ -58,34 +66,34 @@ def slots(record: Record, build: Build) -> dict[str, str]:
 
 
 STEPS = [
-    each("thirds", not_third),
-    whole("halve", first_half),
-    asked("distractors", "writer", "distractors", slots, with_options),
+    record_step("thirds", not_third),
+    all_records_step("halve", first_half),
+    model_step("distractors", "writer", "distractors", slots, with_options, max_tokens=1024),
 ]
 
 
-def built(out: Path, url: str) -> Built:
+def built(out: Path, url: str) -> BuiltSet:
     writer = CandidateSettings(name="writer", provider="openai", base_url=url, model="w", attempts=2)
-    writers = Writers({"writer": writer}, out.parent / "answers.sqlite", out.name)
-    with new_set(out, 7, writers, lambda line: None) as build:
-        return export(build, build.through(records(), STEPS), out, {"steps": 3}, {"records": "0"})
+    answers = out.parent / "answers.sqlite"
+    with new_set(out, 7, lambda line: None, models={"writer": writer}, answers=answers) as build:
+        return export(build, build.run_steps(records(), STEPS), out, {"steps": 3}, {"records": "0"})
 
 
 def test_every_record_is_accounted_for(tmp_path):
     with ExamServer(lambda body, index: DISTRACTORS) as server:
-        told = built(tmp_path / "set", server.url)
+        result = built(tmp_path / "set", server.url)
         assert server.calls == 4
         assert "Patient 0." in text_of(server.bodies[0])
         built(tmp_path / "again", server.url)
         assert server.calls == 4  # all answers were stored
-    assert told.cases == 4
-    assert [(step.step, step.records_in, step.records_out, step.reasons) for step in told.funnel] == [
+    assert result.cases == 4
+    assert [(step.step, step.records_in, step.records_out, step.reasons) for step in result.funnel] == [
         ("read", 12, 12, {}),
         ("thirds", 12, 8, {"third": 4}),
         ("halve", 8, 4, {"later half": 4}),
         ("distractors", 4, 4, {}),
     ]
-    assert told.funnel[-1].tokens == 4 * 101
+    assert result.funnel[-1].tokens == 4 * 101
     folder = tmp_path / "set"
     rejected = [json.loads(line) for line in (folder / "rejected.jsonl").read_text().splitlines()]
     assert len(rejected) == 8
@@ -102,9 +110,9 @@ def test_a_record_without_an_answer_is_rejected_and_the_others_go_on(tmp_path):
         return web.json_response({"error": "no"}, status=422) if "Patient 1." in text_of(body) else None
 
     with ExamServer(lambda body, index: DISTRACTORS, replying=replying) as server:
-        told = built(tmp_path / "set", server.url)
-    assert told.cases == 3
-    assert told.funnel[-1].reasons == {"the model gave no answer": 1}
+        result = built(tmp_path / "set", server.url)
+    assert result.cases == 3
+    assert result.funnel[-1].reasons == {"the model gave no answer": 1}
 
 
 def test_a_model_that_is_gone_ends_the_build_and_leaves_nothing(tmp_path):
@@ -115,12 +123,11 @@ def test_a_model_that_is_gone_ends_the_build_and_leaves_nothing(tmp_path):
 
 
 def test_a_step_that_needs_a_model_says_so(tmp_path):
-    writers = Writers({}, None, "x")
     with (
         pytest.raises(WardroundError, match=r"name one as \[writer\]"),
-        new_set(tmp_path / "s", 0, writers, print) as build,
+        new_set(tmp_path / "s", 0, print) as build,
     ):
-        build.through(records(), STEPS)
+        build.run_steps(records(), STEPS)
 
 
 def test_a_folder_that_holds_something_is_never_overwritten(tmp_path):
@@ -138,13 +145,13 @@ def test_models_are_read_with_their_roles(tmp_path):
     with pytest.raises(BadInput, match="speed"):
         load_models(file)
     file.write_text('writer = "gpt"\n')
-    with pytest.raises(BadInput, match="no table"):
+    with pytest.raises(BadInput, match="not a table"):
         load_models(file)
 
 
-def test_two_can_go_through_a_spool_at_once(tmp_path):
-    spool = Spool(records(3), tmp_path)
-    pairs = [(a["id"], b["id"]) for a, b in zip(spool, spool, strict=True)]
+def test_two_iterations_over_a_record_file_do_not_disturb_each_other(tmp_path):
+    file = RecordFile(records(3), tmp_path)
+    pairs = [(a["id"], b["id"]) for a, b in zip(file, file, strict=True)]
     assert pairs == [("r0", "r0"), ("r1", "r1"), ("r2", "r2")]
 
 
@@ -155,26 +162,27 @@ def test_killed_and_started_again_it_writes_the_same(tmp_path):
         "from test_pipeline import built; built(Path(sys.argv[2]), sys.argv[3])"
     )
     environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}"}
-    with ExamServer(lambda body, index: DISTRACTORS, service_seconds=0.2) as server:
+    with ExamServer(lambda body, index: DISTRACTORS) as server:
         for answers in (1, 2):
+            server.hold(answers)
             process = subprocess.Popen(
                 [sys.executable, "-c", script, str(Path(__file__).parent), str(tmp_path / "set"), server.url],
                 env=environment,
             )
-            while server.succeeded < answers:
-                assert process.poll() is None
+            server.wait_for(lambda: server.held > 0, process)
             process.send_signal(signal.SIGKILL)
             process.wait()
-        server.service_seconds = 0.0
+            server.wait_for(lambda: server.held == 0)
+        server.release()
         built(tmp_path / "set", server.url)
         whole_set = built(tmp_path / "other" / "set", server.url)
     assert whole_set.cases == 4
-    assert not list(tmp_path.glob(".set*"))  # what the killed ones left is gone
+    assert not list(tmp_path.glob(".set*"))  # the drafts of killed builds are gone
     for name in ("cases.jsonl", "rejected.jsonl"):
         assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "other" / "set" / name).read_bytes()
 
 
 def test_each_reason_of_a_funnel_has_a_line_of_its_own(tmp_path: Path) -> None:
-    funnel = [Passed("read", 9, 4, {"no image": 3, "no history": 2}), Passed("split", 4, 4, {})]
-    told = as_text(Built(tmp_path, 4, funnel, {}).table()).splitlines()
-    assert [" ".join(line.split()) for line in told[4:7]] == ["read 3 no image 9 4 0", "2 no history", "split 4 4 0"]
+    funnel = [StepCount("read", 9, 4, {"no image": 3, "no history": 2}), StepCount("split", 4, 4, {})]
+    lines = as_text(BuiltSet(tmp_path, 4, funnel, {}).table()).splitlines()
+    assert [" ".join(line.split()) for line in lines[4:7]] == ["read 3 no image 9 4 0", "2 no history", "split 4 4 0"]

@@ -1,4 +1,4 @@
-"""An outside agent, behind a command or an address: what it is told, what is made of its sources, how it may fail."""
+"""`external`: the request that an agent gets, its sources as evidence, and its failures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from library_study import case, library
 
 AGENT = """
 import json, sys
-told = json.load(sys.stdin)
-with open("told.jsonl", "a") as file:
-    file.write(json.dumps(told) + "\\n")
+request = json.load(sys.stdin)
+with open("requests.jsonl", "a") as file:
+    file.write(json.dumps(request) + "\\n")
 sources = ["1000", {"pmid": "31", "title": "On nodes", "text": "Nodes mean sarcoidosis."}, 424242, None, True]
-print(json.dumps({"text": "A" if told["options"] else "1. sarcoidosis", "sources": sources}))
+print(json.dumps({"text": "A" if request["options"] else "1. sarcoidosis", "sources": sources}))
 """
 
 
@@ -31,8 +31,8 @@ def index(tmp_path_factory) -> Path:
 
 def study(folder: Path, index: Path, **candidate: Any) -> Path:
     write_cases(folder / "cases", [case(0), case(1)])
-    told = {"name": "agent", "provider": "external", "model": "agent-1", "attempts": 2, **candidate}
-    lines = [f"{key} = {json.dumps(value)}" for key, value in told.items()]
+    fields = {"name": "agent", "provider": "external", "model": "agent-1", "attempts": 2, **candidate}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     file = folder / "study.toml"
     file.write_text(
         f'name = "exam"\ncases = "cases"\n[[candidates]]\n{chr(10).join(lines)}\n'
@@ -41,48 +41,48 @@ def study(folder: Path, index: Path, **candidate: Any) -> Path:
     return file
 
 
-def test_a_command_is_told_the_case_and_its_sources_are_evidence(tmp_path, index, monkeypatch):
+def test_a_command_gets_the_case_and_its_sources_are_evidence(tmp_path, index, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agent.py").write_text(AGENT)
     ended = wardround("run", study(tmp_path, index, command=[sys.executable, "agent.py"]), cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    told = [json.loads(line) for line in (tmp_path / "told.jsonl").read_text().splitlines()]
-    assert len(told) == 4
-    first = next(each for each in told if each["kind"] == "choice" and "hilar" in each["history"])
+    requests = [json.loads(line) for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
+    assert len(requests) == 4
+    first = next(request for request in requests if request["kind"] == "choice" and "hilar" in request["history"])
     assert first["options"][0] == "sarcoidosis"
     assert first["evidence"] == "agent"
     assert "Choose the one best option" in first["prompt"]
-    assert "gold" not in json.dumps(told)
-    assert "9000" not in json.dumps(told)  # where the case comes from
+    assert "gold" not in json.dumps(requests)
+    assert "9000" not in json.dumps(requests)  # where the case comes from
     evidence = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet").row(0, named=True)
     assert evidence["found"] == ["1000", "31", "424242"]
     assert evidence["missing"] == ["424242"]
     documents = pl.read_parquet(tmp_path / "runs" / "exam" / "documents.parquet")
-    assert sorted(documents["pmid"]) == ["1000", "31"]  # the one that it told, and the one that the index holds
+    assert sorted(documents["pmid"]) == ["1000", "31"]  # one with a text of its own, one from the index
     marks = pl.read_parquet(tmp_path / "runs" / "exam" / "marks.parquet").filter(pl.col("case") == "case-0")
     assert marks["grounded"].to_list() == [True, True]
     assert marks["relevant_ranks"].to_list() == [[1], [1]]
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"),
+    ("agent", "timeout", "message"),
     [
-        ("import sys; sys.exit('no licence')", "the command ended with 1: no licence"),
-        ("print('B')", "the answer is not JSON"),
-        ("print('[]')", 'the answer is not an object with a "text"'),
-        ("import time; time.sleep(60)", "no answer in 1 s"),
+        ("import sys; sys.exit('no licence')", 600, "the command ended with 1: no licence"),
+        ("print('B')", 600, "the answer is not JSON"),
+        ("print('[]')", 600, 'the answer is not an object with a "text"'),
+        ("import signal; signal.pause()", 1, "no answer in 1 s"),
     ],
 )
-def test_an_agent_that_fails_is_tried_again_and_then_told(tmp_path, index, monkeypatch, agent, said):
+def test_the_failure_of_an_agent_is_named_in_the_manifest(tmp_path, index, monkeypatch, agent, timeout, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agent.py").write_text(agent)
-    manifest = examine(study(tmp_path, index, command=[sys.executable, "agent.py"], timeout=1, attempts=1))
+    manifest = examine(study(tmp_path, index, command=[sys.executable, "agent.py"], timeout=timeout, attempts=1))
     assert manifest["status"] == "incomplete"
-    assert said in manifest["why"]
+    assert message in manifest["why"]
     assert not bodies(tmp_path / "answers.sqlite")
 
 
-def test_behind_an_address(tmp_path, index):
+def test_an_agent_behind_an_address_is_asked_again_after_a_fault(tmp_path, index):
     def replying(body: dict[str, Any], number: int) -> web.Response:
         if number == 1:
             return web.json_response({"error": "busy"}, status=503)
@@ -96,17 +96,17 @@ def test_behind_an_address(tmp_path, index):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("fields", "message"),
     [
         ({"model": ""}, "model is required"),
         ({}, "give either base_url or command"),
-        ({"command": ["no-such-agent"]}, "there is no command 'no-such-agent'"),
+        ({"command": ["no-such-agent"]}, "command 'no-such-agent' does not exist"),
     ],
 )
-def test_what_is_wrong_is_one_line(tmp_path, index, told, said):
-    ended = wardround("run", study(tmp_path, index, **told), cwd=tmp_path)
+def test_wrong_settings_raise_one_line(tmp_path, index, fields, message):
+    ended = wardround("run", study(tmp_path, index, **fields), cwd=tmp_path)
     assert ended.returncode == 1
-    assert said in ended.stderr
+    assert message in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
 
 

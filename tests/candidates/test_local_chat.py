@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from local_sitting import Sitting, asked
+from loaded_model import LoadedModel, make_request
 
 from wardround.candidates.candidate import Request
-from wardround.candidates.local_chat import PLAIN, answer_of, prompt_of, sampled
+from wardround.candidates.local_chat import NEUTRAL_FIELDS, answer_of, prompt_of
+from wardround.candidates.request_body import sampling_fields
 from wardround.core.ask import Message, Sampling
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"words": "cough"}'}}
@@ -23,7 +24,7 @@ TOOL = {
 
 
 def conversation(**sampling: Any) -> Request:
-    request = asked("What is it?", **sampling)
+    request = make_request("What is it?", **sampling)
     messages = (
         *request.ask.messages,
         Message("assistant", (), tool_calls=(CALL,)),
@@ -47,24 +48,24 @@ def test_tools_reasoning_and_extra_body_are_part_of_the_prompt() -> None:
 
 
 def test_only_what_the_study_gives_replaces_the_plain_draw() -> None:
-    assert sampled(Sampling()) == {}
-    given = sampled(Sampling(temperature=0.0, top_k=5, stop=("END",)))
-    assert given == {"temperature": 0.0, "top_k": 5, "stop": ["END"]}
-    assert (PLAIN | given)["top_p"] == 1.0
+    assert sampling_fields(Sampling()) == {}
+    fields = sampling_fields(Sampling(temperature=0.0, top_k=5, stop=("END",)))
+    assert fields == {"temperature": 0.0, "top_k": 5, "stop": ["END"]}
+    assert (NEUTRAL_FIELDS | fields)["top_p"] == 1.0
 
 
 def test_reasoning_and_tool_calls_reach_the_answer() -> None:
     message = {"role": "assistant", "content": None, "reasoning_content": "A cough.", "tool_calls": [CALL]}
-    told = {"model": "m", "choices": [{"finish_reason": "tool_calls", "message": message}]}
-    answer = answer_of(told, None, ())
+    completion = {"model": "m", "choices": [{"finish_reason": "tool_calls", "message": message}]}
+    answer = answer_of(completion, None, ())
     assert (answer.text, answer.finish, answer.reasoning) == ("", "tool_calls", "A cough.")
     assert answer.tool_calls == (CALL,)
 
 
 def test_llama_cpp_takes_a_conversation_with_tools_and_reasoning() -> None:
-    sitting = Sitting()
+    model = LoadedModel()
     try:
-        [answer] = sitting.answers(conversation(reasoning=True, max_tokens=4))
+        [answer] = model.answers(conversation(reasoning=True, max_tokens=4))
     finally:
-        sitting.close()
+        model.close()
     assert answer.text or answer.reasoning or answer.tool_calls

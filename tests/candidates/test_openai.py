@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -18,10 +19,10 @@ from exam_server import ExamServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.candidates.candidate import Adapted, Fault, Gone, Rejected, Reply, Request
+from wardround.candidates.candidate import CandidateUnavailable, Fault, Reply, Request, RequestAdapted, RequestRejected
 from wardround.candidates.openai import OpenAI, is_loopback
 from wardround.candidates.registry import make_candidate
-from wardround.cases.encoded import Encoded
+from wardround.cases.encoded_image import EncodedImage
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition
@@ -35,27 +36,29 @@ ASK = Ask(Identity("openai", "exam"), Sampling(), (Message("user", ("Which?",)),
 KEY = "sk-very-secret-0123456789abcdef"
 
 
-def request(ask: Ask = ASK, trials: Sequence[int] = (0,), images: tuple[Encoded, ...] = (), seed: int | None = None):
+def request(
+    ask: Ask = ASK, trials: Sequence[int] = (0,), images: tuple[EncodedImage, ...] = (), seed: int | None = None
+):
     return Request(ask, CASE, CASE.questions[0], Condition(), (0, 1), tuple(trials), 0, images, seed)
 
 
-def candidate(url: str, **told: Any) -> OpenAI:
-    return OpenAI(CandidateSettings(name="server", provider="openai", base_url=url, **{"model": "exam"} | told))
+def candidate(url: str, **fields: Any) -> OpenAI:
+    return OpenAI(CandidateSettings(name="server", provider="openai", base_url=url, **{"model": "exam"} | fields))
 
 
-def put(to: OpenAI, *requests: Request) -> list[Reply]:
-    """Puts requests one after the other; one that the candidate adapts to is sent again."""
+def send(to: OpenAI, *requests: Request) -> list[Reply]:
+    """Sends requests one after the other, again after a RequestAdapted."""
 
     async def go() -> list[Reply]:
         await to.prepare(None)  # type: ignore[arg-type]
         try:
             replies = []
-            for each in requests:
+            for request in requests:
                 while True:
                     try:
-                        replies.append(await to.answer(each))
+                        replies.append(await to.answer(request))
                         break
-                    except Adapted:
+                    except RequestAdapted:
                         continue
             return replies
         finally:
@@ -64,8 +67,8 @@ def put(to: OpenAI, *requests: Request) -> list[Reply]:
     return asyncio.run(go())
 
 
-def answers(to: OpenAI, asked: Request) -> list[Answer]:
-    return put(to, asked)[0].answers
+def answers(to: OpenAI, request: Request) -> list[Answer]:
+    return send(to, request)[0].answers
 
 
 def says(**message: Any) -> ExamServer:
@@ -73,15 +76,15 @@ def says(**message: Any) -> ExamServer:
 
 
 def always(status: int, body: Any = None, **headers: str) -> ExamServer:
-    told = orjson.dumps(body).decode()
-    return ExamServer(replying=lambda *_: web.Response(status=status, text=told, headers=headers))
+    text = orjson.dumps(body).decode()
+    return ExamServer(replying=lambda *_: web.Response(status=status, text=text, headers=headers))
 
 
-def test_only_what_is_given_is_sent():
+def test_only_the_settings_of_the_study_are_sent():
     with ExamServer() as server:
-        put(candidate(server.url), request())
+        send(candidate(server.url), request())
         sampling = Sampling(temperature=0.7, top_p=0.9, top_k=40, max_tokens=64, stop=("\n", "END"))
-        put(candidate(server.url, model=None), request(replace(ASK, sampling=sampling), seed=7))
+        send(candidate(server.url, model=None), request(replace(ASK, sampling=sampling), seed=7))
     plain, full = server.bodies
     messages = [{"role": "user", "content": "Which?"}]
     assert plain == {"model": "exam", "messages": messages}
@@ -97,30 +100,30 @@ def test_only_what_is_given_is_sent():
 
 
 def test_images_are_data_uris_in_the_place_of_their_parts():
-    def encoded(data: bytes) -> Encoded:
-        return Encoded(base64.b64encode(data), "image/png", sha256(data).hexdigest(), 1, 1)
+    def encoded(data: bytes) -> EncodedImage:
+        return EncodedImage(base64.b64encode(data), "image/png", sha256(data).hexdigest(), 1, 1)
 
     first, second = encoded(b"first image"), encoded(b"second image")
-    parts = [ImagePart("/nowhere", each.sha256, ()) for each in (first, second, first)]
+    parts = [ImagePart("/nowhere", image.sha256, ()) for image in (first, second, first)]
     ask = replace(ASK, messages=(Message("user", ("before", *parts, "after")),))
     with ExamServer() as server:
         (answer,) = answers(candidate(server.url), request(ask, images=(first, second, first)))
     content = server.bodies[0]["messages"][0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "image_url", "image_url", "text"]
     sent = [part["image_url"]["url"] for part in content[1:4]]
-    assert sent == [f"data:image/png;base64,{each.base64.decode()}" for each in (first, second, first)]
+    assert sent == [f"data:image/png;base64,{image.base64.decode()}" for image in (first, second, first)]
     assert answer.images == (first.sha256, second.sha256, first.sha256)
 
 
-def test_extra_body_headers_and_key(monkeypatch):
+def test_extra_body_headers_and_key_are_sent(monkeypatch):
     monkeypatch.setenv("EXAM_KEY", KEY)
     monkeypatch.setenv("EXAM_TENANT", "ward 7")
     with ExamServer() as server:
-        put(candidate(server.url), request())
+        send(candidate(server.url), request())
         headers = {"X-Tenant-Key": "$EXAM_TENANT", "X-Study": "plain"}
         extra = {"temperature": 0.1, "guided": {"choice": ["A"]}}
         to = candidate(server.url, api_key_env="EXAM_KEY", headers=headers, extra_body=extra)
-        put(to, request(replace(ASK, sampling=Sampling(temperature=1.0))))
+        send(to, request(replace(ASK, sampling=Sampling(temperature=1.0))))
     without, with_key = server.headers
     assert "Authorization" not in without
     assert with_key["Authorization"] == f"Bearer {KEY}"
@@ -134,7 +137,7 @@ REFUSED_SETTINGS = {
     "no key": ({"api_key_env": "NOT_SET_ANYWHERE"}, "environment variable NOT_SET_ANYWHERE is not set"),
     "a key in the study": ({"headers": {"Authorization": "Bearer x"}}, "looks like a secret"),
     "a key in the address": ({"url": "http://me:word@127.0.0.1/v1"}, "user name or password"),
-    "a key with a line break": ({"api_key_env": "BROKEN_KEY"}, "BROKEN_KEY holds a line break"),
+    "a key with a line break": ({"api_key_env": "BROKEN_KEY"}, "BROKEN_KEY contains a line break"),
     "a header with a line break": ({"headers": {"X-Study": "a\r\nb"}}, "line break"),
 }
 
@@ -142,10 +145,9 @@ REFUSED_SETTINGS = {
 @pytest.mark.parametrize("kind", REFUSED_SETTINGS)
 def test_settings_that_cannot_work_are_refused_at_once(kind, monkeypatch):
     monkeypatch.setenv("BROKEN_KEY", KEY + "\n")
-    told, message = REFUSED_SETTINGS[kind]
-    given = {"url": "http://127.0.0.1:9/v1"} | told
+    fields, message = REFUSED_SETTINGS[kind]
     with pytest.raises(WardroundError, match=message) as refused:
-        candidate(**given)
+        candidate(**{"url": "http://127.0.0.1:9/v1"} | fields)
     assert KEY not in str(refused.value)
     assert "word" not in str(refused.value).replace("password", "")
 
@@ -165,7 +167,7 @@ def test_tools_are_offered_and_tool_calls_kept():
         {"role": "tool", "content": "found", "tool_call_id": "t1"},
     ]
     assert (answer.text, answer.tool_calls) == ("", (call,))
-    assert Answer.restored(orjson.loads(orjson.dumps(answer.stored()))) == answer
+    assert Answer.from_dict(orjson.loads(orjson.dumps(answer.to_dict()))) == answer
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
@@ -180,12 +182,12 @@ def test_content_in_parts_is_joined():
         assert answers(candidate(server.url), request())[0].text == "B. yes"
 
 
-def test_reasoning_on_and_off():
+def test_reasoning_is_switched_on_and_off_by_the_chat_template():
     asks = [replace(ASK, sampling=Sampling(reasoning=value)) for value in (True, False, None)]
     with ExamServer() as server:
-        put(candidate(server.url), *map(request, asks))
-    told = [body.get("chat_template_kwargs") for body in server.bodies]
-    assert told == [{"enable_thinking": True}, {"enable_thinking": False}, None]
+        send(candidate(server.url), *map(request, asks))
+    switches = [body.get("chat_template_kwargs") for body in server.bodies]
+    assert switches == [{"enable_thinking": True}, {"enable_thinking": False}, None]
 
 
 def refusing(name: str):
@@ -199,10 +201,10 @@ def refusing(name: str):
     return reply
 
 
-def test_a_server_without_the_reasoning_switch_is_told_by_effort_and_that_is_remembered():
+def test_a_server_without_the_reasoning_switch_gets_reasoning_effort_from_then_on():
     asks = [replace(ASK, sampling=Sampling(reasoning=value)) for value in (True, False)]
     with ExamServer(replying=refusing("chat_template_kwargs")) as server:
-        put(candidate(server.url), *map(request, asks))
+        send(candidate(server.url), *map(request, asks))
     assert ["chat_template_kwargs" in body for body in server.bodies] == [True, False, False]
     assert [body.get("reasoning_effort") for body in server.bodies[1:]] == ["medium", "none"]
 
@@ -210,34 +212,41 @@ def test_a_server_without_the_reasoning_switch_is_told_by_effort_and_that_is_rem
 def test_a_server_that_wants_max_completion_tokens_gets_them():
     ask = replace(ASK, sampling=Sampling(max_tokens=64))
     with ExamServer(replying=refusing("max_tokens")) as server:
-        put(candidate(server.url), request(ask), request(ask))
+        send(candidate(server.url), request(ask), request(ask))
     assert server.calls == 3
     assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 64, 64]
 
 
-def test_calls_under_way_when_a_field_is_refused_are_sent_again_without_it():
+def test_calls_in_flight_when_a_field_is_refused_are_sent_again_without_it():
     asks = [
         replace(ASK, messages=(Message("user", (f"Which {n}?",)),), sampling=Sampling(max_tokens=64)) for n in "123"
     ]
 
-    async def at_once(to: OpenAI) -> list[Reply | BaseException]:
+    async def send_at_once(to: OpenAI, server: ExamServer) -> list[Reply | BaseException]:
         await to.prepare(None)  # type: ignore[arg-type]
         try:
-            return await asyncio.gather(*(to.answer(request(ask)) for ask in asks), return_exceptions=True)
+            calls = asyncio.gather(*(to.answer(request(ask)) for ask in asks), return_exceptions=True)
+            await asyncio.to_thread(server.wait_for, lambda: server.held == len(asks))
+            server.release()
+            return await calls
         finally:
             await to.close()
 
-    with ExamServer(replying=refusing("max_tokens"), service_seconds=0.2) as server:
-        found = asyncio.run(at_once(candidate(server.url)))
-    assert [type(each) for each in found] == [Adapted] * 3
+    with ExamServer(replying=refusing("max_tokens")) as server:
+        server.hold()
+        outcomes = asyncio.run(send_at_once(candidate(server.url), server))
+    assert [type(outcome) for outcome in outcomes] == [RequestAdapted] * 3
 
 
-def test_a_redirect_is_not_followed_and_says_where_it_leads():
-    with always(302, Location="https://elsewhere.example/v1") as server, pytest.raises(Gone, match="leads to https:"):
+def test_a_redirect_is_not_followed_and_its_target_is_named():
+    with (
+        always(302, Location="https://elsewhere.example/v1") as server,
+        pytest.raises(CandidateUnavailable, match="redirects to https:"),
+    ):
         answers(candidate(server.url), request())
 
 
-def test_log_probabilities_of_the_first_token():
+def test_log_probabilities_of_the_first_token_are_kept():
     ask = replace(ASK, sampling=Sampling(temperature=1.0, max_tokens=1, logprobs=20))
     with ExamServer(first_token=lambda body: [("A", -0.1), ("ĠB", -2.5)], replying=refusing("min_p")) as server:
         (answer,) = answers(candidate(server.url), request(ask))
@@ -248,13 +257,13 @@ def test_log_probabilities_of_the_first_token():
 
 
 @pytest.mark.parametrize("several", [True, False, "refused"])
-def test_several_answers_from_any_server_and_its_kind_is_remembered(several):
+def test_a_server_that_takes_no_n_is_asked_for_one_answer_from_then_on(several):
     with ExamServer(lambda body, index: f"{index}", several=several) as server:
         to = candidate(server.url)
-        first, *_ = put(to, request(trials=(0, 1, 2)))
-        assert to.several is (several is True)
+        first, *_ = send(to, request(trials=(0, 1, 2)))
+        assert to.supports_multiple is (several is True)
         calls = server.calls
-        put(to, request(trials=(0, 1)))
+        send(to, request(trials=(0, 1)))
     assert [answer.text for answer in first.answers] == (["0", "1", "2"] if several is True else ["0"])
     assert server.calls == calls + 1
     assert server.bodies[-1].get("n") == (2 if several is True else None)
@@ -263,55 +272,68 @@ def test_several_answers_from_any_server_and_its_kind_is_remembered(several):
 def test_choices_are_taken_by_index_and_never_more_than_asked():
     choices = [{"index": n, "message": {"content": f"{n}"}} for n in (2, 0, 3, 1)]
     with always(200, {"choices": choices}) as server:
-        assert [each.text for each in answers(candidate(server.url), request(trials=(4, 7, 9)))] == ["0", "1", "2"]
+        assert [answer.text for answer in answers(candidate(server.url), request(trials=(4, 7, 9)))] == ["0", "1", "2"]
 
 
-MEANING = {429: Fault, 500: Fault, 502: Fault, 503: Fault, 408: Fault, 401: Gone, 403: Gone, 404: Gone} | dict.fromkeys(
-    (400, 413, 422), Rejected
-)
+ERROR_BY_STATUS = {
+    **dict.fromkeys((408, 429, 500, 502, 503), Fault),
+    **dict.fromkeys((401, 403, 404), CandidateUnavailable),
+    **dict.fromkeys((400, 413, 422), RequestRejected),
+}
 
 
-@pytest.mark.parametrize("status", MEANING)
-def test_what_another_status_means(status):
-    with always(status, {"error": {"message": "why not"}}) as server, pytest.raises(MEANING[status], match="why not"):
-        put(candidate(server.url), request())
+@pytest.mark.parametrize("status", ERROR_BY_STATUS)
+def test_a_status_other_than_200_raises_its_error(status):
+    with (
+        always(status, {"error": {"message": "why not"}}) as server,
+        pytest.raises(ERROR_BY_STATUS[status], match="why not"),
+    ):
+        send(candidate(server.url), request())
     assert server.calls == 1
 
 
-def test_retry_after_is_seconds_or_a_date():
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    past = format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)
-    for said, least, most in (("7", 7, 7), ("0.5", 0.5, 0.5), (date, 60, 100), (past, 0, 0), ("99999", 300, 300)):
-        with always(429, None, **{"Retry-After": said}) as server, pytest.raises(Fault) as failed:
-            put(candidate(server.url), request())
-        assert failed.value.retry_after is not None
-        assert least <= failed.value.retry_after <= most
-    with always(429, None, **{"Retry-After": "soon"}) as server, pytest.raises(Fault) as failed:
-        put(candidate(server.url), request())
-    assert failed.value.retry_after is None
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def test_a_server_that_is_not_there_is_told_from_one_that_fails():
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        (format_datetime(NOW + timedelta(seconds=100), usegmt=True), 100.0),
+        (format_datetime(NOW - timedelta(hours=1), usegmt=True), 0.0),
+        ("99999", 300.0),
+        ("soon", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(monkeypatch, retry_after, seconds):
+    monkeypatch.setattr("wardround.candidates.openai.time", SimpleNamespace(time=NOW.timestamp))
+    with always(429, None, **{"Retry-After": retry_after}) as server, pytest.raises(Fault) as failed:
+        send(candidate(server.url), request())
+    assert failed.value.retry_after == seconds
+
+
+def test_only_a_server_that_refuses_the_connection_is_unreachable():
     with ExamServer() as server:
         url = server.url
     with pytest.raises(Fault, match="cannot be reached") as failed:
-        put(candidate(url), request())
+        send(candidate(url), request())
     assert failed.value.unreachable
     with always(500) as server, pytest.raises(Fault) as failed:
-        put(candidate(server.url), request())
+        send(candidate(server.url), request())
     assert not failed.value.unreachable
     for no_address in ("ftp://127.0.0.1/v1", "127.0.0.1:8000/v1", "http://"):
-        with pytest.raises((Gone, WardroundError), match="base_url"):
-            put(candidate(no_address), request())
+        with pytest.raises((CandidateUnavailable, WardroundError), match="base_url"):
+            send(candidate(no_address), request())
 
 
 @pytest.mark.parametrize("padding", range(230, 300, 7))
 def test_a_key_that_the_server_echoes_is_hidden_wherever_a_long_message_is_cut(padding, monkeypatch):
     monkeypatch.setenv("EXAM_KEY", KEY)
     body = {"error": {"message": f"{'x' * padding} bad key {KEY}"}}
-    for status, failure in ((500, Fault), (401, Gone), (400, Rejected), (200, Fault)):
+    for status, failure in ((500, Fault), (401, CandidateUnavailable), (400, RequestRejected), (200, Fault)):
         with always(status, body) as server, pytest.raises(failure) as failed:
-            put(candidate(server.url, api_key_env="EXAM_KEY"), request())
+            send(candidate(server.url, api_key_env="EXAM_KEY"), request())
         assert "sk-very" not in str(failed.value)
 
 
@@ -332,11 +354,11 @@ BODIES = JSON | st.fixed_dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(BODIES)
-def test_whatever_a_200_holds_is_an_answer_or_a_fault(told):
+def test_the_body_of_a_200_is_an_answer_or_a_fault(body):
     """A reply of any shape never breaks the run, and what is taken for an answer can be stored and counted."""
     ask = replace(ASK, sampling=Sampling(logprobs=5))
     try:
-        reply = candidate("http://127.0.0.1:9/v1").read(orjson.dumps(told), request(ask))
+        reply = candidate("http://127.0.0.1:9/v1").parse_reply(orjson.dumps(body), request(ask))
     except Fault:
         return
     assert reply.answers
@@ -345,10 +367,10 @@ def test_whatever_a_200_holds_is_an_answer_or_a_fault(told):
         assert isinstance(answer.text, str)
         assert isinstance(answer.finish, str)
         assert answer.model is None or isinstance(answer.model, str)
-        assert Answer.restored(orjson.loads(orjson.dumps(answer.stored()))).text == answer.text
+        assert Answer.from_dict(orjson.loads(orjson.dumps(answer.to_dict()))).text == answer.text
 
 
-def test_loopback_is_judged_by_name():
+def test_loopback_is_recognised_by_the_text_of_the_address():
     here = ["http://127.0.0.1:8000/v1", "http://localhost/v1", "http://[::1]:80/v1", "http://127.9.9.9/v1"]
     away = ["http://10.0.0.1/v1", "https://api.example.org/v1", "http://localhost.example.org/v1", "http://[::2]/v1"]
     odd = ["127.0.0.1:8000/v1", "http://[::1", "", "http://127.0.0.1@evil.example/v1", "http://0.0.0.0/v1"]

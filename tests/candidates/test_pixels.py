@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from direct_questions import VERBAL, candidate, choice, letters, open_case, prepared, query
 from PIL import Image as Picture
-from putting import VERBAL, candidate, choice, letters, open_case, prepared, put
 from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 
 from wardround.candidates.candidate import Candidate
 from wardround.candidates.pixel_features import Values, features, frequencies, orientations
 from wardround.candidates.pixels import fit
-from wardround.cases.encoded import Encoded
+from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.ask import Sampling
 from wardround.core.case import Case
@@ -36,11 +36,11 @@ def picture(kind: int, seed: int, side: int = 80) -> Values:
     return np.clip(128 + stripes + noise, 0, 255)
 
 
-def encoded(values: Values) -> Encoded:
+def encoded(values: Values) -> EncodedImage:
     held = io.BytesIO()
     Picture.fromarray(values.astype(np.uint8)).save(held, "PNG")
     data = held.getvalue()
-    return Encoded(base64.b64encode(data), "image/png", hashlib.sha256(data).hexdigest(), *values.shape[::-1])
+    return EncodedImage(base64.b64encode(data), "image/png", hashlib.sha256(data).hexdigest(), *values.shape[::-1])
 
 
 def exam(number: int) -> Case:
@@ -80,7 +80,7 @@ def looking(tmp_path_factory: pytest.TempPathFactory) -> Candidate:
 def test_it_recognises_what_it_learnt_in_images_it_never_saw(looking: Candidate) -> None:
     for number in range(30, 45):
         case = exam(number)
-        answer = put(looking, case, images=(encoded(picture(number % 3, 1000 + number)),))[0]
+        answer = query(looking, case, images=(encoded(picture(number % 3, 1000 + number)),))[0]
         assert parse_choice(answer.text, case.questions[0].choices).option == case.questions[0].gold
         assert len(answer.images) == 1
 
@@ -88,34 +88,34 @@ def test_it_recognises_what_it_learnt_in_images_it_never_saw(looking: Candidate)
 def test_it_follows_the_image_that_was_sent_not_the_case(looking: Candidate) -> None:
     case = exam(30)
     for kind, text in enumerate(TEXTS):
-        answer = put(looking, case, images=(encoded(picture(kind, 77)),))[0]
+        answer = query(looking, case, images=(encoded(picture(kind, 77)),))[0]
         assert case.questions[0].choices["ABC".index(answer.text)] == text
 
 
 def test_without_an_image_every_option_is_as_likely(looking: Candidate) -> None:
-    found = Counter(letters(put(looking, exam(30), range(1500))))
-    assert chisquare([found[letter] for letter in "ABC"]).pvalue > 1e-4
-    assert put(looking, exam(30), condition=VERBAL)[0].text.endswith("Confidence: 33.33%")
+    votes = Counter(letters(query(looking, exam(30), range(1500))))
+    assert chisquare([votes[letter] for letter in "ABC"]).pvalue > 1e-4
+    assert query(looking, exam(30), condition=VERBAL)[0].text.endswith("Confidence: 33.33%")
 
 
 def test_temperature_and_log_probabilities_are_one_distribution(looking: Candidate) -> None:
     between = encoded((picture(0, 5) + picture(2, 6)) / 2)
     unsure = Sampling(temperature=4.0, logprobs=20)
-    answers = put(looking, exam(30), range(2000), images=(between,), sampling=unsure)
+    answers = query(looking, exam(30), range(2000), images=(between,), sampling=unsure)
     first = answers[0].first_token
     assert first is not None
     assert sum(np.exp([value for _, value in first])) == pytest.approx(1)
     votes = Counter(letters(answers))
     assert chisquare([votes[token] for token, _ in first], [2000 * np.exp(v) for _, v in first]).pvalue > 1e-4
-    assert len(set(letters(put(looking, exam(30), range(50), images=(between,))))) == 1
+    assert len(set(letters(query(looking, exam(30), range(50), images=(between,))))) == 1
 
 
 def test_several_images_are_weighed_together(looking: Candidate) -> None:
     sampling = Sampling(temperature=1.0, logprobs=20)
     one, other = encoded(picture(0, 3)), encoded(picture(1, 4))
 
-    def logs(*images: Encoded) -> Values:
-        first = dict(put(looking, exam(30), images=images, sampling=sampling)[0].first_token or ())
+    def logs(*images: EncodedImage) -> Values:
+        first = dict(query(looking, exam(30), images=images, sampling=sampling)[0].first_token or ())
         return np.array([first[letter] for letter in "ABC"])
 
     mean = (logs(one) + logs(other)) / 2
@@ -125,22 +125,22 @@ def test_several_images_are_weighed_together(looking: Candidate) -> None:
 def test_texts_that_were_never_right_are_least_likely_and_alike(looking: Candidate) -> None:
     case = choice(0, options=3)  # none of its texts was in training
     image = (encoded(picture(0, 3)),)
-    assert set(letters(put(looking, case, range(100), images=image))) == {"A", "B", "C"}
+    assert set(letters(query(looking, case, range(100), images=image))) == {"A", "B", "C"}
     known = exam(30).questions[0].model_copy(update={"options": ["never", "Stripes across", "seen"]})
     mixed = exam(30).model_copy(update={"questions": [known]})
-    assert letters(put(looking, mixed, images=image)) == ["B"]
+    assert letters(query(looking, mixed, images=image)) == ["B"]
 
 
 def test_stated_confidence_is_a_probability_below_one(looking: Candidate) -> None:
-    text = put(looking, exam(30), images=(encoded(picture(0, 9)),), condition=VERBAL)[0].text
+    text = query(looking, exam(30), images=(encoded(picture(0, 9)),), condition=VERBAL)[0].text
     stated = parse_choice(text, exam(30).questions[0].choices).confidence
     assert stated is not None
     assert 1 / 3 < stated < 1
 
 
 def test_open_questions_get_the_likeliest_texts(looking: Candidate) -> None:
-    assert put(looking, open_case(1), images=(encoded(picture(1, 9)),))[0].text.startswith("1. Stripes down\n2. ")
-    assert put(looking, open_case(1))[0].text == ""
+    assert query(looking, open_case(1), images=(encoded(picture(1, 9)),))[0].text.startswith("1. Stripes down\n2. ")
+    assert query(looking, open_case(1))[0].text == ""
 
 
 def test_it_is_keyed_by_what_it_was_fitted_on(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_it_is_keyed_by_what_it_was_fitted_on(tmp_path: Path) -> None:
     assert revision() != first
 
 
-def test_no_training_split_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_set_without_training_split_is_refused(tmp_path: Path) -> None:
     write_case_set([choice(1, split="test")], tmp_path)
     with pytest.raises(WardroundError, match=r"split 'train'; there are none$") as refused:
         prepared(candidate("pixels"), CaseSet.open(tmp_path))
@@ -172,7 +172,7 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
     assert np.exp(ours.log_probabilities(seen)) == pytest.approx(theirs.predict_proba(standard), abs=2e-3)
 
 
-def test_features_tell_what_they_say() -> None:
+def test_features_follow_brightness_direction_and_detail() -> None:
     flat = np.full((64, 64), 0.5)
     ramp = np.tile(np.linspace(0, 1, 64), (64, 1))
     assert orientations(flat)[:9].sum() == 0
@@ -183,6 +183,6 @@ def test_features_tell_what_they_say() -> None:
         wave = np.tile(np.sin(2 * np.pi * cycles * places / 64), (64, 1))
         assert frequencies(wave).argmax() == ring
     for values in (np.zeros((10, 300)), picture(0, 1), picture(0, 1, side=300)):
-        found = features(encoded(values))
-        assert found.shape == features(encoded(flat)).shape
-        assert np.isfinite(found).all()
+        row = features(encoded(values))
+        assert row.shape == features(encoded(flat)).shape
+        assert np.isfinite(row).all()

@@ -1,4 +1,4 @@
-"""A case set in a temporary folder, from whatever lines a test wants in it."""
+"""A case set in a temporary folder, from the lines that a test gives."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def written(tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / "set"
         (folder / "images").mkdir(parents=True, exist_ok=True)
         Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).save(folder / "images" / "good.png")
-        told = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
-        (folder / "cases.jsonl").write_bytes(b"".join(line + b"\n" for line in told))
+        encoded = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+        (folder / "cases.jsonl").write_bytes(b"".join(line + b"\n" for line in encoded))
         return folder
 
     return write

@@ -19,7 +19,7 @@ from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 
 
-def test_opens_a_folder_or_its_file(written):
+def test_a_set_is_opened_by_its_folder_or_its_file(written):
     folder = written(case("a"), case("b", questions=[choice(id="x"), choice(id="y")]))
     for path in (folder, str(folder), folder / "cases.jsonl"):
         cases = CaseSet.open(path)
@@ -30,10 +30,10 @@ def test_opens_a_folder_or_its_file(written):
     assert cases.hash == hashlib.blake2b((folder / "cases.jsonl").read_bytes(), digest_size=32).hexdigest()
 
 
-def test_a_case_is_found_by_place_and_by_id(written):
+def test_a_case_is_found_by_index_and_by_id(written):
     folder = written(case("a"), b"", b"{broken", case("ü" * 40, history="naïve\u2028"), case("b"))
     cases = CaseSet.open(folder)
-    assert [each.id for each in cases] == ["a", "ü" * 40, "b"]
+    assert [case.id for case in cases] == ["a", "ü" * 40, "b"]
     assert [cases.case(i).id for i in (2, 0, 1, -1)] == ["b", "a", "ü" * 40, "b"]
     assert [cases.line(i) for i in range(3)] == [1, 4, 5]
     assert cases.case(cases.index_of("ü" * 40)).history == "naïve\u2028"
@@ -41,14 +41,14 @@ def test_a_case_is_found_by_place_and_by_id(written):
         cases.index_of("zzz")
 
 
-def test_byte_order_mark_and_windows_line_ends(written):
+def test_a_byte_order_mark_and_windows_line_ends_are_accepted(written):
     folder = written(b"\xef\xbb\xbf" + json.dumps(case("a")).encode() + b"\r", case("b"))
     cases = CaseSet.open(folder)
-    assert [each.id for each in cases] == ["a", "b"]
+    assert [case.id for case in cases] == ["a", "b"]
     assert cases.problems == []
 
 
-def test_images_by_modality(written):
+def test_images_are_listed_by_modality(written):
     good = {"path": "images/good.png"}
     folder = written(
         case("a", images=[{**good, "modality": "CT"}, {**good, "modality": "MR"}]),
@@ -63,7 +63,7 @@ def test_images_by_modality(written):
     assert cases.modalities == ["CT", "MR", None]
 
 
-def test_a_degraded_record_that_is_stored_shows_its_own_image(written):
+def test_a_stored_degraded_question_shows_its_own_image(written):
     good = {"path": "images/good.png"}
     folder = written(
         case(
@@ -90,8 +90,8 @@ def test_image_paths_are_absolute_and_stay_inside(written, monkeypatch):
             cases.image_path(Image(path=outside))
 
 
-def test_a_file_changed_underneath_is_said(written, monkeypatch):
-    monkeypatch.setattr("wardround.cases.set.KEPT", 0)
+def test_a_file_that_changes_while_in_use_is_an_error(written, monkeypatch):
+    monkeypatch.setattr("wardround.cases.set.MAX_CACHED_BYTES", 0)
     folder = written(case("a"), case("b"))
     cases = CaseSet.open(folder)
     (folder / "cases.jsonl").write_text("short\n")
@@ -105,7 +105,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-# names that are no field of any record, nor a word that pydantic keeps for itself
+# neither fields of a record nor names that pydantic reserves
 unknown = st.dictionaries(texts.map(lambda name: f"x_{name}"), json_values, max_size=3)
 questions = st.builds(
     lambda more, options, gold: {**more, **choice(options=options, gold=gold % len(options))},
@@ -113,7 +113,7 @@ questions = st.builds(
     st.lists(texts.filter(str.strip), min_size=2, max_size=5),
     st.integers(0, 99),
 )
-cases_as_told = st.builds(
+case_records = st.builds(
     lambda more, question, optional: {**more, **optional, "id": "", "questions": [question]},
     unknown,
     questions,
@@ -132,19 +132,19 @@ cases_as_told = st.builds(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(cases_as_told, min_size=1, max_size=4))
-def test_nothing_is_lost_on_the_way_through_a_file(tmp_path, told):
-    told = [{**each, "id": f"case-{number}"} for number, each in enumerate(told)]
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+@given(st.lists(case_records, min_size=1, max_size=4))
+def test_nothing_is_lost_by_reading_and_writing(tmp_path, records):
+    records = [{**record, "id": f"case-{number}"} for number, record in enumerate(records)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     first = CaseSet.open(tmp_path, strict=True)
     again = tmp_path / "again"
-    assert write_case_set(first, again) == len(told)
+    assert write_case_set(first, again) == len(records)
     lines = (again / "cases.jsonl").read_text(encoding="utf-8").split("\n")
-    assert [json.loads(line) for line in lines if line] == told
-    assert [each.as_written() for each in CaseSet.open(again, strict=True)] == [each.as_written() for each in first]
+    assert [json.loads(line) for line in lines if line] == records
+    assert [case.as_written() for case in CaseSet.open(again, strict=True)] == [case.as_written() for case in first]
 
 
-def test_writing_is_whole_or_not_at_all(tmp_path):
+def test_writing_is_atomic(tmp_path):
     good = Case.model_validate(case("a"))
     write_case_set([good], tmp_path)
     before = (tmp_path / "cases.jsonl").read_bytes()
@@ -181,11 +181,11 @@ def test_180_000_cases_open_in_bounded_memory(tmp_path: Path):
         for number in range(180_000):
             line = case(f"case-{number:06}", history="a history of some length " * 40)
             lines.write(json.dumps(line) + "\n")
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", OPEN_AND_MEASURE, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    count, questions_counted, iterated, opening, whole = map(int, ran.stdout.split())
+    count, questions_counted, iterated, opening, whole = map(int, process.stdout.split())
     assert (count, questions_counted, iterated) == (180_000, 180_000, 180_000)
-    assert file.stat().st_size > 200e6  # so that keeping the cases would show
+    assert file.stat().st_size > 200e6  # enough to notice if the cases were kept
     assert opening < 60e6
     assert whole < 70e6

@@ -44,9 +44,9 @@ BROKEN = {
         "should be a whole number or text, not True",
     ),
     "one option": (case(questions=[choice(options=["only"])]), "questions[0]", "a choice needs at least two options"),
-    "empty option": (case(questions=[choice(options=["a", " ", "c"])]), "questions[0]", "an option is empty"),
+    "empty option": (case(questions=[choice(options=["a", " ", "c"])]), "questions[0]", "option B is empty"),
     "second question": (case(questions=[choice(), choice(id="x", grade="Q")]), "questions[1].grade", "input should be"),
-    "same question twice": (case(questions=[choice(), choice()]), "", "question id 'mcq' is there twice"),
+    "same question twice": (case(questions=[choice(), choice()]), "", "question id 'mcq' is used twice"),
     "open gold a number": (
         case(questions=[{"id": "q", "kind": "open", "prompt": "x", "gold": 4}]),
         "questions[0]",
@@ -82,20 +82,20 @@ def test_a_broken_line_is_named_and_left_out(written, broken):
     line, field, message = BROKEN[broken]
     folder = written(case("twice"), line, case("last"))
     cases = CaseSet.open(folder)
-    assert [each.id for each in cases] == ["twice", "last"]
+    assert [case.id for case in cases] == ["twice", "last"]
     (problem,) = cases.problems
     assert (problem.file, problem.line) == (folder / "cases.jsonl", 2)
     assert (problem.field or "") == (field or "")
     assert message in problem.message
-    said = str(problem)
-    assert said.startswith(f"{folder / 'cases.jsonl'}:2: " + (f"{field}: " if field else ""))
-    assert "\n" not in said
+    line = str(problem)
+    assert line.startswith(f"{folder / 'cases.jsonl'}:2: " + (f"{field}: " if field else ""))
+    assert "\n" not in line
     with pytest.raises(BadInput) as strictly:
         CaseSet.open(folder, strict=True)
     assert strictly.value.problem == problem
 
 
-def test_every_problem_of_a_line_is_told(written):
+def test_every_problem_of_a_line_is_listed(written):
     folder = written(case("a"), case(5, history=6, images=[{"path": ""}]))
     assert [problem.field for problem in CaseSet.open(folder).problems] == ["id", "history", "images[0].path"]
 
@@ -105,7 +105,7 @@ def test_a_set_without_a_usable_case_is_refused(written, tmp_path):
     with pytest.raises(BadInput, match=r"cases\.jsonl:1: is not JSON.*no other case can be used"):
         CaseSet.open(folder)
     assert len(CaseSet.read(folder).problems) == 2
-    with pytest.raises(BadInput, match=r"cases\.jsonl: there is no case in it"):
+    with pytest.raises(BadInput, match=r"cases\.jsonl: contains no case"):
         CaseSet.open(written(b"", b"   "))
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"cases\.jsonl: there is no such file; a case set is a folder"):

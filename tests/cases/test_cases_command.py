@@ -1,4 +1,4 @@
-"""`wardround cases validate, convert, show`: what they print, what they write, how they exit."""
+"""`wardround cases validate, convert, show`: their output, files and exit codes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def wardround(monkeypatch, capfd):
             main()
         except SystemExit as stopped:
             code = stopped.code or 0
-        said = capfd.readouterr()
-        assert "Traceback" not in said.err
-        return code, said.out, said.err
+        output = capfd.readouterr()
+        assert "Traceback" not in output.err
+        return code, output.out, output.err
 
     return run
 
@@ -65,9 +65,9 @@ def test_validation_decodes_every_image(damaged):
 
 
 @pytest.mark.slow
-def test_a_decoder_that_dies_is_named_and_the_others_go_on(damaged, monkeypatch):
-    monkeypatch.setattr("wardround.cases.validation.JOBS_A_WORKER", 2)
-    monkeypatch.setattr("wardround.cases.validation.wrong_with", dies_on_text)
+def test_a_crashing_decoder_is_named_and_the_others_go_on(damaged, monkeypatch):
+    monkeypatch.setattr("wardround.cases.validation.JOBS_PER_WORKER", 2)
+    monkeypatch.setattr("wardround.cases.validation.image_error", dies_on_text)
     problems = validate(damaged, workers=1)
     assert [(problem.line, problem.message) for problem in problems[1:]] == [
         (3, "'images/text.png' crashes its decoder"),
@@ -94,12 +94,12 @@ def test_validate_prints_one_problem_a_line_and_exits_1(damaged, wardround):
     assert out.splitlines()[-1].endswith("1 problem (stopped at the first)")
 
 
-def test_validate_as_json(damaged, wardround):
+def test_validate_prints_json(damaged, wardround):
     code, out, _ = wardround("cases", "validate", damaged / "cases.jsonl", "--json", "--workers", 1)
-    told = json.loads(out)
+    report = json.loads(out)
     assert code == 1
-    assert (told["cases"], told["questions"], len(told["problems"])) == (5, 5, 4)
-    assert told["problems"][1] == {
+    assert (report["cases"], report["questions"], len(report["problems"])) == (5, 5, 4)
+    assert report["problems"][1] == {
         "file": str(damaged / "cases.jsonl"),
         "line": 3,
         "field": "images[1].path",
@@ -107,36 +107,36 @@ def test_validate_as_json(damaged, wardround):
     }
 
 
-def test_a_sound_set_exits_0(written, wardround):
+def test_a_valid_set_exits_0(written, wardround):
     folder = written(case("a", images=[{"path": "images/good.png"}]), case("b"))
     code, out, _ = wardround("cases", "validate", folder, "--workers", 1)
     assert (code, out) == (0, "2 usable cases with 2 questions; no problems\n")
 
 
 @pytest.mark.parametrize("command", ["validate", "convert", "show"])
-@pytest.mark.parametrize("what", ["nowhere", "empty folder", "no case"])
-def test_no_case_set_is_one_line(written, tmp_path, wardround, command, what):
-    path = {"nowhere": tmp_path / "nowhere", "empty folder": tmp_path / "empty", "no case": written(b"")}[what]
+@pytest.mark.parametrize("source", ["nowhere", "empty folder", "no case"])
+def test_a_missing_or_empty_case_set_is_one_line(written, tmp_path, wardround, command, source):
+    path = {"nowhere": tmp_path / "nowhere", "empty folder": tmp_path / "empty", "no case": written(b"")}[source]
     (tmp_path / "empty").mkdir()
     more = {"validate": [], "convert": ["--out", tmp_path / "out"], "show": ["a"]}[command]
     code, out, err = wardround("cases", command, path, *more)
     assert code == 1
-    assert "there is no" in out + err
+    assert "there is no such" in out + err or "contains no case" in out + err
     assert len(err.splitlines()) <= 1
     assert not (tmp_path / "out").exists()
 
 
 def test_convert_copies_cases_and_images(damaged, tmp_path, wardround):
     out = tmp_path / "deep" / "out"
-    code, said, err = wardround("cases", "convert", damaged, "--out", out, "--json")
+    code, stdout, err = wardround("cases", "convert", damaged, "--out", out, "--json")
     assert code == 0
-    told = json.loads(said)
-    assert (told["cases"], len(told["problems"])) == (5, 1)
+    report = json.loads(stdout)
+    assert (report["cases"], len(report["problems"])) == (5, 1)
     assert "cases.jsonl:2: is not JSON" in err
     copy, source = CaseSet.open(out, strict=True), CaseSet.open(damaged)
-    assert [each.as_written() for each in copy] == [each.as_written() for each in source]
-    for each in copy:
-        for image in each.images:
+    assert [case.as_written() for case in copy] == [case.as_written() for case in source]
+    for converted in copy:
+        for image in converted.images:
             assert copy.image_path(image).read_bytes() == source.image_path(image).read_bytes()
     assert sorted(os.listdir(out.parent)) == ["out"]
 
@@ -149,19 +149,19 @@ def test_convert_never_overwrites(written, tmp_path, wardround):
     before = (out / "cases.jsonl").stat().st_mtime_ns
     code, _, err = wardround("cases", "convert", folder, "--out", out)
     assert code == 1
-    assert err == f"wardround: {out}: is there already and not empty; a case set is never overwritten\n"
+    assert err == f"wardround: {out}: already exists and is not empty; a case set is never overwritten\n"
     assert (out / "cases.jsonl").stat().st_mtime_ns == before
     assert wardround("cases", "convert", folder, "--out", folder)[0] == 1
 
 
-def test_convert_strictly_writes_nothing(damaged, tmp_path, wardround):
+def test_a_strict_conversion_of_a_bad_set_writes_nothing(damaged, tmp_path, wardround):
     code, _, err = wardround("cases", "convert", damaged, "--out", tmp_path / "out", "--strict")
     assert code == 1
     assert "cases.jsonl:2: is not JSON" in err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_reader_of_another_layout(tmp_path, written, monkeypatch, wardround):
+def test_another_layout_can_be_registered(tmp_path, written, monkeypatch, wardround):
     Pillow.fromarray(np.eye(8, dtype=np.uint8)).save(tmp_path / "scan.png")
 
     class Elsewhere:
@@ -173,8 +173,8 @@ def test_a_reader_of_another_layout(tmp_path, written, monkeypatch, wardround):
         def __iter__(self):
             yield from CaseSet.open(written(case("a", images=[{"path": "images/good.png"}])))
 
-        def copy_image(self, image, there):
-            shutil.copyfile(self.source, there)
+        def copy_image(self, image, target):
+            shutil.copyfile(self.source, target)
 
     monkeypatch.setitem(READERS, "elsewhere", Elsewhere)
     assert convert(tmp_path / "scan.png", tmp_path / "out", layout="elsewhere") == (1, ())
@@ -202,14 +202,14 @@ def test_show_prints_the_whole_case(written, wardround):
         assert part in out
     assert "\x1b" not in out
     assert max(map(len, out.splitlines())) <= 100
-    told = json.loads(wardround("cases", "show", folder, "eurorad-1", "--json")[1])
-    assert told == json.loads((folder / "cases.jsonl").read_text())
+    printed = json.loads(wardround("cases", "show", folder, "eurorad-1", "--json")[1])
+    assert printed == json.loads((folder / "cases.jsonl").read_text())
     code, _, err = wardround("cases", "show", folder, "nobody")
     assert (code, err.count("\n")) == (1, 1)
     assert "no usable case 'nobody'" in err
 
 
-def test_a_full_or_read_only_place_leaves_nothing_half_written(written, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_nothing_half_written(written, tmp_path, monkeypatch):
     folder = written(case("a", images=[{"path": "images/good.png"}]))
 
     def full(*_):

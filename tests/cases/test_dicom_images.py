@@ -219,7 +219,7 @@ def test_the_window_of_the_case_wins_over_the_headers(tmp_path):
     assert np.any(shown(path) != shown(other))
 
 
-def test_a_window_by_modality(tmp_path):
+def test_the_default_window_depends_on_the_modality(tmp_path):
     soft = np.clip((STORED * 2 - 100 - 39.5) / 399 + 0.5, 0, 1) * 255
     assert np.abs(shown(made(tmp_path / "a.dcm", STORED, Modality="CT", **RESCALE)) - soft).max() <= HALF
     # the case's word counts before the header's; and without rescale values are no Hounsfield units
@@ -272,7 +272,7 @@ def jpeg2000(array: np.ndarray) -> bytes:
     return held.getvalue()
 
 
-def test_jpeg_2000_of_sixteen_bits(tmp_path):
+def test_jpeg_2000_of_sixteen_bits_is_decoded(tmp_path):
     stored = np.random.default_rng(5).integers(0, 65536, (40, 50)).astype(np.uint16)
     window = {"WindowCenter": "30000", "WindowWidth": "50000"}
     plain = made(tmp_path / "plain.dcm", stored, **window)

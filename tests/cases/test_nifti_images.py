@@ -13,7 +13,7 @@ from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
 
-# one body in RAS+ order, brighter to the patient's right, anterior and superior in steps that tell them apart
+# one body in RAS+ order, brighter to the patient's right, anterior and superior, in different steps
 RIGHT, FRONT, TOP = np.meshgrid(np.arange(4), np.arange(5), np.arange(6), indexing="ij")
 BODY = (RIGHT * 1 + FRONT * 10 + TOP * 40).astype(np.int16)
 WHOLE = (127.5, 255.0)  # a window that shows 0 to 255 as they are
@@ -48,15 +48,14 @@ def test_every_orientation_is_shown_radiologically(tmp_path, codes):
     for axis in range(3):
         for frame in range(values.shape[axis]):
             got = shown(path, axis=axis, frame=frame, window=WHOLE)
-            plane = next(place for place, pair in enumerate(("RL", "AP", "SI")) if codes[axis] in pair)
-            grows = codes[axis] in "RAS"
-            place = frame if grows else values.shape[axis] - 1 - frame
-            body = np.take(BODY, place, axis=plane)
+            body_axis = next(number for number, pair in enumerate(("RL", "AP", "SI")) if codes[axis] in pair)
+            body_index = frame if codes[axis] in "RAS" else values.shape[axis] - 1 - frame
+            body = np.take(BODY, body_index, axis=body_axis)
             # the patient's right at the left edge (or, seen from the side, the front); front or head on top
             np.testing.assert_array_equal(got, body.T[::-1, ::-1])
 
 
-def test_a_slice_reads_as_a_person_would_say(tmp_path):
+def test_right_and_anterior_are_in_the_upper_left_corner(tmp_path):
     path = saved(tmp_path / "body.nii.gz", BODY)
     axial = shown(path, frame=0, window=WHOLE).astype(int)
     assert axial.shape == (5, 4)
@@ -66,7 +65,7 @@ def test_a_slice_reads_as_a_person_would_say(tmp_path):
     assert sagittal[0, 0] == FRONT.max() * 10 + TOP.max() * 40
 
 
-def test_the_middle_slice_of_the_last_axis_unless_told(tmp_path):
+def test_the_middle_slice_of_the_last_axis_is_the_default(tmp_path):
     path = saved(tmp_path / "body.nii.gz", BODY)
     np.testing.assert_array_equal(shown(path, window=WHOLE), shown(path, axis=2, frame=3, window=WHOLE))
     np.testing.assert_array_equal(shown(path, axis=1, window=WHOLE), shown(path, axis=1, frame=2, window=WHOLE))
@@ -90,7 +89,7 @@ def test_ct_is_taken_to_be_in_hounsfield_units(tmp_path):
     assert np.abs(got - expected).max() <= 0.5
 
 
-def test_time_series_flat_images_and_colours(tmp_path):
+def test_series_show_their_first_volume_and_flat_images_and_colours_work(tmp_path):
     series = np.stack([BODY, BODY + 1], axis=-1)
     path = saved(tmp_path / "series.nii", series)
     np.testing.assert_array_equal(
@@ -116,8 +115,14 @@ def test_broken_volumes_are_one_line(tmp_path):
     huge = nibabel.Nifti1Header()
     huge.set_data_shape((30_000, 30_000, 3))
     (tmp_path / "huge.nii").write_bytes(huge.binaryblock + b"\0" * 2000)
-    said = {"text.nii": "", "text.nii.gz": "", "cut.nii": "", "cut.nii.gz": "", "huge.nii": "is too large: 30,000 x"}
-    for name, message in said.items():
+    messages = {
+        "text.nii": "",
+        "text.nii.gz": "",
+        "cut.nii": "",
+        "cut.nii.gz": "",
+        "huge.nii": "is too large: 30,000 x",
+    }
+    for name, message in messages.items():
         with pytest.raises(BadInput) as raised:
             shown(tmp_path / name)
         assert raised.value.problem.file == tmp_path / name

@@ -47,7 +47,7 @@ def test_jpeg_is_what_its_decoder_says(tmp_path, suffix):
     np.testing.assert_array_equal(shown(path), np.asarray(Pillow.open(path)))
 
 
-def test_capital_suffixes_and_one_bit(tmp_path):
+def test_capital_suffixes_and_one_bit_images_are_read(tmp_path):
     bits = GREY > 127
     for suffix in ("PNG", "tif", "bmp"):
         path = tmp_path / f"bits.{suffix}"
@@ -64,7 +64,7 @@ def test_palette_is_shown_in_its_colours(tmp_path):
         np.testing.assert_array_equal(shown(tmp_path / f"palette.{suffix}"), colours[GREY])
 
 
-def test_what_is_transparent_is_put_on_black(tmp_path):
+def test_transparent_pixels_are_composed_on_black(tmp_path):
     on_black = np.rint(RGB * (ALPHA[..., None] / 255.0))
     for suffix in ("png", "tif", "webp"):
         path = tmp_path / f"rgba.{suffix}"
@@ -86,7 +86,7 @@ def test_a_transparent_palette_entry_is_black(tmp_path):
     np.testing.assert_array_equal(shown(tmp_path / "p.png"), table[GREY % 4])
 
 
-def test_cmyk(tmp_path):
+def test_cmyk_becomes_rgb(tmp_path):
     inks = np.dstack([RGB, GREY])
     Pillow.frombytes("CMYK", (17, 13), inks.tobytes()).save(tmp_path / "cmyk.tif")
     light = 255.0 - inks[..., 3:]
@@ -109,7 +109,7 @@ def test_sixteen_bits_are_scaled_by_the_depth_in_use(tmp_path, top, full):
         assert np.abs(got - values * (255.0 / full)).max() <= 0.5 + 1e-9
 
 
-def test_white_is_zero_is_turned_around(tmp_path):
+def test_white_is_zero_is_inverted(tmp_path):
     deep = RANDOM.integers(0, 65536, (13, 17)).astype(np.uint16)
     deep[0, 0] = 0
     for values, full in ((GREY, 255), (deep, 65535)):
@@ -126,7 +126,7 @@ def test_other_numbers_go_by_percentiles(tmp_path, dtype):
     assert np.abs(shown(tmp_path / "values.tif") - expected).max() <= 0.5 + 1e-3
 
 
-def test_a_kind_of_tiff_that_cannot_be_read_is_said(tmp_path):
+def test_an_unreadable_kind_of_tiff_is_one_line(tmp_path):
     tifffile.imwrite(tmp_path / "double.tif", np.ones((4, 4), np.float64))
     with pytest.raises(BadInput, match="cannot be read as a TIF image"):
         shown(tmp_path / "double.tif")
@@ -159,7 +159,7 @@ def test_sixteen_bit_colours_keep_their_high_byte(tmp_path):
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("suffix", ["png", "tif", "webp"])
-def test_exif_orientation(tmp_path, orientation, suffix):
+def test_a_photograph_is_turned_upright_by_its_exif(tmp_path, orientation, suffix):
     upright = RGB
     # what a camera held that way stores, by the EXIF standard's own table
     stored = {
@@ -181,7 +181,7 @@ def test_exif_orientation(tmp_path, orientation, suffix):
     np.testing.assert_array_equal(shown(path), upright)
 
 
-def test_exif_orientation_of_deep_grey(tmp_path):
+def test_sixteen_bit_greys_are_turned_upright_too(tmp_path):
     deep = RANDOM.integers(0, 65536, (13, 17)).astype(np.uint16)
     exif = Pillow.Exif()
     exif[0x0112] = 6
@@ -189,7 +189,7 @@ def test_exif_orientation_of_deep_grey(tmp_path):
     assert np.abs(shown(tmp_path / "turned.png") - deep / 257.0).max() <= 0.5
 
 
-def test_frames_of_a_tiff(tmp_path):
+def test_each_frame_of_a_tiff_can_be_chosen(tmp_path):
     pages = RANDOM.integers(0, 256, (3, 13, 17), dtype=np.uint8)
     tifffile.imwrite(tmp_path / "pages.tif", pages, photometric="minisblack")
     np.testing.assert_array_equal(shown(tmp_path / "pages.tif"), pages[0])
@@ -215,7 +215,7 @@ def png_that_declares(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize("size", [(30_000, 30_000), (10_001, 10_000), (65_535, 2_000)])
-def test_a_bomb_is_refused_before_it_unfolds(tmp_path, size):
+def test_a_bomb_is_refused_before_it_is_decompressed(tmp_path, size):
     path = tmp_path / "bomb.png"
     path.write_bytes(png_that_declares(*size))
     with pytest.raises(BadInput, match=r"is too large: .* more than 100,000,000 pixels"):

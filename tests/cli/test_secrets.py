@@ -106,7 +106,7 @@ def _without_sockets(folder: Path, *arguments: str) -> subprocess.CompletedProce
     return wardround(*arguments, cwd=folder, command=[sys.executable, "-c", NO_SOCKET])
 
 
-def test_a_judge_elsewhere_is_refused_too(tmp_path):
+def test_an_offline_study_with_a_remote_judge_is_refused(tmp_path):
     write_cases(tmp_path / "cases", 2)
     judge = {"provider": "openai", "base_url": "https://judge.example.org/v1"}
     write_study(tmp_path, "http://127.0.0.1:9/v1", top={"offline": True}, judge=judge)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from wardround.degrade import TYPES, profile_named
-from wardround.degrade.rendering import with_parameters
+from wardround.degrade import TYPES, load_profile
+from wardround.degrade.rendering import apply_parameters
 from wardround.degrade.severities import CLINICAL, ESTIMATED
 from wardround.degrade.types import TAXONOMY
 
@@ -36,14 +36,14 @@ def scene(type: str) -> np.ndarray:
     return (stained + grain[..., None]).astype(np.uint8)
 
 
-def drawn(type: str, rows: list[list[dict[str, float | str]]]) -> np.ndarray:
+def draw_rows(type: str, rows: list[list[dict[str, float | str]]]) -> np.ndarray:
     """The scene with these parameters at L1 and L2, a row for each profile."""
     image = scene(type)
     return np.vstack(
         [
             np.hstack(
                 [
-                    with_parameters(image, type, severity, parameters, "display").image
+                    apply_parameters(image, type, severity, parameters, "display").image
                     for severity, parameters in zip(SEVERITIES, row, strict=True)
                 ]
             )
@@ -58,13 +58,13 @@ def kept_parameters() -> dict[str, list[list[dict[str, float | str]]]]:
 
 def main() -> None:
     now = {
-        type: [[profile_named(name).at(type, severity) for severity in SEVERITIES] for name in (CLINICAL, ESTIMATED)]
+        type: [[load_profile(name).at(type, severity) for severity in SEVERITIES] for name in (CLINICAL, ESTIMATED)]
         for type in TYPES
     }
     lines = ",\n".join(f'"{type}": {json.dumps(rows)}' for type, rows in now.items())
     PARAMETERS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     for type, rows in now.items():
-        Image.fromarray(drawn(type, rows)).save(GOLDEN / f"{type}.png", optimize=True)
+        Image.fromarray(draw_rows(type, rows)).save(GOLDEN / f"{type}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -44,16 +44,16 @@ def test_every_type_at_every_level_gives_an_image_of_the_same_kind(image):
     grey = _is_grey(channels[..., :colours])
     before = image.copy()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a value that is not a number is told when it is cast
+        warnings.simplefilter("error")  # casting a value that is not a number warns
         for type in TYPES:
             assert degrade(image, type, "L0").tobytes() == before.tobytes()
             for level in ("L1", "L2"):
-                done = degrade(image, type, level)
-                assert (done.shape, done.dtype) == (image.shape, image.dtype), type
-                shown = done.reshape(channels.shape)
+                degraded = degrade(image, type, level)
+                assert (degraded.shape, degraded.dtype) == (image.shape, image.dtype), type
+                shown = degraded.reshape(channels.shape)
                 np.testing.assert_array_equal(shown[..., colours:], channels[..., colours:], type)
                 assert not grey or _is_grey(shown[..., :colours]), type
-                assert done.tobytes() == degrade(image, type, level).tobytes(), type
+                assert degraded.tobytes() == degrade(image, type, level).tobytes(), type
     np.testing.assert_array_equal(image, before)
 
 
@@ -66,10 +66,10 @@ def test_hounsfield_units_of_any_size_stay_finite(height, width, dtype, seed):
         warnings.simplefilter("error")
         for type in (name for name in TYPES if TAXONOMY[name].modality == "CT"):
             for level in ("L1", "L2"):
-                done = degrade(hounsfield, type, level, space="hu")
-                assert (done.shape, done.dtype) == (hounsfield.shape, hounsfield.dtype)
-                assert np.isfinite(done).all()
-                assert done.tobytes() == degrade(hounsfield, type, level, space="hu").tobytes()
+                degraded = degrade(hounsfield, type, level, space="hu")
+                assert (degraded.shape, degraded.dtype) == (hounsfield.shape, hounsfield.dtype)
+                assert np.isfinite(degraded).all()
+                assert degraded.tobytes() == degrade(hounsfield, type, level, space="hu").tobytes()
     np.testing.assert_array_equal(hounsfield, before)
 
 

@@ -19,9 +19,9 @@ from skimage.transform import iradon, radon
 
 from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
-from wardround.degrade import degrade, profile_named
+from wardround.degrade import degrade, load_profile
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.operations.projector import complete_scan, pitch, project, reconstruct
+from wardround.degrade.operations.projector import complete_view_count, pitch, project, reconstruct
 from wardround.degrade.types.limited_angle import limited_angle
 from wardround.degrade.types.low_dose import low_dose
 from wardround.degrade.types.sparse_view import sparse_view
@@ -149,20 +149,20 @@ def test_streaks_and_shadows_have_the_energy_that_scikit_image_gives_them(name: 
     image = attenuation(name, space)
     inside = body_mask(image)
     inside[[0, 1, 2, -3, -2, -1]] = inside[:, [0, 1, 2, -3, -2, -1]] = False  # they pad with half-covered pixels
-    drawn = fresh().random()
-    sinogram, degrees = scikit_image_scan(image, np.pi * drawn)
+    direction = fresh().random()
+    sinogram, degrees = scikit_image_scan(image, np.pi * direction)
     full = reconstructed(sinogram, degrees, len(image))
     for step in (6, 3):
         views = 360 // step
-        wanted = (reconstructed(sinogram[:, ::step], degrees[::step], len(image)) - full)[inside]
-        found = (sparse_view(image, {"views": views}, fresh()) - image)[inside]
-        assert np.sum(found**2) == pytest.approx(np.sum(wanted**2), rel=0.2), views
-        assert np.corrcoef(found, wanted)[0, 1] > 0.7, views
+        expected = (reconstructed(sinogram[:, ::step], degrees[::step], len(image)) - full)[inside]
+        added = (sparse_view(image, {"views": views}, fresh()) - image)[inside]
+        assert np.sum(added**2) == pytest.approx(np.sum(expected**2), rel=0.2), views
+        assert np.corrcoef(added, expected)[0, 1] > 0.7, views
     missing = np.arange(-30, 30) % 360  # half a degree each, around the drawn direction
-    wanted = -reconstructed(sinogram[:, missing], degrees[missing], len(image))[inside] * 60 / 360
-    found = (limited_angle(image, {"degrees": 150, "level": "lost"}, fresh()) - image)[inside]
-    assert np.sum(found**2) == pytest.approx(np.sum(wanted**2), rel=0.2)
-    assert np.corrcoef(found, wanted)[0, 1] > 0.95
+    expected = -reconstructed(sinogram[:, missing], degrees[missing], len(image))[inside] * 60 / 360
+    added = (limited_angle(image, {"degrees": 150, "level": "lost"}, fresh()) - image)[inside]
+    assert np.sum(added**2) == pytest.approx(np.sum(expected**2), rel=0.2)
+    assert np.corrcoef(added, expected)[0, 1] > 0.95
 
 
 @BOTH
@@ -170,7 +170,7 @@ def test_streaks_and_shadows_have_the_energy_that_scikit_image_gives_them(name: 
 @pytest.mark.parametrize("level", ["L1", "L2"])
 def test_noise_inside_the_body_has_its_target(name: str, space: Any, level: str) -> None:
     image = stored(name, space)
-    target = profile_named().at("low_dose", float(level[1]), space)["noise"]
+    target = load_profile().at("low_dose", float(level[1]), space)["noise"]
     added = degrade(image, "low_dose", level, space=space) - np.maximum(image.astype(float), -1000)
     unit = 1000 if space == "hu" else 255
     assert added[body_mask(image)].std() == pytest.approx(target * unit, rel=0.2)
@@ -180,7 +180,7 @@ def test_noise_inside_the_body_has_its_target(name: str, space: Any, level: str)
 def test_noise_behind_a_cylinder_is_what_theory_says(photons: float) -> None:
     """The variance at the centre is pi^2 / 12 views times that of a line integral (ramp filter, unit bins)."""
     image = disc(192, 80)
-    views = complete_scan(image.shape)
+    views = complete_view_count(image.shape)
     noise = low_dose(image, {"photons": photons}, fresh()) - image
     count = photons * 720 / views * np.exp(-5)
     variance = np.pi**2 / (12 * views) * (1 / count + 25 / count**2)
@@ -263,9 +263,9 @@ def test_where_no_view_is_lost_nothing_changes() -> None:
 def test_any_shape_and_any_constant_gives_finite_greys(type: str, shape: tuple[int, int], value: int) -> None:
     image = np.full(shape, value, np.uint8)
     for level in ("L1", 1.37, "L2"):
-        done = degrade(image, type, level)
-        assert done.shape == shape
-        assert done.dtype == np.uint8
+        degraded = degrade(image, type, level)
+        assert degraded.shape == shape
+        assert degraded.dtype == np.uint8
     hounsfield = degrade(np.full(shape, 4.0 * value - 1000, np.float32), type, "L2", space="hu")
     assert np.isfinite(hounsfield).all()
 
@@ -275,8 +275,8 @@ class Planted(NamedTuple):
     inside: Pixels
     ring: Pixels
 
-    def contrast_to_noise(self, seen: Pixels) -> float:
-        return float((seen[self.inside].mean() - seen[self.ring].mean()) / seen[self.ring].std())
+    def contrast_to_noise(self, values: Pixels) -> float:
+        return float((values[self.inside].mean() - values[self.ring].mean()) / values[self.ring].std())
 
 
 def planted(image: Pixels) -> Planted:
@@ -284,8 +284,8 @@ def planted(image: Pixels) -> Planted:
     rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
     near = np.hypot(*np.ogrid[-3 * radius : 3 * radius + 1, -3 * radius : 3 * radius + 1]) <= 2.5 * radius
     mean, square, body = (
-        fftconvolve(each, near / near.sum(), "same")
-        for each in (shown(image), shown(image) ** 2, body_mask(image) * 1.0)
+        fftconvolve(plane, near / near.sum(), "same")
+        for plane in (shown(image), shown(image) ** 2, body_mask(image) * 1.0)
     )
     fitting = (body > 0.999) & (mean > 60) & (mean < 215)  # neither black nor white: the disc is not cut off
     down, across = np.unravel_index(np.where(fitting, square - mean**2, np.inf).argmin(), image.shape)

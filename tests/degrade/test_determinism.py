@@ -10,7 +10,7 @@ import golden_images as golden
 import pytest
 
 from wardround.degrade import TYPES, degrade
-from wardround.degrade.workers import in_order
+from wardround.degrade.workers import map_in_order
 
 JOBS = [(type, level) for type in TYPES for level in ("L1", "L2")]
 
@@ -22,17 +22,17 @@ def digest(job: tuple[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def here() -> dict[tuple[str, str], str]:
+def digests() -> dict[tuple[str, str], str]:
     return {job: digest(job) for job in JOBS}
 
 
-def test_every_render_is_different(here):
-    assert len(set(here.values())) == len(JOBS)
+def test_every_render_is_different(digests):
+    assert len(set(digests.values())) == len(JOBS)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_workers_give_the_same_bytes_in_any_order(here, workers):
-    assert dict(in_order(digest, JOBS[::-1], workers)) == here
+def test_workers_give_the_same_bytes_in_any_order(digests, workers):
+    assert dict(map_in_order(digest, JOBS[::-1], workers)) == digests
 
 
 KERNELS = ("sparse_view", "motion_blur", "object_rotation", "bubble")  # between them they use every one
@@ -43,11 +43,11 @@ KERNELS = ("sparse_view", "motion_blur", "object_rotation", "bubble")  # between
     [(None, TYPES), pytest.param("cold", KERNELS, marks=pytest.mark.slow)],
     ids=["compiled before", "compiled now"],
 )
-def test_a_fresh_process_gives_the_same_bytes(here, tmp_path, cache, types):
+def test_a_fresh_process_gives_the_same_bytes(digests, tmp_path, cache, types):
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": str(tmp_path / cache)} if cache else {})}
     jobs = [job for job in JOBS if job[0] in types]
     program = f"import test_determinism as t; print(*(t.digest(job) for job in {jobs[::-1]!r}))"
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program],
         cwd=Path(__file__).parent,
         env=environment,
@@ -55,5 +55,5 @@ def test_a_fresh_process_gives_the_same_bytes(here, tmp_path, cache, types):
         text=True,
         check=True,
     ).stdout
-    assert told.split() == [here[job] for job in jobs[::-1]]
+    assert output.split() == [digests[job] for job in jobs[::-1]]
     assert cache is None or len(list((tmp_path / cache).rglob("*.nbc"))) >= len(KERNELS)

@@ -8,7 +8,7 @@ import pytest
 import real_images as real
 from test_general import MOTION, by_hand
 
-from wardround.degrade import TYPES, degrade, fits, rendered
+from wardround.degrade import TYPES, apply_degradation, degrade, fits
 
 
 @pytest.mark.parametrize("name", real.MORE)
@@ -19,11 +19,11 @@ def test_what_fits_it_shows_grows_and_leaves_a_faint_disc(name):
         mild, severe = (real.rms_within(inside, degrade(image, type, level), image) for level in ("L1", "L2"))
         assert mild >= 2, type
         assert severe > mild or type in MOTION, type
-        done = rendered(scene.image, type, "L2")
+        degraded = apply_degradation(scene.image, type, "L2")
         masks = [scene.disc, scene.ring]
         if type in MOTION:
-            masks = [by_hand(type, mask.astype(np.float32), done.parameters, done.seed) > 0.5 for mask in masks]
-        assert real.contrast_to_noise(done.image, *masks) > 1, type
+            masks = [by_hand(type, mask.astype(np.float32), degraded.parameters, degraded.seed) > 0.5 for mask in masks]
+        assert real.contrast_to_noise(degraded.image, *masks) > 1, type
 
 
 def test_every_type_fits_a_real_image():

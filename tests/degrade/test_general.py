@@ -10,16 +10,16 @@ from numpy.random import Generator, Philox
 from PIL import ImageEnhance
 from scipy import ndimage
 from skimage.exposure import adjust_gamma
-from skimage.transform import rotate
+from skimage.transform import rotate as rotate_bilinear
 
 from wardround.core.errors import WardroundError
-from wardround.degrade import degrade, rendered
+from wardround.degrade import apply_degradation, degrade
 from wardround.degrade.operations.blur import along_line, gaussian, line_taps
-from wardround.degrade.operations.resize import through_smaller
-from wardround.degrade.operations.warp import rotated
-from wardround.degrade.rendering import LUMA, with_parameters
+from wardround.degrade.operations.resize import downsample_and_restore
+from wardround.degrade.rendering import LUMA, apply_parameters
 from wardround.degrade.types.exposure import FLOOR, exposure, gain
-from wardround.degrade.types.object_movement import moved
+from wardround.degrade.types.object_movement import move
+from wardround.degrade.types.object_rotation import rotate
 
 GENERAL = (
     "object_rotation",
@@ -35,7 +35,7 @@ GENERAL = (
 MOTION = ("object_rotation", "object_movement")
 
 
-def drawn(*shape: int) -> np.ndarray:
+def random_image(*shape: int) -> np.ndarray:
     return np.random.default_rng(7).random(shape).astype(np.float32)
 
 
@@ -48,7 +48,7 @@ def by_hand(type: str, image: np.ndarray, parameters: dict, seed: str) -> np.nda
 @pytest.mark.parametrize("shape", [(40, 61), (61, 40, 3), (1, 30), (5, 4)])
 @pytest.mark.parametrize("sigma", [0.4, 1.5, 7.3])
 def test_gaussian_blur_is_scipys(shape, sigma):
-    image = drawn(*shape)
+    image = random_image(*shape)
     radius = int(np.ceil(3 * sigma))
     expected = ndimage.gaussian_filter(image.astype(float), sigma, mode="reflect", axes=(0, 1), radius=radius)
     np.testing.assert_allclose(gaussian(image, sigma), expected, atol=2e-6)
@@ -57,7 +57,7 @@ def test_gaussian_blur_is_scipys(shape, sigma):
 @pytest.mark.parametrize("shape", [(40, 61), (31, 40, 3), (3, 2)])
 @pytest.mark.parametrize(("length", "angle"), [(9.0, 0.0), (21.4, 2.2), (2.5, 1.1)])
 def test_motion_blur_is_a_convolution_with_its_line(shape, length, angle):
-    image = drawn(*shape)
+    image = random_image(*shape)
     down, right, weights = line_taps(length, angle)
     reach = int(np.ceil(length))
     kernel = np.zeros((2 * reach + 1, 2 * reach + 1))
@@ -83,7 +83,7 @@ def test_the_taps_are_a_line_of_that_length_and_direction(length, angle):
 
 
 def test_a_line_or_a_sigma_of_no_length_changes_nothing():
-    image = drawn(20, 30)
+    image = random_image(20, 30)
     np.testing.assert_array_equal(along_line(image, 0.0, 1.0), image)
     np.testing.assert_array_equal(gaussian(image, 0.0), image)
 
@@ -100,31 +100,33 @@ def mean_by_area(image: np.ndarray, height: int, width: int) -> np.ndarray:
 
 @pytest.mark.parametrize("small", [(16, 20), (23, 37), (48, 80), (1, 1)])
 def test_smaller_is_by_area_and_larger_is_pillows_bicubic_or_nearest(small):
-    image = drawn(48, 80)
+    image = random_image(48, 80)
     coarse = mean_by_area(image, *small)
     expected = pillow(coarse, 48, 80, PIL.Image.Resampling.BICUBIC)
     edge = [2 * int(np.ceil(size / few)) for size, few in zip((48, 80), small, strict=True)]  # Pillow's own border
     inside = (slice(edge[0], 48 - edge[0]), slice(edge[1], 80 - edge[1]))
-    done = through_smaller(image, *small, "cubic")
-    assert done.shape == image.shape
-    np.testing.assert_allclose(done[inside], expected[inside], atol=5e-6)
+    degraded = downsample_and_restore(image, *small, "cubic")
+    assert degraded.shape == image.shape
+    np.testing.assert_allclose(degraded[inside], expected[inside], atol=5e-6)
     blocks = pillow(coarse, 48, 80, PIL.Image.Resampling.NEAREST)
-    np.testing.assert_allclose(through_smaller(image, *small, "nearest"), blocks, atol=2e-6)
+    np.testing.assert_allclose(downsample_and_restore(image, *small, "nearest"), blocks, atol=2e-6)
 
 
 def test_colours_are_made_smaller_one_by_one():
-    image = drawn(30, 41, 3)
-    done = through_smaller(image, 7, 9, "cubic")
+    image = random_image(30, 41, 3)
+    degraded = downsample_and_restore(image, 7, 9, "cubic")
     for colour in range(3):
-        np.testing.assert_array_equal(done[..., colour], through_smaller(image[..., colour].copy(), 7, 9, "cubic"))
+        np.testing.assert_array_equal(
+            degraded[..., colour], downsample_and_restore(image[..., colour].copy(), 7, 9, "cubic")
+        )
 
 
 def test_low_resolution_goes_with_the_size_of_the_image():
     for side, pixels_left in ((512, 128), (1024, round(1024 / 7)), (256, round(256 / 2.5))):
-        image = (drawn(side, side) * 255).astype(np.uint8)
+        image = (random_image(side, side) * 255).astype(np.uint8)
         parameters = {"factor": 4.0, "method": "nearest"}
-        done = with_parameters(image, "low_resolution", 2.0, parameters, "display").image
-        changes = (np.diff(done.astype(int), axis=1) != 0).any(axis=0).sum()
+        degraded = apply_parameters(image, "low_resolution", 2.0, parameters, "display").image
+        changes = (np.diff(degraded.astype(int), axis=1) != 0).any(axis=0).sum()
         assert changes == pixels_left - 1
 
 
@@ -142,26 +144,28 @@ def test_rotation_is_that_of_the_function_and_sharper_than_bilinear(degrees):
     inside = (from_x > 3) & (from_x < width - 4) & (from_y > 3) & (from_y < height - 4)
     outside = (from_x < -5) | (from_x > width + 4) | (from_y < -5) | (from_y > height + 4)
     image = wave(y, x).astype(np.float32)
-    done = rotated(image, degrees)
-    assert done.shape == image.shape
-    assert np.abs(done[outside]).max(initial=0) < 0.005
-    error, bilinear = (np.abs(each - wave(from_y, from_x))[inside].mean() for each in (done, rotate(image, degrees)))
+    degraded = rotate(image, degrees)
+    assert degraded.shape == image.shape
+    assert np.abs(degraded[outside]).max(initial=0) < 0.005
+    error, bilinear = (
+        np.abs(rotated - wave(from_y, from_x))[inside].mean() for rotated in (degraded, rotate_bilinear(image, degrees))
+    )
     assert error < 4e-4
     assert error < bilinear / 5
 
 
 def test_whole_quarter_turns_lose_nothing():
-    image = drawn(30, 30, 3)
-    np.testing.assert_allclose(rotated(image, 90), np.rot90(image), atol=1e-6)
-    np.testing.assert_allclose(rotated(image, -180), image[::-1, ::-1], atol=1e-6)
-    np.testing.assert_allclose(rotated(drawn(20, 31), 180), drawn(20, 31)[::-1, ::-1], atol=1e-6)
-    np.testing.assert_array_equal(rotated(image, 0), image)
+    image = random_image(30, 30, 3)
+    np.testing.assert_allclose(rotate(image, 90), np.rot90(image), atol=1e-6)
+    np.testing.assert_allclose(rotate(image, -180), image[::-1, ::-1], atol=1e-6)
+    np.testing.assert_allclose(rotate(random_image(20, 31), 180), random_image(20, 31)[::-1, ::-1], atol=1e-6)
+    np.testing.assert_array_equal(rotate(image, 0), image)
 
 
 @pytest.mark.parametrize("shift", [(0, 0), (3, -5), (-12, 30), (50, 0), (-3, -60)])
 def test_movement_is_scipys_shift(shift):
-    image = drawn(20, 31)
-    np.testing.assert_array_equal(moved(image, *shift), ndimage.shift(image, shift, order=0))
+    image = random_image(20, 31)
+    np.testing.assert_array_equal(move(image, *shift), ndimage.shift(image, shift, order=0))
 
 
 @pytest.mark.parametrize("type", MOTION)
@@ -173,9 +177,9 @@ def test_what_moves_goes_the_same_way_and_further_at_a_higher_level(type, key):
     image[5, key] = 1  # another seed
 
     def displacement(level: float | str) -> np.ndarray:
-        done = degrade(image, type, level).astype(float)
-        done[done < 10] = 0
-        return np.array(ndimage.center_of_mass(done)) - (100, 170)
+        degraded = degrade(image, type, level).astype(float)
+        degraded[degraded < 10] = 0
+        return np.array(ndimage.center_of_mass(degraded)) - (100, 170)
 
     steps = [displacement(level) for level in ("L1", 1.5, "L2")]
     lengths = [np.hypot(*step) for step in steps]
@@ -187,12 +191,12 @@ def test_what_moves_goes_the_same_way_and_further_at_a_higher_level(type, key):
 
 
 def test_exposure_is_gamma_above_the_floor():
-    image = drawn(50, 60)
+    image = random_image(50, 60)
     for gamma, direction, exponent in ((1.8, "darker", 1.8), (2.5, "lighter", 0.4)):
         severity = {"gamma": gamma, "offset": -0.02, "direction": direction}
-        done = exposure(image, severity, np.random.default_rng(0))
+        degraded = exposure(image, severity, np.random.default_rng(0))
         bright = image >= FLOOR
-        np.testing.assert_allclose(done[bright], (adjust_gamma(image, exponent) - 0.02)[bright], atol=1e-5)
+        np.testing.assert_allclose(degraded[bright], (adjust_gamma(image, exponent) - 0.02)[bright], atol=1e-5)
         ramp = np.linspace(0, 1, 1001, dtype=np.float32)
         curve = ramp * gain(ramp, exponent)
         assert (np.diff(curve) > 0).all()  # no step at the floor
@@ -200,30 +204,30 @@ def test_exposure_is_gamma_above_the_floor():
 
 
 def test_exposure_keeps_hues_and_does_not_colour_a_black_background():
-    image = drawn(50, 60, 3) * 0.4 + 0.1
+    image = random_image(50, 60, 3) * 0.4 + 0.1
     severity = {"gamma": 2.5, "offset": 0.0, "direction": "lighter"}
-    done = exposure(image, severity, np.random.default_rng(0))
-    np.testing.assert_allclose(done @ LUMA, (image @ LUMA) ** 0.4, atol=1e-4)
-    np.testing.assert_allclose(done[..., 0] / done[..., 2], image[..., 0] / image[..., 2], rtol=1e-4)
+    degraded = exposure(image, severity, np.random.default_rng(0))
+    np.testing.assert_allclose(degraded @ LUMA, (image @ LUMA) ** 0.4, atol=1e-4)
+    np.testing.assert_allclose(degraded[..., 0] / degraded[..., 2], image[..., 0] / image[..., 2], rtol=1e-4)
     noise = np.random.default_rng(1).integers(0, 4, (50, 60, 3)).astype(np.float32) / 255
     lit = exposure(noise, severity, np.random.default_rng(0))
     by_channel = adjust_gamma(noise, 0.4)
     assert np.ptp(lit, axis=2).max() < 6 / 255
-    assert np.ptp(by_channel, axis=2).max() > 30 / 255  # what each channel's own gamma would have done
+    assert np.ptp(by_channel, axis=2).max() > 30 / 255  # what each channel's own gamma would do
 
 
 def test_contrast_is_reduced_as_pillow_does():
-    image = (drawn(60, 70, 3) * 200 + 20).astype(np.uint8)
-    done = with_parameters(image, "reduce_contrast", 1.0, {"factor": 0.4}, "display").image
+    image = (random_image(60, 70, 3) * 200 + 20).astype(np.uint8)
+    degraded = apply_parameters(image, "reduce_contrast", 1.0, {"factor": 0.4}, "display").image
     expected = np.asarray(ImageEnhance.Contrast(PIL.Image.fromarray(image)).enhance(0.4))
-    assert np.abs(done.astype(int) - expected).max() <= 1
+    assert np.abs(degraded.astype(int) - expected).max() <= 1
 
 
 def test_noise_has_its_sigma_in_every_channel_and_only_grows():
     image = np.full((200, 300, 3), 128, np.uint8)
     image[..., 0] = 120
     mild, strong = (
-        with_parameters(image, "gaussian_noise", 1.0, {"sigma": sigma}, "display").image.astype(float) - image
+        apply_parameters(image, "gaussian_noise", 1.0, {"sigma": sigma}, "display").image.astype(float) - image
         for sigma in (0.03, 0.09)
     )
     assert strong.std(axis=(0, 1)) == pytest.approx(0.09 * 255, rel=0.02)
@@ -245,14 +249,16 @@ def test_the_direction_is_drawn_once_or_given(type):
         signs.add(np.sign(changes[0]))
         assert (degrade(image, type, "L1", "medq-deg-estimated").astype(int) - image).mean() < 0  # darker
     assert signs == {-1, 1}
-    parameters = {**rendered(base, type, "L1").parameters, "direction": "up"}
+    parameters = {**apply_degradation(base, type, "L1").parameters, "direction": "up"}
     with pytest.raises(WardroundError, match="expected lighter, darker or either"):
-        with_parameters(base, type, 1.0, parameters, "display")
+        apply_parameters(base, type, 1.0, parameters, "display")
 
 
 def test_an_unknown_method_is_refused():
     with pytest.raises(WardroundError, match="expected cubic or nearest"):
-        with_parameters(np.zeros((4, 4), np.uint8), "low_resolution", 1.0, {"factor": 2, "method": "linear"}, "display")
+        apply_parameters(
+            np.zeros((4, 4), np.uint8), "low_resolution", 1.0, {"factor": 2, "method": "linear"}, "display"
+        )
 
 
 @pytest.mark.parametrize("name", real.NAMES)
@@ -264,8 +270,10 @@ def test_on_real_images_the_error_grows_and_a_faint_disc_stays(type, name):
     if type not in MOTION:  # what those do is a displacement, which is tested above
         assert second > 1.2 * first
     scene = real.planted(name)
-    done = rendered(scene.image, type, "L2")
+    degraded = apply_degradation(scene.image, type, "L2")
     disc, ring = scene.disc, scene.ring
     if type in MOTION:
-        disc, ring = (by_hand(type, mask.astype(np.float32), done.parameters, done.seed) > 0.5 for mask in (disc, ring))
-    assert real.contrast_to_noise(done.image, disc, ring) > 1
+        disc, ring = (
+            by_hand(type, mask.astype(np.float32), degraded.parameters, degraded.seed) > 0.5 for mask in (disc, ring)
+        )
+    assert real.contrast_to_noise(degraded.image, disc, ring) > 1

@@ -13,7 +13,7 @@ KEPT = golden.kept_parameters()
 @pytest.mark.parametrize("type", TYPES)
 def test_every_type_draws_what_it_drew(type):
     before = np.asarray(Image.open(golden.GOLDEN / f"{type}.png"))
-    now = golden.drawn(type, KEPT[type])
+    now = golden.draw_rows(type, KEPT[type])
     assert now.shape == before.shape
     assert np.abs(now.astype(int) - before).max() <= 1
     levels = [half.astype(float) for row in np.split(before, 2, axis=0) for half in np.split(row, 2, axis=1)]

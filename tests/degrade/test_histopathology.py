@@ -9,11 +9,11 @@ from numpy.random import Generator, Philox
 from scipy import ndimage
 from skimage import data
 
-from wardround.degrade import degrade, profile_named
+from wardround.degrade import degrade, load_profile
 from wardround.degrade.operations.overlay import box, noise, opacities
 from wardround.degrade.types.blood_cell import DENSITY, blood_cell
 from wardround.degrade.types.bubble import bubble
-from wardround.degrade.types.dark_spots import TAKEN, dark_spots
+from wardround.degrade.types.dark_spots import ABSORBED, dark_spots
 
 TYPES = {"blood_cell": blood_cell, "dark_spots": dark_spots, "bubble": bubble}
 WHITE = np.ones((256, 256, 3), np.float32)
@@ -25,8 +25,8 @@ def rng(key=7):
     return Generator(Philox(key=key))
 
 
-def drawn(type, image, severity, key=7, profile="clinical-1", **parameters):
-    return TYPES[type](image, profile_named(profile).at(type, severity) | parameters, rng(key))
+def draw(type, image, severity, key=7, profile="clinical-1", **parameters):
+    return TYPES[type](image, load_profile(profile).at(type, severity) | parameters, rng(key))
 
 
 def density(image):
@@ -34,15 +34,15 @@ def density(image):
 
 
 def test_cells_absorb_by_beer_and_lambert():
-    seen = density(drawn("blood_cell", WHITE, 2.0))
-    inside = seen[..., 1] > 0.1
+    densities = density(draw("blood_cell", WHITE, 2.0))
+    inside = densities[..., 1] > 0.1
     for channel in (0, 2):
-        ratio = seen[..., channel][inside] / seen[..., 1][inside]
+        ratio = densities[..., channel][inside] / densities[..., 1][inside]
         assert np.allclose(ratio, DENSITY[channel] / DENSITY[1], rtol=1e-3)
 
 
 def test_a_cell_more_adds_its_own_density_and_half_a_cell_half_of_it():
-    seven, half, eight = (density(drawn("blood_cell", GREY, 1.0, cells=cells)) for cells in (7.0, 7.5, 8.0))
+    seven, half, eight = (density(draw("blood_cell", GREY, 1.0, cells=cells)) for cells in (7.0, 7.5, 8.0))
     assert np.allclose(half, (seven + eight) / 2, atol=1e-5)
     rows, columns = np.nonzero(np.abs(eight - seven) > 1e-4)
     assert 5 < np.ptp(rows) < 30  # one cell, of radius 0.036 x 256
@@ -52,14 +52,14 @@ def test_a_cell_more_adds_its_own_density_and_half_a_cell_half_of_it():
 def test_a_cell_is_paler_in_its_middle_than_at_its_rim():
     pale = 0
     for key in range(20):
-        seen = density(drawn("blood_cell", GREY, 1.0, key=key, cells=1.0, radius=0.1))
-        row, column = (int(each) for each in ndimage.center_of_mass(seen > 0.2))
-        pale += seen[row, column] < 0.8 * seen.max()
+        densities = density(draw("blood_cell", GREY, 1.0, key=key, cells=1.0, radius=0.1))
+        row, column = (int(middle) for middle in ndimage.center_of_mass(densities > 0.2))
+        pale += densities[row, column] < 0.8 * densities.max()
     assert pale >= 15
 
 
 def test_cells_differ_in_size():
-    sizes = [(density(drawn("blood_cell", GREY, 1.0, key=key, cells=1.0)) > 0.1).sum() for key in range(40)]
+    sizes = [(density(draw("blood_cell", GREY, 1.0, key=key, cells=1.0)) > 0.1).sum() for key in range(40)]
     whole = np.sort(sizes)[8:]  # those at the border are cut
     assert whole.max() > 1.5 * whole.min()
 
@@ -67,68 +67,68 @@ def test_cells_differ_in_size():
 @pytest.mark.parametrize(("severity", "share"), [(1.0, 0.17), (2.0, 0.42)])
 def test_estimated_cells_cover_the_share_that_was_read_off_the_paper(severity, share):
     covered = [
-        (density(drawn("blood_cell", GREY, severity, key, "medq-deg-estimated")) > 0.05).mean() for key in range(40)
+        (density(draw("blood_cell", GREY, severity, key, "medq-deg-estimated")) > 0.05).mean() for key in range(40)
     ]
     assert np.mean(covered) == pytest.approx(share, abs=0.03)
 
 
 def test_a_spot_takes_its_depth_at_most_and_leaves_brown():
-    done = drawn("dark_spots", WHITE, 2.0, spots=1.0, radius=0.2, depth=0.5)
-    assert done.min(axis=(0, 1)) == pytest.approx([1 - 0.5 * each for each in TAKEN], abs=0.02)
-    red, green, blue = done[done[..., 1] < 0.9].mean(axis=0)
+    degraded = draw("dark_spots", WHITE, 2.0, spots=1.0, radius=0.2, depth=0.5)
+    assert degraded.min(axis=(0, 1)) == pytest.approx([1 - 0.5 * share for share in ABSORBED], abs=0.02)
+    red, green, blue = degraded[degraded[..., 1] < 0.9].mean(axis=0)
     assert red > green > blue
 
 
 def test_a_spot_has_a_soft_and_irregular_border():
-    taken = 1 - drawn("dark_spots", GREY, 2.0, spots=1.0, radius=0.2)
-    core = taken > taken.max() / 2
+    absorbed = 1 - draw("dark_spots", GREY, 2.0, spots=1.0, radius=0.2)
+    core = absorbed > absorbed.max() / 2
     rim = np.hypot(*(np.argwhere(core ^ ndimage.binary_erosion(core)) - np.argwhere(core).mean(axis=0)).T)
     assert rim.std() > 0.08 * rim.mean()  # no circle
-    steps = np.abs(np.diff(taken, axis=1)).max()
-    assert 0 < steps < 0.35 * taken.max()  # no edge from one pixel to the next
+    steps = np.abs(np.diff(absorbed, axis=1)).max()
+    assert 0 < steps < 0.35 * absorbed.max()  # no edge from one pixel to the next
 
 
 @pytest.mark.parametrize("type", ["dark_spots", "blood_cell", "bubble"])
 def test_a_finer_image_shows_the_same_thing(type):
-    coarse, fine = (drawn(type, np.full((size, size), 0.8, np.float32), 2.0) for size in (256, 512))
+    coarse, fine = (draw(type, np.full((size, size), 0.8, np.float32), 2.0) for size in (256, 512))
     smaller = fine.reshape(256, 2, 256, 2).mean(axis=(1, 3))
     assert np.abs(smaller - coarse).mean() < 0.15 * np.abs(coarse - 0.8).mean()
 
 
 def test_a_bubble_without_a_rim_is_a_blurred_disc():
-    done = drawn("bubble", SLIDE, 2.0, profile="medq-deg-estimated")
+    degraded = draw("bubble", SLIDE, 2.0, profile="medq-deg-estimated")
     blurred = ndimage.gaussian_filter(SLIDE, (10.24, 10.24, 0), mode="reflect", truncate=3.0)
-    changed = (done != SLIDE).any(axis=2)
+    changed = (degraded != SLIDE).any(axis=2)
     inside = ndimage.binary_erosion(changed, iterations=16)
     assert changed.mean() == pytest.approx(np.pi * 0.355**2, rel=0.12)
-    assert np.abs(done - blurred)[inside].max() < 1e-3
-    assert np.array_equal(done[~changed], SLIDE[~changed])
+    assert np.abs(degraded - blurred)[inside].max() < 1e-3
+    assert np.array_equal(degraded[~changed], SLIDE[~changed])
 
 
 def test_a_bubble_enlarges_what_lies_beneath():
     ramp = np.tile(np.linspace(0, 1, 256, dtype=np.float32), (256, 1))
-    plain, lens = (np.diff(drawn("bubble", ramp, 1.0, rim=rim), axis=1) for rim in (0.0, 1.0))
-    row, column = (int(each) for each in ndimage.center_of_mass(drawn("bubble", ramp, 1.0, rim=1.0) != ramp))
+    plain, lens = (np.diff(draw("bubble", ramp, 1.0, rim=rim), axis=1) for rim in (0.0, 1.0))
+    row, column = (int(middle) for middle in ndimage.center_of_mass(draw("bubble", ramp, 1.0, rim=1.0) != ramp))
     here = np.s_[row - 4 : row + 5, column - 4 : column + 5]
     assert 0.6 < lens[here].mean() / plain[here].mean() < 0.9
 
 
 def test_the_rim_is_dark_uneven_and_thin():
-    done = drawn("bubble", np.full((512, 512), 0.6, np.float32), 1.0, radius=0.2)
-    dark = done < 0.5
+    degraded = draw("bubble", np.full((512, 512), 0.6, np.float32), 1.0, radius=0.2)
+    dark = degraded < 0.5
     assert 0 < dark.mean() < 0.2 * np.pi * 0.2**2
     row, column = ndimage.center_of_mass(ndimage.binary_fill_holes(dark))
     down, across = np.nonzero(dark)
     sector = ((np.arctan2(down - row, across - column) + np.pi) / (2 * np.pi) * 12).astype(int) % 12
     counts = np.bincount(sector, minlength=12)
     assert counts.max() > 1.7 * max(1, counts.min())
-    assert (done > 0.7).any()  # the bright line
+    assert (degraded > 0.7).any()  # the bright line
 
 
 def test_two_bubbles_lie_apart():
     for key in range(30):
         flat = np.full((256, 256), 0.6, np.float32)
-        one, two = (drawn("bubble", flat, 2.0, key=key, bubbles=number) != flat for number in (1.0, 2.0))
+        one, two = (draw("bubble", flat, 2.0, key=key, bubbles=number) != flat for number in (1.0, 2.0))
         assert (two & ~one).sum() > 0.5 * (two.sum() - one.sum()) > 0
 
 
@@ -136,7 +136,7 @@ def test_two_bubbles_lie_apart():
 def test_what_l1_shows_l2_shows_too(type):
     """Only the count grows here: what was drawn first stays as it is."""
     counted = {"blood_cell": "cells", "dark_spots": "spots", "bubble": "bubbles"}[type]
-    before, _, after = (drawn(type, SLIDE, 1.5, **{counted: number}) for number in (1.0, 1.5, 2.0))
+    before, _, after = (draw(type, SLIDE, 1.5, **{counted: number}) for number in (1.0, 1.5, 2.0))
     changed = (before != SLIDE).any(axis=2)
     kept = changed & (before == after).all(axis=2)
     assert kept.sum() > 0.5 * changed.sum()
@@ -164,17 +164,17 @@ def test_on_a_real_slide_a_faint_disc_stays_where_it_is_not_covered(type):
 
     slide = real.real_image("immunohistochemistry")
     y, x = np.mgrid[:512, :512]
-    seen = []
+    contrasts = []
     for down, across in itertools.product(range(60, 460, 100), repeat=2):
         away = np.hypot(y - down, x - across)
         disc, ring = away <= 10, (away > 13) & (away <= 22)
         around = real.luma(slide)[ring]
         marked = slide.astype(float)
         marked[disc] = slide[ring].mean(axis=0) + max(25.5, 2 * around.std()) * (1 if around.mean() < 128 else -1)
-        done = degrade(np.clip(marked, 0, 255).round().astype(np.uint8), type, "L2")
-        seen.append(real.contrast_to_noise(done, disc, ring))
-    assert np.mean(np.array(seen) > 1) >= 0.75
-    assert min(seen) < 1.5 < max(seen)  # what is covered is hard to see, the rest is not
+        degraded = degrade(np.clip(marked, 0, 255).round().astype(np.uint8), type, "L2")
+        contrasts.append(real.contrast_to_noise(degraded, disc, ring))
+    assert np.mean(np.array(contrasts) > 1) >= 0.75
+    assert min(contrasts) < 1.5 < max(contrasts)  # what is covered is hard to see, the rest is not
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 1, 3), (1, 70), (70, 1, 3), (2, 3), (33, 64, 3)])
@@ -185,9 +185,9 @@ def test_any_size_is_drawn(type, shape, severity):
         for value in (0.0, 0.5, 1.0):
             image = np.full(shape, value, np.float32)
             kept = image.copy()
-            done = drawn(type, image, severity, profile=profile)
-            assert (done.shape, done.dtype) == (shape, np.float32)
-            assert np.isfinite(done).all()
+            degraded = draw(type, image, severity, profile=profile)
+            assert (degraded.shape, degraded.dtype) == (shape, np.float32)
+            assert np.isfinite(degraded).all()
             assert np.array_equal(image, kept)
 
 

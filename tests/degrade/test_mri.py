@@ -1,4 +1,4 @@
-"""The three MRI types, against transforms done by hand and TorchIO's formula; then on real images."""
+"""The three MRI types, against transforms degraded by hand and TorchIO's formula; then on real images."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ import real_images as real
 from wardround.core.errors import WardroundError
 from wardround.degrade import degrade
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.operations.kspace import line_numbers, smooth_phase, with_lines
-from wardround.degrade.rendering import with_parameters
-from wardround.degrade.severities import profile_named
+from wardround.degrade.operations.kspace import line_numbers, multiply_lines, smooth_phase
+from wardround.degrade.rendering import apply_parameters
+from wardround.degrade.severities import load_profile
 from wardround.degrade.types.bias_field import bias_field
 from wardround.degrade.types.ghosting import ghosting
 from wardround.degrade.types.undersampling import kept_lines, line_order, undersampling
@@ -18,7 +18,7 @@ MRI = ("bias_field", "undersampling", "ghosting")
 SHAPES = [(1, 1), (1, 40), (33, 47), (64, 64)]
 
 
-def drawn(*shape: int) -> np.ndarray:
+def random_image(*shape: int) -> np.ndarray:
     return np.random.default_rng(3).random(shape).astype(np.float32)
 
 
@@ -30,13 +30,13 @@ def dft(size: int) -> np.ndarray:
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_lines_are_those_of_a_fourier_transform_along_one_axis(shape, axis):
-    image, phase = drawn(*shape), drawn(*shape) * 4
-    factors = (drawn(shape[axis]) * np.exp(2j * drawn(shape[axis]))).astype(np.complex64)
+    image, phase = random_image(*shape), random_image(*shape) * 4
+    factors = (random_image(shape[axis]) * np.exp(2j * random_image(shape[axis]))).astype(np.complex64)
     matrix = dft(shape[axis])
     operator = np.linalg.inv(matrix) @ np.diag(factors) @ matrix
-    for seen, told in ((image, None), (image * np.exp(1j * phase), phase)):
-        expected = np.abs(operator @ seen if axis == 0 else seen @ operator.T)
-        np.testing.assert_allclose(with_lines(image, axis, factors, told), expected, atol=1e-5)
+    for object_image, object_phase in ((image, None), (image * np.exp(1j * phase), phase)):
+        expected = np.abs(operator @ object_image if axis == 0 else object_image @ operator.T)
+        np.testing.assert_allclose(multiply_lines(image, axis, factors, object_phase), expected, atol=1e-5)
 
 
 def test_lines_are_numbered_from_the_centre():
@@ -57,7 +57,7 @@ def test_worse_images_have_a_subset_of_the_lines_of_better_ones(count, pattern, 
     order = line_order(count, pattern, np.random.default_rng(count))
     before = np.ones(count, bool)
     for severity in np.linspace(0, 2, 41):
-        row = profile_named(profile).at("undersampling", float(severity))
+        row = load_profile(profile).at("undersampling", float(severity))
         lines = kept_lines(order, row["kept"], row["centre"])
         assert lines[0]  # the centre of k-space
         assert lines.sum() == pytest.approx(row["kept"] * count, abs=17 + 0.03 * count)
@@ -78,14 +78,14 @@ def test_equispaced_lines_are_equally_spaced_outside_the_centre(spacing):
 def test_every_second_line_without_phase_folds_the_image_over():
     image = np.zeros((64, 64), np.float32)
     image[20, 30] = 1
-    folded = with_lines(image, 0, (line_numbers(64) % 2 == 0).astype(np.complex64))
+    folded = multiply_lines(image, 0, (line_numbers(64) % 2 == 0).astype(np.complex64))
     assert folded[20, 30] == pytest.approx(0.5, abs=1e-5)
     assert folded[52, 30] == pytest.approx(0.5, abs=1e-5)
     assert folded.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_all_lines_kept_is_the_image():
-    image = drawn(60, 71)
+    image = random_image(60, 71)
     severity = {"kept": 1.0, "centre": 0.1, "pattern": "random"}
     np.testing.assert_allclose(undersampling(image, severity, np.random.default_rng(0)), image, atol=1e-5)
     none = {"fewest": 4, "most": 9, "intensity": 0.0}
@@ -101,10 +101,10 @@ def profile_of_ghosts(size: int, severity: dict, key: int) -> np.ndarray:
     """What becomes of one bright pixel in the middle, along the axis that was drawn, from that pixel on."""
     image = np.zeros((size, size), np.float32)
     image[size // 2, size // 2] = 1
-    done = ghosting(image, severity, np.random.default_rng(key))
-    down, across = done[:, size // 2].copy(), done[size // 2].copy()
-    done[:, size // 2] = done[size // 2] = 0
-    assert done.max() < 1e-5  # nothing beside the two axes
+    degraded = ghosting(image, severity, np.random.default_rng(key))
+    down, across = degraded[:, size // 2].copy(), degraded[size // 2].copy()
+    degraded[:, size // 2] = degraded[size // 2] = 0
+    assert degraded.max() < 1e-5  # nothing beside the two axes
     return np.roll(max(down, across, key=np.sum), -(size // 2))
 
 
@@ -119,7 +119,7 @@ def test_ghosts_lie_at_equal_parts_of_the_field_of_view(key, ghosts):
 
 
 def test_the_number_of_ghosts_is_drawn_once():
-    seen = set()
+    ghost_distances = set()
     for key in range(12):
         places = {
             int(profile_of_ghosts(420, {"fewest": 6, "most": 7, "intensity": intensity}, key)[20:].argmax()) + 20
@@ -127,15 +127,15 @@ def test_the_number_of_ghosts_is_drawn_once():
         }
         distances = {min(place, 420 - place) for place in places}
         assert len(distances) == 1
-        seen |= distances
-    assert seen == {60, 70}
+        ghost_distances |= distances
+    assert ghost_distances == {60, 70}
 
 
 def test_ghosts_leave_the_mean_brightness():
     image = real.real_image("examples_overlay.dcm").astype(np.float32) / 255
     for key in range(4):
-        done = ghosting(image, {"fewest": 4, "most": 4, "intensity": 0.8}, np.random.default_rng(key))
-        assert done.mean() == pytest.approx(image.mean(), rel=0.1)
+        degraded = ghosting(image, {"fewest": 4, "most": 4, "intensity": 0.8}, np.random.default_rng(key))
+        assert degraded.mean() == pytest.approx(image.mean(), rel=0.1)
 
 
 @pytest.mark.parametrize("key", range(6))
@@ -145,12 +145,12 @@ def test_a_bias_field_has_its_ratio_inside_the_body(key):
     image = np.where(inside, 0.4, 0.0).astype(np.float32)
     fields = {}
     for ratio in (1.0, 1.6, 2.5, 4.0):
-        done = bias_field(image, {"ratio": ratio}, np.random.default_rng(key))
-        field = done[inside] / 0.4
+        degraded = bias_field(image, {"ratio": ratio}, np.random.default_rng(key))
+        field = degraded[inside] / 0.4
         low, high = np.percentile(field, (2, 98))
         assert high / low == pytest.approx(ratio, rel=0.05)
-        assert done[inside].mean() == pytest.approx(0.4, rel=0.02)
-        assert np.abs(done[~inside]).max() == 0
+        assert degraded[inside].mean() == pytest.approx(0.4, rel=0.02)
+        assert np.abs(degraded[~inside]).max() == 0
         fields[ratio] = np.log(field)
     # the same field at every severity, only scaled
     assert np.corrcoef(fields[1.6], fields[4.0])[0, 1] == pytest.approx(1, abs=1e-4)
@@ -159,34 +159,34 @@ def test_a_bias_field_has_its_ratio_inside_the_body(key):
 
 
 def test_a_coefficient_is_torchios_exponential_polynomial():
-    image = drawn(40, 53)
+    image = random_image(40, 53)
     rng = np.random.default_rng(5)
     y, x = np.meshgrid(np.linspace(-1, 1, 40), np.linspace(-1, 1, 53), indexing="ij")
     exponent = np.zeros((40, 53))
     for i in range(4):
         for j in range(4 - i):
             exponent += 0.5 * rng.uniform(-1, 1) * y**i * x**j
-    done = bias_field(image, {"coefficient": 0.5}, np.random.default_rng(5))
-    np.testing.assert_allclose(done, image * np.exp(exponent), rtol=1e-5)
+    degraded = bias_field(image, {"coefficient": 0.5}, np.random.default_rng(5))
+    np.testing.assert_allclose(degraded, image * np.exp(exponent), rtol=1e-5)
 
 
 def test_a_bias_field_does_not_light_up_what_is_outside():
-    noise = 0.01 * drawn(200, 200)
+    noise = 0.01 * random_image(200, 200)
     noise[60:140, 60:140] += 0.5
     for key in range(5):
-        done = bias_field(noise, {"ratio": 4.0}, np.random.default_rng(key))
+        degraded = bias_field(noise, {"ratio": 4.0}, np.random.default_rng(key))
         outside = ~body_mask(noise)
-        assert (done[outside] <= 5 * noise[outside]).all()
+        assert (degraded[outside] <= 5 * noise[outside]).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("type", MRI)
 def test_any_size_works(type, shape):
-    for image in (drawn(*shape), np.zeros(shape, np.float32), np.ones(shape, np.float32)):
+    for image in (random_image(*shape), np.zeros(shape, np.float32), np.ones(shape, np.float32)):
         stored = (image * 255).astype(np.uint8)
         for profile in ("clinical-1", "medq-deg-estimated"):
-            done = degrade(stored, type, "L2", profile)
-            assert done.shape == shape
+            degraded = degrade(stored, type, "L2", profile)
+            assert degraded.shape == shape
 
 
 @pytest.mark.parametrize("name", real.MRI)
@@ -207,8 +207,8 @@ def test_the_axis_of_the_lines_does_not_depend_on_the_level():
         ("ghosting", ({"fewest": 4, "most": 4, "intensity": i} for i in (0.3, 0.9))),
     ):
         axes = set()
-        for told in parameters:
-            error = with_parameters(image, type, 1.0, told, "display").image - image.astype(float)
+        for row in parameters:
+            error = apply_parameters(image, type, 1.0, row, "display").image - image.astype(float)
             spectrum = np.abs(np.fft.fft2(error)) ** 2
             lowest = [np.take(spectrum, [0], axis=axis).sum() for axis in (0, 1)]  # what the spared centre leaves
             axes.add(int(np.argmin(lowest)))

@@ -9,7 +9,7 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from wardround.core.errors import WardroundError
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.quality import contrast_to_noise, measured, psnr, ssim
+from wardround.degrade.quality import contrast_to_noise, measure_quality, psnr, ssim
 from wardround.degrade.rendering import LUMA
 
 CAMERA = data.camera()[100:300, 120:390]
@@ -65,7 +65,7 @@ def test_inside_a_mask_only_the_mask_counts():
 def test_alpha_is_left_out():
     alpha = np.random.default_rng(1).integers(0, 256, (*SLIDE.shape[:2], 1), dtype=np.uint8)
     with_alpha = [
-        np.concatenate([image, each], axis=2) for image, each in ((SLIDE, alpha), (noisy(SLIDE, 9), 255 - alpha))
+        np.concatenate([image, plane], axis=2) for image, plane in ((SLIDE, alpha), (noisy(SLIDE, 9), 255 - alpha))
     ]
     assert psnr(*with_alpha) == psnr(SLIDE, noisy(SLIDE, 9))
     assert ssim(*with_alpha) == ssim(SLIDE, noisy(SLIDE, 9))
@@ -81,7 +81,7 @@ def test_small_images_have_a_quality_too(shape):
     assert ssim(clean, clean + np.uint8(5)) == pytest.approx(luminance, abs=1e-5)
 
 
-def test_contrast_to_noise_by_hand():
+def test_contrast_to_noise_is_the_difference_of_means_over_the_spread_of_the_ring():
     image = np.array([[10, 10, 14, 14, 30, 34, 200]], np.uint8)
     disc, ring = np.array([[0, 0, 0, 0, 1, 1, 1]], bool), np.array([[1, 1, 1, 1, 0, 0, 0]], bool)
     inside = np.array([[1, 1, 1, 1, 1, 1, 0]], bool)
@@ -99,10 +99,10 @@ def test_a_record_looks_at_the_body_too_and_has_no_infinities():
     body = np.hypot(rows - 60, columns - 75) < 35
     clean = np.where(body, 120 + 20 * np.sin(rows / 3), 0).astype(np.uint8)
     degraded = np.where(body, noisy(clean, 12), clean)
-    found = measured(clean, degraded, body_mask(clean))
-    assert found["psnr"] > found["psnr_body"] + 3
-    assert found["ssim"] > found["ssim_body"]
-    assert measured(clean, clean, body) == {"psnr": None, "ssim": 1.0, "psnr_body": None, "ssim_body": 1.0}
+    quality = measure_quality(clean, degraded, body_mask(clean))
+    assert quality["psnr"] > quality["psnr_body"] + 3
+    assert quality["ssim"] > quality["ssim_body"]
+    assert measure_quality(clean, clean, body) == {"psnr": None, "ssim": 1.0, "psnr_body": None, "ssim_body": 1.0}
 
 
 def test_images_that_cannot_be_compared_are_refused():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wardround.core.errors import WardroundError
-from wardround.degrade import degrade, fits, modality_named, rendered, type_named
-from wardround.degrade.rendering import with_parameters
+from wardround.degrade import apply_degradation, degrade, fits, parse_modality, parse_type
+from wardround.degrade.rendering import apply_parameters
 
 GREY = np.random.default_rng(0).integers(40, 200, (33, 47), dtype=np.uint8)
 RGB = np.random.default_rng(1).integers(40, 200, (33, 47, 3), dtype=np.uint8)
@@ -15,14 +15,14 @@ RGB = np.random.default_rng(1).integers(40, 200, (33, 47, 3), dtype=np.uint8)
 
 def test_level_0_is_the_image_itself_and_a_copy():
     for severity in ("L0", 0, "0"):
-        done = degrade(GREY, "gaussian_noise", severity)
-        assert done is not GREY
-        np.testing.assert_array_equal(done, GREY)
+        degraded = degrade(GREY, "gaussian_noise", severity)
+        assert degraded is not GREY
+        np.testing.assert_array_equal(degraded, GREY)
 
 
 def test_brightness_is_a_shift_that_is_rounded_and_clipped_once():
-    done = with_parameters(GREY, "adjust_brightness", 1.0, {"shift": 0.4, "direction": "lighter"}, "display").image
-    np.testing.assert_array_equal(done, np.clip(GREY.astype(float) + 0.4 * 255, 0, 255).round().astype(np.uint8))
+    degraded = apply_parameters(GREY, "adjust_brightness", 1.0, {"shift": 0.4, "direction": "lighter"}, "display").image
+    np.testing.assert_array_equal(degraded, np.clip(GREY.astype(float) + 0.4 * 255, 0, 255).round().astype(np.uint8))
 
 
 def test_alpha_is_split_off_and_put_back():
@@ -36,16 +36,18 @@ def test_alpha_is_split_off_and_put_back():
 
 def test_twelve_bits_in_sixteen_have_their_own_white():
     twelve = (GREY.astype(np.uint16) * 16) + 15
-    done = with_parameters(twelve, "adjust_brightness", 1.0, {"shift": 1.0, "direction": "lighter"}, "display").image
-    assert done.dtype == np.uint16
-    assert done.max() == 4095
+    degraded = apply_parameters(
+        twelve, "adjust_brightness", 1.0, {"shift": 1.0, "direction": "lighter"}, "display"
+    ).image
+    assert degraded.dtype == np.uint16
+    assert degraded.max() == 4095
 
 
 def test_grey_stored_as_rgb_stays_grey_and_near_grey_becomes_it():
     stored = np.repeat(GREY[..., None], 3, axis=2)
     stored[0, 0, 1] += 1
-    done = degrade(stored, "gaussian_noise", "L2")
-    assert (done.max(axis=2) == done.min(axis=2)).all()
+    degraded = degrade(stored, "gaussian_noise", "L2")
+    assert (degraded.max(axis=2) == degraded.min(axis=2)).all()
 
 
 def test_coloured_marks_on_a_ct_keep_their_colour():
@@ -58,44 +60,53 @@ def test_coloured_marks_on_a_ct_keep_their_colour():
 
 
 def test_the_seed_is_of_the_pixels_and_the_type_and_of_nothing_else():
-    base = rendered(GREY, "gaussian_noise", "L1")
-    assert base.seed == rendered(GREY, "gaussian_noise", 1.7, "medq-deg-estimated").seed
-    assert base.seed == rendered(np.asfortranarray(GREY), "gaussian_noise", "L1").seed
+    base = apply_degradation(GREY, "gaussian_noise", "L1")
+    assert base.seed == apply_degradation(GREY, "gaussian_noise", 1.7, "medq-deg-estimated").seed
+    assert base.seed == apply_degradation(np.asfortranarray(GREY), "gaussian_noise", "L1").seed
     changed = GREY.copy()
     changed[3, 4] ^= 1
-    assert len({base.seed, rendered(changed, "gaussian_noise", "L1").seed, rendered(GREY, "ghosting", "L1").seed}) == 3
+    assert (
+        len(
+            {
+                base.seed,
+                apply_degradation(changed, "gaussian_noise", "L1").seed,
+                apply_degradation(GREY, "ghosting", "L1").seed,
+            }
+        )
+        == 3
+    )
 
 
-def test_a_record_tells_what_was_done():
-    done = rendered(GREY, "downsample_artifact", "1.5")
-    assert (done.type, done.severity) == ("low_resolution", 1.5)
-    assert done.parameters["factor"] == pytest.approx((3 * 6) ** 0.5)
+def test_a_result_has_the_type_the_severity_and_the_parameters():
+    degraded = apply_degradation(GREY, "downsample_artifact", "1.5")
+    assert (degraded.type, degraded.severity) == ("low_resolution", 1.5)
+    assert degraded.parameters["factor"] == pytest.approx((3 * 6) ** 0.5)
 
 
 def test_hounsfield_units_keep_their_type_and_padding_counts_as_air():
     y, x = np.mgrid[-32:32, -32:32]
     hounsfield = np.where(np.hypot(x, y) < 20, 40, -1000).astype(np.int16)
     hounsfield[:4] = -2000
-    done = degrade(hounsfield, "low_dose", "L2", space="hu")
-    assert done.dtype == np.int16
+    degraded = degrade(hounsfield, "low_dose", "L2", space="hu")
+    assert degraded.dtype == np.int16
     as_air = degrade(np.maximum(hounsfield, -1000), "low_dose", "L2", space="hu")
-    assert abs(float(done.mean()) - float(as_air.mean())) < 50
-    assert 10 < (done - hounsfield)[np.hypot(x, y) < 15].std() < 300
+    assert abs(float(degraded.mean()) - float(as_air.mean())) < 50
+    assert 10 < (degraded - hounsfield)[np.hypot(x, y) < 15].std() < 300
 
 
 @pytest.mark.parametrize(
-    ("image", "type", "space", "said"),
+    ("image", "type", "space", "message"),
     [
         (GREY.astype(float), "ghosting", "display", "expected uint8 or uint16"),
         (np.zeros((2, 2, 5), np.uint8), "ghosting", "display", "expected uint8 or uint16"),
         (np.zeros((0, 2), np.uint8), "ghosting", "display", "no pixels"),
         (GREY, "ghosting", "hu", "not on Hounsfield units"),
-        (RGB, "low_dose", "hu", "Hounsfield units are expected as"),
+        (RGB, "low_dose", "hu", "expected Hounsfield units as"),
         (GREY, "rust", "display", "there is no degradation 'rust'; the types are limited_angle"),
     ],
 )
-def test_what_cannot_be_degraded_is_refused(image, type, space, said):
-    with pytest.raises(WardroundError, match=said):
+def test_what_cannot_be_degraded_is_refused(image, type, space, message):
+    with pytest.raises(WardroundError, match=message):
         degrade(image, type, "L1", space=space)
 
 
@@ -106,5 +117,5 @@ def test_types_fit_their_modality_in_usual_spellings():
     assert not fits("sparse_view", "MRI")
     assert not fits("sparse_view", None)
     assert fits("gaussian_noise", None)
-    assert modality_named("fundus photography") is None
-    assert type_named("Sparse-View") == "sparse_view"
+    assert parse_modality("fundus photography") is None
+    assert parse_type("Sparse-View") == "sparse_view"

@@ -9,8 +9,8 @@ GREYS = [np.full((40, 80), grey, np.uint8) for grey in (60, 120, 240)]
 
 def places(sheet, colour):
     """The box of all pixels of a colour: top, left, bottom, right."""
-    found = np.argwhere((np.asarray(sheet) == colour).all(axis=2))
-    return (*found.min(axis=0), *found.max(axis=0) + 1)
+    pixels = np.argwhere((np.asarray(sheet) == colour).all(axis=2))
+    return (*pixels.min(axis=0), *pixels.max(axis=0) + 1)
 
 
 def test_rows_and_columns_are_in_order_and_of_a_tile():
@@ -50,5 +50,5 @@ def test_sixteen_bits_small_ones_and_alpha_are_shown():
     assert (bottom - top, right - left) == (64, 64)
 
 
-def test_nothing_is_a_sheet_too():
+def test_a_sheet_of_no_images_can_be_drawn():
     assert contact_sheet([]).size >= (1, 1)

@@ -2,7 +2,7 @@
 
 import os
 
-from wardround.degrade.workers import in_order
+from wardround.degrade.workers import map_in_order
 
 
 def doubled(number: int) -> int:
@@ -16,11 +16,11 @@ def threads(_: int) -> str | None:
 
 
 def test_results_come_in_order_and_a_crash_is_none():
-    found = list(in_order(doubled, range(6), workers=2))
-    assert found == [(0, 0), (1, 2), (2, 4), (3, None), (4, 8), (5, 10)]
+    results = list(map_in_order(doubled, range(6), workers=2))
+    assert results == [(0, 0), (1, 2), (2, 4), (3, None), (4, 8), (5, 10)]
 
 
 def test_each_process_has_one_thread_and_the_parent_keeps_its_own(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    assert list(in_order(threads, [0], workers=1)) == [(0, "1")]
+    assert list(map_in_order(threads, [0], workers=1)) == [(0, "1")]
     assert os.environ["OMP_NUM_THREADS"] == "7"

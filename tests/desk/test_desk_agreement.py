@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.desk.results.agreement import ALPHA, KAPPA, agreements, one_against_others
+from wardround.desk.results.agreement import ALPHA, KAPPA, batch_agreements, reader_agreements
 
 # Krippendorff's example of four observers and twelve units (2011, Computing Krippendorff's alpha-reliability)
 OBSERVERS = [
@@ -25,10 +25,10 @@ def units(observers) -> list[dict[str, str]]:
 
 
 def test_krippendorffs_own_example():
-    (found,) = agreements({"batch": units(OBSERVERS)})
-    assert (found.figure, found.readers, found.items) == (ALPHA, 4, 11)
-    assert found.value == pytest.approx(0.743, abs=0.0005)
-    assert found.low < found.value < found.high
+    (agreement,) = batch_agreements({"batch": units(OBSERVERS)})
+    assert (agreement.figure, agreement.readers, agreement.items) == (ALPHA, 4, 11)
+    assert agreement.value == pytest.approx(0.743, abs=0.0005)
+    assert agreement.low < agreement.value < agreement.high
 
 
 def test_two_readers_have_cohens_kappa():
@@ -36,22 +36,22 @@ def test_two_readers_have_cohens_kappa():
     one = random.choice(["keep", "edit", "discard"], 200, p=[0.7, 0.2, 0.1])
     other = np.where(random.random(200) < 0.8, one, random.choice(["keep", "edit", "discard"], 200))
     batch = [{"a": x, "b": y} for x, y in zip(one, other, strict=True)] + [{"a": "keep"}]
-    (found,) = agreements({"batch": batch})
-    assert (found.figure, found.items) == (KAPPA, 200)
-    assert found.value == pytest.approx(cohen_kappa_score(one, other))
-    assert found.same == pytest.approx(np.mean(one == other))
-    assert found.low < found.value < found.high
+    (agreement,) = batch_agreements({"batch": batch})
+    assert (agreement.figure, agreement.items) == (KAPPA, 200)
+    assert agreement.value == pytest.approx(cohen_kappa_score(one, other))
+    assert agreement.same == pytest.approx(np.mean(one == other))
+    assert agreement.low < agreement.value < agreement.high
 
 
 def test_who_always_say_the_same_have_no_kappa():
-    (found,) = agreements({"batch": [{"a": "keep", "b": "keep"}] * 10})
-    assert np.isnan(found.value)
-    assert found.low is None
+    (agreement,) = batch_agreements({"batch": [{"a": "keep", "b": "keep"}] * 10})
+    assert np.isnan(agreement.value)
+    assert agreement.low is None
 
 
 def test_batches_and_all_of_them():
     batch = [{"a": "x", "b": "x"}, {"a": "y", "b": "y"}]
-    assert [each.batch for each in agreements({"two": batch, "one": batch, "alone": [{"a": "x"}]})] == [
+    assert [agreement.batch for agreement in batch_agreements({"two": batch, "one": batch, "alone": [{"a": "x"}]})] == [
         "one",
         "two",
         "all",
@@ -68,6 +68,10 @@ def test_a_careless_reader_stands_out(careless):
         slips = random.random(300) < (0.5 if name == careless else 0.05)
         labels[name] = np.where(slips, 1 - truth, truth)
     batch = [{name: str(said[place]) for name, said in labels.items()} for place in range(300)]
-    found = {each.reader: each for each in one_against_others({"batch": batch})}
-    apart = [name for name, each in found.items() if each.high < min(o.low for n, o in found.items() if n != name)]
+    agreements = {agreement.reader: agreement for agreement in reader_agreements({"batch": batch})}
+    apart = [
+        name
+        for name, agreement in agreements.items()
+        if agreement.high < min(o.low for n, o in agreements.items() if n != name)
+    ]
     assert apart == ([careless] if careless else [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import schemathesis
-from desk_room import FINE, Room, write_set
+from desk_site import FINE, DeskSite, write_set
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_retain_task import degraded
@@ -38,18 +38,18 @@ ANYTHING = st.fixed_dictionaries({}, optional={name: usual | SOMETHING for name,
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory) -> Room:
+def site(tmp_path_factory) -> DeskSite:
     """A desk with a task of each kind that needs no run."""
-    room = Room(tmp_path_factory.mktemp("desk"))
-    write_set(room.root / "set", [degraded(number) | {"specialty": "cardiology"} for number in range(4)])
-    (room.root / "pairs.csv").write_text("gold,diagnosis\ngout,podagra\n")
-    room.reader = room.enter("Phil", "attending")
+    site = DeskSite(tmp_path_factory.mktemp("desk"))
+    write_set(site.root / "set", [degraded(number) | {"specialty": "cardiology"} for number in range(4)])
+    (site.root / "pairs.csv").write_text("gold,diagnosis\ngout,podagra\n")
+    site.reader = site.add_person("Phil", "attending")
     more = {"review": {"share": "1"}, "severity": {"types": "gaussian_blur"}, "exam": {"cases": "2"}}
     for kind in KINDS:
-        room.make(kind, "pairs.csv" if kind == "judge" else "set", ["role:attending"], **more.get(kind, {}))
+        site.make_task(kind, "pairs.csv" if kind == "judge" else "set", ["role:attending"], **more.get(kind, {}))
     for number in range(1, len(KINDS) + 1):
-        room.reader.get(f"/tasks/{number}/next")
-    return room
+        site.reader.get(f"/tasks/{number}/next")
+    return site
 
 
 def described():
@@ -66,7 +66,7 @@ OPERATIONS = [(path, method) for path, methods in described()["paths"].items() f
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_no_request_that_the_description_leads_to_breaks_the_desk(room, path, method, mode):
+def test_no_request_that_the_description_leads_to_breaks_the_desk(site, path, method, mode):
     schema = schemathesis.openapi.from_dict(described())
 
     @settings(**MANY)
@@ -75,7 +75,7 @@ def test_no_request_that_the_description_leads_to_breaks_the_desk(room, path, me
         there = path.replace("{task}", str(task)).replace("{item}", str(item))
         body = {"json": case.body} if method == "post" and not isinstance(case.body, bytes) else {}
         try:
-            answer = room.reader.request(method, there, headers={"x-csrf-token": room.reader.token}, **body)
+            answer = site.reader.request(method, there, headers={"x-csrf-token": site.reader.token}, **body)
         except (TypeError, ValueError):  # what is no JSON cannot be sent as such
             return
         assert answer.status_code < 500, answer.text
@@ -84,32 +84,32 @@ def test_no_request_that_the_description_leads_to_breaks_the_desk(room, path, me
 
 
 @pytest.mark.parametrize("number", range(1, len(KINDS) + 1), ids=KINDS)
-def test_no_verdict_breaks_the_desk(room, number):
+def test_no_verdict_breaks_the_desk(site, number):
     @settings(**MANY)
     @given(said=ANYTHING, item=st.integers(1, 4), once=st.text("abc", min_size=8, max_size=10))
     def say(said, item, once):
-        answer = room.reader.submit_json(f"/api/tasks/{number}/items/{item}/verdict", {"said": said, "once": once})
+        answer = site.reader.submit_json(f"/api/tasks/{number}/items/{item}/verdict", {"said": said, "once": once})
         assert answer.status_code in (200, 404, 422), answer.text
 
     say()
-    assert room.admin.get(f"/admin/tasks/{number}").status_code == 200
-    assert room.admin.get(f"/admin/tasks/{number}/export/verdicts.csv").status_code == 200
+    assert site.admin.get(f"/admin/tasks/{number}").status_code == 200
+    assert site.admin.get(f"/admin/tasks/{number}/export/verdicts.csv").status_code == 200
 
 
 @pytest.mark.parametrize(
     "path", ["/api/tasks/99999999999999999999", "/tasks/-1", "/tasks/1/items/99999999999999999999"]
 )
-def test_numbers_that_no_database_holds(room, path):
-    assert room.reader.get(path).status_code in (404, 422)
-    assert room.admin.get(path.replace("/tasks", "/admin/tasks").replace("/api", "")).status_code in (404, 422)
+def test_numbers_that_no_database_holds(site, path):
+    assert site.reader.get(path).status_code in (404, 422)
+    assert site.admin.get(path.replace("/tasks", "/admin/tasks").replace("/api", "")).status_code in (404, 422)
 
 
-def test_what_is_no_json_is_told(room):
-    headers = {"x-csrf-token": room.reader.token, "content-type": "application/json"}
+def test_what_is_no_json_is_told(site):
+    headers = {"x-csrf-token": site.reader.token, "content-type": "application/json"}
     for body in (b"{", b"\xff", b"null", b"[" * 100_000, b'{"said": 1e999}'):
-        answer = room.reader.post("/api/tasks/1/items/1/verdict", content=body, headers=headers)
+        answer = site.reader.post("/api/tasks/1/items/1/verdict", content=body, headers=headers)
         assert answer.status_code in (400, 422)
 
 
-def test_the_set_of_kinds_here_is_whole(room):
-    assert set(room.desk.kinds) == {*KINDS, "errors"}
+def test_the_set_of_kinds_here_is_whole(site):
+    assert set(site.desk.kinds) == {*KINDS, "errors"}

@@ -10,11 +10,11 @@ import re
 from collections import Counter
 
 import pytest
-from desk_room import PASSWORD, Room, Visitor, once, read_all, write_set
+from desk_site import PASSWORD, DeskSite, Visitor, once, read_all, write_set
 
-from wardround.asking.options import LETTERS
 from wardround.candidates.people import COLUMNS
-from wardround.desk.tasks.exam_paper import Unit, drawn, specialties
+from wardround.core.text import LETTERS
+from wardround.desk.tasks.exam_paper import ExamUnit, draw_units, parse_specialties
 
 SPECIALTIES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
 
@@ -22,12 +22,12 @@ SPECIALTIES = ["Surgery", "Dentistry", "Orthopedics", "Pediatrics"]
 def exam_case(number: int, specialty: str = "Surgery", **more) -> dict:
     options = [f"disease {number} {letter}" for letter in "abcde"]
     asked = {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": options, "gold": number % 5}
-    told = {"text": {"history": f"Patient {number}, told in text."}}
+    tellings = {"text": {"history": f"Patient {number}, told in text."}}
     return {
         "id": f"case-{number}",
         "specialty": specialty,
         "history": "Own.",
-        "tellings": told,
+        "tellings": tellings,
         "questions": [asked],
         **more,
     }
@@ -53,22 +53,22 @@ def chain_case(number: int) -> dict:
 
 
 @pytest.fixture
-def room(tmp_path) -> Room:
-    room = Room(tmp_path)
-    write_set(room.root / "set", [exam_case(number, SPECIALTIES[number % 4]) for number in range(40)])
-    return room
+def site(tmp_path) -> DeskSite:
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [exam_case(number, SPECIALTIES[number % 4]) for number in range(40)])
+    return site
 
 
-def enter(room: Room, name: str, role: str, specialty: str) -> Visitor:
-    token = room.desk.people.invite(role, room.admin.person)
-    return Visitor(room, room.desk.people.join(token, name, PASSWORD, specialty))
+def enter(site: DeskSite, name: str, role: str, specialty: str) -> Visitor:
+    token = site.desk.accounts.invite(role, site.admin.person)
+    return Visitor(site, site.desk.accounts.join(token, name, PASSWORD, specialty))
 
 
 def sit(visitor: Visitor, task, choose, *, sure="80", ai="no") -> list[str]:
     """A whole sitting; `choose(item, page)` gives the index of the option."""
 
     def say(number: int, page: str) -> dict:
-        item = visitor.desk.work.item(task, number)
+        item = visitor.desk.tasks.get_item(task, number)
         if item.shown["page"] == "rules":
             return {"agreed": "yes"}
         if item.shown["page"] == "closing":
@@ -82,8 +82,8 @@ def gold(item, page) -> int:
     return item.hidden["gold"]
 
 
-def exported(room: Room, task, file="answers.csv") -> list[dict]:
-    answer = room.admin.get(f"/admin/tasks/{task.id}/export/{file}")
+def exported(site: DeskSite, task, file="answers.csv") -> list[dict]:
+    answer = site.admin.get(f"/admin/tasks/{task.id}/export/{file}")
     assert answer.status_code == 200
     assert answer.text.splitlines()[0] == ",".join(COLUMNS)
     return list(csv.DictReader(io.StringIO(answer.text)))
@@ -93,67 +93,67 @@ def exported(room: Room, task, file="answers.csv") -> list[dict]:
 
 
 def test_half_in_the_specialty_and_the_rest_spread_evenly():
-    units = [Unit((number,), f"c{number}", SPECIALTIES[number % 4]) for number in range(80)]
-    taken = drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(1))
-    count = Counter(unit.specialty for unit in taken)
+    units = [ExamUnit((number,), f"c{number}", SPECIALTIES[number % 4]) for number in range(80)]
+    sample = draw_units(units, parse_specialties("surg; unknown"), 12, 0.5, random.Random(1))
+    count = Counter(unit.specialty for unit in sample)
     assert count == {"Surgery": 6, "Dentistry": 2, "Orthopedics": 2, "Pediatrics": 2}
-    assert taken == drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(1))
-    assert taken != drawn(units, specialties("surg; unknown"), 12, 0.5, random.Random(2))
-    without = Counter(unit.specialty for unit in drawn(units, set(), 12, 0.5, random.Random(1)))
+    assert sample == draw_units(units, parse_specialties("surg; unknown"), 12, 0.5, random.Random(1))
+    assert sample != draw_units(units, parse_specialties("surg; unknown"), 12, 0.5, random.Random(2))
+    without = Counter(unit.specialty for unit in draw_units(units, set(), 12, 0.5, random.Random(1)))
     assert set(without.values()) == {3}
 
 
 def test_where_one_side_has_too_few_the_other_fills_up():
-    units = [Unit((number,), f"c{number}", "Surgery" if number < 3 else "Dentistry") for number in range(10)]
-    few = drawn(units, {"surgery"}, 8, 0.5, random.Random(0))
+    units = [ExamUnit((number,), f"c{number}", "Surgery" if number < 3 else "Dentistry") for number in range(10)]
+    few = draw_units(units, {"surgery"}, 8, 0.5, random.Random(0))
     assert Counter(unit.specialty for unit in few) == {"Surgery": 3, "Dentistry": 5}
-    few = drawn(units, {"dentistry"}, 8, 0.25, random.Random(0))
+    few = draw_units(units, {"dentistry"}, 8, 0.25, random.Random(0))
     assert Counter(unit.specialty for unit in few) == {"Surgery": 3, "Dentistry": 5}
-    assert len(drawn(units, set(), 99, 0.5, random.Random(0))) == 10
+    assert len(draw_units(units, set(), 99, 0.5, random.Random(0))) == 10
 
 
 def test_of_one_case_only_one_unit_is_drawn():
-    units = [Unit((number,), f"c{number // 5}", None) for number in range(20)]
-    assert sorted(unit.case for unit in drawn(units, set(), 20, 0.5, random.Random(0))) == ["c0", "c1", "c2", "c3"]
+    units = [ExamUnit((number,), f"c{number // 5}", None) for number in range(20)]
+    assert sorted(unit.case for unit in draw_units(units, set(), 20, 0.5, random.Random(0))) == ["c0", "c1", "c2", "c3"]
 
 
 # the sitting
 
 
-def test_a_person_is_told_of_questions_not_of_pages(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="3")
-    told = []
+def test_a_person_is_told_of_questions_not_of_pages(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="3")
+    progress = []
     for form in ({"agreed": "yes"}, *[{"option": "0", "confidence": "80", "seconds": "0"}] * 3, {"ai": "no"}):
-        told += re.findall(r"\d of \d questions answered", visitor.get("/").text)
+        progress += re.findall(r"\d of \d questions answered", visitor.get("/").text)
         page = visitor.get(f"/tasks/{task.id}/next")
         visitor.submit(str(page.url), {"once": once(page.text), **form})
-    told += re.findall(r"\d of \d questions answered", visitor.get(f"/tasks/{task.id}").text)
-    assert [each[0] for each in told] == ["0", "0", "1", "2", "3", "3"]
-    assert {each[1:] for each in told} == {" of 3 questions answered"}
+    progress += re.findall(r"\d of \d questions answered", visitor.get(f"/tasks/{task.id}").text)
+    assert [text[0] for text in progress] == ["0", "0", "1", "2", "3", "3"]
+    assert {text[1:] for text in progress} == {" of 3 questions answered"}
 
 
-def test_what_is_said_is_kept_in_the_order_of_the_case_whatever_was_shown(room):
-    people = [enter(room, name, "attending", "Surgery") for name in ("Ann", "Bob")]
-    task = room.make("exam", "set", ["role:attending"], cases="16", confidence="yes")
+def test_what_is_said_is_kept_in_the_order_of_the_case_whatever_was_shown(site):
+    people = [enter(site, name, "attending", "Surgery") for name in ("Ann", "Bob")]
+    task = site.make_task("exam", "set", ["role:attending"], cases="16", confidence="yes")
     orders: dict[str, list[list[str]]] = {}
     for visitor in people:
-        seen = orders.setdefault(visitor.person.name, [])
+        shown_orders = orders.setdefault(visitor.person.name, [])
 
-        def third_shown(item, page, seen=seen) -> int:
+        def third_shown(item, page, shown_orders=shown_orders) -> int:
             shown = [int(value) for value in re.findall(r'name="option" value="(\d+)"', page)]
             texts = re.findall(r"<b>[A-E]</b> <span>(.*?)</span>", page)
             assert texts == [item.shown["question"]["options"][index] for index in shown]
-            seen.append([item.number, *shown])
+            shown_orders.append([item.number, *shown])
             return shown[2]
 
         sit(visitor, task, third_shown)
-    rows = {(row["person"], row["case"]): row for row in exported(room, task)}
-    for name, seen in orders.items():
-        assert len(seen) == 16
-        assert len({tuple(order[1:]) for order in seen}) > 8
-        for number, *shown in seen:
-            row = rows[name, room.desk.work.item(task, number).hidden["case"]]
+    rows = {(row["person"], row["case"]): row for row in exported(site, task)}
+    for name, shown_orders in orders.items():
+        assert len(shown_orders) == 16
+        assert len({tuple(order[1:]) for order in shown_orders}) > 8
+        for number, *shown in shown_orders:
+            row = rows[name, site.desk.tasks.get_item(task, number).hidden["case"]]
             assert row["option"] == LETTERS[shown[2]]
             assert (row["role"], row["specialty"], row["question"], row["trial"]) == (
                 "attending",
@@ -165,9 +165,9 @@ def test_what_is_said_is_kept_in_the_order_of_the_case_whatever_was_shown(room):
     assert sorted(orders["Ann"]) != sorted(orders["Bob"])
 
 
-def test_a_sitting_begins_with_the_rules_and_ends_with_a_confirmation(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make(
+def test_a_sitting_begins_with_the_rules_and_ends_with_a_confirmation(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task(
         "exam", "set", ["role:attending"], cases="3", rules="Books yes, <b>phones</b> no.", confidence="yes"
     )
     page = visitor.get(f"/tasks/{task.id}/next")
@@ -176,35 +176,35 @@ def test_a_sitting_begins_with_the_rules_and_ends_with_a_confirmation(room):
     assert refused.status_code == 422
     sit(visitor, task, gold, ai="no")
     assert "All done" in visitor.get(f"/tasks/{task.id}").text
-    (told,) = [
-        json.loads(line) for line in room.admin.get(f"/admin/tasks/{task.id}/export/sittings.jsonl").text.splitlines()
+    (attempt,) = [
+        json.loads(line) for line in site.admin.get(f"/admin/tasks/{task.id}/export/sittings.jsonl").text.splitlines()
     ]
-    assert told["rules"] == "Books yes, <b>phones</b> no."
-    assert (told["ai"], told["asked"], told["answered"]) == ("no", 3, 3)
-    assert told["right_within"] + told["right_outside"] == 3
-    assert told["begun"] < told["ended"]
-    assert "Books yes" in room.admin.get(f"/admin/tasks/{task.id}").text
+    assert attempt["rules"] == "Books yes, <b>phones</b> no."
+    assert (attempt["ai"], attempt["asked"], attempt["answered"]) == ("no", 3, 3)
+    assert attempt["right_within"] + attempt["right_outside"] == 3
+    assert attempt["begun"] < attempt["ended"]
+    assert "Books yes" in site.admin.get(f"/admin/tasks/{task.id}").text
 
 
-def test_who_used_an_ai_tool_or_has_not_finished_is_kept_apart(room):
-    task = room.make("exam", "set", ["role:attending"], cases="3", confidence="yes")
-    honest, used, late = (enter(room, name, "attending", "") for name in ("Hon", "Uma", "Lea"))
+def test_who_used_an_ai_tool_or_has_not_finished_is_kept_apart(site):
+    task = site.make_task("exam", "set", ["role:attending"], cases="3", confidence="yes")
+    honest, used, late = (enter(site, name, "attending", "") for name in ("Hon", "Uma", "Lea"))
     sit(honest, task, gold)
     sit(used, task, gold, ai="yes")
     page = late.get(f"/tasks/{task.id}/next")
     late.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
     page = late.get(f"/tasks/{task.id}/next")
     late.submit(str(page.url), {"once": once(page.text), "option": "0", "confidence": "50"})
-    assert {row["person"] for row in exported(room, task)} == {"Hon"}
-    assert Counter(row["person"] for row in exported(room, task, "answers-all.csv")) == {"Hon": 3, "Uma": 3, "Lea": 1}
-    assert "an AI tool was used" in room.admin.get(f"/admin/tasks/{task.id}").text
+    assert {row["person"] for row in exported(site, task)} == {"Hon"}
+    assert Counter(row["person"] for row in exported(site, task, "answers-all.csv")) == {"Hon": 3, "Uma": 3, "Lea": 1}
+    assert "an AI tool was used" in site.admin.get(f"/admin/tasks/{task.id}").text
 
 
-def test_no_going_back_and_no_running_ahead(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="4", confidence="yes")
+def test_no_going_back_and_no_running_ahead(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="4", confidence="yes")
     assert visitor.get("/").status_code == 200  # draws
-    mine = {row["item"] for row in room.desk.store.rows("SELECT item FROM wanted WHERE task = ?", task.id)}
+    mine = {row["item"] for row in site.desk.store.rows("SELECT item FROM wanted WHERE task = ?", task.id)}
     assert len(mine) == 6
     for number in range(2, 43):
         assert visitor.get(f"/tasks/{task.id}/items/{number}").status_code == 404
@@ -226,9 +226,9 @@ def test_no_going_back_and_no_running_ahead(room):
     assert visitor.submit_json(f"/api/tasks/{task.id}/items/{number}/verdict", said).status_code == 404
 
 
-def test_going_back_where_the_task_allows_it_until_the_end(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="3", back="yes", confidence="yes")
+def test_going_back_where_the_task_allows_it_until_the_end(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="3", back="yes", confidence="yes")
     page = visitor.get(f"/tasks/{task.id}/next")
     visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
     page = visitor.get(f"/tasks/{task.id}/next")
@@ -240,62 +240,64 @@ def test_going_back_where_the_task_allows_it_until_the_end(room):
     sit(visitor, task, gold)
     assert visitor.get(first).status_code == 404
     number = int(first.rsplit("/", 1)[1])
-    (row,) = [row for row in exported(room, task) if row["case"] == room.desk.work.item(task, number).hidden["case"]]
+    (row,) = [
+        row for row in exported(site, task) if row["case"] == site.desk.tasks.get_item(task, number).hidden["case"]
+    ]
     assert (row["option"], row["confidence"]) == ("C", "0.3")
 
 
-def test_the_sitting_goes_on_where_it_was_when_the_browser_was_closed(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="5", confidence="yes")
+def test_the_sitting_goes_on_where_it_was_when_the_browser_was_closed(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="5", confidence="yes")
     page = visitor.get(f"/tasks/{task.id}/next")
     visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
     page = visitor.get(f"/tasks/{task.id}/next")
     number = str(page.url).rsplit("/", 1)[1]
     draft = {"form": {"option": ["3"], "seconds": ["41.5"]}}
     assert visitor.submit_json(f"/api/tasks/{task.id}/items/{number}/draft", draft).status_code == 200
-    other = Visitor(room, visitor.person)  # another browser
+    other = Visitor(site, visitor.person)  # another browser
     back = other.get(f"/tasks/{task.id}/next")
     assert str(back.url) == str(page.url)
     assert re.search(r'value="3" required[^>]* checked', back.text)
     assert 'name="seconds" value="41.5"' in back.text
 
 
-def test_seconds_are_what_the_page_counted_and_never_more_than_it_was_open(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="1", confidence="yes")
+def test_seconds_are_what_the_page_counted_and_never_more_than_it_was_open(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="1", confidence="yes")
     page = visitor.get(f"/tasks/{task.id}/next")
     visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
     page = visitor.get(f"/tasks/{task.id}/next")
     visitor.submit(str(page.url), {"once": once(page.text), "option": "1", "confidence": "80", "seconds": "5000"})
-    (row,) = exported(room, task, "answers-all.csv")
+    (row,) = exported(site, task, "answers-all.csv")
     assert 0 <= float(row["seconds"]) < 60
 
 
 def test_a_chain_is_sat_stage_by_stage_with_ones_own_answers(tmp_path):
-    room = Room(tmp_path)
-    write_set(room.root / "set", [chain_case(number) for number in range(4)])
-    visitor = enter(room, "Ann", "specialist", "Ophthalmology")
-    task = room.make("exam", "set", ["role:specialist"], cases="2", back="yes", confidence="yes")
-    seen: list[tuple[str, list[str]]] = []
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [chain_case(number) for number in range(4)])
+    visitor = enter(site, "Ann", "specialist", "Ophthalmology")
+    task = site.make_task("exam", "set", ["role:specialist"], cases="2", back="yes", confidence="yes")
+    stages: list[tuple[str, list[str]]] = []
 
     def choose(item, page) -> int:
         own = re.findall(r"<dd>(.*?)</dd>", page)
-        seen.append((item.hidden["question"], own))
+        stages.append((item.hidden["question"], own))
         number = item.hidden["case"].rsplit("-", 1)[1]
         names = ["AL", "DD", "SG"][: len(own)]
         assert own == [f"{name} z of {number}" for name in names]  # what this person said, right or wrong
         return 2
 
     sit(visitor, task, choose)
-    assert [(stage, len(own)) for stage, own in seen] == [("AL", 0), ("DD", 1), ("SG", 2)] * 2
-    rows = exported(room, task)
+    assert [(stage, len(own)) for stage, own in stages] == [("AL", 0), ("DD", 1), ("SG", 2)] * 2
+    rows = exported(site, task)
     assert Counter(row["question"] for row in rows) == {"AL": 2, "DD": 2, "SG": 2}
     assert {row["option"] for row in rows} == {"C"}
 
 
-def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(room):
-    visitor = enter(room, "Ann", "attending", "Surgery")
-    task = room.make("exam", "set", ["role:attending"], cases="2", confidence="yes")
+def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(site):
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    task = site.make_task("exam", "set", ["role:attending"], cases="2", confidence="yes")
 
     def choose(item, page) -> int:
         assert item.hidden["case"] not in page
@@ -307,20 +309,20 @@ def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(room):
 
 
 def test_a_script_in_a_case_is_text(tmp_path):
-    room, script = Room(tmp_path), "<script>alert(1)</script>"
-    told = exam_case(1, history=script, findings=script)
-    told["questions"][0] |= {"prompt": script, "options": [f"{script}{number}" for number in range(5)]}
-    write_set(room.root / "set", [told])
-    visitor = enter(room, script, "attending", script)
-    task = room.make("exam", "set", ["role:attending"], cases="1", confidence="yes", rules=script)
-    pages = [room.admin.get(f"/admin/tasks/{task.id}").text, visitor.get(f"/tasks/{task.id}").text]
+    site, script = DeskSite(tmp_path), "<script>alert(1)</script>"
+    scripted = exam_case(1, history=script, findings=script)
+    scripted["questions"][0] |= {"prompt": script, "options": [f"{script}{number}" for number in range(5)]}
+    write_set(site.root / "set", [scripted])
+    visitor = enter(site, script, "attending", script)
+    task = site.make_task("exam", "set", ["role:attending"], cases="1", confidence="yes", rules=script)
+    pages = [site.admin.get(f"/admin/tasks/{task.id}").text, visitor.get(f"/tasks/{task.id}").text]
 
     def choose(item, page) -> int:
         pages.append(page)
         return 0
 
     sit(visitor, task, choose)
-    pages += [room.admin.get(f"/admin/tasks/{task.id}").text, room.admin.get(f"/admin/tasks/{task.id}/items/2").text]
+    pages += [site.admin.get(f"/admin/tasks/{task.id}").text, site.admin.get(f"/admin/tasks/{task.id}/items/2").text]
     assert pages[2].count("&lt;script&gt;alert(1)") == 8 + 1  # history, findings, question, five options; the name
     for page in pages:
         assert script not in page
@@ -328,26 +330,26 @@ def test_a_script_in_a_case_is_text(tmp_path):
 
 
 def test_open_questions_are_written(tmp_path):
-    room = Room(tmp_path)
+    site = DeskSite(tmp_path)
     asked = {"id": "dx", "kind": "open", "prompt": "Diagnosis?", "gold": "gout"}
-    write_set(room.root / "set", [{"id": "c", "history": "Pain.", "questions": [asked]}])
-    visitor = enter(room, "Ann", "resident", "")
-    task = room.make("exam", "set", ["role:resident"], kinds="open")  # nobody is asked how sure they are
+    write_set(site.root / "set", [{"id": "c", "history": "Pain.", "questions": [asked]}])
+    visitor = enter(site, "Ann", "resident", "")
+    task = site.make_task("exam", "set", ["role:resident"], kinds="open")  # nobody is asked how sure they are
     page = visitor.get(f"/tasks/{task.id}/next")
     visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"})
     page = visitor.get(f"/tasks/{task.id}/next")
     assert "How sure" not in page.text
     assert visitor.submit(str(page.url), {"once": once(page.text), "answer": " "}).status_code == 422
     visitor.submit(str(page.url), {"once": once(page.text), "answer": "=gout,  acute"})
-    (row,) = exported(room, task, "answers-all.csv")
+    (row,) = exported(site, task, "answers-all.csv")
     assert row["option"].strip() == "=gout, acute"
     assert row["confidence"] == ""
 
 
-def test_a_set_without_such_questions_is_refused(room):
+def test_a_set_without_such_questions_is_refused(site):
     form = {"kind": "exam", "project": "P", "name": "N", "source": "set", "kinds": "open"}
-    answer = room.admin.submit("/admin/tasks/new", form)
+    answer = site.admin.submit("/admin/tasks/new", form)
     assert answer.status_code == 422
     assert "nothing to read" in answer.text
-    answer = room.admin.submit("/admin/tasks/new", form | {"kinds": "choice", "share": "2"})
+    answer = site.admin.submit("/admin/tasks/new", form | {"kinds": "choice", "share": "2"})
     assert "share is between 0 and 1" in answer.text

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from desk_room import Room, case, opinion, read_all, write_set
+from desk_site import DeskSite, case, opinion, read_all, write_set
 
-from wardround.building.review import review
+from wardround.building.review.review import review
 from wardround.cases.set import CaseSet
 
 DRAFT = {"id": "cd", "kind": "choice", "stage": "CD", "prompt": "What now?", "options": ["laser", "drops"], "gold": 0}
 
 
 def test_a_draft_is_edited_in_its_case_and_enters_the_set(tmp_path):
-    room = Room(tmp_path)
+    site = DeskSite(tmp_path)
     queue = [{"id": f"c{number}", "level": "physician", "adds": DRAFT} for number in range(2)]
-    write_set(room.root / "set", [case(number) for number in range(2)], {"decisions": queue})
-    task = room.make("review", "set/review/decisions.jsonl", ["role:attending"], share="0")
-    physician = room.enter("Phil", "attending")
+    write_set(site.root / "set", [case(number) for number in range(2)], {"decisions": queue})
+    task = site.make_task("review", "set/review/decisions.jsonl", ["role:attending"], share="0")
+    physician = site.add_person("Phil", "attending")
 
     def writes(number, page):
         assert "What now?" in page
@@ -24,8 +24,8 @@ def test_a_draft_is_edited_in_its_case_and_enters_the_set(tmp_path):
 
     assert sorted(read_all(physician, task, writes)) == ["decisions/c0", "decisions/c1"]
     file = tmp_path / "given.jsonl"
-    file.write_bytes(room.admin.get(f"/admin/tasks/{task.id}/export/review.jsonl").content)
-    review(room.root / "set", [file], tmp_path / "new", share=0)
-    for each in CaseSet.open(tmp_path / "new", strict=True):
-        asked = {question.id: question for question in each.questions}
+    file.write_bytes(site.admin.get(f"/admin/tasks/{task.id}/export/review.jsonl").content)
+    review(site.root / "set", [file], tmp_path / "new", share=0)
+    for record in CaseSet.open(tmp_path / "new", strict=True):
+        asked = {question.id: question for question in record.questions}
         assert (asked["cd"].options, asked["cd"].gold, asked["mcq"].gold) == (["surgery", "drops"], 1, 0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wardround.degrade.severities import profile_named
-from wardround.desk.results.calibrated import severities
-from wardround.desk.results.thresholds import Mark, _alphas, agreement, one_against_others, thresholds
+from wardround.degrade.severities import load_profile
+from wardround.desk.results.severity_table import severity_toml
+from wardround.desk.results.thresholds import Mark, _alphas, compare_readers, mark_agreement, thresholds
 
 
 def simulated(chance, readers=5, images=8, l1=0.7, l2=1.4, careless=0, type="gaussian_blur") -> list[Mark]:
@@ -28,27 +28,29 @@ def simulated(chance, readers=5, images=8, l1=0.7, l2=1.4, careless=0, type="gau
 def test_planted_thresholds_come_back_as_often_as_the_interval_says():
     chance, inside = np.random.default_rng(1), []
     for _ in range(400):
-        for each, planted in zip(thresholds(simulated(chance)), (0.7, 1.4), strict=True):
-            inside.append(each.low <= planted <= each.high)
+        for threshold, planted in zip(thresholds(simulated(chance)), (0.7, 1.4), strict=True):
+            inside.append(threshold.low <= planted <= threshold.high)
     assert 0.92 <= np.mean(inside) <= 0.995
 
 
 def test_a_careless_reader_does_not_move_the_truth_out_of_the_interval():
     chance, inside = np.random.default_rng(2), []
     for _ in range(200):
-        for each, planted in zip(thresholds(simulated(chance, careless=1)), (0.7, 1.4), strict=True):
-            inside.append(each.low <= planted <= each.high)
+        for threshold, planted in zip(thresholds(simulated(chance, careless=1)), (0.7, 1.4), strict=True):
+            inside.append(threshold.low <= planted <= threshold.high)
     assert np.mean(inside) >= 0.9
 
 
 def test_a_careless_reader_is_seen_and_a_careful_one_is_not():
     lower = 0
     for seed in range(20):
-        told = {each.reader: each for each in one_against_others(simulated(np.random.default_rng(seed), careless=1))}
-        careless = told.pop("careless 0")
-        assert careless.scatter > 1.5 * max(each.scatter for each in told.values())
-        lower += careless.agreement < min(each.agreement for each in told.values()) - 0.2
-        careful = [each.scatter for each in one_against_others(simulated(np.random.default_rng(seed)))]
+        readers = {
+            reader.reader: reader for reader in compare_readers(simulated(np.random.default_rng(seed), careless=1))
+        }
+        careless = readers.pop("careless 0")
+        assert careless.scatter > 1.5 * max(reader.scatter for reader in readers.values())
+        lower += careless.agreement < min(reader.agreement for reader in readers.values()) - 0.2
+        careful = [reader.scatter for reader in compare_readers(simulated(np.random.default_rng(seed)))]
         assert max(careful) < 0.2 < careless.scatter  # nobody stands out where all are careful
     assert lower >= 19  # agreement alone takes one careful reader in a hundred, who is far stricter, for careless
 
@@ -59,10 +61,10 @@ def test_a_reader_who_is_only_stricter_is_told_by_the_shift():
         for image in range(6)
         for name, by in (("a", 0.0), ("b", 0.0), ("strict", -0.3))
     ]
-    told = {each.reader: each for each in one_against_others(marks)}
-    assert told["strict"].shift == pytest.approx(-0.3)
-    assert told["strict"].scatter == pytest.approx(0)
-    assert told["a"].shift == pytest.approx(0.15)
+    readers = {reader.reader: reader for reader in compare_readers(marks)}
+    assert readers["strict"].shift == pytest.approx(-0.3)
+    assert readers["strict"].scatter == pytest.approx(0)
+    assert readers["a"].shift == pytest.approx(0.15)
 
 
 def test_alpha_is_krippendorffs_for_intervals():
@@ -82,10 +84,10 @@ def test_alpha_is_krippendorffs_for_intervals():
 
 
 def test_agreement_needs_two_readers():
-    assert agreement([Mark("a", 1, "t", 0.5, 1.0)]) is None
-    assert agreement([]) is None
+    assert mark_agreement([Mark("a", 1, "t", 0.5, 1.0)]) is None
+    assert mark_agreement([]) is None
     marks = [Mark(reader, image, "t", 0.1 * image, 1 + 0.1 * image) for reader in "abc" for image in range(5)]
-    assert agreement(marks).alpha == pytest.approx(1.0)
+    assert mark_agreement(marks).alpha == pytest.approx(1.0)
 
 
 def test_intervals_are_over_what_there_is_more_than_one_of():
@@ -99,12 +101,12 @@ def test_intervals_are_over_what_there_is_more_than_one_of():
 
 
 def test_the_table_is_read_as_any_other(tmp_path):
-    base = profile_named()
+    base = load_profile()
     marks = [Mark(reader, image, "gaussian_blur", 0.5, 1.5) for reader in "ab" for image in (1, 2)]
     marks += [Mark(reader, 3, "low_dose", 1.0, 2.0) for reader in "ab"]
     file = tmp_path / "severities.toml"
-    file.write_text(severities(base, thresholds(marks), "mine", "about\nit"))
-    new = profile_named("severities.toml:mine", tmp_path)
+    file.write_text(severity_toml(base, thresholds(marks), "mine", "about\nit"))
+    new = load_profile("severities.toml:mine", tmp_path)
     assert new.at("gaussian_blur", 1.0)["sigma"] == pytest.approx(base.at("gaussian_blur", 0.5)["sigma"], rel=1e-5)
     assert new.at("gaussian_blur", 2.0)["sigma"] == pytest.approx(base.at("gaussian_blur", 1.5)["sigma"], rel=1e-5)
     assert new.at("gaussian_blur", 0.0) == base.at("gaussian_blur", 0.0)

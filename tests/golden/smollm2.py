@@ -14,15 +14,15 @@ from collections.abc import AsyncIterator, Iterator
 from importlib import resources
 from pathlib import Path
 
-from wardround.asking.options import LETTERS
 from wardround.candidates.candidate import Request
 from wardround.candidates.local import Local
 from wardround.core.ask import Ask, Message, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings
+from wardround.core.text import LETTERS
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "running"))
 from test_votes_against_logprobs import QUESTIONS
 
 STARTERS = 14

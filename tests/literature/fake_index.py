@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from wardround.literature.search.filters import ANYTHING, Filters
+from wardround.literature.search.filters import NO_FILTERS, Filters
 from wardround.literature.search.hit import Hit
 
 Score = Callable[[str, Hit], float]
@@ -33,9 +33,9 @@ class FakeIndex:
     def retrievers(self) -> list[str]:
         return list(self._scores)
 
-    usual = retrievers
+    default_retrievers = retrievers
 
-    def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = ANYTHING) -> list[Hit]:
+    def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
         self.asked.append((query, retriever, k, filters))
         scored = [hit._replace(score=self._scores[retriever](query, hit)) for hit in self._hits.values()]
         kept = [hit for hit in scored if hit.score > 0 and hit.pmid not in filters.without and _in_years(hit, filters)]

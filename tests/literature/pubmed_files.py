@@ -42,6 +42,38 @@ ODD = r"""
   <MeshHeadingList><MeshHeading><DescriptorName>Mice</DescriptorName></MeshHeading></MeshHeadingList></MedlineCitation></PubmedArticle>
 """  # noqa: E501
 
+INDENTED = """
+\t<PubmedArticle>
+\t\t<MedlineCitation Owner="NLM" Status="MEDLINE">
+\t\t\t<PMID Version="1">900001</PMID>
+\t\t\t<DateRevised>
+\t\t\t\t<Year>2023</Year>
+\t\t\t</DateRevised>
+\t\t\t<Article PubModel="Print">
+\t\t\t\t<Journal>
+\t\t\t\t\t<JournalIssue CitedMedium="Internet">
+\t\t\t\t\t\t<PubDate>
+\t\t\t\t\t\t\t<Year>2019</Year>
+\t\t\t\t\t\t</PubDate>
+\t\t\t\t\t</JournalIssue>
+\t\t\t\t\t<Title>The invented journal</Title>
+\t\t\t\t</Journal>
+\t\t\t\t<ArticleTitle>An indented record.</ArticleTitle>
+\t\t\t\t<ELocationID EIdType="doi" ValidYN="Y">10.5/inv.2019</ELocationID>
+\t\t\t\t<Abstract>
+\t\t\t\t\t<AbstractText Label="BACKGROUND">A &#946;
+\t\t\t\t\t\t<sub>2</sub>-agonist, as invented.
+\t\t\t\t\t</AbstractText>
+\t\t\t\t\t<AbstractText Label="RESULTS">Better (34.4% vs. 31.1%).</AbstractText>
+\t\t\t\t</Abstract>
+\t\t\t\t<PublicationTypeList>
+\t\t\t\t\t<PublicationType UI="D016428">Journal Article</PublicationType>
+\t\t\t\t</PublicationTypeList>
+\t\t\t</Article>
+\t\t</MedlineCitation>
+\t</PubmedArticle>
+"""
+
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "pubmed.dtd">\n<PubmedArticleSet>\n'
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +52,7 @@ class Counting(Encoder):
     """Counts what it is given; a vector is made of the article's own letters."""
 
     name, dimension, batch = "counting", 4, 8
-    spec = {"encoder": "counting", "dimension": 4}  # noqa: RUF012
+    spec = {"encoder": "counting", "dimension": 4}
 
     def __init__(self, stop_after: int = 1_000_000) -> None:
         self.seen: list[Article] = []
@@ -112,7 +109,7 @@ def test_a_stopped_embedding_goes_on_and_is_the_same(tmp_path: Path) -> None:
     assert Index.open(tmp_path / "stopped").retrievers == ["bm25"]  # half a column finds nothing
     rest = Counting()
     lines: list[str] = []
-    done = embed(Index.open(tmp_path / "stopped"), rest, batch=3, tell=lines.append)
+    done = embed(Index.open(tmp_path / "stopped"), rest, batch=3, note=lines.append)
     assert done.embedded == len(rest.seen)
     assert 0 < 500 - done.embedded <= len(stopped.seen) < 300  # what was committed, of what was made
     assert lines[-1].startswith(f"counting: {done.embedded} of {done.embedded} articles embedded")
@@ -128,19 +125,21 @@ def test_a_killed_embedding_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(1_500))], place, columns=[])
     program = (
-        "import sys, time; from wardround.literature.index.index import Index; "
+        "import sys; from wardround.literature.index.index import Index; "
         "from wardround.literature.index import embedding;"
         "from wardround.literature.encoders import make_encoder; embedding.COMMIT = 0;"
         "embedding.embed(Index.open(sys.argv[1]), make_encoder('wordllama'), batch=16,"
-        "watch=lambda done, total: time.sleep(0.02))"
+        "watch=lambda done, total: (print(done, flush=True), sys.stdin.readline()))"
     )
     for _ in range(2):
-        with subprocess.Popen([sys.executable, "-c", program, str(place)]) as running:
-            before = _held(place)
-            while _held(place) < before + 64:
-                assert running.poll() is None
-                time.sleep(0.01)
-            os.kill(running.pid, signal.SIGKILL)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        before = _held(place)
+        with subprocess.Popen([sys.executable, "-c", program, str(place)], text=True, **pipes) as running:
+            while _held(place) < before + 64:  # it waits after each pass until it may go on
+                assert running.stdout.readline()
+                running.stdin.write("\n")
+                running.stdin.flush()
+            running.kill()
     kept = _held(place)
     assert 128 <= kept < 1_500
     done = embed(Index.open(place), make_encoder("wordllama"))

@@ -36,7 +36,7 @@ def evaluated(folder, monkeypatch, capfd):
     return run
 
 
-def test_json_and_what_does_not_fit(evaluated):
+def test_json_has_the_figures_and_stderr_what_is_left_out(evaluated):
     code, out, err = evaluated("--k", "1", "--json")
     told = json.loads(out)
     assert (code, list(told)) == (0, ["bm25", "fused", "fused-paper", "fused - bm25"])
@@ -47,7 +47,7 @@ def test_json_and_what_does_not_fit(evaluated):
     assert "2 judged documents are not in the index; relevant ones count as not found: 88, 99" in err
 
 
-def test_text(evaluated):
+def test_the_table_is_printed_as_text(evaluated):
     code, out, _ = evaluated()
     assert code == 0
     assert out.startswith("Means over 2 queries, with 95% intervals")

@@ -43,7 +43,7 @@ def test_words_are_found_by_their_stems_without_accents_or_case(index: Index) ->
     assert index.search("zinc", k=1)[0][2:] == ("Zinc for mothers", "Zinc, and zinc.", 2005, None)
 
 
-def test_filters_hold(index: Index) -> None:
+def test_filters_exclude_other_articles(index: Index) -> None:
     assert pmids(index, "zinc mothers", since=2005) == ["2", "3"]
     assert pmids(index, "zinc mothers", until=2004) == ["1"]
     assert pmids(index, "zinc mothers", since=2000, until=2009) == ["2"]
@@ -92,14 +92,14 @@ def test_articles_come_by_their_pmids(index: Index) -> None:
     assert index.articles([]) == {}
 
 
-def test_a_draw_is_that_of_its_seed(index: Index) -> None:
-    drawn = index.some(5, "a")
-    assert drawn == index.some(5, "a") == index.some(9, "a")[:5]
-    assert drawn != index.some(5, "b")
+def test_a_sample_is_determined_by_its_seed(index: Index) -> None:
+    drawn = index.sample(5, "a")
+    assert drawn == index.sample(5, "a") == index.sample(9, "a")[:5]
+    assert drawn != index.sample(5, "b")
     without = [hit.pmid for hit in drawn[:2]]
-    assert index.some(3, "a", without) == drawn[2:]
-    assert len({hit.pmid for hit in index.some(1_000, "a")}) == len(ROWS)
-    often = {hit.pmid for number in range(400) for hit in index.some(1, f"seed {number}")}
+    assert index.sample(3, "a", without) == drawn[2:]
+    assert len({hit.pmid for hit in index.sample(1_000, "a")}) == len(ROWS)
+    often = {hit.pmid for number in range(400) for hit in index.sample(1, f"seed {number}")}
     assert len(often) > len(ROWS) // 2
 
 

@@ -11,7 +11,7 @@ import pytest
 from wardround.core.errors import WardroundError
 from wardround.literature.index.build import build, update
 from wardround.literature.index.index import Index
-from wardround.literature.index.location import work_of
+from wardround.literature.index.location import work_folder
 from wardround.literature.search.filters import Filters
 
 pytest.importorskip("moto")
@@ -51,7 +51,7 @@ def test_an_index_in_a_store_is_built_searched_and_updated(tmp_path: Path, bucke
     then.write_text(UPDATE)
     place = f"{bucket}/some/index"
     told = build([first], place)
-    assert told.work == str(work_of(place))
+    assert told.work == str(work_folder(place))
     assert Path(told.work).is_relative_to(tmp_path / "cache")
     index = Index.open(place)
     assert index.retrievers == ["bm25", "wordllama"]
@@ -68,7 +68,7 @@ def test_an_index_in_a_store_is_built_searched_and_updated(tmp_path: Path, bucke
 
 def test_what_is_not_in_a_store_is_told_in_one_line(bucket: str) -> None:
     for place, message in (
-        (f"{bucket}/nothing", "is not an index"),
+        (f"{bucket}/nothing", "is not a literature index"),
         ("s3://no-such-bucket/x", "bucket does not exist"),
     ):
         with pytest.raises(WardroundError, match=message) as raised:

@@ -9,7 +9,7 @@ from fake_index import FakeIndex
 from wardround.core.errors import WardroundError
 from wardround.literature.search.filters import Filters
 from wardround.literature.search.hit import Hit
-from wardround.literature.search.retrieval import Retrieval, find, retrieve
+from wardround.literature.search.retrieval import Retrieval, retrieve, search_by_name
 
 HITS = [
     Hit("1", 0, "optic neuritis", "pain on eye movement", 2001),
@@ -29,14 +29,14 @@ def found(hits):
     return [(hit.pmid, pytest.approx(hit.score)) for hit in hits]
 
 
-def test_paper(index):
+def test_the_default_is_the_papers_fusion(index):
     hits = retrieve(index, "eye", Retrieval(("one", "two")))
     assert found(hits) == [("1", 0.5), ("3", 0.5), ("2", 0.25)]
     assert hits[0].abstract == "pain on eye movement"
     assert [(retriever, k) for _, retriever, k, _ in index.asked] == [("one", 5), ("two", 5)]
 
 
-def test_reciprocal_rank_and_k(index):
+def test_reciprocal_rank_fusion_keeps_k_hits(index):
     hits = retrieve(index, "eye", Retrieval(("one", "two"), fusion="rrf", depth=100, k=2))
     assert found(hits) == [("3", 1 / 61 + 1 / 63), ("2", 2 / 62)]
 
@@ -46,7 +46,7 @@ def test_filters_reach_every_retriever(index):
     assert [hit.pmid for hit in hits] == ["2"]
 
 
-def test_weights_and_max(index):
+def test_weights_and_max_are_passed_to_the_fusion(index):
     hits = retrieve(index, "eye", Retrieval(("one", "two"), weights=(0, 1), combine="max"))
     assert found(hits) == [("3", 1.0), ("1", 0.0), ("2", 0.0)]
 
@@ -73,10 +73,10 @@ def test_a_reranker_reads_all_fused_hits_before_they_are_cut(index, monkeypatch)
     assert made == ["by-length"]  # loaded once
 
 
-def test_by_one_name(index):
-    assert [hit.pmid for hit in find(index, "eye", "two")] == ["3", "2"]
-    assert found(find(index, "eye", "fused", k=1)) == [("3", 1 / 61 + 1 / 63)]
-    assert find(index, "eye", "fused-paper") == retrieve(index, "eye", Retrieval(("one", "two")))
+def test_a_retriever_or_a_fusion_is_chosen_by_name(index):
+    assert [hit.pmid for hit in search_by_name(index, "eye", "two")] == ["3", "2"]
+    assert found(search_by_name(index, "eye", "fused", k=1)) == [("3", 1 / 61 + 1 / 63)]
+    assert search_by_name(index, "eye", "fused-paper") == retrieve(index, "eye", Retrieval(("one", "two")))
 
 
 def test_an_unknown_retriever_is_named(index):
@@ -98,6 +98,6 @@ def test_an_unknown_retriever_is_named(index):
         ({"weights": (1.0, float("nan"))}, "finite"),
     ],
 )
-def test_what_cannot_be_meant_is_said(told, said):
+def test_impossible_settings_are_refused(told, said):
     with pytest.raises(WardroundError, match=said):
         Retrieval(**told)

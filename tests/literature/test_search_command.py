@@ -36,12 +36,12 @@ def test_an_index_is_made_searched_and_brought_up_to_date(literature: Callable[.
     assert code == 0
     assert "1 files, 1 of them read now: 2 records, 0 deletions, 1 problems\n" in out
     assert "a.jsonl:3: is not JSON" in out
-    assert "2 articles, found by bm25\nindex (fingerprint " in out
+    assert "2 articles, searchable by bm25\nindex (fingerprint " in out
     assert "2 articles written" in err
     code, out, _ = literature("search", "zinc", "--index", "index")
     assert out.split()[:2] + out.split()[3:] == ["1", "1", "1999", "Zinc"]
     code, out, err = literature("update", "index", "b.csv")
-    assert "1 articles new, 1 revised, 0 deleted" in err
+    assert "1 articles added, 1 revised, 0 deleted" in err
     code, out, _ = literature("search", "zinc iron", "--index", "index", "--without", "1", "3", "--json")
     assert [hit["pmid"] for hit in json.loads(out)["hits"]] == ["22"]
     assert literature("search", "?", "--index", "index")[:2] == (0, "nothing found\n")
@@ -52,8 +52,8 @@ def test_mistakes_are_told_in_one_line(literature: Callable[..., Said], monkeypa
     for arguments, message in (
         (["build", "c.jsonl", "--out", "new"], "c.jsonl: does not exist"),
         (["build", "a.jsonl", "--out", "new", "--column", "wardllama"], "wardllama"),
-        (["update", "a.jsonl", "b.csv"], "a.jsonl: is not an index of literature"),
-        (["search", "x", "--index", "nowhere"], "nowhere: is not an index of literature"),
+        (["update", "a.jsonl", "b.csv"], "a.jsonl: is not a literature index"),
+        (["search", "x", "--index", "nowhere"], "nowhere: is not a literature index"),
         (["search", "x", "--index", "index", "--retriever", "dense"], "has no retriever"),
     ):
         code, out, err = literature(*arguments)

@@ -27,7 +27,7 @@ from wardround.literature.index.index import Index
 from wardround.literature.search.hit import Hit, snippet
 from wardround.literature.serving.http import http_app
 from wardround.literature.serving.serve import read_pmids, serve_http
-from wardround.literature.serving.served import Served
+from wardround.literature.serving.served import ServedIndex
 from wardround.literature.serving.tools import mcp_server
 
 # a shell may have started the tests with Ctrl-C switched off, which children would inherit
@@ -54,7 +54,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def served(place):
-    return Served(Index.open(place), without=("2",))
+    return ServedIndex(Index.open(place), without=("2",))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ class TestHttp:
         assert found["fingerprint"] == served.index.fingerprint
         assert found["hits"][0]["abstract"] == "Pain in the right iliac fossa."
 
-    def test_filters(self, http):
+    def test_filters_restrict_a_search(self, http):
         assert pmids(http.get("/search", params={"query": "pain", "since": 2005})) == ["3"]
         assert pmids(http.get("/search", params={"query": "pain optic", "until": 2000})) == ["4'); --"]
         assert pmids(http.get("/search", params={"query": "pain", "k": 1})) == ["1"]
@@ -86,12 +86,12 @@ class TestHttp:
         for text in ["", "   ", '"unclosed AND (', "+-*?~^:[]{}\\", "\x00", "σ⟩ pain", "pain " * 9_000]:
             assert http.post("/search", json={"query": text}).status_code == 200, text[:20]
 
-    def test_article(self, http):
+    def test_an_article_is_read_by_pmid(self, http):
         assert http.get("/articles/3").json()["title"] == "Appendicitis"
         assert http.get("/articles/4'); --").json()["title"] == "Optic disc"
         assert [http.get(f"/articles/{pmid}").status_code for pmid in ("2", "99", "%00", "1' OR '1'='1")] == [404] * 4
 
-    def test_about(self, http, served):
+    def test_about_describes_the_corpus(self, http, served):
         told = http.get("/about").json()
         assert (told["articles"], told["without"], told["retrievers"]) == (4, 1, ["bm25"])
         assert told["fingerprint"] == served.index.fingerprint
@@ -145,7 +145,7 @@ class TestHttp:
 
     def test_several_retrievers_are_fused_unless_one_is_named(self):
         index = FakeIndex([Hit("1", 0, "optic neuritis", ""), Hit("2", 0, "pit", "optic optic")])
-        client = TestClient(http_app(Served(index)))
+        client = TestClient(http_app(ServedIndex(index)))
         assert client.get("/about").json()["retrievers"] == ["fused", "fused-paper", "bm25", "letters"]
         assert pmids(client.get("/search", params={"query": "optic"})) == ["1", "2"]
         client.get("/search", params={"query": "optic", "retriever": "letters", "k": 3})
@@ -163,7 +163,7 @@ class TestPage:
     def test_a_browser_shows_every_operation(self, place):
         with serving(place) as (url, _):
             command = ["chromium", "--headless", "--no-sandbox", "--virtual-time-budget=5000", "--dump-dom"]
-            page = subprocess.run([*command, f"{url}/docs"], capture_output=True, text=True, timeout=120).stdout
+            page = subprocess.run([*command, f"{url}/docs"], capture_output=True, text=True, timeout=600).stdout
         assert re.findall(r"<h2>(.*?)</h2>", page) == [f"{method} {path}" for path, method in OPERATIONS]
 
 
@@ -235,12 +235,12 @@ class TestCommand:
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
             check_mcp(*anyio.run(used, f"{url}/mcp"))
             started.send_signal(signal.SIGINT)
-            rest, errors = started.communicate(timeout=60)
+            rest, errors = started.communicate(timeout=600)
         assert (started.returncode, rest) == (130, "")
         assert "Traceback" not in errors
         assert errors.splitlines()[-1] == "wardround: stopped"
 
-    def test_mcp_over_stdio(self, place, without):
+    def test_mcp_over_stdio_searches_and_reads(self, place, without):
         arguments = [*WARDROUND[1:], "literature", "serve", "--index", str(place), "--mcp"]
         told = StdioServerParameters(
             command=sys.executable, args=[*arguments, "--without", str(without)], env=dict(os.environ)
@@ -255,27 +255,27 @@ class TestCommand:
         try:
             assert "over standard input and output" in started.stderr.readline()
             started.send_signal(signal.SIGINT)
-            rest, errors = started.communicate(timeout=60)
+            rest, errors = started.communicate(timeout=600)
         finally:
             started.kill()
         assert (started.returncode, rest) == (130, "")
         assert "Traceback" not in errors
 
     @pytest.mark.slow
-    def test_beyond_loopback_is_said(self, place):
+    def test_listening_beyond_loopback_is_warned_about(self, place):
         with serving(place, "--host", "0.0.0.0") as (line, started):
             assert re.fullmatch(r"http://0\.0\.0\.0:\d+", line)
             started.send_signal(signal.SIGINT)
-            _, errors = started.communicate(timeout=60)
+            _, errors = started.communicate(timeout=600)
         assert "anyone who can reach this machine" in errors
 
-    def test_no_index_is_one_line(self, tmp_path):
+    def test_a_missing_index_is_one_line(self, tmp_path):
         with serving(tmp_path / "none") as (line, started):
-            _, errors = started.communicate(timeout=60)
+            _, errors = started.communicate(timeout=600)
         assert (line, started.returncode, len(errors.splitlines())) == ("", 1, 1)
 
 
-def test_a_port_that_is_taken_is_said(served):
+def test_a_port_in_use_is_refused(served):
     def take_the_same(url):
         serve_http(served, "127.0.0.1", int(url.rsplit(":", 1)[1]), lambda _: pytest.fail("listens on a taken port"))
 
@@ -285,7 +285,7 @@ def test_a_port_that_is_taken_is_said(served):
         serve_http(served, "no.such.host.invalid", 0, lambda _: pytest.fail("listens nowhere"))
 
 
-def test_pmids_to_leave_out(tmp_path):
+def test_excluded_pmids_are_read_from_a_file(tmp_path):
     (tmp_path / "pmids").write_text("\ufeff12\n 13\t12\n\n")
     assert read_pmids(tmp_path / "pmids") == ("12", "13")
     (tmp_path / "pmids").write_bytes(b"\xff")
@@ -293,12 +293,12 @@ def test_pmids_to_leave_out(tmp_path):
         read_pmids(tmp_path / "pmids")
 
 
-def test_loopback():
+def test_only_loopback_addresses_are_loopback():
     assert [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "10.0.0.1")] == [
         *(True, True, True, False, False)
     ]
 
 
-def test_snippet():
+def test_a_snippet_is_one_line_of_limited_length():
     assert snippet("a\nb") == "a b"
     assert len(snippet("word " * 100)) <= 304

@@ -12,8 +12,8 @@ import pytest
 from tiny_models import save_bert, save_lookup, save_tokenizer
 
 from wardround.core.errors import WardroundError
-from wardround.literature.encoders import make_encoder, make_reranker, named
-from wardround.literature.encoders.encoder import told
+from wardround.literature.encoders import make_encoder, make_reranker, parse_spec
+from wardround.literature.encoders.encoder import join_article
 from wardround.literature.encoders.sentences import BGE_INSTRUCTION
 
 TEXTS = [
@@ -33,7 +33,7 @@ def test_wordllama_is_the_package_s_own_embedding() -> None:
     texts = [text for text in TEXTS if text]
     assert np.allclose(encoder.queries(texts), peer.embed(texts, norm=True), atol=1e-6)
     assert not encoder.queries([""]).any()
-    assert np.array_equal(encoder.documents(ARTICLES), encoder.queries([told(each) for each in ARTICLES]))
+    assert np.array_equal(encoder.documents(ARTICLES), encoder.queries([join_article(each) for each in ARTICLES]))
 
 
 def test_wordllama_opens_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_minilm_is_sentence_transformers_own_encoding() -> None:
     encoder = make_encoder("minilm", "cpu")
     assert encoder.spec["tokens"] == 256
     assert np.allclose(encoder.queries(TEXTS), peer.encode(TEXTS), atol=1e-5)
-    assert np.allclose(encoder.documents(ARTICLES), peer.encode([told(each) for each in ARTICLES]), atol=1e-5)
+    assert np.allclose(encoder.documents(ARTICLES), peer.encode([join_article(each) for each in ARTICLES]), atol=1e-5)
 
 
 def test_a_bge_model_takes_the_first_token_and_its_instruction_before_queries(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_bge_model_takes_the_first_token_and_its_instruction_before_queries(tm
     assert (encoder.name, encoder.dimension, encoder.spec["instruction"]) == ("bge", 32, BGE_INSTRUCTION)
     wanted = model.encode([BGE_INSTRUCTION + text for text in TEXTS], normalize_embeddings=True)
     assert np.allclose(encoder.queries(TEXTS), wanted, atol=1e-5)
-    wanted = model.encode([told(each) for each in ARTICLES], normalize_embeddings=True)
+    wanted = model.encode([join_article(each) for each in ARTICLES], normalize_embeddings=True)
     assert np.allclose(encoder.documents(ARTICLES), wanted, atol=1e-5)
 
 
@@ -81,7 +81,9 @@ def test_a_model_s_own_prompts_and_its_inner_product_are_kept(tmp_path: Path) ->
     model.save(str(tmp_path / "mine"))
     encoder = make_encoder(f"sentence-transformers:{tmp_path}/mine", "cpu")
     assert np.allclose(encoder.queries(TEXTS), model.encode_query(TEXTS), atol=1e-5)
-    assert np.allclose(encoder.documents(ARTICLES), model.encode_document([told(each) for each in ARTICLES]), atol=1e-5)
+    assert np.allclose(
+        encoder.documents(ARTICLES), model.encode_document([join_article(each) for each in ARTICLES]), atol=1e-5
+    )
 
 
 def test_medcpt_is_the_first_token_of_two_models(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_a_reranker_scores_as_the_model_does(tmp_path: Path) -> None:
     scores = make_reranker(f"cross-encoder:{tmp_path}", "cpu").scores("fever and pain", ARTICLES)
     wanted = []
     for article in ARTICLES:
-        read = tokenizer("fever and pain", told(article), truncation=True, max_length=512, return_tensors="pt")
+        read = tokenizer("fever and pain", join_article(article), truncation=True, max_length=512, return_tensors="pt")
         with torch.no_grad():
             wanted.append(model(**read).logits[0, 0].item())
     assert scores.shape == (len(ARTICLES),)
@@ -170,14 +172,14 @@ def test_vectors_do_not_depend_on_the_batch(tmp_path: Path) -> None:
         ("x.y=medcpt:q,a", ("x.y", "medcpt", "q,a")),
     ],
 )
-def test_names_of_columns(spec: str, wanted: tuple[str, str, str]) -> None:
-    assert named(spec) == wanted
+def test_the_name_of_a_column_follows_from_its_spec(spec: str, wanted: tuple[str, str, str]) -> None:
+    assert parse_spec(spec) == wanted
 
 
 @pytest.mark.parametrize(
     "spec", ["nothing", "bm25=wordllama", "a b=wordllama", "medcpt:one", "wordllama:x", "onnx:none"]
 )
-def test_what_is_no_encoder_is_said_in_one_line(spec: str) -> None:
+def test_an_unknown_encoder_is_refused_in_one_line(spec: str) -> None:
     with pytest.raises(WardroundError) as told_so:
         make_encoder(spec)
     assert "\n" not in str(told_so.value)

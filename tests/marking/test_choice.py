@@ -58,7 +58,7 @@ def test_stated_confidences_are_read_as_labelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "confidence"),
+    ("line", "confidence"),
     [
         ("Confidence (0-100): 85", 0.85),
         ("Confidence (0% to 100%): 85%", 0.85),
@@ -68,8 +68,8 @@ def test_stated_confidences_are_read_as_labelled() -> None:
         ("Confidence: 85, since there is fever", 0.85),
     ],
 )
-def test_confidences_beside_their_scale_with_a_comma_or_as_a_range(told: str, confidence: float | None) -> None:
-    read = parse_choice(f"B\n{told}", CHEST)
+def test_confidences_beside_their_scale_with_a_comma_or_as_a_range(line: str, confidence: float | None) -> None:
+    read = parse_choice(f"B\n{line}", CHEST)
     assert (read.option, read.confidence) == (1, confidence)
 
 

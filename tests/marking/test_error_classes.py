@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from exam_server import ExamServer, text_of
 from exam_study import case, write_cases, write_study
-from judge_ward import marks_of, run
+from judged_study import marks_of, run
 
 from wardround.api import mark_run
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.core.errors import WardroundError
-from wardround.marking.judges.error_classes import CLASSES, NO_REASONING, read_error_class, reasoning_of
+from wardround.marking.judges.error_classes import CLASSES, NO_REASONING, parse_error_class, reasoning_of
 
 READ = {
     "Error Category: Key Information Omission\nJustification: The fever was passed over.": 0,
@@ -38,16 +38,16 @@ UNREADABLE = [
 @pytest.mark.parametrize("reply", READ)
 def test_the_class_that_a_judge_names(reply):
     expected = READ[reply]
-    assert read_error_class(Answer(reply)) == ("unscored: unreadable" if expected is None else CLASSES[expected])
+    assert parse_error_class(Answer(reply)) == ("unscored: unreadable" if expected is None else CLASSES[expected])
 
 
 @pytest.mark.parametrize("reply", UNREADABLE)
 def test_no_class_where_a_judge_names_none_or_several(reply):
-    assert read_error_class(Answer(reply)) == "unscored: unreadable"
+    assert parse_error_class(Answer(reply)) == "unscored: unreadable"
 
 
 def test_no_verdict():
-    assert read_error_class(None) == "unscored: no verdict"
+    assert parse_error_class(None) == "unscored: no verdict"
 
 
 CHOICE = Question(id="q", kind="choice", prompt="?", gold=0, options=["a very long option of its own", "gout"])

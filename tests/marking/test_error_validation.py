@@ -42,18 +42,20 @@ def drawn(seed=5, many=120):
 
 def test_kappas_are_those_of_scikit_learn(tmp_path):
     people, judge = drawn()
-    found = validate_errors(judged(tmp_path / "run", judge), labelled(tmp_path / "labels.csv", people))
-    assert found["kappa"]["value"] == pytest.approx(cohen_kappa_score(people, judge))
-    assert found["kappa"]["low"] < found["kappa"]["value"] < found["kappa"]["high"]
-    assert found["agreement"]["value"] == pytest.approx(sum(a == b for a, b in zip(people, judge, strict=True)) / 120)
+    agreement = validate_errors(judged(tmp_path / "run", judge), labelled(tmp_path / "labels.csv", people))
+    assert agreement["kappa"]["value"] == pytest.approx(cohen_kappa_score(people, judge))
+    assert agreement["kappa"]["low"] < agreement["kappa"]["value"] < agreement["kappa"]["high"]
+    assert agreement["agreement"]["value"] == pytest.approx(
+        sum(a == b for a, b in zip(people, judge, strict=True)) / 120
+    )
     for name in CLASSES:
         own = [[kind == name for kind in kinds] for kinds in (people, judge)]
-        told = found["classes"][name]
-        assert told["value"] == pytest.approx(cohen_kappa_score(*own))
-        assert told["low"] < told["value"] < told["high"]
-        assert (told["labelled"], told["named"]) == (people.count(name), judge.count(name))
-    assert sum(map(sum, (row.values() for row in found["confusion"].values()))) == 120
-    assert json.loads((tmp_path / "run" / "error_judge.json").read_text()) == found
+        kappa = agreement["classes"][name]
+        assert kappa["value"] == pytest.approx(cohen_kappa_score(*own))
+        assert kappa["low"] < kappa["value"] < kappa["high"]
+        assert (kappa["labelled"], kappa["named"]) == (people.count(name), judge.count(name))
+    assert sum(map(sum, (row.values() for row in agreement["confusion"].values()))) == 120
+    assert json.loads((tmp_path / "run" / "error_judge.json").read_text()) == agreement
     assert "agrees with people by kappa" in error_judge_note(tmp_path / "run")
 
 
@@ -71,9 +73,9 @@ def test_what_the_judge_did_not_name_is_left_out_and_counted(tmp_path):
     judge = [*CLASSES, *[NO_REASONING] * 5]
     file = labelled(tmp_path / "l.csv", people)
     file.write_text(file.read_text() + "\nm,nobody,q,0,1\n")
-    found = validate_errors(judged(tmp_path / "run", judge), file)
-    assert (found["items"], found["unscored"], len(found["unmatched"])) == (5, 5, 1)
-    assert found["kappa"]["low"] is None  # of five cases
+    agreement = validate_errors(judged(tmp_path / "run", judge), file)
+    assert (agreement["items"], agreement["unscored"], len(agreement["unmatched"])) == (5, 5, 1)
+    assert agreement["kappa"]["low"] is None  # of five cases
 
 
 def test_one_answer_may_be_wrong_for_two_reasons_under_two_conditions(tmp_path):
@@ -85,9 +87,9 @@ def test_one_answer_may_be_wrong_for_two_reasons_under_two_conditions(tmp_path):
         for n in range(5)
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = validate_errors(run, file)
-    assert (found["items"], found["agreement"]["value"], len(found["unmatched"])) == (10, 0.5, 5)
-    with pytest.raises(BadInput, match="condition: is needed"):
+    agreement = validate_errors(run, file)
+    assert (agreement["items"], agreement["agreement"]["value"], len(agreement["unmatched"])) == (10, 0.5, 5)
+    with pytest.raises(BadInput, match="condition: is required"):
         validate_errors(run, labelled(tmp_path / "labels.csv", CLASSES))
 
 
@@ -102,7 +104,7 @@ def test_people_may_write_a_class_in_several_ways(tmp_path, kind):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEAD, "there are no labels in it"),
+        (HEAD, "contains no labels"),
         (f"{HEAD}\nm,c,q,0,bad luck", ":2: class: expected one of key information omission"),
         (f"{HEAD}\nm,,q,0,1", "case.*is required"),
         (f"{HEAD}\nm,c,q,first,1", "trial.*expected a number from 0"),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from wardround.core.case import Question
 from wardround.core.errors import BadInput, WardroundError
-from wardround.marking.judges.lexical_judge import Synonyms, lexical_judge, read_synonyms, same_disease, same_name
+from wardround.core.names import Synonyms, read_synonyms, same_disease, same_name
+from wardround.marking.judges.lexical_judge import make_lexical_judge
 
 LONG = "alpha beta gamma delta epsilon zeta eta theta"
 SAME = [
@@ -88,7 +89,7 @@ def test_synonyms_reach_as_far_as_the_table_goes():
 
 
 def test_names_accepted_by_the_case_count():
-    judge = lexical_judge({}, None)
+    judge = make_lexical_judge({}, None)
     question = Question(id="q", kind="open", prompt="?", gold="Gout", accept=["podagra"])
     assert judge.same(question, "Podagra") is True
     assert judge.same(question, "lupus") is False
@@ -98,11 +99,11 @@ def test_names_accepted_by_the_case_count():
 def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path):
     file = tmp_path / "names.csv"
     file.write_text("\ufeffname,same_as,source\ngout,podagra,us\n", encoding="utf-8")
-    first = lexical_judge({"synonyms": "names.csv"}, tmp_path)
+    first = make_lexical_judge({"synonyms": "names.csv"}, tmp_path)
     question = Question(id="q", kind="open", prompt="?", gold="Gout")
     assert first.same(question, "podagra") is True
     file.write_text("name,same_as\ngout,podagra\ngout,toe trouble\n")
-    second = lexical_judge({"synonyms": "names.csv"}, tmp_path)
+    second = make_lexical_judge({"synonyms": "names.csv"}, tmp_path)
     assert first.name.startswith("lexical-2:")
     assert first.name != second.name
 
@@ -125,4 +126,4 @@ def test_a_table_that_is_wrong_is_one_line(tmp_path, text, complaint):
 
 def test_the_path_of_a_table_is_text(tmp_path):
     with pytest.raises(WardroundError, match="should be the path of a CSV file, not 7"):
-        lexical_judge({"synonyms": 7}, tmp_path)
+        make_lexical_judge({"synonyms": 7}, tmp_path)

@@ -1,4 +1,4 @@
-"""A judge in a run: one call per distinct pair, stored and replayed; what fails is unscored and counted."""
+"""A judge in a run: one call per distinct pair, stored and replayed; failed verdicts are unscored and counted."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 import re
 import signal
 import sqlite3
-import time
 
 import polars as pl
 import pytest
 from aiohttp import web
 from exam_server import ExamServer, text_of
 from exam_study import case, start, wardround, write_cases, write_study
-from judge_ward import DISEASES, judges, lists, marks_of, pair_in, run, ward
+from judged_study import DISEASES, compare_letters, judged_pair, list_diagnoses, marks_of, run, write_judged_study
 
 from wardround.api import mark_run
 from wardround.core.errors import WardroundError
@@ -23,7 +22,7 @@ from wardround.preflight import check_study
 
 @pytest.fixture
 def servers():
-    with ExamServer(lists) as candidate, ExamServer(judges) as judge:
+    with ExamServer(list_diagnoses) as candidate, ExamServer(compare_letters) as judge:
         yield candidate, judge
 
 
@@ -31,25 +30,30 @@ def quiet_mark(folder, **more):
     return mark_run(folder, note=lambda line: None, **more)
 
 
-def test_one_call_per_distinct_pair_whoever_gave_it(tmp_path, servers):
+def test_the_judge_gets_one_call_per_distinct_pair(tmp_path, servers):
     candidate, judge = servers
     notes: list[str] = []
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}, top={"trials": 3}), notes=notes)
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}, top={"trials": 3}), notes=notes)
     expected = {(DISEASES[n % 4].lower(), name) for n in range(8) for name in ("lupus", "tetanus")}
     expected |= {(DISEASES[n].lower(), DISEASES[n].lower()) for n in (0, 2)}
     expected |= {("gout", "GOUT"), ("acute appendicitis", "ACUTE APPENDICITIS")}
-    assert sorted(pair_in(body) for body in judge.bodies) == sorted(expected)
+    assert sorted(judged_pair(body) for body in judge.bodies) == sorted(expected)
     assert judge.calls == len(expected)
     assert f"judge: stored 0 of {len(expected)} verdicts; {len(expected)} new" in notes
-    told = ended.manifest["judge"]
-    assert (told["pairs"], told["new"], told["calls"], told["failed"]) == (len(expected), len(expected), judge.calls, 0)
-    assert told["tokens_in"] == 100 * judge.calls
+    entry = ended.manifest["judge"]
+    assert (entry["pairs"], entry["new"], entry["calls"], entry["failed"]) == (
+        len(expected),
+        len(expected),
+        judge.calls,
+        0,
+    )
+    assert entry["tokens_in"] == 100 * judge.calls
     assert ended.exit_code == 0
 
 
-def test_marks_say_who_judged_and_what_each_rank_is(tmp_path, servers):
+def test_marks_name_the_judge_and_its_verdict_on_each_rank(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url, "revision": "r2"}))
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url, "revision": "r2"}))
     marks = marks_of(ended)
     even, odd = marks[::2], marks[1::2]
     assert set(even["outcome"]) == {"right"}
@@ -63,21 +67,25 @@ def test_marks_say_who_judged_and_what_each_rank_is(tmp_path, servers):
     assert (figures["hit@1"]["value"], figures["hit@3"]["value"]) == (0.5, 1.0)
 
 
-def test_the_judge_is_asked_coldly_and_shortly_unless_it_has_settings_of_its_own(tmp_path, servers):
+def test_the_judge_has_temperature_0_and_64_tokens_unless_it_has_settings_of_its_own(tmp_path, servers):
     candidate, judge = servers
-    run(ward(tmp_path, candidate.url, {"base_url": judge.url}, sampling={"temperature": 0.9, "max_tokens": 300}))
+    run(
+        write_judged_study(
+            tmp_path, candidate.url, {"base_url": judge.url}, sampling={"temperature": 0.9, "max_tokens": 300}
+        )
+    )
     assert {(body["temperature"], body["max_tokens"]) for body in judge.bodies} == {(0.0, 64)}
     assert {body["temperature"] for body in candidate.bodies} == {0.9}
     judge.bodies.clear()
     study = tmp_path / "warm"
-    run(ward(study, candidate.url, {"base_url": judge.url, "temperature": 1.0, "max_tokens": 2000}))
+    run(write_judged_study(study, candidate.url, {"base_url": judge.url, "temperature": 1.0, "max_tokens": 2000}))
     assert {(body["temperature"], body["max_tokens"]) for body in judge.bodies} == {(1.0, 2000)}
 
 
 def test_a_stored_judge_is_replayed_without_its_server_or_its_key(tmp_path, servers, monkeypatch):
     candidate, judge = servers
     monkeypatch.setenv("JUDGE_KEY", "s3cret-of-the-judge")
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url, "api_key_env": "JUDGE_KEY"}))
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url, "api_key_env": "JUDGE_KEY"}))
     before = marks_of(ended)
     calls = judge.calls, candidate.calls
     judge.stop()
@@ -88,13 +96,13 @@ def test_a_stored_judge_is_replayed_without_its_server_or_its_key(tmp_path, serv
     assert marks_of(again).equals(before)
     assert (judge.calls, candidate.calls) == calls
     assert again.manifest["judge"]["new"] == 0
-    assert again.manifest["judge"]["calls"] == judge.calls  # what it took stays told
+    assert again.manifest["judge"]["calls"] == judge.calls  # the counts of the first marking are kept
     assert "s3cret" not in (ended.folder / "manifest.json").read_text()
 
 
 def test_another_judge_makes_its_own_calls_only_once(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}))
     asked, first = candidate.calls, judge.calls
     with ExamServer(lambda body, index: "B") as stern:
         file = tmp_path / "stern.toml"
@@ -110,9 +118,9 @@ def test_another_judge_makes_its_own_calls_only_once(tmp_path, servers):
     assert (candidate.calls, judge.calls) == (asked, first)
 
 
-def test_a_judge_that_is_not_to_be_asked_counts_by_what_is_stored(tmp_path, servers):
+def test_without_ask_judge_only_stored_verdicts_count(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, None))
+    ended = run(write_judged_study(tmp_path, candidate.url, None))
     file = tmp_path / "judge.toml"
     file.write_text(f'[judge]\nprovider = "openai"\nmodel = "judge"\nbase_url = "{judge.url}"\n')
     marked = quiet_mark(ended.folder, judge=file, ask_judge=False)
@@ -123,21 +131,21 @@ def test_a_judge_that_is_not_to_be_asked_counts_by_what_is_stored(tmp_path, serv
 
 
 @pytest.mark.slow
-def test_marking_again_from_the_command_line(tmp_path, servers):
+def test_the_mark_command_calls_no_judge_again(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}))
     calls = judge.calls
-    told = wardround("mark", ended.folder, "--json", cwd=tmp_path)
-    assert (told.returncode, json.loads(told.stdout)["status"], judge.calls) == (0, "complete", calls)
+    process = wardround("mark", ended.folder, "--json", cwd=tmp_path)
+    assert (process.returncode, json.loads(process.stdout)["status"], judge.calls) == (0, "complete", calls)
     unknown = wardround("mark", ended.folder, "--parser", "guess", cwd=tmp_path)
     assert unknown.returncode == 1
     assert "guess" in unknown.stderr
     assert "Traceback" not in unknown.stderr
 
 
-def test_without_a_judge_open_answers_are_unscored_and_nobody_else_is_asked(tmp_path, servers):
+def test_without_a_judge_open_answers_are_unscored_and_no_model_is_asked(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, None))
+    ended = run(write_judged_study(tmp_path, candidate.url, None))
     marks = marks_of(ended)
     assert set(marks["outcome"]) == {"unscored"}
     assert set(marks["rule"]) == {"no judge"}
@@ -148,12 +156,11 @@ def test_without_a_judge_open_answers_are_unscored_and_nobody_else_is_asked(tmp_
 
 def test_a_judge_that_fails_leaves_marks_unscored_and_the_run_incomplete(tmp_path, servers):
     candidate, judge = servers
-    judge.replying = lambda body, number: web.Response(status=500) if pair_in(body)[1] == "lupus" else None
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "attempts": 2})
+    judge.replying = lambda body, number: web.Response(status=500) if judged_pair(body)[1] == "lupus" else None
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url, "attempts": 2})
     ended = run(study)
     assert ended.exit_code == 3
-    told = ended.manifest["judge"]
-    assert told["failed"] == 4
+    assert ended.manifest["judge"]["failed"] == 4
     assert "no answer after 2 attempts" in ended.manifest["why"]
     marks = marks_of(ended)
     assert marks[1::2]["outcome"].to_list() == ["unscored"] * 4
@@ -172,11 +179,11 @@ def test_a_judge_that_fails_leaves_marks_unscored_and_the_run_incomplete(tmp_pat
     assert "unscored" not in set(marks_of(again)["outcome"])
 
 
-def test_a_judge_that_cannot_be_reached_is_given_up_and_the_run_is_still_marked(tmp_path, servers, monkeypatch):
+def test_a_run_is_marked_without_a_judge_that_cannot_be_reached(tmp_path, servers, monkeypatch):
     candidate, judge = servers
-    monkeypatch.setattr("wardround.running.caller.NEVER_REACHED_SECONDS", 0.5)
+    monkeypatch.setattr("wardround.running.caller.MAX_SECONDS_UNREACHED", 0.5)
     judge.stop()
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}))
     assert ended.exit_code == 3
     assert "the judge: given up" in ended.manifest["why"]
     assert set(marks_of(ended)["outcome"]) == {"unscored"}
@@ -185,42 +192,46 @@ def test_a_judge_that_cannot_be_reached_is_given_up_and_the_run_is_still_marked(
     assert (again.exit_code, again.manifest["status"]) == (0, "complete")
 
 
-def test_verdicts_that_cannot_be_read_are_answers_and_stay_unscored(tmp_path, servers):
+def test_unreadable_verdicts_are_stored_and_unscored(tmp_path, servers):
     candidate, judge = servers
     judge.answering = lambda body, index: {
         "message": {"role": "assistant", "content": "Let me think about both"},
         "finish_reason": "length",
     }
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
-    told, calls = ended.manifest["judge"], judge.calls
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}))
+    entry, calls = ended.manifest["judge"], judge.calls
     assert ended.exit_code == 0
-    assert told["unreadable"] == told["cut"] == told["pairs"] == calls
+    assert entry["unreadable"] == entry["cut"] == entry["pairs"] == calls
     assert any("larger max_tokens" in line for line in ended.manifest["warnings"])
     assert set(marks_of(ended)["rule"]) == {"no verdict"}
     quiet_mark(ended.folder)
     assert judge.calls == calls
 
 
-def test_verdicts_in_words_that_nobody_can_read_are_warned_of(tmp_path, servers):
+def test_unreadable_verdicts_raise_a_warning(tmp_path, servers):
     candidate, judge = servers
     judge.answering = lambda body, index: "It depends."
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
-    told = wardround("run", study, cwd=tmp_path)
-    assert re.search(r"warning: (\d+) of the judge's \1 verdicts could not be read", told.stderr)
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url})
+    process = wardround("run", study, cwd=tmp_path)
+    assert re.search(r"warning: (\d+) of the judge's \1 verdicts could not be read", process.stderr)
 
 
-def test_a_judge_that_is_an_examined_candidate_is_warned_of_once(tmp_path, servers):
+def test_a_judge_that_is_an_examined_candidate_raises_one_warning(tmp_path, servers):
     candidate, _ = servers
-    candidate.answering = lambda body, index: (judges if "Proposed" in text_of(body) else lists)(body, index)
-    ended = run(ward(tmp_path, candidate.url, {"base_url": candidate.url, "model": "exam"}))
+    candidate.answering = lambda body, index: (compare_letters if "Proposed" in text_of(body) else list_diagnoses)(
+        body, index
+    )
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": candidate.url, "model": "exam"}))
     expected = ["the judge is the examined candidate 'server' itself"]
     assert ended.manifest["warnings"] == expected
     assert quiet_mark(ended.folder).manifest["warnings"] == expected
 
 
-def test_the_budget_holds_for_the_judge_too(tmp_path, servers):
+def test_the_budget_limits_the_judge_too(tmp_path, servers):
     candidate, judge = servers
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1}, budget={"requests": 12})
+    study = write_judged_study(
+        tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1}, budget={"requests": 12}
+    )
     ended = run(study)
     sentinels = ended.manifest["sentinel"]["server"]["asked_again"]
     assert judge.calls == 12 - 8 - sentinels
@@ -230,32 +241,32 @@ def test_the_budget_holds_for_the_judge_too(tmp_path, servers):
 
 def test_an_offline_study_refuses_a_judge_elsewhere_before_anything_is_asked(tmp_path, servers):
     candidate, _ = servers
-    study = ward(tmp_path, candidate.url, {"base_url": "http://judge.example/v1"}, top={"offline": True})
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": "http://judge.example/v1"}, top={"offline": True})
     with pytest.raises(WardroundError, match=r"offline.*judge\.example"):
         run(study)
     assert candidate.calls == 0
 
 
 @pytest.mark.parametrize(
-    ("judge", "complaint"),
+    ("judge", "problem"),
     [
         ({"provider": "oracle"}, "unknown provider 'oracle'"),
         ({"provider": "lexical", "extra_body": {"synonyms": "none.csv"}}, "there is no such table"),
         ({"provider": "lexical", "extra_body": {"fuzzy": True}}, "extra_body.fuzzy: unknown key"),
     ],
 )
-def test_a_judge_that_cannot_be_is_refused_before_anything_is_asked(tmp_path, servers, judge, complaint):
+def test_wrong_judge_settings_are_refused_before_anything_is_asked(tmp_path, servers, judge, problem):
     candidate, _ = servers
-    with pytest.raises(WardroundError, match=complaint):
-        run(ward(tmp_path, candidate.url, judge))
+    with pytest.raises(WardroundError, match=problem):
+        run(write_judged_study(tmp_path, candidate.url, judge))
     assert candidate.calls == 0
 
 
-def test_the_rule_judges_without_a_call_and_says_so(tmp_path, servers):
+def test_the_lexical_judge_makes_no_call_and_is_named_in_marks(tmp_path, servers):
     candidate, judge = servers
     (tmp_path / "names.csv").write_text("name,same_as\nLupus,gout\n")
     table = {"provider": "lexical", "extra_body": {"synonyms": "names.csv"}}
-    ended = run(ward(tmp_path, candidate.url, table))
+    ended = run(write_judged_study(tmp_path, candidate.url, table))
     marks = marks_of(ended)
     assert judge.calls == 0
     (name,) = set(marks["judge"])
@@ -265,9 +276,9 @@ def test_the_rule_judges_without_a_call_and_says_so(tmp_path, servers):
     assert marks.filter(pl.col("case") == "case-3")["hits"].to_list() == [[False, False, True]]
 
 
-def test_what_the_judge_said_is_packed_with_the_run(tmp_path, servers):
+def test_the_answers_of_the_judge_are_packed_with_the_run(tmp_path, servers):
     candidate, judge = servers
-    ended = run(ward(tmp_path, candidate.url, {"base_url": judge.url}), pack=True)
+    ended = run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}), pack=True)
     before = marks_of(ended)
     (tmp_path / "answers.sqlite").unlink()
     judge.stop()
@@ -276,13 +287,13 @@ def test_what_the_judge_said_is_packed_with_the_run(tmp_path, servers):
 
 def test_calls_of_a_judge_are_not_counted_as_those_of_a_candidate_named_judge(tmp_path, servers):
     candidate, judge = servers
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url}, candidate={"name": "judge"})
-    told = run(study).manifest
-    assert told["candidates"][0]["calls"] == 8
-    assert told["judge"]["calls"] == judge.calls
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}, candidate={"name": "judge"})
+    manifest = run(study).manifest
+    assert manifest["candidates"][0]["calls"] == 8
+    assert manifest["judge"]["calls"] == judge.calls
 
 
-def test_a_study_of_choices_alone_never_meets_its_judge(tmp_path, servers):
+def test_a_study_of_choices_never_calls_its_judge(tmp_path, servers):
     _, judge = servers
     write_cases(tmp_path / "cases", [case(number) for number in range(3)])
     with ExamServer() as candidate:
@@ -291,9 +302,9 @@ def test_a_study_of_choices_alone_never_meets_its_judge(tmp_path, servers):
     assert (ended.exit_code, judge.calls, ended.manifest["judge"]["pairs"]) == (0, 0, 0)
 
 
-def test_verdicts_are_rows_of_the_one_store(tmp_path, servers):
+def test_verdicts_are_in_the_store_of_answers(tmp_path, servers):
     candidate, judge = servers
-    run(ward(tmp_path, candidate.url, {"base_url": judge.url}))
+    run(write_judged_study(tmp_path, candidate.url, {"base_url": judge.url}))
     connection = sqlite3.connect(tmp_path / "answers.sqlite")
     runs = dict(connection.execute("select run, count(*) from calls group by run").fetchall())
     connection.close()
@@ -302,42 +313,41 @@ def test_verdicts_are_rows_of_the_one_store(tmp_path, servers):
 
 def test_check_asks_the_judge_for_one_verdict(tmp_path, servers):
     candidate, judge = servers
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
-    told = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
-    assert told.ready
-    assert told.told["judge"]["warnings"] == []
-    assert [pair_in(body) for body in judge.bodies] == [("pneumonia", "pneumonia")]
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url})
+    checked = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
+    assert checked.ready
+    assert checked.summary["judge"]["warnings"] == []
+    assert [judged_pair(body) for body in judge.bodies] == [("pneumonia", "pneumonia")]
     judge.answering = lambda body, index: "Who knows?"
-    study = ward(tmp_path / "unreadable", candidate.url, {"base_url": judge.url})
-    told = check_study(study, runs=tmp_path / "unreadable" / "runs", note=lambda line: None)
-    assert "it says no readable verdict" in told.told["judge"]["warnings"][-1]
+    study = write_judged_study(tmp_path / "unreadable", candidate.url, {"base_url": judge.url})
+    checked = check_study(study, runs=tmp_path / "unreadable" / "runs", note=lambda line: None)
+    assert "it says no readable verdict" in checked.summary["judge"]["warnings"][-1]
 
 
-def test_a_check_is_not_passed_where_the_judge_does_not_answer(tmp_path, servers):
+def test_a_check_fails_if_the_judge_does_not_answer(tmp_path, servers):
     candidate, judge = servers
     judge.replying = lambda body, number: web.json_response({"error": "no such model"}, status=404)
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url})
-    told = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
-    assert not told.ready
-    assert "no such model" in told.told["judge"]["why"]
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url})
+    checked = check_study(study, runs=tmp_path / "runs", note=lambda line: None)
+    assert not checked.ready
+    assert "no such model" in checked.summary["judge"]["why"]
 
 
-def test_ctrl_c_while_the_judge_is_heard_keeps_its_verdicts(tmp_path, servers):
+def test_ctrl_c_during_the_calls_of_the_judge_keeps_its_verdicts(tmp_path, servers):
     candidate, judge = servers
-    judge.service_seconds = 0.3
-    study = ward(tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1})
+    judge.hold(answers=2)
+    study = write_judged_study(tmp_path, candidate.url, {"base_url": judge.url, "concurrency": 1})
     process = start("run", study, "--runs", tmp_path / "runs", cwd=tmp_path)
-    while judge.succeeded < 2 and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    judge.wait_for(lambda: judge.held > 0, process)
+    process.send_signal(signal.SIGINT)  # pending before the reply: at most one more call begins
+    judge.release()
+    out, err = process.communicate()
     assert process.returncode == 130, (out, err)
     calls = judge.calls
     assert calls < 14
     manifest = json.loads((tmp_path / "runs" / "exam" / "manifest.json").read_text())
     assert manifest["why"] == "the judge: it was interrupted"
     assert manifest["judge"]["new"] == judge.succeeded == calls
-    judge.service_seconds = 0.0
     again = run(study)
     assert (again.exit_code, judge.calls) == (0, again.manifest["judge"]["pairs"])
 

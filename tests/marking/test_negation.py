@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wardround.marking.evidence.document import read, sentences
-from wardround.marking.evidence.grounding import grounded
+from wardround.marking.evidence.document import read_document, split_sentences
+from wardround.marking.evidence.grounding import is_supported
 
 DENYING = [
     "There was no evidence of sarcoidosis.",
@@ -54,46 +54,46 @@ AFFIRMING = [
 
 @pytest.mark.parametrize("sentence", DENYING)
 def test_a_denial_does_not_support(sentence):
-    assert not grounded("sarcoidosis", [sentence])
-    assert grounded("sarcoidosis", [f"{sentence} Later, sarcoidosis was diagnosed."])
-    assert grounded("sarcoidosis", [sentence, "Sarcoidosis of the lung"])
+    assert not is_supported(["sarcoidosis"], [sentence])
+    assert is_supported(["sarcoidosis"], [f"{sentence} Later, sarcoidosis was diagnosed."])
+    assert is_supported(["sarcoidosis"], [sentence, "Sarcoidosis of the lung"])
 
 
 @pytest.mark.parametrize("sentence", AFFIRMING)
 def test_what_is_not_denied_supports(sentence):
-    assert grounded("sarcoidosis", [sentence])
+    assert is_supported(["sarcoidosis"], [sentence])
 
 
 def test_a_denied_name_is_not_put_together_from_other_words():
-    assert not grounded("hepatic adenoma", ["Hepatic lesions\nNo adenoma was found."])
-    assert grounded("hepatic adenoma", ["Hepatic lesions\nAn adenoma was found."])
+    assert not is_supported(["hepatic adenoma"], ["Hepatic lesions\nNo adenoma was found."])
+    assert is_supported(["hepatic adenoma"], ["Hepatic lesions\nAn adenoma was found."])
 
 
 def test_a_window_reaches_over_one_sentence_end_at_most():
-    assert grounded("renal angiomyolipoma", ["Renal masses. They were angiomyolipomas."])
-    assert not grounded("renal angiomyolipoma", ["Renal masses. We had ten. They were angiomyolipomas."])
+    assert is_supported(["renal angiomyolipoma"], ["Renal masses. They were angiomyolipomas."])
+    assert not is_supported(["renal angiomyolipoma"], ["Renal masses. We had ten. They were angiomyolipomas."])
 
 
 def test_what_decides_a_name_cannot_be_left_out():
     name = "chronic beta gamma delta epsilon"
-    assert not grounded(name, ["acute beta gamma delta epsilon"])
-    assert grounded(name, ["chronic beta gamma delta"])
+    assert not is_supported([name], ["acute beta gamma delta epsilon"])
+    assert is_supported([name], ["chronic beta gamma delta"])
 
 
 def test_non_makes_another_disease():
-    assert not grounded("Hodgkin lymphoma", ["Non-Hodgkin lymphoma of the stomach"])
-    assert grounded("non-Hodgkin lymphoma", ["Non-Hodgkin lymphoma of the stomach"])
-    assert not grounded("non-Hodgkin lymphoma", ["Hodgkin lymphoma"])
+    assert not is_supported(["Hodgkin lymphoma"], ["Non-Hodgkin lymphoma of the stomach"])
+    assert is_supported(["non-Hodgkin lymphoma"], ["Non-Hodgkin lymphoma of the stomach"])
+    assert not is_supported(["non-Hodgkin lymphoma"], ["Hodgkin lymphoma"])
 
 
 def test_an_abbreviation_in_brackets_is_a_name_too():
-    assert grounded("polypoidal choroidal vasculopathy (PCV)", ["PCV in Asian eyes"])
-    assert grounded("polypoidal choroidal vasculopathy (PCV)", ["polypoidal choroidal vasculopathy"])
+    assert is_supported(["polypoidal choroidal vasculopathy (PCV)"], ["PCV in Asian eyes"])
+    assert is_supported(["polypoidal choroidal vasculopathy (PCV)"], ["polypoidal choroidal vasculopathy"])
 
 
 def test_sentences_end_where_they_end():
     text = "Imaging of X\nIt was 3.5 cm (Fig. 2), e.g. Large. Dr. Smith saw it. Was it? It was."
-    assert sentences(text) == [
+    assert split_sentences(text) == [
         "Imaging of X",
         "It was 3.5 cm (Fig. 2), e.g. Large.",
         "Dr. Smith saw it.",
@@ -103,8 +103,8 @@ def test_sentences_end_where_they_end():
 
 
 def test_words_of_a_document_know_their_sentence():
-    words = read("No gout. Crohn's disease, however, was seen.").words
-    assert [(word.text, word.sentence, word.denied) for word in words[:4]] == [
+    words = read_document("No gout. Crohn's disease, however, was seen.").words
+    assert [(word.text, word.sentence, word.is_denied) for word in words[:4]] == [
         ("no", 0, False),
         ("gout", 0, True),
         ("crohn", 1, False),

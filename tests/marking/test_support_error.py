@@ -11,7 +11,13 @@ from exam_study import wardround
 from scipy.stats import binomtest
 
 from wardround.core.errors import BadInput
-from wardround.measuring.validation.support_error import Labelled, our_labels, read_labels, support_error, support_note
+from wardround.measuring.validation.support_error import (
+    LabelledPair,
+    our_labels,
+    read_labels,
+    support_error,
+    support_note,
+)
 
 
 def test_our_labels_are_balanced_and_independent():
@@ -21,44 +27,44 @@ def test_our_labels_are_balanced_and_independent():
     halves = Counter(pair.part for pair in pairs)
     assert abs(halves["tuning"] - halves["held-out"]) <= 2
     assert set(Counter((pair.document, pair.supports) for pair in pairs).values()) == {1}
-    held = {pair.document for pair in pairs if pair.part == "held-out"}
-    assert not held & {pair.document for pair in pairs if pair.part == "tuning"}
+    held_out = {pair.document for pair in pairs if pair.part == "held-out"}
+    assert not held_out & {pair.document for pair in pairs if pair.part == "tuning"}
 
 
-def test_figures_are_those_of_the_held_out_half():
-    found = support_error()
-    held = [pair for pair in our_labels() if pair.part == "held-out"]
-    assert found == support_error(pairs=held)
-    assert found.n == len(held)
-    assert found.sensitivity.value >= 0.75
-    assert found.specificity.value >= 0.9
-    assert f"on {found.n} labelled pairs, ours" in support_note()
+def test_the_default_figures_are_those_of_the_held_out_half():
+    error = support_error()
+    held_out = [pair for pair in our_labels() if pair.part == "held-out"]
+    assert error == support_error(pairs=held_out)
+    assert error.n == len(held_out)
+    assert error.sensitivity.value >= 0.75
+    assert error.specificity.value >= 0.9
+    assert f"on {error.n} labelled pairs, ours" in support_note()
 
 
-def test_the_docs_tell_these_figures():
+def test_the_docs_state_the_figures_of_both_halves():
     docs = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
     for name, part in (("held-out", "held-out half"), ("tuning", "tuning half")):
-        found = support_error(pairs=[pair for pair in our_labels() if pair.part == name])
-        rates = " | ".join(f"{rate.value:.2f} ({rate.low:.2f} to {rate.high:.2f})" for rate in found)
-        assert f"| {part} | {rates} | {found.n} |" in docs
+        error = support_error(pairs=[pair for pair in our_labels() if pair.part == name])
+        rates = " | ".join(f"{rate.value:.2f} ({rate.low:.2f} to {rate.high:.2f})" for rate in error)
+        assert f"| {part} | {rates} | {error.n} |" in docs
 
 
-def test_labels_of_your_own(tmp_path):
+def test_the_command_takes_labels_from_a_file(tmp_path):
     rows = [("On gout", "gout", True), ("No gout", "gout", False), ("On podagra", "gout", True)]
     lines = [json.dumps(dict(zip(("document", "diagnosis", "supports"), row, strict=True))) for row in rows]
     (tmp_path / "labels.jsonl").write_text("\n".join(lines))
-    told = wardround("judge", "support", "--labels", "labels.jsonl", "--json", cwd=tmp_path)
-    found = json.loads(told.stdout)
-    assert (found["pairs"], found["sensitivity"]["value"], found["specificity"]["value"]) == (3, 0.5, 1.0)
+    process = wardround("judge", "support", "--labels", "labels.jsonl", "--json", cwd=tmp_path)
+    error = json.loads(process.stdout)
+    assert (error["pairs"], error["sensitivity"]["value"], error["specificity"]["value"]) == (3, 0.5, 1.0)
     ours = wardround("judge", "support", cwd=tmp_path)
-    assert "the held-out half of ours" in ours.stdout
+    assert "the held-out half of the built-in pairs" in ours.stdout
 
 
 def test_rates_and_intervals_are_as_counted():
-    pairs = [Labelled(f"d{number}", "x", number < 12) for number in range(20)]
+    pairs = [LabelledPair(f"d{number}", "x", number < 12) for number in range(20)]
     says = {f"d{number}" for number in (0, 1, 2, 3, 4, 5, 6, 7, 8, 13)}
-    found = support_error(lambda names, documents: documents[0] in says, pairs)
-    for rate, hits, n in ((found.sensitivity, 9, 12), (found.specificity, 7, 8)):
+    error = support_error(lambda names, documents: documents[0] in says, pairs)
+    for rate, hits, n in ((error.sensitivity, 9, 12), (error.specificity, 7, 8)):
         exact = binomtest(hits, n).proportion_ci(method="wilson")
         assert rate.value == hits / n
         assert (rate.low, rate.high) == pytest.approx((exact.low, exact.high))
@@ -66,22 +72,22 @@ def test_rates_and_intervals_are_as_counted():
     assert support_error(pairs=pairs[:3]).specificity.value is None
 
 
-def test_other_names_count():
-    pair = Labelled("On podagra", "gout", True, ("podagra",))
+def test_accepted_names_count():
+    pair = LabelledPair("On podagra", "gout", True, ("podagra",))
     assert support_error(pairs=[pair]).sensitivity.value == 1.0
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "problem"),
     [
         ("{", "is not JSON"),
-        ("[]", "expected a text"),
+        ("[]", "expected an object"),
         ('{"document": "d", "diagnosis": "x", "supports": "yes"}', "expected true or false"),
         ('{"document": "d", "diagnosis": "x", "supports": true, "accept": "y"}', "expected a list of names"),
     ],
 )
-def test_labels_that_cannot_be_read_are_named(tmp_path, line, said):
+def test_labels_that_cannot_be_read_are_named(tmp_path, line, problem):
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps({"document": "d", "diagnosis": "x", "supports": True}) + f"\n{line}\n")
-    with pytest.raises(BadInput, match=f"labels.jsonl.*2.*{said}"):
+    with pytest.raises(BadInput, match=f"labels.jsonl.*2.*{problem}"):
         read_labels(file)

@@ -1,4 +1,4 @@
-"""A judge that says whether documents support a diagnosis: asked once a pair, stored, and counted where it fails."""
+"""A judge of support: asked once for each pair, stored, and counted if it fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from exam_server import ExamServer, text_of
 from exam_study import write_cases, write_study
-from judge_ward import judges, run
+from judged_study import compare_letters, run
 from library_study import case, library
 
 from wardround.api import mark_run
@@ -24,21 +24,21 @@ def index(tmp_path_factory) -> Path:
     return library(tmp_path_factory.mktemp("library"))
 
 
-def says_amyloidosis(body: dict[str, Any], number: int) -> str:
+def answer_amyloidosis(body: dict[str, Any], number: int) -> str:
     return "1. amyloidosis"
 
 
-def believes_names(body: dict[str, Any], number: int) -> str:
-    """Says yes to documents that name the diagnosis; of those about jaundice it cannot say."""
+def confirm_names(body: dict[str, Any], number: int) -> str:
+    """Yes to documents that name the diagnosis; no readable verdict on those about jaundice."""
     text = text_of(body)
     if "speak for a diagnosis" not in text:
-        return judges(body, number)
+        return compare_letters(body, number)
     diagnosis = re.search(r"^Diagnosis: (.*)$", text, re.M)[1]
     documents = text[: text.index("Diagnosis: ")]
     return "Perhaps" if "jaundice" in documents else "A" if diagnosis in documents else "B"
 
 
-def fails_on_nodes(body: dict[str, Any], number: int) -> web.Response | None:
+def fail_on_nodes(body: dict[str, Any], number: int) -> web.Response | None:
     text = text_of(body)
     return web.Response(status=500) if "hilar nodes" in text and "speak for a diagnosis" in text else None
 
@@ -51,25 +51,25 @@ def study(folder: Path, candidate: str, judge: str, index: Path, **more: Any) ->
         top={"questions": ["open"]},
         conditions={"evidence": ["none", "reference"]},
         literature={"index": str(index), "support": "judge"},
-        judge={"provider": "openai", "model": "judge", "base_url": judge, "attempts": 1, "timeout": 20},
+        judge={"provider": "openai", "model": "judge", "base_url": judge, "attempts": 1, "timeout": 600},
         **more,
     )
 
 
-def told(folder: Path, column: str) -> list[bool | None]:
+def column_of(folder: Path, column: str) -> list[bool | None]:
     marks = pl.read_parquet(folder / "marks.parquet").filter(pl.col("condition").str.contains('"reference"'))
     return marks.sort("case")[column].to_list()
 
 
-def test_each_pair_is_asked_once_and_never_again(tmp_path, index):
-    with ExamServer(says_amyloidosis) as candidate, ExamServer(believes_names) as judge:
-        judge.replying = fails_on_nodes
+def test_each_pair_is_asked_once(tmp_path, index):
+    with ExamServer(answer_amyloidosis) as candidate, ExamServer(confirm_names) as judge:
+        judge.replying = fail_on_nodes
         ended = run(study(tmp_path, candidate.url, judge.url, index))
         asked = [text_of(body) for body in judge.bodies if "speak for a diagnosis" in text_of(body)]
-        # six cases: is the truth there, and is amyloidosis there; of the case that is amyloidosis both are one
+        # six cases with the gold and with amyloidosis, which are one pair in the case of amyloidosis
         assert len(set(asked)) == len(asked) == 11
-        assert told(ended.folder, "covered") == [None, True, None, True, True, True]
-        assert told(ended.folder, "grounded") == [None, True, None, False, False, False]
+        assert column_of(ended.folder, "covered") == [None, True, None, True, True, True]
+        assert column_of(ended.folder, "grounded") == [None, True, None, False, False, False]
         assert ended.manifest["judge"]["support"] == {"pairs": 11, "unreadable": 2, "unanswered": 2}
         assert ended.exit_code == 3
         measures = pl.read_csv(ended.folder / "measures.csv").filter(pl.col("measure") == "grounded")
@@ -77,8 +77,8 @@ def test_each_pair_is_asked_once_and_never_again(tmp_path, index):
 
         judge.replying, calls = None, judge.calls
         again = mark_run(ended.folder, note=lambda line: None)
-        assert judge.calls == calls + 2  # what failed, and nothing else
-        assert told(ended.folder, "covered") == [True, True, None, True, True, True]
+        assert judge.calls == calls + 2  # only those that failed
+        assert column_of(ended.folder, "covered") == [True, True, None, True, True, True]
         assert again.exit_code == 0
         mark_run(ended.folder, note=lambda line: None)
         assert judge.calls == calls + 2
@@ -97,12 +97,12 @@ def test_a_simulated_judge_errs_as_planted(tmp_path, index):
     )
     file.write_text(text)
     ended = run(file)
-    assert told(ended.folder, "covered") == [False] * 6  # it calls no support support
+    assert column_of(ended.folder, "covered") == [False] * 6  # its verdict on supported pairs is always wrong
     assert ended.exit_code == 0
 
 
 @pytest.mark.parametrize("judge", ["", '[judge]\nprovider = "lexical"\n'])
-def test_it_needs_a_judge_that_is_a_model(tmp_path, judge):
+def test_support_by_a_rule_is_refused(tmp_path, judge):
     file = tmp_path / "study.toml"
     file.write_text(
         'name = "x"\ncases = "cases"\n[[candidates]]\nname = "c"\nprovider = "simulated"\n'
@@ -112,7 +112,7 @@ def test_it_needs_a_judge_that_is_a_model(tmp_path, judge):
         load_study(file)
 
 
-def test_a_study_without_it_is_bound_as_before(tmp_path):
+def test_the_default_of_support_is_not_in_the_hash_of_a_study(tmp_path):
     text = (
         'name = "x"\ncases = "cases"\n[[candidates]]\nname = "c"\nprovider = "simulated"\n[literature]\nindex = "i"\n'
     )

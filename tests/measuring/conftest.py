@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from all_kinds import NAMES, all_kinds
+from made_marks import NAMES, all_kinds
 
 from wardround.measuring import measure
 
@@ -14,6 +14,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 
 @pytest.fixture(scope="session")
 def whole() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Marks of which every measure can be taken, and their measures."""
+    """Marks that have every measure, and their measures."""
     marks, study = all_kinds(NAMES)
     return marks, measure(marks, study)

@@ -11,49 +11,49 @@ from wardround.measuring import compare
 from wardround.measuring.engine.tables import COMPARISONS
 
 
-def two(ballots: dict[str, list[str]], **told: object) -> pl.DataFrame:
+def two(ballots: dict[str, list[str]], **fields: object) -> pl.DataFrame:
     return made_marks(
         line
         for name, cases in ballots.items()
         for case, ballot in enumerate(cases)
-        for line in votes(case, ballot, candidate=name, **told)
+        for line in votes(case, ballot, candidate=name, **fields)
     )
 
 
-def test_a_paired_difference_by_hand():
+def test_a_paired_difference_is_that_computed_by_hand():
     marks = two({"a": ["00", "00", "01", "11", "00", "00"], "b": ["00", "01", "01", "11", "11", "--"]})
-    told = compare(marks, made_study("a", "b", trials=2)).to_dicts()
-    assert len(told) == 1
-    assert (told[0]["a"], told[0]["b"], told[0]["slice"], told[0]["measure"]) == ("a", "b", "{}", "accuracy")
-    assert told[0]["value"] == pytest.approx(9 / 12 - 4 / 12)
-    assert told[0]["p"] == told[0]["p_adjusted"] == float(exact_p([0, 1, 0, 0, 2, 2]))
-    assert (told[0]["n"], told[0]["clusters"], told[0]["low"]) == (12, 6, None)
-    assert told[0]["method"] == "sign-flip (all flips), too few cases"
-    assert told[0]["family"] == "default (not declared)"
+    lines = compare(marks, made_study("a", "b", trials=2)).to_dicts()
+    assert len(lines) == 1
+    assert (lines[0]["a"], lines[0]["b"], lines[0]["slice"], lines[0]["measure"]) == ("a", "b", "{}", "accuracy")
+    assert lines[0]["value"] == pytest.approx(9 / 12 - 4 / 12)
+    assert lines[0]["p"] == lines[0]["p_adjusted"] == float(exact_p([0, 1, 0, 0, 2, 2]))
+    assert (lines[0]["n"], lines[0]["clusters"], lines[0]["low"]) == (12, 6, None)
+    assert lines[0]["method"] == "sign-flip (all flips), too few cases"
+    assert lines[0]["family"] == "default (not declared)"
 
 
 def test_only_what_both_were_asked_is_compared():
     """b was never asked case 9, and not under swapped images: neither may count for a."""
     rows = [mark(case, "right", candidate="a", at_images=at) for case in range(10) for at in ("as-is", "swapped")]
     rows += [mark(case, "right" if case else "wrong", candidate="b", at_images="as-is") for case in range(9)]
-    told = compare(made_marks(rows), made_study("a", "b", conditions={"images": ["as-is", "swapped"]})).to_dicts()[0]
-    assert (told["value"], told["n"], told["clusters"]) == (pytest.approx(1 / 9), 9, 9)
+    line = compare(made_marks(rows), made_study("a", "b", conditions={"images": ["as-is", "swapped"]})).to_dicts()[0]
+    assert (line["value"], line["n"], line["clusters"]) == (pytest.approx(1 / 9), 9, 9)
 
 
 def test_a_trial_that_one_side_lacks_is_left_out_on_the_other():
     marks = two({"a": ["0011", "0000"], "b": ["00", "1111"]})
-    told = compare(marks, made_study("a", "b", trials=4)).to_dicts()[0]
-    assert told["n"] == 6
-    assert told["value"] == pytest.approx(6 / 6 - 2 / 6)
+    line = compare(marks, made_study("a", "b", trials=4)).to_dicts()[0]
+    assert line["n"] == 6
+    assert line["value"] == pytest.approx(6 / 6 - 2 / 6)
 
 
 def test_probabilities_stand_for_all_trials():
     at = {"at_confidence": "logprobs"}
     rows = [mark(case, candidate="a", shares=[0.75, 0.25, 0.0, 0.0], **at) for case in range(3)]
     rows += [line for case in range(3) for line in votes(case, "0111", candidate="b", **at)]
-    told = compare(made_marks(rows), made_study("a", "b", trials=4)).to_dicts()[0]
-    assert told["value"] == pytest.approx(0.5)
-    assert told["clusters"] == 3
+    first_line = compare(made_marks(rows), made_study("a", "b", trials=4)).to_dicts()[0]
+    assert first_line["value"] == pytest.approx(0.5)
+    assert first_line["clusters"] == 3
 
 
 def test_an_axis_is_compared_within_each_candidate():
@@ -67,9 +67,9 @@ def test_an_axis_is_compared_within_each_candidate():
             rows.append(mark(case, "right", candidate="b", at_images="as-is", at_options=options))
         rows.append(mark(case, "right", candidate="a", at_images="blank", at_options="shuffled"))
     table = compare(made_marks(rows), made_study("a", "b", conditions=conditions, comparisons=family))
-    told = table.select("a", "b", "slice", "value", "n", "p").rows()
+    lines = table.select("a", "b", "slice", "value", "n", "p").rows()
     flips = float(exact_p([1] * 9))
-    assert told == [
+    assert lines == [
         ("as-is", "swapped", '{"candidate":"a"}', 1.0, 18, flips),
         ("blank", "swapped", '{"candidate":"a"}', 1.0, 9, flips),
         ("as-is", "swapped", '{"candidate":"b"}', None, 0, None),
@@ -80,14 +80,14 @@ def test_an_axis_is_compared_within_each_candidate():
 
 def test_the_interval_is_that_of_the_paired_difference():
     marks = random_marks(5, {"a": 0.6, "b": 0.5}, cases=150, trials=2)
-    told = compare(marks, made_study("a", "b", trials=2)).to_dicts()[0]
+    line = compare(marks, made_study("a", "b", trials=2)).to_dicts()[0]
     right = (pl.col("outcome") == "right").cast(pl.Int64)
     sums = marks.group_by("cluster", "candidate").agg(right.sum()).pivot("candidate", index="cluster")
     difference = (sums["a"] - sums["b"]).to_list()
-    assert told["value"] == pytest.approx(sum(difference) / 300)
+    assert line["value"] == pytest.approx(sum(difference) / 300)
     low, high = scipy_ratio_interval(difference, [2] * 150)
-    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.006)
-    assert told["method"] == "sign-flip (10000 flips), bootstrap"
+    assert (line["low"], line["high"]) == pytest.approx((low, high), abs=0.006)
+    assert line["method"] == "sign-flip (10000 flips), bootstrap"
 
 
 def test_all_pairs_of_candidates_are_one_family():
@@ -133,10 +133,10 @@ def test_one_candidate_or_none_has_nothing_to_compare():
     assert dict(nothing.schema) == COMPARISONS
 
 
-def test_a_candidate_without_marks_is_told_so():
+def test_a_candidate_without_marks_has_a_line_without_a_value():
     family = {"all": {"measure": "accuracy", "between": "candidate", "reference": "b"}}
-    told = compare(made_marks([mark(0, candidate="a")]), made_study("a", "b", comparisons=family)).to_dicts()
-    assert [(line["a"], line["b"], line["n"], line["value"]) for line in told] == [("a", "b", 0, None)]
+    lines = compare(made_marks([mark(0, candidate="a")]), made_study("a", "b", comparisons=family)).to_dicts()
+    assert [(line["a"], line["b"], line["n"], line["value"]) for line in lines] == [("a", "b", 0, None)]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_candidate_without_marks_is_told_so():
         ({"measure": "accuracy", "between": "candidate", "reference": "c"}, "expected one of a, b"),
     ],
 )
-def test_a_family_that_cannot_be_is_one_line(family, said):
+def test_an_impossible_family_is_refused_in_one_line(family, said):
     with pytest.raises(WardroundError, match=said) as error:
         compare(made_marks([mark(0)]), made_study("a", "b", comparisons={"f": family}))
     assert "\n" not in str(error.value)

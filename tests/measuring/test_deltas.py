@@ -5,10 +5,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from all_kinds import at, frame
 from flip_oracle import exact_p
 from interval_oracle import scipy_ratio_interval
-from made_marks import made_study, row, votes
+from made_marks import at, frame, made_study, row, votes
 
 from wardround.core.errors import WardroundError
 from wardround.measuring import compare, measure
@@ -16,13 +15,13 @@ from wardround.measuring import compare, measure
 FAMILY = {"worn": {"measure": "accuracy", "between": "severity", "reference": "L0"}}
 
 
-def clean(case: int, word: str, **told: Any) -> list[dict[str, Any]]:
-    return votes(case, word, **{"question": "mcq", "severity": "L0", "condition": at(degradation="assigned")} | told)
+def clean(case: int, word: str, **fields: Any) -> list[dict[str, Any]]:
+    return votes(case, word, **{"question": "mcq", "severity": "L0", "condition": at(degradation="assigned")} | fields)
 
 
-def worn(case: int, level: str, word: str, kind: str = "noise", **told: Any) -> list[dict[str, Any]]:
+def worn(case: int, level: str, word: str, kind: str = "noise", **fields: Any) -> list[dict[str, Any]]:
     about = {"question": f"{kind}-{level}", "of": "mcq", "severity": level, "type": kind, "category": kind.title()}
-    return votes(case, word, **about | {"condition": at(degradation="assigned")} | told)
+    return votes(case, word, **about | {"condition": at(degradation="assigned")} | fields)
 
 
 def changes(rows: list[dict[str, Any]], trials: int, family: dict[str, Any] = FAMILY) -> pl.DataFrame:
@@ -31,8 +30,8 @@ def changes(rows: list[dict[str, Any]], trials: int, family: dict[str, Any] = FA
 
 def change(table: pl.DataFrame, severity: str, **slice: str) -> dict[str, Any]:
     name = json.dumps({**slice, "candidate": "one"}, sort_keys=True, separators=(",", ":"))
-    (found,) = table.filter(a=severity, b="L0", slice=name).to_dicts()
-    return found
+    (result,) = table.filter(a=severity, b="L0", slice=name).to_dicts()
+    return result
 
 
 def test_a_change_is_the_mean_over_records_of_the_difference_from_their_own_original():
@@ -58,12 +57,12 @@ def test_a_change_is_tested_by_flips_of_clusters_and_its_interval_is_paired():
         before, after = words[case % 7], words[(3 * case) % 5]
         rows += [*clean(case, before), *worn(case, "L2", after)]
         difference.append((after.count("0") - before.count("0")) / 4)
-    told = change(changes(rows, 4), "L2")
-    assert told["value"] == pytest.approx(sum(difference) / 60)
-    assert (told["low"], told["high"]) == pytest.approx(scipy_ratio_interval(difference, [1] * 60), abs=0.01)
-    assert told["method"] == "sign-flip (10000 flips), bootstrap"
+    result = change(changes(rows, 4), "L2")
+    assert result["value"] == pytest.approx(sum(difference) / 60)
+    assert (result["low"], result["high"]) == pytest.approx(scipy_ratio_interval(difference, [1] * 60), abs=0.01)
+    assert result["method"] == "sign-flip (10000 flips), bootstrap"
     few = changes([line for line in rows if int(line["case"].removeprefix("case-")) < 12], 4)
-    assert change(few, "L2")["p"] == float(exact_p([round(4 * each) for each in difference[:12]]))
+    assert change(few, "L2")["p"] == float(exact_p([round(4 * part) for part in difference[:12]]))
 
 
 def test_the_original_is_the_same_question_undegraded_where_the_condition_degrades():
@@ -71,12 +70,12 @@ def test_the_original_is_the_same_question_undegraded_where_the_condition_degrad
     rows = []
     for case in range(9):
         for question, of, words in (("mcq", None, ("0001", "0111")), ("again", "mcq", ("0000", "1111"))):
-            told = {"question": question, "of": of}
-            rows += votes(case, words[0], condition=at(degradation="none"), severity="L0", **told)
+            result = {"question": question, "of": of}
+            rows += votes(case, words[0], condition=at(degradation="none"), severity="L0", **result)
             degraded = {"severity": "L2", "type": "noise", "category": "Noise"}
-            rows += votes(case, words[1], condition=at(degradation="noise@L2"), **degraded, **told)
-    told = change(changes(rows, 4), "L2")
-    assert (told["value"], told["n"]) == (pytest.approx((-2 / 4 - 4 / 4) / 2), 72)
+            rows += votes(case, words[1], condition=at(degradation="noise@L2"), **degraded, **result)
+    result = change(changes(rows, 4), "L2")
+    assert (result["value"], result["n"]) == (pytest.approx((-2 / 4 - 4 / 4) / 2), 72)
     fall = row(
         measure(frame(rows), made_study(trials=4)),
         "dke_intra",
@@ -89,8 +88,8 @@ def test_the_clean_twin_may_have_been_asked_undegraded_only():
     rows = []
     for case in range(9):
         rows += [*clean(case, "0000", condition=at(degradation="none")), *worn(case, "L1", "0001")]
-    told = change(changes(rows, 4), "L1")
-    assert (told["value"], told["clusters"], told["method"]) == (-0.25, 9, "sign-flip (all flips), bootstrap")
+    result = change(changes(rows, 4), "L1")
+    assert (result["value"], result["clusters"], result["method"]) == (-0.25, 9, "sign-flip (all flips), bootstrap")
 
 
 def test_other_axes_must_be_alike():
@@ -98,25 +97,25 @@ def test_other_axes_must_be_alike():
     for case in range(9):
         rows += clean(case, "0000", condition=at(degradation="assigned", images="blank"))
         rows += worn(case, "L1", "0001")
-    told = change(changes(rows, 4), "L1")
-    assert (told["value"], told["n"], told["method"]) == (None, 0, "9 records without their L0")
+    result = change(changes(rows, 4), "L1")
+    assert (result["value"], result["n"], result["method"]) == (None, 0, "9 records without their L0")
 
 
 def test_records_without_their_original_are_counted():
     rows = [line for case in range(9) for line in (*clean(case, "00"), *worn(case, "L1", "01"))]
     rows += [line for case in range(9, 12) for line in worn(case, "L1", "11", "blur")]
     table = changes(rows, 2)
-    told = change(table, "L1")
-    assert (told["value"], told["n"]) == (-0.5, 18)
-    assert told["method"] == "sign-flip (all flips), bootstrap; 3 records without their L0"
+    result = change(table, "L1")
+    assert (result["value"], result["n"]) == (-0.5, 18)
+    assert result["method"] == "sign-flip (all flips), bootstrap; 3 records without their L0"
     assert change(table, "L1", type="noise")["method"] == "sign-flip (all flips), bootstrap"
     assert change(table, "L1", type="blur")["method"] == "3 records without their L0"
 
 
 def test_a_trial_that_was_not_answered_on_both_sides_is_left_out():
     rows = [line for case in range(9) for line in (*clean(case, "0011"), *worn(case, "L1", "01"))]
-    told = change(changes(rows, 4), "L1")
-    assert (told["value"], told["n"]) == (pytest.approx(1 / 2 - 2 / 2), 18)
+    result = change(changes(rows, 4), "L1")
+    assert (result["value"], result["n"]) == (pytest.approx(1 / 2 - 2 / 2), 18)
 
 
 def test_the_mean_over_capabilities_does_not_weigh_them():
@@ -132,22 +131,22 @@ def test_the_mean_over_capabilities_does_not_weigh_them():
     table = changes([line for line in rows if line["capability"] != "alone"], 4)
     for capability, value in parts.items():
         assert change(table, "L2", capability=capability)["value"] == pytest.approx(value)
-    told = change(table, "L2", capability="mean")
-    assert told["value"] == pytest.approx(sum(parts.values()) / 2)
-    assert (told["n"], told["clusters"], told["p"]) == (48, 12, float(exact_p(flipped)))
+    result = change(table, "L2", capability="mean")
+    assert result["value"] == pytest.approx(sum(parts.values()) / 2)
+    assert (result["n"], result["clusters"], result["p"]) == (48, 12, float(exact_p(flipped)))
     without = change(changes(rows, 4), "L2", capability="mean")
     assert (without["value"], without["n"]) == (None, 0), "nothing of one capability was degraded"
 
 
-def test_means_of_unlike_groups():
+def test_groups_of_unlike_size_have_the_same_weight():
     rows = []
     for case in range(20):
         capability, after = ("few", "1111") if case < 4 else ("many", "0001")
         rows += [*clean(case, "0000", capability=capability), *worn(case, "L2", after, capability=capability)]
     table = changes(rows, 4)
-    told = change(table, "L2", capability="mean")
-    assert told["value"] == pytest.approx((-1 - 1 / 4) / 2)
-    assert told["low"] == told["high"] == pytest.approx(told["value"])
+    result = change(table, "L2", capability="mean")
+    assert result["value"] == pytest.approx((-1 - 1 / 4) / 2)
+    assert result["low"] == result["high"] == pytest.approx(result["value"])
     family = row(measure(frame(rows), made_study(trials=4)), "accuracy", '{"capability":"mean","severity":"L2"}')
     assert (family["value"], family["n"], family["clusters"]) == (pytest.approx((0 + 3 / 4) / 2), 80, 20)
 
@@ -227,5 +226,5 @@ def test_means_of_few_cases_have_the_interval_of_their_kind():
     mean = '{"capability":"mean","severity":"L2"}'
     accuracy, shift = row(table, "accuracy", mean), row(table, "calibration_shift", mean, version="T=4")
     assert (accuracy["method"], shift["method"]) == ("wilson", "student")
-    for told in (accuracy, shift):
-        assert told["low"] < told["value"] < told["high"]
+    for part in (accuracy, shift):
+        assert part["low"] < part["value"] < part["high"]

@@ -1,4 +1,4 @@
-"""Every measure of the design, in one run, against oracles that know nothing of the code."""
+"""Every measure in one run, compared with oracles that are independent of the code."""
 
 import json
 import re
@@ -7,47 +7,40 @@ import measure_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
-from all_kinds import STAGES, at, frame, taken
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_marks import made_study, mark, row, votes
+from made_marks import STAGES, at, frame, made_study, mark, measure_rows, row, votes
 
 from wardround.measuring import measure
-
-DESIGN = """accuracy, accuracy_parsed, majority_accuracy, unparsed, unscored, hit@k, coverage, grounded,
-evidence_based_correct, evidence_misled, knowledge_based_correct, hallucination, recall@k, precision@k, mrr, ndcg@k,
-map, swa, ccr, esa, uas, ece, brier, auroc, mcs, confidence, confidence_missing, vote_share, calibration_shift,
-dke_intra, dke_inter, worst@k, sensitivity, specificity, ppl, bits_per_byte, rouge_l, eds, kappa"""
+from wardround.measuring.measures.catalogue import RECORDS
 
 
-def test_every_name_of_the_design_is_written(whole):
-    found = {re.sub(r"@\d+", "@k", name) for name in whole[1]["measure"]}
-    named = set(re.split(r",\s+", DESIGN.replace("\n", " ")))
-    assert named - found == set()
-    assert found - named == {"accuracy@k"}
-    told = whole[1].filter(pl.col("slice") == "{}", pl.col("value").is_not_null())
-    lines = told.select("measure", "candidate", "version").rows()
-    assert len(lines) == len(set(lines)), "a version tells lines apart"
+def test_every_record_is_written_and_nothing_else(whole):
+    written = {re.sub(r"@\d+", "@k", name) if name != "accuracy@80" else name for name in whole[1]["measure"]}
+    assert written == {record.name for record in RECORDS} == set(oracle.NAMES.split())
+    lines = whole[1].filter(pl.col("slice") == "{}", pl.col("value").is_not_null())
+    versions = lines.select("measure", "candidate", "version").rows()
+    assert len(versions) == len(set(versions)), "lines of one measure differ in their version"
 
 
 def test_values_stay_in_their_range(whole):
-    told = whole[1].filter(pl.col("value").is_not_null(), ~pl.col("measure").is_in(["ppl", "bits_per_byte"]))
+    lines = whole[1].filter(pl.col("value").is_not_null(), ~pl.col("measure").is_in(["ppl", "bits_per_byte"]))
     signed = pl.col("measure").is_in(["uas", "mcs", "calibration_shift", "kappa", "dke_intra", "dke_inter"])
-    assert told.filter(~signed)["value"].is_between(0, 1).all()
-    assert told["value"].is_between(-1, 1).all()
-    inside = told.filter(pl.col("low").is_not_null(), pl.col("method") != "bootstrap")
+    assert lines.filter(~signed)["value"].is_between(0, 1).all()
+    assert lines["value"].is_between(-1, 1).all()
+    inside = lines.filter(pl.col("low").is_not_null(), pl.col("method") != "bootstrap")
     assert ((inside["low"] <= inside["value"] + 1e-9) & (inside["value"] <= inside["high"] + 1e-9)).all()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=4, max_size=60))
-def test_stated_confidence(told):
-    claims = [(number / 20, right) for number, right in told]
+def test_measures_of_stated_confidence_agree_with_the_oracle(expected):
+    claims = [(number / 20, right) for number, right in expected]
     rows = [
         mark(case, "right" if right else "wrong", confidence=stated, condition=at(confidence="verbal"))
         for case, (stated, right) in enumerate(claims)
     ]
-    table = taken(rows)
+    table = measure_rows(rows)
     assert row(table, "ece", version="plug-in, 10 bins, verbal")["value"] == pytest.approx(oracle.ece(claims), abs=1e-8)
     assert row(table, "brier")["value"] == pytest.approx(oracle.brier(claims), abs=1e-8)
     kept = oracle.kept_accuracy(claims, 0.8)
@@ -60,7 +53,7 @@ def test_stated_confidence(told):
 
 def test_confidence_of_votes_is_their_share_and_ties_count_by_their_part():
     words = ["0000", "0001", "0011", "1122", "1110", "00--"]
-    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
     # a tie of two that holds the right one is right by half
     claims = [(1.0, 1.0), (0.75, 1.0), (0.5, 0.5), (0.5, 0.0), (0.75, 0.0), (0.5, 1.0)]
     squared = [r * (1 - c) ** 2 + (1 - r) * c**2 for c, r in claims]
@@ -81,11 +74,11 @@ def test_the_null_of_ece_is_what_calibrated_candidates_show():
         )
         for case, stated in enumerate(confidences.tolist())
     ]
-    told = row(taken(rows), "ece", version="plug-in if calibrated, 10 bins, verbal")
+    line = row(measure_rows(rows), "ece", version="plug-in if calibrated, 10 bins, verbal")
     simulated = oracle.expected_plug_in(confidences, 4000, 1)
-    assert told["value"] == pytest.approx(simulated, abs=0.002)
-    assert round(simulated, 3) == pytest.approx(0.051, abs=0.002)  # the figure of the specification
-    assert (told["low"], told["method"]) == (None, "no interval")
+    assert line["value"] == pytest.approx(simulated, abs=0.002)
+    assert round(simulated, 3) == pytest.approx(0.051, abs=0.002)  # docs/statistics.md
+    assert (line["low"], line["method"]) == (None, "no interval")
 
 
 @pytest.mark.parametrize(("off", "most"), [(0.0, 0.036), (0.15, 0.155)])
@@ -99,7 +92,7 @@ def test_the_debiased_ece_is_nearer_to_the_truth(off, most):
         for number in range(60)
         for case in range(300)
     ]  # fmt: skip
-    table = taken(rows)
+    table = measure_rows(rows)
     plug_in, debiased = (
         table.filter(measure="ece", version=f"{how}, 10 bins, verbal")["value"].mean()
         for how in ("plug-in", "debiased")
@@ -109,18 +102,18 @@ def test_the_debiased_ece_is_nearer_to_the_truth(off, most):
     assert plug_in > (off or 0.045)
 
 
-def test_uas(whole):
+def test_uas_agrees_with_the_oracle(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "b", pl.col("stage").is_not_null())
     scale = sum(range(1, 7)) / 6
-    told = [
+    values = [
         (line["confidence"], line["outcome"] == "right", line["grade"], line["importance"] / scale)
         for line in own.iter_rows(named=True)
     ]
-    found = row(table, "uas", candidate="b")
-    assert found["version"] == "xpcr-uas/local-1, importance / 3.5, verbal"
-    assert found["value"] == pytest.approx(oracle.uas(told), abs=1e-7)
-    assert found["n"] == len(told)
+    first_line = row(table, "uas", candidate="b")
+    assert first_line["version"] == "xpcr-uas/local-1, importance / 3.5, verbal"
+    assert first_line["value"] == pytest.approx(oracle.uas(values), abs=1e-7)
+    assert first_line["n"] == len(values)
 
 
 def test_honest_reports_pay_best():
@@ -137,8 +130,8 @@ def test_honest_reports_pay_best():
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.text("0123-", min_size=8, max_size=8), min_size=1, max_size=12))
-def test_worst_of_k(words):
-    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 8)
+def test_worst_of_k_agrees_with_listing_all_subsets(words):
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 8)
     for k in (1, 2, 4, 8):
         expected = oracle.worst([[vote == "0" for vote in word] for word in words], k)
         assert row(table, f"worst@{k}")["value"] == pytest.approx(expected, abs=1e-8)
@@ -146,16 +139,16 @@ def test_worst_of_k(words):
     assert "worst@16" not in table["measure"]
 
 
-def test_worst_of_k_from_probabilities():
+def test_worst_of_k_from_probabilities_is_a_power():
     shares = [[0.5, 0.5, 0.0, 0.0], [0.9, 0.05, 0.05, 0.0]]
-    rows = [mark(case, shares=each, condition=at(confidence="logprobs")) for case, each in enumerate(shares)]
-    table = taken(rows, 4)
+    rows = [mark(case, shares=part, condition=at(confidence="logprobs")) for case, part in enumerate(shares)]
+    table = measure_rows(rows, 4)
     for k, version in ((4, "T=4"), (4, "inf"), (16, "inf")):
-        told = row(table, f"worst@{k}", version=version)["value"]
-        assert told == pytest.approx((0.5**k + 0.9**k) / 2, abs=1e-8)
+        line = row(table, f"worst@{k}", version=version)["value"]
+        assert line == pytest.approx((0.5**k + 0.9**k) / 2, abs=1e-8)
 
 
-def test_options_as_tests():
+def test_options_as_tests_agree_with_the_oracle():
     random = np.random.default_rng(8)
     answers = []
     rows = []
@@ -166,16 +159,16 @@ def test_options_as_tests():
         outcome = "unparsed" if chosen is None else "right" if chosen == gold else "wrong"
         answers.append((chosen, gold, options))
         rows.append(mark(case, outcome, option=chosen, gold=gold, k=options))
-    table, expected = taken(rows), oracle.options_as_tests(answers)
+    table, expected = measure_rows(rows), oracle.options_as_tests(answers)
     for name, version in (("sensitivity", "micro over options"), ("specificity", "micro over options")):
         assert row(table, name, version=version)["value"] == pytest.approx(expected[name])
         assert row(table, name, version="macro by letter")["value"] == pytest.approx(expected[f"{name} macro"])
-    told = row(table, "specificity", version="macro precision by letter")["value"]
-    assert told == pytest.approx(expected["precision macro"])
+    line = row(table, "specificity", version="macro precision by letter")["value"]
+    assert line == pytest.approx(expected["precision macro"])
     assert row(table, "sensitivity", version="micro over options")["value"] == row(table, "accuracy")["value"]
 
 
-def test_evidence(whole):
+def test_evidence_outcomes_add_up_to_one(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "c", pl.col("kind") == "open")
     right, grounded = (own["outcome"] == "right").to_list(), own["grounded"].to_list()
@@ -194,49 +187,53 @@ def test_evidence(whole):
 
 
 def test_an_unscored_answer_has_no_evidence_outcome():
-    told = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "j", "grounded": True}
-    rows = [mark(0, "unscored", **told), mark(1, "right", hits=[True], **told), mark(2, "wrong", hits=[False], **told)]
-    table = taken([*rows, mark(3, "unparsed", hits=[], **(told | {"grounded": None}))])
+    fields = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "j", "grounded": True}
+    rows = [
+        mark(0, "unscored", **fields),
+        mark(1, "right", hits=[True], **fields),
+        mark(2, "wrong", hits=[False], **fields),
+    ]
+    table = measure_rows([*rows, mark(3, "unparsed", hits=[], **(fields | {"grounded": None}))])
     assert (row(table, "grounded")["value"], row(table, "grounded")["n"]) == (1.0, 2)
     assert row(table, "evidence_based_correct")["value"] == 0.5
 
 
-def test_retrieval(whole):
+def test_retrieval_agrees_with_the_oracle(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "a", pl.col("relevant") > 0)
     for k in (1, 5, 10):
-        each = [oracle.retrieval(line["relevant_ranks"], line["relevant"], k) for line in own.iter_rows(named=True)]
+        values = [oracle.retrieval(line["relevant_ranks"], line["relevant"], k) for line in own.iter_rows(named=True)]
         for name in ("recall", "precision", "ndcg", "mrr", "map"):
-            told = row(table, name if name in ("mrr", "map") else f"{name}@{k}", candidate="a")
-            assert told["value"] == pytest.approx(np.mean([figures[name] for figures in each]), abs=1e-8), name
-            assert told["n"] == len(own)
+            first_line = row(table, name if name in ("mrr", "map") else f"{name}@{k}", candidate="a")
+            assert first_line["value"] == pytest.approx(np.mean([figures[name] for figures in values]), abs=1e-8), name
+            assert first_line["n"] == len(own)
 
 
 def test_a_search_without_anything_to_find_has_no_value():
-    table = taken([mark(0, relevant=0, relevant_ranks=[]), mark(1, relevant=2, relevant_ranks=[]), mark(2)])
+    table = measure_rows([mark(0, relevant=0, relevant_ranks=[]), mark(1, relevant=2, relevant_ranks=[]), mark(2)])
     assert (row(table, "recall@5")["value"], row(table, "recall@5")["n"]) == (0.0, 1)
 
 
-def test_stages_grades_and_chains(whole):
+def test_stages_grades_and_chains_are_those_counted_from_marks(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "d", pl.col("stage").is_not_null())
     right = own.with_columns(right=pl.col("outcome") == "right")
     for measure_name, key in (("swa", "stage"), ("esa", "grade")):
         by = dict(right.group_by(key).agg(pl.col("right").mean()).rows())
         for value, mean in by.items():
-            told = row(table, measure_name, json.dumps({key: value}, separators=(",", ":")), candidate="d")
-            assert told["value"] == pytest.approx(mean)
-        told = row(table, measure_name, f'{{"{key}":"mean"}}', candidate="d")
-        assert told["value"] == pytest.approx(np.mean(list(by.values())))
-        assert (told["n"], told["clusters"], told["method"]) == (len(own), 45, "bootstrap")
-        assert told["low"] < told["value"] < told["high"]
+            line = row(table, measure_name, json.dumps({key: value}, separators=(",", ":")), candidate="d")
+            assert line["value"] == pytest.approx(mean)
+        line = row(table, measure_name, f'{{"{key}":"mean"}}', candidate="d")
+        assert line["value"] == pytest.approx(np.mean(list(by.values())))
+        assert (line["n"], line["clusters"], line["method"]) == (len(own), 45, "bootstrap")
+        assert line["low"] < line["value"] < line["high"]
     chains = right.group_by("case", "condition").agg(pl.col("right").all())["right"]
-    told = row(table, "ccr", candidate="d")
-    assert (told["value"], told["n"]) == (pytest.approx(chains.mean()), 90)
+    line = row(table, "ccr", candidate="d")
+    assert (line["value"], line["n"]) == (pytest.approx(chains.mean()), 90)
     assert not table.filter(pl.col("measure") == "ccr", pl.col("slice").str.contains("stage|grade")).height
 
 
-def test_means_over_stages_under_each_carry():
+def test_each_carry_has_its_own_mean_over_stages():
     rows = [
         mark(case, "right" if (case + place) % (3 if carry == "own" else 4) else "wrong",
              stage=stage, question=stage, chain="c", condition=at(carry=carry))
@@ -248,13 +245,13 @@ def test_means_over_stages_under_each_carry():
     table = measure(frame(rows), study)
     for carry, every in (("own", 3), ("gold", 4)):
         by_stage = [np.mean([bool((case + place) % every) for case in range(12)]) for place in range(6)]
-        told = row(table, "swa", f'{{"carry":"{carry}","stage":"mean"}}')
-        assert told["value"] == pytest.approx(np.mean(by_stage))
-        assert told["method"] == "wilson"
+        line = row(table, "swa", f'{{"carry":"{carry}","stage":"mean"}}')
+        assert line["value"] == pytest.approx(np.mean(by_stage))
+        assert line["method"] == "wilson"
         assert row(table, "swa", f'{{"carry":"{carry}","stage":"DD"}}')["value"] == pytest.approx(by_stage[3])
 
 
-def test_a_chain_that_is_not_whole_is_no_chain():
+def test_an_incomplete_chain_is_left_out():
     """Of four chains one lacks an answer that another candidate has, one is unscored at its end, one has an error."""
     rows = [
         mark(case, "right", stage=s, question=s, chain="c", candidate=c)
@@ -265,7 +262,7 @@ def test_a_chain_that_is_not_whole_is_no_chain():
     changed = {("case-1", "CD"): "unscored", ("case-3", "IQA"): "unparsed"}
     own = [line | {"outcome": changed.get((line["case"], line["stage"]), "right")} for line in rows[:24]]
     own = [line for line in own if (line["case"], line["stage"]) != ("case-0", "SG")]
-    table = taken([*own, *rows[24:]], 1, "a", "b")
+    table = measure_rows([*own, *rows[24:]], 1, "a", "b")
     assert [row(table, "ccr", candidate=name)["n"] for name in "ab"] == [2, 4]
     assert [row(table, "ccr", candidate=name)["value"] for name in "ab"] == [0.5, 1.0]
 
@@ -276,7 +273,7 @@ def test_chains_of_known_probabilities_are_right_by_their_product():
         for case in range(3)
         for s, p in (("AL", 0.5), ("DD", 0.75))
     ]
-    assert row(taken(rows), "ccr")["value"] == pytest.approx(0.375)
+    assert row(measure_rows(rows), "ccr")["value"] == pytest.approx(0.375)
 
 
 def test_mcs_is_paired_and_leaves_cases_with_one_modality_out():
@@ -290,39 +287,39 @@ def test_mcs_is_paired_and_leaves_cases_with_one_modality_out():
     table = measure(frame(rows), study)
     there = [case for case in range(15) if case != 4]
     expected = np.mean([bool(case % 3) - bool(case % 2) for case in there])
-    told = row(table, "mcs", '{"without":"MRI"}')
-    assert (told["value"], told["n"]) == (pytest.approx(expected), 14)
+    line = row(table, "mcs", '{"without":"MRI"}')
+    assert (line["value"], line["n"]) == (pytest.approx(expected), 14)
     assert row(table, "mcs", '{"without":"none"}')["n"] == 0
     assert "{}" not in table.filter(measure="mcs")["slice"].to_list()
 
 
-def test_leakage(whole):
+def test_leakage_agrees_with_the_oracle(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "a", pl.col("logprob").is_not_null())
     texts = own.select("logprob", "tokens").rows()
     assert row(table, "ppl", candidate="a")["value"] == pytest.approx(oracle.perplexity(texts), rel=1e-6)
-    told = row(table, "bits_per_byte", candidate="a")["value"]
-    assert told == pytest.approx(oracle.bits_per_byte(own.select("logprob", "bytes").rows()), rel=1e-6)
+    line = row(table, "bits_per_byte", candidate="a")["value"]
+    assert line == pytest.approx(oracle.bits_per_byte(own.select("logprob", "bytes").rows()), rel=1e-6)
     for name in ("rouge_l", "eds"):
         assert row(table, name, candidate="a")["value"] == pytest.approx(own[name].mean(), abs=1e-8)
 
 
-def test_kappa(whole):
+def test_kappa_agrees_with_the_oracle(whole):
     marks, table = whole
     own = marks.filter(pl.col("candidate") == "b", pl.col("labels").is_not_null())
     judge, reader = (own[name].explode().to_list() for name in ("hits", "labels"))
-    told = row(table, "kappa", candidate="b")
-    assert (told["value"], told["n"]) == (pytest.approx(oracle.kappa(judge, reader)), len(judge))
-    assert told["low"] < told["value"] < told["high"]
+    line = row(table, "kappa", candidate="b")
+    assert (line["value"], line["n"]) == (pytest.approx(oracle.kappa(judge, reader)), len(judge))
+    assert line["low"] < line["value"] < line["high"]
 
 
 def test_kappa_counts_only_what_both_judged():
-    told = {"kind": "open", "gold": None, "k": None, "option": None}
+    fields = {"kind": "open", "gold": None, "k": None, "option": None}
     rows = [
-        mark(0, hits=[True, None, False], labels=[True, True], **told),
-        mark(1, hits=[False], labels=[False], **told),
+        mark(0, hits=[True, None, False], labels=[True, True], **fields),
+        mark(1, hits=[False], labels=[False], **fields),
     ]
-    found = row(taken(rows), "kappa")
-    assert (found["value"], found["n"]) == (1.0, 2)
-    same = taken([mark(0, hits=[True], labels=[True], **told)])
+    line = row(measure_rows(rows), "kappa")
+    assert (line["value"], line["n"]) == (1.0, 2)
+    same = measure_rows([mark(0, hits=[True], labels=[True], **fields)])
     assert row(same, "kappa")["value"] is None

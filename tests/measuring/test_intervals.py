@@ -10,13 +10,13 @@ from made_marks import made_marks, made_study, mark, random_marks, row, votes
 from scipy.stats import t
 
 from wardround.measuring import measure
-from wardround.measuring.engine.bootstrap import RESAMPLES, Part, resample_weights, resampled_sums
+from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, resample_weights, resampled_sums
 from wardround.measuring.engine.wilson import wilson
 
 
 def sums_by_cluster(marks: pl.DataFrame, outcome: str) -> tuple[list[int], list[int]]:
-    told = marks.group_by("cluster").agg((pl.col("outcome") == outcome).sum().alias("x"), pl.len().alias("m"))
-    return told["x"].to_list(), told["m"].to_list()
+    result = marks.group_by("cluster").agg((pl.col("outcome") == outcome).sum().alias("x"), pl.len().alias("m"))
+    return result["x"].to_list(), result["m"].to_list()
 
 
 @settings(max_examples=60, deadline=None)
@@ -30,10 +30,10 @@ def test_wilson_solves_the_score_equation(n, part):
 
 def test_the_bootstrap_agrees_with_scipy():
     marks = random_marks(3, {"one": 0.55}, cases=150, trials=4)
-    told = row(measure(marks, made_study(trials=4)), "accuracy")
+    line = row(measure(marks, made_study(trials=4)), "accuracy")
     low, high = scipy_ratio_interval(*sums_by_cluster(marks, "right"))
-    assert told["method"] == "bootstrap"
-    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.004)
+    assert line["method"] == "bootstrap"
+    assert (line["low"], line["high"]) == pytest.approx((low, high), abs=0.004)
 
 
 def test_the_bootstrap_of_clusters_of_unequal_size_agrees_with_scipy():
@@ -44,11 +44,11 @@ def test_the_bootstrap_of_clusters_of_unequal_size_agrees_with_scipy():
         for case in range(random.integers(1, 12))
     ]
     marks = made_marks(rows)
-    told = row(measure(marks, made_study()), "accuracy")
+    line = row(measure(marks, made_study()), "accuracy")
     low, high = scipy_ratio_interval(*sums_by_cluster(marks, "right"))
-    assert (told["clusters"], told["n"]) == (120, len(rows))
-    assert (told["low"], told["high"]) == pytest.approx((low, high), abs=0.006)
-    assert told["high"] - told["low"] > 1.5 * 2 * 1.96 * np.sqrt(told["value"] * (1 - told["value"]) / len(rows))
+    assert (line["clusters"], line["n"]) == (120, len(rows))
+    assert (line["low"], line["high"]) == pytest.approx((low, high), abs=0.006)
+    assert line["high"] - line["low"] > 1.5 * 2 * 1.96 * np.sqrt(line["value"] * (1 - line["value"]) / len(rows))
 
 
 def test_resampled_sums_are_those_of_the_drawn_clusters():
@@ -56,24 +56,24 @@ def test_resampled_sums_are_those_of_the_drawn_clusters():
     random = np.random.default_rng(1)
     some = np.sort(random.choice(90, 40, replace=False))
     parts = [
-        Part(np.arange(90), random.integers(0, 9, (2, 90)).astype(float)),
-        Part(some, random.integers(0, 3, (3, 40)).astype(float)),
-        Part(some, random.integers(0, 3, (50, 40)).astype(float)),
-        Part(some, np.zeros((2, 40))),
+        SumBlock(np.arange(90), random.integers(0, 9, (2, 90)).astype(float)),
+        SumBlock(some, random.integers(0, 3, (3, 40)).astype(float)),
+        SumBlock(some, random.integers(0, 3, (50, 40)).astype(float)),
+        SumBlock(some, np.zeros((2, 40))),
     ]
     weights = np.concatenate([block.copy() for block in resample_weights(90, 5)], axis=1)
     assert weights.shape == (90, RESAMPLES)
     assert (weights.sum(axis=0) == 90).all()
-    found = dict(resampled_sums(parts, 90, 5))
-    assert sorted(found) == [0, 1, 2, 3]
+    result = dict(resampled_sums(parts, 90, 5))
+    assert sorted(result) == [0, 1, 2, 3]
     for number, part in enumerate(parts):
-        assert (found[number].all() == part.sums @ weights[part.cluster]).all()
+        assert (result[number].all_rows() == part.sums @ weights[part.cluster]).all()
 
 
 def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
     whole = np.concatenate([block.copy() for block in resample_weights(70, 0)], axis=1)
-    monkeypatch.setattr("wardround.measuring.engine.bootstrap.BLOCK", 7000)
-    monkeypatch.setattr("wardround.measuring.engine.bootstrap.KEPT", 0)
+    monkeypatch.setattr("wardround.measuring.engine.bootstrap.MAX_BLOCK_WEIGHTS", 7000)
+    monkeypatch.setattr("wardround.measuring.engine.bootstrap.MAX_CACHED_WEIGHTS", 0)
     pieces = [block.copy() for block in resample_weights(70, 0)]
     assert len(pieces) == 20
     assert (np.concatenate(pieces, axis=1) == whole).all()
@@ -82,21 +82,23 @@ def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
 def test_few_clusters_get_wilson_on_the_effective_n():
     ballots = ["000", "000", "001", "111", "110", "000", "222", "000", "020", "111", "000", "000"]
     marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
-    told = row(measure(marks, made_study(trials=3)), "accuracy")
+    first_line = row(measure(marks, made_study(trials=3)), "accuracy")
     right = [ballot.count("0") for ballot in ballots]
     deff = design_effect(right, [3] * len(ballots))
     assert deff > 1.5
-    assert told["method"] == "wilson"
-    assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(sum(right) / 36, 36 / deff), abs=1e-9)
+    assert first_line["method"] == "wilson"
+    assert (first_line["low"], first_line["high"]) == pytest.approx(
+        wilson_by_solving(sum(right) / 36, 36 / deff), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(("right", "method"), [(9, "wilson"), (10, "bootstrap"), (190, "bootstrap"), (191, "wilson")])
 def test_extreme_counts_get_wilson(right, method):
     marks = made_marks(mark(case, "right" if case < right else "wrong") for case in range(200))
-    told = row(measure(marks, made_study()), "accuracy")
-    assert told["method"] == method
+    line = row(measure(marks, made_study()), "accuracy")
+    assert line["method"] == method
     if method == "wilson":
-        assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(right / 200, 200), abs=1e-9)
+        assert (line["low"], line["high"]) == pytest.approx(wilson_by_solving(right / 200, 200), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -104,17 +106,17 @@ def test_extreme_counts_get_wilson(right, method):
 )
 def test_the_number_of_clusters_decides(clusters, method):
     marks = made_marks(line for case in range(clusters) for line in votes(case, "001" if case % 2 else "211"))
-    told = row(measure(marks, made_study(trials=3)), "accuracy")
-    assert told["method"] == method
-    assert (told["low"] is None) == (method == "too few cases")
-    assert told["value"] is not None
+    first_line = row(measure(marks, made_study(trials=3)), "accuracy")
+    assert first_line["method"] == method
+    assert (first_line["low"] is None) == (method == "too few cases")
+    assert first_line["value"] is not None
 
 
 def test_where_all_answers_are_alike_a_cluster_counts_once():
     marks = made_marks(line for case in range(12) for line in votes(case, "0" * 10))
-    told = row(measure(marks, made_study(trials=10)), "accuracy")
-    assert (told["value"], told["n"]) == (1.0, 120)
-    assert (told["low"], told["high"]) == pytest.approx(wilson_by_solving(1.0, 12), abs=1e-9)
+    first_line = row(measure(marks, made_study(trials=10)), "accuracy")
+    assert (first_line["value"], first_line["n"]) == (1.0, 120)
+    assert (first_line["low"], first_line["high"]) == pytest.approx(wilson_by_solving(1.0, 12), abs=1e-9)
 
 
 def test_a_signed_mean_of_few_clusters_has_a_student_interval():
@@ -126,9 +128,11 @@ def test_a_signed_mean_of_few_clusters_has_a_student_interval():
         for ballot in ballots
     ]
     reach = t.ppf(0.975, 8) * standard_error(shifts, [1] * 9)
-    told = row(table, "calibration_shift", version="T=4")
-    assert told["method"] == "student"
-    assert (told["low"], told["high"]) == pytest.approx((sum(shifts) / 9 - reach, sum(shifts) / 9 + reach), abs=1e-7)
+    first_line = row(table, "calibration_shift", version="T=4")
+    assert first_line["method"] == "student"
+    assert (first_line["low"], first_line["high"]) == pytest.approx(
+        (sum(shifts) / 9 - reach, sum(shifts) / 9 + reach), abs=1e-7
+    )
 
 
 @pytest.mark.slow
@@ -153,7 +157,7 @@ def test_intervals_cover_the_truth():
     marks = frame.with_columns(pl.col("case").alias("cluster")).join(one, how="cross")
     table = measure(marks, made_study(trials=trials))
     for name, truth in (("accuracy", 0.6), ("accuracy_parsed", 0.6)):
-        told = table.filter(measure=name)
-        covered = ((told["low"] <= truth) & (told["high"] >= truth)).mean()
-        assert set(told["method"]) == {"bootstrap"}
+        lines = table.filter(measure=name)
+        covered = ((lines["low"] <= truth) & (lines["high"] >= truth)).mean()
+        assert set(lines["method"]) == {"bootstrap"}
         assert 0.93 <= covered <= 0.97, name

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wardround.measuring.comparing.leakage_contrasts import BEFORE, ORDER, contrasts
+from wardround.measuring.comparing.leakage_contrasts import BEFORE, ORDER, leakage_contrasts
 
 SCHEMA = dict.fromkeys(("case", "question", "cluster", "condition", "published", "outcome"), pl.String)
 SCHEMA |= {"k": pl.Int16, "bytes": pl.Int32} | dict.fromkeys(("logprob", "rouge_l", "eds"), pl.Float64)
@@ -22,32 +22,32 @@ def place(number):
     return {"case": f"c{number}", "question": "q", "cluster": f"c{number}"}
 
 
-def found(rows, cutoff=None, seed=0):
-    return {each.name: each for each in contrasts(pl.DataFrame(rows, schema=SCHEMA), PROBES, cutoff, seed)}
+def contrasts_by_name(rows, cutoff=None, seed=0):
+    return {part.name: part for part in leakage_contrasts(pl.DataFrame(rows, schema=SCHEMA), PROBES, cutoff, seed)}
 
 
 def bits(number, probe, value, size=80):
     return place(number) | {"condition": probe, "logprob": -value * size * log(2), "bytes": size}
 
 
-def test_leads_by_hand():
-    told = {0: (1.0, 1.5, 2.0, 2.1), 1: (0.5, 2.0, 2.0, 1.8), 2: (3.0, 3.0, 1.0, 1.0)}  # as REFERENCES
+def test_leads_over_paraphrases_are_those_computed_by_hand():
+    fields = {0: (1.0, 1.5, 2.0, 2.1), 1: (0.5, 2.0, 2.0, 1.8), 2: (3.0, 3.0, 1.0, 1.0)}  # as REFERENCES
     rows = [
-        bits(n, probe, value) for n, values in told.items() for probe, value in zip(REFERENCES, values, strict=True)
+        bits(n, probe, value) for n, values in fields.items() for probe, value in zip(REFERENCES, values, strict=True)
     ]
     rows.append(bits(3, "reference", 9.0))  # without counterpart
-    by_name = found(rows)
+    by_name = contrasts_by_name(rows)
     assert by_name["Bits per byte: own words, other words"].value == pytest.approx((0.5 + 1.5 + 0) / 3)
     assert by_name["Bits per byte: own text, another case's"].value == pytest.approx((1.0 + 1.5 - 2.0) / 3)
     lead = by_name["Bits per byte: own words' lead, another case's"]
     assert lead.value == pytest.approx(((0.5 - 0.1) + (1.5 + 0.2) + 0) / 3)
     assert (lead.n, lead.clusters, lead.low, lead.beyond) == (3, 3, None, False)  # of three cases no interval
-    assert [each.shows for each in by_name.values()] == [False, False, True]
+    assert [part.shows for part in by_name.values()] == [False, False, True]
 
 
 def test_the_share_of_orders_that_are_less_probable_with_ties_as_half():
     rows = [bits(0, "options@0", 1.0), *(bits(0, f"options@{n}", value) for n, value in enumerate((2, 1, 0.5, 3), 1))]
-    order = found(rows)[ORDER]
+    order = contrasts_by_name(rows)[ORDER]
     assert order.own == pytest.approx((1 + 0.5 + 0 + 1) / 4)
     assert order.value == pytest.approx(order.own - 0.5)
 
@@ -57,8 +57,8 @@ def test_before_and_after_a_cutoff_need_both():
         place(n) | {"condition": "x", "outcome": "right" if n in (0, 1, 4) else "wrong", "k": 4, "published": when}
         for n, when in enumerate(("2020", "2021", "2022", "2025", "2025-07", "2026"))
     ]
-    assert found(rows, "2024-06")[BEFORE].value == pytest.approx(2 / 3 - 1 / 3)
-    assert found(rows) == found(rows, "2019") == found(rows[:3], "2024") == {}
+    assert contrasts_by_name(rows, "2024-06")[BEFORE].value == pytest.approx(2 / 3 - 1 / 3)
+    assert contrasts_by_name(rows) == contrasts_by_name(rows, "2019") == contrasts_by_name(rows[:3], "2024") == {}
 
 
 def remembered(random, lead, cases=40):
@@ -77,7 +77,7 @@ def remembered(random, lead, cases=40):
 
 def claimed(seed, lead):
     random = np.random.default_rng(seed)
-    return any(each.beyond for each in found(remembered(random, lead), seed=seed).values())
+    return any(part.beyond for part in contrasts_by_name(remembered(random, lead), seed=seed).values())
 
 
 def test_what_is_planted_is_claimed():

@@ -9,7 +9,7 @@ from vote_oracle import certainty_of, majority_right, mean_over_all_votes
 
 from wardround.core.condition import Condition
 from wardround.core.study import Study
-from wardround.marking.marks import SCHEMA
+from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import measure
 from wardround.measuring.engine.tables import MEASURES
 
@@ -17,11 +17,11 @@ from wardround.measuring.engine.tables import MEASURES
 def test_the_four_outcomes_and_their_denominators():
     outcomes = ["right"] * 3 + ["wrong"] * 4 + ["unparsed"] * 2 + ["unscored"]
     table = measure(made_marks(mark(case, outcome) for case, outcome in enumerate(outcomes)), made_study())
-    told = {name: row(table, name) for name in ("accuracy", "accuracy_parsed", "unparsed", "unscored")}
-    assert [told[name]["value"] for name in told] == pytest.approx([3 / 9, 3 / 7, 2 / 9, 1 / 10])
-    assert [told[name]["n"] for name in told] == [9, 7, 9, 10]
-    assert told["accuracy"]["unparsed"] == pytest.approx(2 / 9)
-    assert told["accuracy"]["version"] == "strict-1"
+    by_name = {name: row(table, name) for name in ("accuracy", "accuracy_parsed", "unparsed", "unscored")}
+    assert [by_name[name]["value"] for name in by_name] == pytest.approx([3 / 9, 3 / 7, 2 / 9, 1 / 10])
+    assert [by_name[name]["n"] for name in by_name] == [9, 7, 9, 10]
+    assert by_name["accuracy"]["unparsed"] == pytest.approx(2 / 9)
+    assert by_name["accuracy"]["version"] == "strict-1"
 
 
 def test_what_does_not_apply_is_absent():
@@ -44,8 +44,8 @@ def test_accuracy_is_the_mean_over_trials_and_the_majority_is_another_measure():
     chosen = [[None if vote == "-" else int(vote) for vote in ballot] for ballot in ballots]
     expected = sum(majority_right(ballot, 0) for ballot in chosen) / 5
     assert expected == (1 + 0 + 0.5 + 0 + 0.25) / 5
-    told = row(table, "majority_accuracy")
-    assert (told["value"], told["n"], told["version"]) == (pytest.approx(expected), 5, "T=4")
+    first_line = row(table, "majority_accuracy")
+    assert (first_line["value"], first_line["n"], first_line["version"]) == (pytest.approx(expected), 5, "T=4")
 
 
 def test_confidence_is_over_valid_votes_and_the_shift_on_the_same_questions():
@@ -54,9 +54,9 @@ def test_confidence_is_over_valid_votes_and_the_shift_on_the_same_questions():
     table = measure(marks, made_study(trials=4))
     certainties = [certainty_of([0, 0, 0, 1], 4), certainty_of([0, 1], 4), certainty_of([2, 2, 2], 4)]
     assert certainties[1] == pytest.approx(1 - log(2) / log(4))
-    told = row(table, "confidence", version="T=4")
-    assert (told["value"], told["n"]) == (pytest.approx(sum(certainties) / 3, abs=1e-8), 3)
-    assert told["unparsed"] == pytest.approx((0 + 2 + 3 + 4 + 1) / 20)
+    first_line = row(table, "confidence", version="T=4")
+    assert (first_line["value"], first_line["n"]) == (pytest.approx(sum(certainties) / 3, abs=1e-8), 3)
+    assert first_line["unparsed"] == pytest.approx((0 + 2 + 3 + 4 + 1) / 20)
     assert row(table, "confidence_missing")["value"] == pytest.approx(2 / 5)
     shift = sum(certainties) / 3 - (3 / 4 + 1 / 4 + 0) / 3
     assert row(table, "calibration_shift", version="T=4")["value"] == pytest.approx(shift, abs=1e-8)
@@ -64,15 +64,20 @@ def test_confidence_is_over_valid_votes_and_the_shift_on_the_same_questions():
     assert (share["value"], share["n"]) == (pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3), 3)
 
 
-def test_who_always_refuses_has_no_confidence():
+def test_a_candidate_that_always_refuses_has_no_confidence():
     marks = made_marks(line for case in range(10) for line in votes(case, "-----"))
     table = measure(marks, made_study(trials=5))
     assert row(table, "accuracy")["value"] == 0
     assert row(table, "unparsed")["value"] == 1
     assert row(table, "confidence_missing")["value"] == 1
     for name in ("accuracy_parsed", "confidence", "vote_share", "calibration_shift"):
-        told = row(table, name, version="strict-1" if name == "accuracy_parsed" else "T=5")
-        assert (told["value"], told["low"], told["n"], told["clusters"]) == (None, None, 0, 0), name
+        first_line = row(table, name, version="strict-1" if name == "accuracy_parsed" else "T=5")
+        assert (first_line["value"], first_line["low"], first_line["n"], first_line["clusters"]) == (
+            None,
+            None,
+            0,
+            0,
+        ), name
 
 
 def test_one_trial_has_no_votes():
@@ -83,12 +88,12 @@ def test_one_trial_has_no_votes():
 def test_option_probabilities_stand_for_the_expected_votes():
     shares = [[0.6, 0.2, 0.1, 0.05], [0.1, 0.7, 0.1, 0.1], [0.2, 0.1, 0.0, 0.0]]
     at = {"at_confidence": "logprobs"}
-    marks = made_marks(mark(case, shares=each, **at) for case, each in enumerate(shares))
+    marks = made_marks(mark(case, shares=share, **at) for case, share in enumerate(shares))
     table = measure(marks, made_study(trials=4))
     assert row(table, "accuracy")["value"] == pytest.approx((0.6 + 0.1 + 0.2) / 3, abs=1e-8)
     assert row(table, "accuracy")["n"] == 3
     assert row(table, "unparsed")["value"] == pytest.approx((0.05 + 0 + 0.7) / 3, abs=1e-8)
-    brute = [mean_over_all_votes(each, 0, 4, 2) for each in shares]
+    brute = [mean_over_all_votes(share, 0, 4, 2) for share in shares]
     certain, certainty, right = (sum(part) for part in zip(*brute, strict=True))
     assert row(table, "confidence", version="T=4")["value"] == pytest.approx(certainty / certain, abs=1e-7)
     assert row(table, "confidence_missing", version="T=4")["value"] == pytest.approx(1 - certain / 3, abs=1e-7)
@@ -109,8 +114,8 @@ def test_probabilities_and_votes_weigh_the_same():
 def test_of_one_trial_only_the_limit_is_known():
     marks = made_marks(mark(case, shares=[0.4, 0.3, 0.2, 0.1], at_confidence="logprobs") for case in range(3))
     table = measure(marks, made_study())
-    told = row(table, "confidence")
-    assert (told["version"], round(told["value"], 3)) == ("inf", 0.077)
+    line = row(table, "confidence")
+    assert (line["version"], round(line["value"], 3)) == ("inf", 0.077)
 
 
 def test_stated_numbers_are_a_version_of_their_own():
@@ -119,15 +124,15 @@ def test_stated_numbers_are_a_version_of_their_own():
     rows += [mark(3, "unscored", confidence=0.3, **at)]
     study = made_study(trials=2, conditions={"confidence": ["verbal", "votes"]})
     table = measure(made_marks([*rows, *votes(0, "01", at_confidence="votes")]), study)
-    told = row(table, "confidence", version="verbal")
-    assert (told["value"], told["n"]) == (pytest.approx(0.85, abs=1e-8), 2)
+    line = row(table, "confidence", version="verbal")
+    assert (line["value"], line["n"]) == (pytest.approx(0.85, abs=1e-8), 2)
     assert row(table, "confidence_missing", version="verbal")["value"] == pytest.approx(1 / 3)
     assert row(table, "calibration_shift", version="verbal")["value"] == pytest.approx(0.85 - 0.5, abs=1e-8)
     assert row(table, "confidence", version="T=2")["value"] == pytest.approx(1 - log(2) / log(4), abs=1e-8)
     assert row(table, "confidence", '{"confidence":"votes"}', version="verbal")["n"] == 0
 
 
-def test_hits():
+def test_a_hit_needs_a_judged_list():
     lists = [
         ([True], "right"),
         ([False, False, True], "wrong"),
@@ -139,8 +144,8 @@ def test_hits():
         (None, "unparsed"),
         (None, "unscored"),
     ]
-    told = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "lexical-1"}
-    marks = made_marks(mark(case, outcome, hits=hits, **told) for case, (hits, outcome) in enumerate(lists))
+    fields = {"kind": "open", "gold": None, "k": None, "option": None, "judge": "lexical-1"}
+    marks = made_marks(mark(case, outcome, hits=hits, **fields) for case, (hits, outcome) in enumerate(lists))
     table = measure(marks, made_study())
     first, third = row(table, "hit@1"), row(table, "hit@3")
     assert (first["value"], first["n"], first["version"]) == (pytest.approx(1 / 7), 7, "lexical-1")
@@ -168,7 +173,7 @@ def test_slices_of_cases_questions_and_conditions():
     assert ages == ['{"age_band":"under 18"}', '{"age_band":"18 to 39"}', '{"age_band":"65 and over"}']
 
 
-def test_axes_that_vary_and_their_pairs():
+def test_slices_are_the_varied_axes_and_their_pairs():
     conditions = {"images": ["as-is", "swapped"], "options": ["shuffled", "as-given"], "stem": ["full"]}
     rows = [
         mark(case, "right" if images == "as-is" else "wrong", at_images=images, at_options=options)
@@ -176,8 +181,8 @@ def test_axes_that_vary_and_their_pairs():
         for images, options in (("as-is", "as-given"), ("as-is", "shuffled"), ("swapped", "as-given"))
     ]
     table = measure(made_marks(rows), made_study(conditions=conditions))
-    told = table.filter(measure="accuracy").select("slice", "value", "n").rows()
-    assert told == [
+    lines = table.filter(measure="accuracy").select("slice", "value", "n").rows()
+    assert lines == [
         ("{}", pytest.approx(8 / 12), 12),
         ('{"images":"as-is"}', 1.0, 8),
         ('{"images":"swapped"}', 0.0, 4),
@@ -214,8 +219,8 @@ def test_accuracy_is_of_choices_and_hits_are_of_open_questions() -> None:
             place | case | {"question": "q", "kind": "choice", "outcome": outcome, "option": 0, "gold": 0, "k": 4}
         )
         rows.append(place | case | {"question": "o", "kind": "open", "outcome": "wrong", "hits": [False], "judge": "j"})
-    found = measure(pl.DataFrame(rows, schema=SCHEMA), study).filter(pl.col("slice") == "{}")
-    told = {row["measure"]: (row["value"], row["n"]) for row in found.iter_rows(named=True)}
-    assert told["accuracy"] == (0.5, 2)
-    assert told["hit@1"] == (0.0, 2)
-    assert told["unparsed"] == (0.0, 4)
+    lines = measure(pl.DataFrame(rows, schema=MARKS_SCHEMA), study).filter(pl.col("slice") == "{}")
+    by_name = {row["measure"]: (row["value"], row["n"]) for row in lines.iter_rows(named=True)}
+    assert by_name["accuracy"] == (0.5, 2)
+    assert by_name["hit@1"] == (0.0, 2)
+    assert by_name["unparsed"] == (0.0, 4)

@@ -15,7 +15,7 @@ from wardround.core.study import Study
 from wardround.measuring import write_measures
 from wardround.measuring.engine.tables import COMPARISONS
 from wardround.measuring.people.against_models import compare_people, holm
-from wardround.measuring.people.variance import ALIKE, p_of_zero, spread, student_interval
+from wardround.measuring.people.variance import ALIKE, mean_over_people, p_of_zero, student_interval
 
 OUTCOMES = {"1": "right", "0": "wrong", "-": "unparsed", "?": "unscored"}
 
@@ -23,26 +23,26 @@ OUTCOMES = {"1": "right", "0": "wrong", "-": "unparsed", "?": "unscored"}
 def study_of(models: tuple[str, ...] = ("model",), trials: int = 1, **keys: Any) -> Study:
     study = made_study(*models, "human/attending", "human/student", trials=trials, **keys)
     named = [
-        each.model_copy(update={"provider": "people"}) if each.name.startswith("human") else each
-        for each in study.candidates
+        candidate.model_copy(update={"provider": "people"}) if candidate.name.startswith("human") else candidate
+        for candidate in study.candidates
     ]
     return study.model_copy(update={"candidates": named})
 
 
-def answers(candidate: str, told: str, trial: int = 0, person: str | None = None, **more: Any) -> Iterator[dict]:
+def answers(candidate: str, values: str, trial: int = 0, person: str | None = None, **more: Any) -> Iterator[dict]:
     """One mark a case, in their order: 1 right, 0 wrong, - unparsed, ? unscored, and a blank where nobody answered."""
-    for case, letter in enumerate(told):
+    for case, letter in enumerate(values):
         if letter != " ":
             yield mark(case, OUTCOMES[letter], trial, candidate=candidate, person=person, **more)
 
 
 def lines(marks: pl.DataFrame, study: Study) -> dict[tuple[str, str, str], dict[str, Any]]:
-    found = compare_people(marks.lazy(), study)
-    assert found.schema == pl.Schema(COMPARISONS)
-    return {(row["measure"], row["a"], row["b"]): row for row in found.iter_rows(named=True)}
+    result = compare_people(marks.lazy(), study)
+    assert result.schema == pl.Schema(COMPARISONS)
+    return {(row["measure"], row["a"], row["b"]): row for row in result.iter_rows(named=True)}
 
 
-def test_by_hand() -> None:
+def test_the_difference_from_people_is_that_computed_by_hand() -> None:
     """Three trials of the model; ann answers eight cases, bob four of them."""
     marks = made_marks(
         [
@@ -78,13 +78,13 @@ def test_of_one_person_it_is_the_paired_t_test_over_cases() -> None:
     model, cem = "1110110111001011", "1010110001001010"
     marks = made_marks([*answers("model", model), *answers("human/student", cem, person="cem")])
     line = lines(marks, study_of())["accuracy", "model", "human/student"]
-    oracle = stats.ttest_rel([int(each) for each in model], [int(each) for each in cem])
+    oracle = stats.ttest_rel([int(part) for part in model], [int(part) for part in cem])
     assert line["p"] == pytest.approx(oracle.pvalue)
     assert (line["low"], line["high"]) == pytest.approx(tuple(oracle.confidence_interval()))
     assert line["method"] == "mean over 1 person; Student, one person: cases only; Holm"
 
 
-def test_only_what_both_answered_under_the_condition_of_the_people_is_held_together() -> None:
+def test_only_questions_that_both_answered_under_the_same_condition_are_compared() -> None:
     study = study_of(conditions={"telling": ["text", "multimodal"]})
     marks = made_marks(
         [
@@ -116,23 +116,23 @@ def test_every_model_with_every_role_adjusted_together_and_measures_apart() -> N
             *answers("human/student", drawn(0.3), 0, "cem"),
         ]
     )
-    found = lines(marks, study_of(("one", "two")))
+    result = lines(marks, study_of(("one", "two")))
     choice = [("accuracy", model, role) for role in ("human/attending", "human/student") for model in ("one", "two")]
-    assert list(found) == [*choice, ("hit@1", "one", "human/attending"), ("hit@1", "two", "human/attending")]
-    p, adjusted = (np.array([found[key][name] for key in choice]) for name in ("p", "p_adjusted"))
+    assert list(result) == [*choice, ("hit@1", "one", "human/attending"), ("hit@1", "two", "human/attending")]
+    p, adjusted = (np.array([result[key][name] for key in choice]) for name in ("p", "p_adjusted"))
     assert adjusted == pytest.approx(stepped(p))
-    assert found["hit@1", "one", "human/attending"]["p_adjusted"] == found["hit@1", "one", "human/attending"]["p"]
-    lacking = found["hit@1", "two", "human/attending"]
+    assert result["hit@1", "one", "human/attending"]["p_adjusted"] == result["hit@1", "one", "human/attending"]["p"]
+    lacking = result["hit@1", "two", "human/attending"]
     assert (lacking["n"], lacking["value"], lacking["p_adjusted"]) == (0, None, None)
 
 
 def stepped(p: np.ndarray) -> list[float]:
     """Holm as he states it: reject from the smallest on, each against alpha over the number left."""
-    order, least, found = sorted(range(len(p)), key=lambda place: p[place]), 0.0, [0.0] * len(p)
+    order, least, result = sorted(range(len(p)), key=lambda place: p[place]), 0.0, [0.0] * len(p)
     for rank, place in enumerate(order):
         least = max(least, min(1.0, (len(p) - rank) * float(p[place])))
-        found[place] = least
-    return found
+        result[place] = least
+    return result
 
 
 def test_holm_by_hand() -> None:
@@ -170,36 +170,38 @@ def test_people_are_in_no_other_family_and_runs_without_them_have_none_of_theirs
     assert pl.read_csv(tmp_path / "comparisons.csv")["family"].to_list() == ["default (not declared)"]
 
 
-def sat(seed: int, people: int, cases: int, each: int, between: float, trials: int = 3) -> tuple[np.ndarray, ...]:
+def sampled_answers(
+    seed: int, people: int, cases: int, per_person: int, between: float, trials: int = 3
+) -> tuple[np.ndarray, ...]:
     """People of their own skill and a model of its own strengths, on cases of their own difficulty; both right 60%."""
     random = np.random.default_rng(seed)
     skill, ease, own = (
         random.uniform(-reach, reach, many) for reach, many in ((between, people), (0.2, cases), (0.15, cases))
     )
     model = (random.random((trials, cases)) < 0.6 + ease + own).mean(axis=0)
-    person = np.repeat(np.arange(people), each)
-    case = np.concatenate([random.choice(cases, each, replace=False) for _ in range(people)])
+    person = np.repeat(np.arange(people), per_person)
+    case = np.concatenate([random.choice(cases, per_person, replace=False) for _ in range(people)])
     right = random.random(len(person)) < 0.6 + skill[person] + ease[case]
     return person, np.unique(case, return_inverse=True)[1], model[case] - right
 
 
 @pytest.mark.parametrize(
-    ("people", "cases", "each", "between"),
+    ("people", "cases", "per_person", "between"),
     [(12, 120, 60, 0.15), (5, 200, 40, 0.15), (4, 60, 60, 0.0), (1, 80, 80, 0.0)],
 )
-def test_a_difference_of_nothing_is_held_by_the_interval_and_seldom_significant(
-    people: int, cases: int, each: int, between: float
+def test_a_null_difference_is_covered_and_seldom_significant(
+    people: int, cases: int, per_person: int, between: float
 ) -> None:
-    held, ps = 0, []
+    value, ps = 0, []
     for seed in range(1000):
-        found = spread(*sat(seed, people, cases, each, between))
-        low, high, _ = student_interval(found, (-1.0, 1.0))
+        result = mean_over_people(*sampled_answers(seed, people, cases, per_person, between))
+        low, high, _ = student_interval(result, (-1.0, 1.0))
         assert low is not None
         assert high is not None
-        p = p_of_zero(found)
+        p = p_of_zero(result)
         assert p is not None
-        held += low <= 0 <= high
+        value += low <= 0 <= high
         ps.append(p)
         assert (low <= 0 <= high) == (p >= 0.05 - 1e-9)
-    assert 0.93 <= held / 1000 <= 0.985
+    assert 0.93 <= value / 1000 <= 0.985
     assert np.mean(np.array(ps) < 0.2) <= 0.24

@@ -11,15 +11,15 @@ from made_marks import made_marks, mark
 from sklearn.metrics import brier_score_loss
 from test_people_compared import study_of
 
-from wardround.measuring.people.confidence import of_confidence
+from wardround.measuring.people.confidence import confidence_estimates
 from wardround.measuring.people.figures import measure_people
-from wardround.measuring.people.variance import Figure, spread
+from wardround.measuring.people.variance import PeopleEstimate, mean_over_people
 
 ANN = [(0.9, 1), (0.9, 0), (0.9, 1), (0.6, 1), (0.6, 0), (0.6, 0), (0.3, 0), (0.3, 1), (0.3, 0)]
 BOB = [(1.0, 1), (0.9, 0), (0.5, 1)]
 
 
-def told(**people: list[tuple[float | None, int]]) -> list[dict[str, Any]]:
+def stated_rows(**people: list[tuple[float | None, int]]) -> list[dict[str, Any]]:
     return [
         mark(case, "right" if right else "wrong", candidate="human/attending", person=name, confidence=sure)
         for name, answers in people.items()
@@ -28,19 +28,19 @@ def told(**people: list[tuple[float | None, int]]) -> list[dict[str, Any]]:
 
 
 def measured(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    found = measure_people(made_marks(rows).lazy(), study_of()).filter(pl.col("slice") == "{}")
-    return {(row["measure"], row["version"]): row for row in found.iter_rows(named=True)}
+    lines = measure_people(made_marks(rows).lazy(), study_of()).filter(pl.col("slice") == "{}")
+    return {(row["measure"], row["version"]): row for row in lines.iter_rows(named=True)}
 
 
-def test_by_hand() -> None:
-    found = measured(told(ann=ANN, bob=BOB))
-    sure, right = (np.array([each[part] for each in (*ANN, *BOB)]) for part in (0, 1))
+def test_confidence_of_people_is_that_computed_by_hand() -> None:
+    by_measure = measured(stated_rows(ann=ANN, bob=BOB))
+    sure, right = (np.array([value[part] for value in (*ANN, *BOB)]) for part in (0, 1))
     weight = np.repeat([1 / 18, 1 / 6], [9, 3])  # each person counts alike
     assert weight.sum() == pytest.approx(1)
-    assert found["confidence", "verbal"]["value"] == pytest.approx(weight @ sure)
-    assert found["calibration_shift", "verbal"]["value"] == pytest.approx(weight @ (sure - right))
+    assert by_measure["confidence", "verbal"]["value"] == pytest.approx(weight @ sure)
+    assert by_measure["calibration_shift", "verbal"]["value"] == pytest.approx(weight @ (sure - right))
     brier = brier_score_loss(right, sure, sample_weight=weight)
-    assert found["brier", "verbal"]["value"] == pytest.approx(brier)
+    assert by_measure["brier", "verbal"]["value"] == pytest.approx(brier)
     gaps = [  # bins .2 to .3, .4 to .5, .5 to .6, .8 to .9, .9 to 1
         (0.9 - 1) / 18,
         (0.5 - 1) / 6,
@@ -48,39 +48,41 @@ def test_by_hand() -> None:
         (2.7 - 2) / 18 + 0.9 / 6,
         0.0,
     ]
-    plug_in = found["ece", "plug-in, 10 bins, verbal"]
+    plug_in = by_measure["ece", "plug-in, 10 bins, verbal"]
     assert plug_in["value"] == pytest.approx(sum(map(abs, gaps)))
     assert (plug_in["low"], plug_in["method"]) == (None, "mean over 2 people; no interval")
-    calibrated = found["ece", "plug-in if calibrated, 10 bins, verbal"]["value"]
+    calibrated = by_measure["ece", "plug-in if calibrated, 10 bins, verbal"]["value"]
     noise = [3 * 0.21 / 18**2, 0.25 / 36, 3 * 0.24 / 18**2, 3 * 0.09 / 18**2 + 0.09 / 36, 0.0]
     assert calibrated == pytest.approx(sum(np.sqrt(2 * np.array(noise) / np.pi)))
-    debiased = found["ece", "debiased, 10 bins, verbal"]
+    debiased = by_measure["ece", "debiased, 10 bins, verbal"]
     assert debiased["value"] < plug_in["value"]
     assert debiased["method"] == "mean over 2 people; people and cases"
-    assert found["confidence_missing", "verbal"]["value"] == 0.0
+    assert by_measure["confidence_missing", "verbal"]["value"] == 0.0
 
 
-def test_what_states_nothing_is_missing_and_nothing_else() -> None:
-    found = measured(told(ann=[*ANN, (None, 1)]))
-    assert found["confidence_missing", "verbal"]["value"] == pytest.approx(0.1)
-    assert found["confidence", "verbal"]["n"] == 9
-    assert found["confidence", "verbal"]["method"] == "mean over 1 person; one person: cases only"
-    silent = measured(told(ann=[(None, right) for _, right in ANN]))
+def test_only_answers_without_a_number_are_missing() -> None:
+    by_measure = measured(stated_rows(ann=[*ANN, (None, 1)]))
+    assert by_measure["confidence_missing", "verbal"]["value"] == pytest.approx(0.1)
+    assert by_measure["confidence", "verbal"]["n"] == 9
+    assert by_measure["confidence", "verbal"]["method"] == "mean over 1 person; one person: cases only"
+    silent = measured(stated_rows(ann=[(None, right) for _, right in ANN]))
     assert {measure for measure, _ in silent} == {"accuracy", "accuracy_parsed", "unparsed"}
 
 
-def test_who_always_says_the_same_has_a_mean_without_an_interval() -> None:
-    line = measured(told(ann=[(0.8, right) for _, right in ANN]))["confidence", "verbal"]
+def test_a_constant_confidence_has_no_interval() -> None:
+    line = measured(stated_rows(ann=[(0.8, right) for _, right in ANN]))["confidence", "verbal"]
     assert (line["value"], line["low"], line["method"]) == (pytest.approx(0.8), None, "mean over 1 person; all alike")
 
 
-def sat(seed: int, people: int, cases: int, each: int, over: float) -> tuple[pl.DataFrame, np.ndarray]:
+def sampled_answers(
+    seed: int, people: int, cases: int, per_person: int, over: float
+) -> tuple[pl.DataFrame, np.ndarray]:
     """People of their own skill and their own overconfidence; they state the chance to be right, plus that."""
     random = np.random.default_rng(seed)
     skill, ease = random.normal(0, 0.1, people), random.uniform(-0.2, 0.2, cases)
     bias = over + random.normal(0, 0.05, people)
-    person = np.repeat(np.arange(people), each)
-    case = np.concatenate([random.choice(cases, each, replace=False) for _ in range(people)])
+    person = np.repeat(np.arange(people), per_person)
+    case = np.concatenate([random.choice(cases, per_person, replace=False) for _ in range(people)])
     chance = np.clip(0.65 + skill[person] + ease[case], 0.05, 0.98)
     stated = np.clip(np.round((chance + bias[person]) * 20) / 20, 0.05, 1)
     right = (random.random(len(chance)) < chance).astype(float)
@@ -89,29 +91,29 @@ def sat(seed: int, people: int, cases: int, each: int, over: float) -> tuple[pl.
 
 def truth(over: float) -> dict[str, float]:
     """ECE and shift of ever more people and cases, counted without a word of wardround."""
-    marks, chance = sat(10**6, 3000, 3000, 60, over)
+    marks, chance = sampled_answers(10**6, 3000, 3000, 60, over)
     stated = marks["confidence"].to_numpy()
     at = np.ceil(np.round(stated * 10, 6)).astype(int)
     ece = sum(abs((stated - chance)[at == number].sum()) for number in set(at)) / len(at)
     return {"ece": float(ece), "calibration_shift": float((stated - chance).mean())}
 
 
-@pytest.mark.parametrize(("people", "cases", "each"), [(3, 60, 24), (12, 120, 60)])
+@pytest.mark.parametrize(("people", "cases", "per_person"), [(3, 60, 24), (12, 120, 60)])
 @pytest.mark.parametrize("over", [0.0, 0.1, 0.25])
-def test_the_intervals_hold_the_truth(people: int, cases: int, each: int, over: float) -> None:
+def test_the_intervals_cover_the_truth(people: int, cases: int, per_person: int, over: float) -> None:
     planted, repeats = truth(over), 200
-    held = dict.fromkeys(planted, 0)
+    result = dict.fromkeys(planted, 0)
     for seed in range(repeats):
-        found: dict[str, Figure] = {}
-        for figure in of_confidence(sat(seed, people, cases, each, over)[0]):
+        fields: dict[str, PeopleEstimate] = {}
+        for figure in confidence_estimates(sampled_answers(seed, people, cases, per_person, over)[0]):
             if figure.low is not None:
-                found[figure.measure] = figure
+                fields[figure.measure] = figure
         for name, value in planted.items():
-            low, high = found[name].low, found[name].high
+            low, high = fields[name].low, fields[name].high
             assert low is not None
             assert high is not None
-            held[name] += low <= value <= high
-    assert all(0.9 <= many / repeats <= 1.0 for many in held.values()), held
+            result[name] += low <= value <= high
+    assert all(0.9 <= many / repeats <= 1.0 for many in result.values()), result
 
 
 def test_a_mean_over_stages_weighs_each_alike_and_varies_as_its_people_do() -> None:
@@ -120,7 +122,7 @@ def test_a_mean_over_stages_weighs_each_alike_and_varies_as_its_people_do() -> N
     case = np.tile(np.arange(60) % 20, 6)
     skill = random.uniform(-0.2, 0.2, 6)
     value = (random.random(360) < 0.6 + skill[person] - 0.1 * stage).astype(float)
-    found = spread(person, case, value, stage)
+    result = mean_over_people(person, case, value, stage)
     own = np.array([[value[(person == p) & (stage == s)].mean() for s in range(3)] for p in range(6)])
-    assert found.mean == pytest.approx(own.mean())
-    assert found.by_person == pytest.approx(own.mean(axis=1).var(ddof=1) / 6)
+    assert result.mean == pytest.approx(own.mean())
+    assert result.by_person == pytest.approx(own.mean(axis=1).var(ddof=1) / 6)

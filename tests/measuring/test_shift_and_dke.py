@@ -1,56 +1,57 @@
-"""MedQ-Deg's calibration shift and Dunning-Kruger figures, against oracles, plants and the specification's figures."""
+"""MedQ-Deg's calibration shift and DKE, compared with oracles, planted truths and docs/statistics.md."""
 
 import measure_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
-from all_kinds import NAMES, at, ballot, taken
-from made_marks import mark, row, votes
+from made_marks import NAMES, at, ballot, mark, measure_rows, row, votes
 
 
-def test_the_shift_and_what_stands_beside_it():
+def test_the_shift_and_its_companions_are_those_computed_by_hand():
     words = ["0001", "0111", "222-", "1---", "0000"]
-    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
     by_version = {line["version"]: line for line in table.filter(measure="calibration_shift", slice="{}").to_dicts()}
     assert set(by_version) == {
         "T=4", "vote share - majority accuracy, T=4", "of a calibrated respondent, T=4",
         "invalid votes as an outcome, T=4",
     }  # fmt: skip
     share = [0.75, 0.75, 0.75, 1.0]
-    told = by_version["vote share - majority accuracy, T=4"]
-    assert (told["value"], told["n"]) == (pytest.approx(np.mean(share) - 2 / 4), 4)
+    result = by_version["vote share - majority accuracy, T=4"]
+    assert (result["value"], result["n"]) == (pytest.approx(np.mean(share) - 2 / 4), 4)
     certainty = row(table, "confidence", version="T=4")["value"]
-    told = by_version["of a calibrated respondent, T=4"]["value"]
-    assert told == pytest.approx(certainty - np.mean(share), abs=1e-8)
+    result = by_version["of a calibrated respondent, T=4"]["value"]
+    assert result == pytest.approx(certainty - np.mean(share), abs=1e-8)
 
 
 def test_a_calibrated_respondent_has_a_shift():
-    """The specification's example: p = (.7, .1, .1, .1) has C = .32 in the limit against accuracy .70."""
+    """The example of docs/statistics.md: p = (.7, .1, .1, .1) has C = .32 in the limit against accuracy .70."""
     rows = [mark(case, shares=[0.7, 0.1, 0.1, 0.1], condition=at(confidence="logprobs")) for case in range(9)]
-    table = taken(rows)
+    table = measure_rows(rows)
     assert row(table, "confidence", version="inf")["value"] == pytest.approx(0.32, abs=0.005)
-    told = row(table, "calibration_shift", version="of a calibrated respondent, inf")["value"]
-    assert told == pytest.approx(0.32 - 0.70, abs=0.005)
+    line = row(table, "calibration_shift", version="of a calibrated respondent, inf")["value"]
+    assert line == pytest.approx(0.32 - 0.70, abs=0.005)
 
 
 def test_invalid_votes_as_an_outcome_make_refusals_certain():
     words = ["----", "00--", "0000"]
-    table = taken([line for case, word in enumerate(words) for line in votes(case, word)], 4)
-    told = row(table, "confidence", version="invalid votes as an outcome, T=4")
-    assert told["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    first_line = row(table, "confidence", version="invalid votes as an outcome, T=4")
+    assert first_line["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
     assert row(table, "confidence", version="T=4")["n"] == 2
 
 
-def test_dke_within_a_candidate(whole):
+def test_intra_model_dke_has_both_differences(whole):
     marks, table = whole
-    told = {line["version"]: line for line in table.filter(measure="dke_intra", slice="{}", candidate="a").to_dicts()}
+    by_name = {
+        line["version"]: line for line in table.filter(measure="dke_intra", slice="{}", candidate="a").to_dicts()
+    }
     own = marks.filter(pl.col("candidate") == "a", pl.col("severity").is_not_null())
     accuracy = dict(own.group_by("severity").agg((pl.col("outcome") == "right").mean()).rows())
-    fall = told["accuracy L0 - L2, matched originals, T=10"]
+    fall = by_name["accuracy L0 - L2, matched originals, T=10"]
     assert fall["value"] == pytest.approx(accuracy["L0"] - accuracy["L2"])
     assert (fall["n"], fall["method"]) == (45, "bootstrap")
-    assert 0 <= told["both hold, matched originals, T=10"]["value"] <= 1
-    assert told["both hold, all originals, T=10"]["method"] == "share of resamples"
+    assert 0 <= by_name["both hold, matched originals, T=10"]["value"] <= 1
+    assert by_name["both hold, all originals, T=10"]["method"] == "share of resamples"
     noise = row(
         table, "dke_intra", '{"type":"noise"}', candidate="a", version="accuracy L0 - L2, matched originals, T=10"
     )
@@ -58,16 +59,18 @@ def test_dke_within_a_candidate(whole):
 
 
 def test_dke_holds_where_it_was_planted_and_only_there():
-    def sitting(name: str, shaken: str) -> list[dict[str, object]]:
+    def degraded_votes(name: str, shaken: str) -> list[dict[str, object]]:
         rows = []
         for case in range(40):
             clean = "0000000000" if case % 4 else "0000011111"
             for level, word in (("L0", clean), ("L2", shaken)):
-                told = {"severity": level, "question": level, "of": None if level == "L0" else "L0"}
-                rows += votes(case, word, candidate=name, condition=at(confidence="votes"), **told)
+                fields = {"severity": level, "question": level, "of": None if level == "L0" else "L0"}
+                rows += votes(case, word, candidate=name, condition=at(confidence="votes"), **fields)
         return rows
 
-    table = taken([*sitting("sure", "1111111111"), *sitting("doubts", "0000011123")], 10, "sure", "doubts")
+    table = measure_rows(
+        [*degraded_votes("sure", "1111111111"), *degraded_votes("doubts", "0000011123")], 10, "sure", "doubts"
+    )
     for version in ("both hold, matched originals, T=10", "both hold, all originals, T=10"):
         assert row(table, "dke_intra", candidate="sure", version=version)["value"] == 1.0
         assert row(table, "dke_intra", candidate="doubts", version=version)["value"] == 0.0
@@ -75,7 +78,7 @@ def test_dke_holds_where_it_was_planted_and_only_there():
     assert shift["high"] < 0
 
 
-def test_dke_of_too_few_cases_is_not_told():
+def test_dke_of_too_few_cases_has_no_value():
     rows = [
         line
         for case in range(5)
@@ -83,11 +86,11 @@ def test_dke_of_too_few_cases_is_not_told():
         for line in votes(case, "0000" if level == "L0" else "1111", severity=level, question=level,
                           of=None if level == "L0" else "L0")
     ]  # fmt: skip
-    told = row(taken(rows, 4), "dke_intra", version="both hold, matched originals, T=4")
-    assert (told["value"], told["method"]) == (None, "too few cases")
+    first_line = row(measure_rows(rows, 4), "dke_intra", version="both hold, matched originals, T=4")
+    assert (first_line["value"], first_line["method"]) == (None, "too few cases")
 
 
-def test_dke_between_candidates(whole):
+def test_inter_model_dke_agrees_with_the_oracle(whole):
     table = whole[1]
     figures = {
         name: [row(table, measure_name, candidate=who, **version)["value"] for who in NAMES]
@@ -97,12 +100,12 @@ def test_dke_between_candidates(whole):
             ("certainty", "confidence", {"version": "T=10"}),
         )
     }
-    told = row(table, "dke_inter", version="T=10")
-    assert (told["candidate"], told["n"]) == ("*", 6)
-    assert told["value"] == pytest.approx(oracle.dke_share(figures["accuracy"], figures["shift"]))
+    line = row(table, "dke_inter", version="T=10")
+    assert (line["candidate"], line["n"]) == ("*", 6)
+    assert line["value"] == pytest.approx(oracle.dke_share(figures["accuracy"], figures["shift"]))
     for version, other in (("shift", "shift"), ("C", "certainty")):
-        found = row(table, "dke_inter", version=f"Spearman(accuracy, {version}), T=10")["value"]
-        assert found == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
+        first_line = row(table, "dke_inter", version=f"Spearman(accuracy, {version}), T=10")["value"]
+        assert first_line == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
 
 
 @pytest.mark.filterwarnings("error")
@@ -114,15 +117,15 @@ def test_candidates_that_do_not_differ_have_no_share_of_pairs():
         for case in range(20)
         for line in votes(case, "0011", candidate=name, condition=at(confidence="votes"))
     ]
-    assert taken(rows, 4, *names).filter(measure="dke_inter")["value"].is_null().all()
+    assert measure_rows(rows, 4, *names).filter(measure="dke_inter")["value"].is_null().all()
 
 
 @pytest.mark.slow
-def test_pure_noise_between_19_candidates():
+def test_pure_noise_between_19_candidates_looks_like_dke():
     """Nobody differs from anybody: the cross-fitted share is a half, and the permuted one says what coupling gives."""
     random = np.random.default_rng(1)
     names = [f"m{number:02}" for number in range(19)]
-    found: dict[str, list[float]] = {}
+    fields: dict[str, list[float]] = {}
     for _ in range(25):
         rows = [
             line
@@ -130,17 +133,18 @@ def test_pure_noise_between_19_candidates():
             for case in range(60)
             for line in votes(case, ballot(random, 0.5), candidate=name, condition=at(confidence="votes"))
         ]
-        table = taken(rows, 10, *names).filter(measure="dke_inter", slice="{}")
+        table = measure_rows(rows, 10, *names).filter(measure="dke_inter", slice="{}")
         for line in table.to_dicts():
-            found.setdefault(line["version"].removesuffix("T=10").removesuffix(", "), []).append(line["value"])
-    mean = {version: float(np.mean(values)) for version, values in found.items()}
+            fields.setdefault(line["version"].removesuffix("T=10").removesuffix(", "), []).append(line["value"])
+    mean = {version: float(np.mean(values)) for version, values in fields.items()}
     assert mean["share by permutation"] == pytest.approx(0.74, abs=0.03)
     assert mean["cross-fitted share"] == pytest.approx(0.5, abs=0.03)
 
 
-def test_coupling_alone_gives_the_specifications_figures():
+def test_coupling_alone_gives_the_figures_of_docs_statistics():
     """Accuracy and C of 19 candidates drawn independently, the former with .94 of the latter's spread."""
-    from wardround.measuring.measures.dke import share_of_pairs, spearman
+    from wardround.measuring.engine.correlation import spearman
+    from wardround.measuring.measures.dke import share_of_pairs
 
     random = np.random.default_rng(2)
     accuracy, certainty = 0.94 * random.normal(size=(4000, 19)), random.normal(size=(4000, 19))
@@ -163,8 +167,8 @@ def test_degradations_of_the_axis_have_types_and_severities():
             severity=level or "L0",
         )
     ]
-    table = taken(rows, 4)
+    table = measure_rows(rows, 4)
     assert row(table, "accuracy", '{"severity":"L2"}')["value"] == pytest.approx(1 / 8)
     assert row(table, "accuracy", '{"type":"noise"}')["value"] == pytest.approx(4 / 8)
-    told = row(table, "dke_intra", '{"type":"blur"}', version="accuracy L0 - L2, matched originals, T=4")
-    assert (told["value"], told["n"]) == (1.0, 9)
+    first_line = row(table, "dke_intra", '{"type":"blur"}', version="accuracy L0 - L2, matched originals, T=4")
+    assert (first_line["value"], first_line["n"]) == (1.0, 9)

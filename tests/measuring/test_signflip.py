@@ -21,7 +21,7 @@ def test_p_is_over_every_sign_vector(differences):
     assert tested.exact == [True]
 
 
-def test_one_sided_evidence_of_clusters_that_all_agree():
+def test_clusters_that_all_agree_have_the_smallest_p():
     assert sign_flip(np.ones((6, 1)), 0).p[0] == float(Fraction(2, 2**6))
 
 
@@ -34,18 +34,18 @@ def test_zero_clusters_say_nothing():
 
 def test_drawn_flips_come_near_the_exact_share():
     """Fifty clusters of +-1: the statistic is binomial, so the exact p is known."""
-    seen = 12  # 31 plus, 19 minus
+    result = 12  # 31 plus, 19 minus
     differences = np.array([1.0] * 31 + [-1.0] * 19)[:, None]
     exact = 2 * binom.sf(30, 50, 0.5)
     tested = sign_flip(differences, 7)
-    assert abs(differences.sum()) == seen
+    assert abs(differences.sum()) == result
     assert tested.exact == [False]
     assert tested.p[0] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / FLIPS))
     assert sign_flip(differences, 7).p[0] == tested.p[0]
     assert sign_flip(differences, 8).p[0] != tested.p[0]
 
 
-def test_what_was_seen_is_one_of_the_flips():
+def test_the_observed_signs_are_one_of_the_flips():
     assert sign_flip(np.ones((100, 1)), 0).p[0] == 1 / (FLIPS + 1)
 
 
@@ -82,8 +82,8 @@ def test_few_clusters_of_their_own_are_exact_within_a_large_family():
 
 def test_p_is_uniform_where_nothing_differs():
     random = np.random.default_rng(5)
-    found = [sign_flip(random.normal(0, 1, (15, 1)), 0).p[0] for _ in range(400)]
-    assert kstest(found, "uniform").pvalue > 0.01
+    values = [sign_flip(random.normal(0, 1, (15, 1)), 0).p[0] for _ in range(400)]
+    assert kstest(values, "uniform").pvalue > 0.01
 
 
 def test_the_family_is_wrong_no_more_often_than_it_says():

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from all_kinds import all_kinds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_marks import made_marks, made_study, mark, random_marks, votes
+from made_marks import all_kinds, made_marks, made_study, mark, random_marks, votes
 
 from wardround.core.study import Family, Study
 from wardround.measuring import compare, measure, write_measures
@@ -35,8 +34,8 @@ def everything(cases: int = 60) -> pl.DataFrame:
             rows.append(mark(case, confidence=part / 1.7, at_confidence="verbal", **about))
             hits = [[False, case % 5 == turn], None, [True]][case % 3]
             outcome = "unscored" if hits is None else "right" if hits[0] else "wrong"
-            told = about | {"question": "open", "kind": "open", "k": None, "gold": None, "option": None}
-            rows.append(mark(case, outcome, hits=hits, judge="lexical-1", at_confidence="votes", **told))
+            result = about | {"question": "open", "kind": "open", "k": None, "gold": None, "option": None}
+            rows.append(mark(case, outcome, hits=hits, judge="lexical-1", at_confidence="votes", **result))
     return made_marks(rows)
 
 
@@ -58,7 +57,7 @@ def test_both_tables_are_written(tmp_path):
     }
 
 
-def test_no_marks_are_two_headers(tmp_path):
+def test_no_marks_give_two_tables_without_rows(tmp_path):
     write_measures(tmp_path, made_marks([]), STUDY)
     assert [len(path.read_text().splitlines()) for path in tmp_path.iterdir()] == [1, 1]
 
@@ -66,10 +65,10 @@ def test_no_marks_are_two_headers(tmp_path):
 def test_the_order_of_marks_changes_no_byte(tmp_path):
     marks = everything()
     written = []
-    for number, told in enumerate((marks, marks.sample(fraction=1.0, shuffle=True, seed=3), marks.reverse())):
+    for number, result in enumerate((marks, marks.sample(fraction=1.0, shuffle=True, seed=3), marks.reverse())):
         folder = tmp_path / str(number)
         folder.mkdir()
-        write_measures(folder, told, STUDY)
+        write_measures(folder, result, STUDY)
         written.append([(folder / name).read_bytes() for name in ("measures.csv", "comparisons.csv")])
     assert written[0] == written[1] == written[2]
 
@@ -106,10 +105,10 @@ def test_the_number_of_threads_changes_no_byte(tmp_path, made):
     assert written[0] == written[1]
 
 
-def test_all_kinds_are_of_all_kinds():
+def test_the_marks_of_all_kinds_give_every_family_of_measures():
     marks, study = of_all_kinds()
-    found = {re.sub(r"@\d+", "", name) for name in measure(marks, study)["measure"]}
-    assert found >= {
+    names = {re.sub(r"@\d+", "", name) for name in measure(marks, study)["measure"]}
+    assert names >= {
         "ccr",
         "swa",
         "mcs",
@@ -127,8 +126,10 @@ def test_all_kinds_are_of_all_kinds():
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(OUTCOMES, st.integers(0, 3)), min_size=1, max_size=25))
-def test_every_cluster_twice_keeps_the_values(told):
-    rows = [mark(f"{cluster}-{place}", outcome, cluster=f"c{cluster}") for place, (outcome, cluster) in enumerate(told)]
+def test_every_cluster_twice_keeps_the_values(expected):
+    rows = [
+        mark(f"{cluster}-{place}", outcome, cluster=f"c{cluster}") for place, (outcome, cluster) in enumerate(expected)
+    ]
     again = [{**line, "case": line["case"] + "'", "cluster": line["cluster"] + "'"} for line in rows]
     once, twice = (measure(made_marks(lines), made_study()) for lines in (rows, rows + again))
     assert once["value"].to_list() == twice["value"].to_list()
@@ -144,7 +145,7 @@ def test_candidates_are_measured_alike_alone_and_together(monkeypatch, kinds):
     together = as_written(measure(marks, study))
     monkeypatch.setattr("wardround.measuring.engine.measurement.CHUNK", 1)
     assert as_written(measure(marks, study)).equals(together)
-    monkeypatch.setattr("wardround.measuring.engine.resampling.MEMORY", 1)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.MAX_PENDING_BYTES", 1)
     assert as_written(measure(marks, study)).equals(together)
 
 

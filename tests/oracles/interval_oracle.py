@@ -33,7 +33,7 @@ def design_effect(right: Sequence[float], answers: Sequence[float]) -> float:
 
 def scipy_ratio_interval(part: Sequence[float], whole: Sequence[float], resamples: int = 20_000) -> tuple[float, float]:
     """scipy's percentile bootstrap of sum(part) / sum(whole) over clusters."""
-    found = bootstrap(
+    values = bootstrap(
         (np.asarray(part, float), np.asarray(whole, float)),
         lambda x, m, axis: x.sum(axis=axis) / m.sum(axis=axis),
         paired=True,
@@ -43,7 +43,7 @@ def scipy_ratio_interval(part: Sequence[float], whole: Sequence[float], resample
         method="percentile",
         rng=np.random.default_rng(20),
     )
-    return found.confidence_interval.low, found.confidence_interval.high
+    return values.confidence_interval.low, values.confidence_interval.high
 
 
 def standard_error(part: Sequence[float], whole: Sequence[float]) -> float:

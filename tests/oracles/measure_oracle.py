@@ -19,6 +19,12 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+NAMES = """
+accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed unscored hit@k worst@k coverage grounded
+evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k map swa
+ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
+sensitivity specificity ppl bits_per_byte rouge_l eds kappa
+"""
 Claim = tuple[float, bool]  # confidence, right
 
 
@@ -28,7 +34,7 @@ def ece(claims: Sequence[Claim], bins: int = 10) -> float:
     for confidence, right in claims:
         place = max(1, ceil(Fraction(repr(confidence)) * bins))
         inside.setdefault(place, []).append((confidence, right))
-    gaps = (abs(sum(c for c, _ in each) - sum(r for _, r in each)) for each in inside.values())
+    gaps = (abs(sum(c for c, _ in part) - sum(r for _, r in part)) for part in inside.values())
     return sum(gaps) / len(claims)
 
 
@@ -69,7 +75,7 @@ def worst(ballots: Sequence[Sequence[bool]], k: int) -> float:
     shares = []
     for ballot in ballots:
         chosen = list(combinations(ballot, k))
-        shares.append(sum(all(each) for each in chosen) / len(chosen))
+        shares.append(sum(all(part) for part in chosen) / len(chosen))
     return sum(shares) / len(shares)
 
 
@@ -82,33 +88,33 @@ def options_as_tests(answers: Sequence[tuple[int | None, int, int]]) -> dict[str
     golds = sorted({gold for _, gold, _ in answers})
     most = max(options for _, _, options in answers)
     by_letter = [[(t, s) for at, t, s in cells if at == letter] for letter in range(most)]
-    rejected = [[not s for t, s in each if not t] for each in by_letter]
+    rejected = [[not s for t, s in part if not t] for part in by_letter]
     labels = {"labels": golds, "average": "macro", "zero_division": 0}
     flat = [(-1 if chosen is None else chosen) for chosen, _, _ in answers]
     return {
         "sensitivity": float(recall_score(truth, said)),
         "specificity": float(recall_score(truth, said, pos_label=False)),
         "sensitivity macro": float(recall_score([g for _, g, _ in answers], flat, **labels)),
-        "specificity macro": float(np.mean([np.mean(each) for each in rejected if each])),
+        "specificity macro": float(np.mean([np.mean(part) for part in rejected if part])),
         "precision macro": float(precision_score([g for _, g, _ in answers], flat, **labels)),
     }
 
 
 def retrieval(ranks: Sequence[int], relevant: int, k: int, depth: int = 60) -> dict[str, float]:
     """One search, as a list of documents at ranks 1 to `depth`; relevant ones that were not found come after all."""
-    found = np.zeros(depth + relevant)
-    found[[rank - 1 for rank in ranks]] = 1
+    values = np.zeros(depth + relevant)
+    values[[rank - 1 for rank in ranks]] = 1
     missing = relevant - len(ranks)
-    found[len(found) - missing :] = 1
-    scores = -np.arange(len(found), dtype=float)
-    top = found[:k]
-    ap = sum(found[:rank].sum() / rank for rank in ranks) / relevant
+    values[len(values) - missing :] = 1
+    scores = -np.arange(len(values), dtype=float)
+    top = values[:k]
+    ap = sum(values[:rank].sum() / rank for rank in ranks) / relevant
     if not missing:
-        assert abs(ap - average_precision_score(found, scores)) < 1e-12
+        assert abs(ap - average_precision_score(values, scores)) < 1e-12
     return {
         "recall": top.sum() / relevant,
         "precision": top.sum() / k,
-        "ndcg": float(ndcg_score([found], [scores], k=k)) if k < depth else sum(1 / log2(r + 1) for r in ranks),
+        "ndcg": float(ndcg_score([values], [scores], k=k)) if k < depth else sum(1 / log2(r + 1) for r in ranks),
         "mrr": 1 / min(ranks) if ranks else 0.0,
         "map": ap,
     }

@@ -45,20 +45,20 @@ class Page(HTMLParser):
     def find(self, tag: str, name: str = "") -> list[tuple[dict[str, str | None], str]]:
         return [
             (attributes, " ".join("".join(text).split()))
-            for found, attributes, text in self.elements
-            if found == tag and name in ["", *(attributes.get("class") or "").split()]
+            for tag_name, attributes, text in self.elements
+            if tag_name == tag and name in ["", *(attributes.get("class") or "").split()]
         ]
 
 
-def written(folder: Path, **told: object) -> Page:
-    write_run(folder, **told)
+def written(folder: Path, **manifest: object) -> Page:
+    write_run(folder, **manifest)
     return Page(report(folder).read_text(encoding="utf-8"))
 
 
 def unanswered_anchors(page: Page) -> list[str]:
-    ids = [told["id"] for _, told, _ in page.elements if told.get("id")]
+    ids = [attributes["id"] for _, attributes, _ in page.elements if attributes.get("id")]
     assert len(set(ids)) == len(ids)
-    links = [told.get("href") or "" for told, _ in page.find("a")]
+    links = [attributes.get("href") or "" for attributes, _ in page.find("a")]
     return [link for link in links if link.startswith("#") and link[1:] not in ids]
 
 

@@ -17,9 +17,9 @@ import polars as pl
 from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import load_study
-from wardround.marking.marks import SCHEMA, write_marks
+from wardround.marking.marks import MARKS_SCHEMA, write_marks
 from wardround.measuring import write_measures
-from wardround.reporting import AskView, CaseView, Part, RunFolder, TrialView
+from wardround.reporting import AskView, CaseView, PromptPart, RunFiles, TrialView
 
 # how often right, and how far confidence lies above that
 CANDIDATES = {
@@ -50,7 +50,7 @@ STUDY = "\n".join(
 class Rich:
     """A run with its marks, its page without case pages, and the page that links to them."""
 
-    run: RunFolder
+    run: RunFiles
     marks: pl.DataFrame
     page: str
     linked: str
@@ -76,18 +76,18 @@ def marks() -> pl.DataFrame:
         for prompt in PROMPTS:
             condition = canonical_json({**DEFAULTS, "prompt": prompt, "options": "rotated", "confidence": "verbal"})
             for case in range(CASES):
-                told = {"candidate": name, "case": f"case-{case:02}", "cluster": f"case-{case:02}"}
-                told |= {"condition": condition, "ask": f"{case:064x}", "parser": "strict-2", **about(case)}
+                fields = {"candidate": name, "case": f"case-{case:02}", "cluster": f"case-{case:02}"}
+                fields |= {"condition": condition, "ask": f"{case:064x}", "parser": "strict-2", **about(case)}
                 chance = float(np.clip(skill - harder[case] - 0.2 * (case % 4 == 1) - 0.06 * (prompt == "short"), 0, 1))
                 if case in WRONG_KEYS:
                     chance = 0.0 if skill > 0.5 else 0.5
                 for trial in range(TRIALS):
-                    told["trial"] = trial
-                    rows.append(told | choice(random, case, trial, chance, above, name))
-                    rows.append(told | listing(random, chance))
+                    fields["trial"] = trial
+                    rows.append(fields | choice(random, case, trial, chance, above, name))
+                    rows.append(fields | listing(random, chance))
                     if case < CHAINS:
-                        rows += [told | each for each in chain(random, case, chance)]
-    return pl.DataFrame(rows, schema=SCHEMA)
+                        rows += [fields | stage for stage in chain(random, case, chance)]
+    return pl.DataFrame(rows, schema=MARKS_SCHEMA)
 
 
 def choice(
@@ -100,11 +100,11 @@ def choice(
         option = (-trial) % 4  # the letter A, wherever it stands
     sure = float(np.clip(chance + above + random.normal(0, 0.08), 0.05, 1.0))
     outcome = "unparsed" if unparsed else "right" if option == gold else "wrong"
-    told = {"question": "mcq", "kind": "choice", "gold": gold, "k": 4, "outcome": outcome, "grade": "RAS"[case % 3]}
-    told |= {"gold_place": (gold + trial) % 4, "rule": None if unparsed else "letter alone"}
+    fields = {"question": "mcq", "kind": "choice", "gold": gold, "k": 4, "outcome": outcome, "grade": "RAS"[case % 3]}
+    fields |= {"gold_place": (gold + trial) % 4, "rule": None if unparsed else "letter alone"}
     if unparsed:
-        return told
-    return told | {"option": option, "place": (option + trial) % 4, "confidence": round(sure, 2)}
+        return fields
+    return fields | {"option": option, "place": (option + trial) % 4, "confidence": round(sure, 2)}
 
 
 def listing(random: np.random.Generator, chance: float) -> dict[str, Any]:
@@ -119,10 +119,10 @@ def chain(random: np.random.Generator, case: int, chance: float) -> Iterator[dic
     well = True
     for stage in STAGES:
         well = bool(random.random() < (chance + 0.1 if well else chance - 0.35))
-        told = {"question": stage.lower(), "stage": stage, "chain": "c", "given": given, "kind": "choice"}
+        fields = {"question": stage.lower(), "stage": stage, "chain": "c", "given": given, "kind": "choice"}
         gold = (case + len(stage)) % 4
-        told |= {"gold": gold, "k": 4, "option": gold if well else (gold + 1) % 4, "rule": "letter alone"}
-        yield told | {"outcome": "right" if well else "wrong"}
+        fields |= {"gold": gold, "k": 4, "option": gold if well else (gold + 1) % 4, "rule": "letter alone"}
+        yield fields | {"outcome": "right" if well else "wrong"}
         given = [stage.lower()]
 
 
@@ -130,11 +130,11 @@ def write_rich_run(folder: Path, **manifest: Any) -> pl.DataFrame:
     """Writes the folder and returns the marks; keywords replace keys of the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    found = marks()
-    write_marks(folder, found)
-    write_measures(folder, found, load_study(folder / "study.toml"))
-    asks = len(found) // len(CANDIDATES)
-    told = {
+    table = marks()
+    write_marks(folder, table)
+    write_measures(folder, table, load_study(folder / "study.toml"))
+    asks = len(table) // len(CANDIDATES)
+    fields = {
         "study": {"name": "rich", "hash": "5c" * 32},
         "status": "complete",
         "finished": "2025-11-15T09:12:41Z",
@@ -148,13 +148,13 @@ def write_rich_run(folder: Path, **manifest: Any) -> pl.DataFrame:
         "chance": 0.25,
         **manifest,
     }
-    (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
-    return found
+    (folder / "manifest.json").write_text(json.dumps(fields), encoding="utf-8")
+    return table
 
 
-def rich_views(found: pl.DataFrame) -> Iterator[CaseView]:
+def rich_views(table: pl.DataFrame) -> Iterator[CaseView]:
     """The choices of the marks as case pages show them."""
-    chosen = found.filter(question="mcq")
+    chosen = table.filter(question="mcq")
     for (case,), mine in chosen.group_by("case", maintain_order=True):
         asks = []
         for (name, condition), trials in mine.group_by("candidate", "condition", maintain_order=True):
@@ -162,7 +162,7 @@ def rich_views(found: pl.DataFrame) -> Iterator[CaseView]:
                 TrialView(row["trial"], "ABCD"[row["place"]] if row["place"] is not None else "?", row["outcome"])
                 for row in trials.iter_rows(named=True)
             )
-            prompt = (Part(text="What is the diagnosis?"),)
+            prompt = (PromptPart(text="What is the diagnosis?"),)
             axes = json.loads(str(condition))
             asks.append(AskView(str(name), "mcq", axes, prompt, int(str(case)[-2:]) % 4, shown, LISTED))
         yield CaseView(str(case), tuple(asks))

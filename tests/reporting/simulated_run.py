@@ -18,7 +18,7 @@ from PIL import Image
 
 from wardround.core.condition import DEFAULTS
 from wardround.measuring.engine.tables import MEASURES
-from wardround.reporting import AskView, CaseView, Part, TrialView
+from wardround.reporting import AskView, CaseView, PromptPart, TrialView
 
 ACCURACY = {"sharp-eyed": 0.8, "small-model": 0.45, "longest option": 0.28, "random": 0.25}
 SIGHTED = ("sharp-eyed", "small-model")
@@ -103,49 +103,49 @@ def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) 
     if not n:
         return [{**common, "measure": "accuracy", "value": None, "low": None, "high": None}]
     low, high = wilson(right, n) if clusters >= 8 else (None, None)
-    told = [{**common, "measure": "accuracy", "value": right / n, "low": low, "high": high}]
+    lines = [{**common, "measure": "accuracy", "value": right / n, "low": low, "high": high}]
     if not slice or len(slice) == len(AXES):
         parsed, sure = n - unparsed, [row["confidence"] for row in chosen if row["confidence"] is not None]
         low, high = wilson(right, parsed)
-        told.append({**common, "measure": "accuracy_parsed", "value": right / parsed, "low": low, "high": high})
+        lines.append({**common, "measure": "accuracy_parsed", "value": right / parsed, "low": low, "high": high})
         mean = sum(sure) / len(sure)
-        told.append({**common, "measure": "confidence", "value": mean, "low": mean - 0.02, "high": mean + 0.02})
+        lines.append({**common, "measure": "confidence", "value": mean, "low": mean - 0.02, "high": mean + 0.02})
         shift = mean - right / n
-        told.append(
+        lines.append(
             {**common, "measure": "calibration_shift", "value": shift, "low": shift - 0.05, "high": shift + 0.05}
         )
-        told.append({**common, "measure": "majority_accuracy", "value": right / n, "low": None, "high": None})
-    return told
+        lines.append({**common, "measure": "majority_accuracy", "value": right / n, "low": None, "high": None})
+    return lines
 
 
 def measures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     slices = [{}, *({axis: value} for axis, values in AXES.items() for value in values)]
     slices += [dict(zip(AXES, values, strict=True)) for values in product(*AXES.values())]
     slices += [{"specialty": value} for value in (*SPECIALTIES, "skin")]
-    told = []
+    lines = []
     for candidate, slice in product(dict.fromkeys(row["candidate"] for row in rows), slices):
         if slice.get("images") == "swapped" and not any(
             row["candidate"] == candidate and "swapped" in row["condition"] for row in rows
         ):
             continue
-        told += measured(rows, candidate, slice)
-    return told
+        lines += measured(rows, candidate, slice)
+    return lines
 
 
 def comparisons(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Differences of the figures above; the intervals and p values are made up, the page only prints them."""
     whole = {row["candidate"]: row["value"] for row in figures if row["measure"] == "accuracy" and row["slice"] == "{}"}
     names = list(whole)
-    told = []
+    differences = []
     for name in names[:-1]:
         value = whole[name] - whole[names[-1]]
-        told.append((name, names[-1], "{}", value, 0.0004 if value > 0.1 else 0.41, "candidates"))
+        differences.append((name, names[-1], "{}", value, 0.0004 if value > 0.1 else 0.41, "candidates"))
     for name in names[:2]:
         by_images = {
             row["slice"]: row["value"] for row in figures if row["measure"] == "accuracy" and row["candidate"] == name
         }
         value = by_images['{"images": "swapped"}'] - by_images['{"images": "as-is"}']
-        told.append(
+        differences.append(
             ("swapped", "as-is", json.dumps({"candidate": name}), value, 0.012 if value < -0.1 else 0.63, "looking")
         )
     return [
@@ -164,7 +164,7 @@ def comparisons(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "clusters": 40,
             "method": "sign-flip",
         }
-        for a, b, slice, value, p, family in told
+        for a, b, slice, value, p, family in differences
     ]
 
 
@@ -197,7 +197,7 @@ def write_run(
                 "deviations": ["temperature 0.7 is fixed by the server"] if name == "small-model" else [],
             }
         )
-    told = {
+    document = {
         "wardround": "0.1.0",
         "study": {"name": "simulated", "hash": "5c" * 32},
         "status": "complete",
@@ -213,7 +213,7 @@ def write_run(
         "chance": 0.25,
         **manifest,
     }
-    (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     pl.DataFrame(rows).drop("specialty").write_parquet(folder / "marks.parquet")
     pl.DataFrame(figures, infer_schema_length=None).select(*MEASURES).write_csv(folder / "measures.csv")
@@ -228,15 +228,15 @@ def views(rows: list[dict[str, Any]]) -> Iterator[CaseView]:
         asks = []
         for candidate, condition in dict.fromkeys((row["candidate"], row["condition"]) for row in mine):
             trials = [row for row in mine if row["candidate"] == candidate and row["condition"] == condition]
-            told = json.loads(condition)
-            order = (2, 0, 3, 1) if told["options"] == "shuffled" else (0, 1, 2, 3)
-            image = picture(case + told["images"])
+            axes = json.loads(condition)
+            order = (2, 0, 3, 1) if axes["options"] == "shuffled" else (0, 1, 2, 3)
+            image = picture(case + axes["images"])
             asks.append(
                 AskView(
                     candidate=candidate,
                     question="mcq",
-                    condition=told,
-                    prompt=(Part(image=image, text="CT"), Part(text="What is the diagnosis?")),
+                    condition=axes,
+                    prompt=(PromptPart(image=image, text="CT"), PromptPart(text="What is the diagnosis?")),
                     gold=int(case[-2:]) % 4,
                     options=OPTIONS,
                     order=order,
@@ -264,6 +264,6 @@ def views(rows: list[dict[str, Any]]) -> Iterator[CaseView]:
 def picture(seed: str) -> str:
     """A small grey image as a data URI, another one for every seed."""
     image = Image.frombytes("L", (16, 16), random.Random(seed).randbytes(256)).resize((96, 96))
-    held = io.BytesIO()
-    image.save(held, "PNG")
-    return f"data:image/png;base64,{b64encode(held.getvalue()).decode()}"
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"

@@ -1,16 +1,19 @@
-"""The pages in a real browser: no errors, nothing fetched, nothing wider than the screen."""
+"""The pages in a real browser: no errors, nothing fetched, nothing wider than the screen.
+
+The report at three widths is tried in every test run; the other tests are slow.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import re
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from chromium import needs_chromium
 from rich_run import Rich
 from simulated_run import views, write_run
 
@@ -20,7 +23,7 @@ HOSTILE = "<script>document.title = 'owned'</script>"
 
 
 def screenshots() -> ModuleType:
-    """docs/screenshots/take.py, which knows how to speak to Chromium."""
+    """docs/screenshots/take.py, which drives Chromium."""
     path = Path(__file__).parents[2] / "docs" / "screenshots" / "take.py"
     spec = importlib.util.spec_from_file_location("take", path)
     assert spec is not None
@@ -31,7 +34,20 @@ def screenshots() -> ModuleType:
 
 
 take = screenshots()
-pytestmark = pytest.mark.skipif(take.chromium() is None, reason="there is no Chromium on this machine")
+pytestmark = needs_chromium
+
+WIDTHS = {"phone": 390, "tablet": 768, "desktop": 1440}
+OVERLAPS = """(() => {
+  document.querySelectorAll('details').forEach(details => { details.open = true; });
+  const box = cell => { const range = document.createRange(); range.selectNodeContents(cell);
+                        return range.getBoundingClientRect(); };
+  return [...document.querySelectorAll('main tr')].flatMap(row => [...row.cells].slice(1).flatMap((cell, index) => {
+    const left = box(row.cells[index]), right = box(cell);
+    const level = left.bottom > right.top + 1 && right.bottom > left.top + 1;
+    return level && left.right > right.left + 1 && right.right > left.left + 1
+      ? [row.cells[index].textContent + ' | ' + cell.textContent] : [];
+  }));
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -57,40 +73,55 @@ def pages(tmp_path_factory: pytest.TempPathFactory, rich: Rich) -> dict[str, Pat
     }
 
 
-def complaints(browser: Any) -> list[dict[str, Any]]:
-    told = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
-    return [event for event in browser.events if event.get("method") in told]
+def console_messages(browser: Any) -> list[dict[str, Any]]:
+    methods = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
+    return [event for event in browser.events if event.get("method") in methods]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", ["report", "rich", "incomplete", "list", "case", "compare"])
-def test_a_page_is_quiet_and_fits(browser: Any, pages: dict[str, Path], name: str, width: int) -> None:
-    browser.open(pages[name].as_uri(), width, dark=width == 390)
-    assert complaints(browser) == []
-    asked = [e["params"]["request"]["url"] for e in browser.events if e.get("method") == "Network.requestWillBeSent"]
-    assert {url for url in asked if not url.startswith("data:")} == {pages[name].as_uri()}
+def assert_quiet_and_fitting(browser: Any, page: Path, width: int) -> None:
+    """No console message, no request but for the page itself, nothing wider than the screen."""
+    browser.open(page.as_uri(), width, dark=width == WIDTHS["phone"])
+    assert console_messages(browser) == []
+    events = [event for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
+    urls = {event["params"]["request"]["url"] for event in events}
+    assert {url for url in urls if not url.startswith("data:")} == {page.as_uri()}
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     assert "owned" not in browser.evaluate("document.title")
     wider = "[...document.querySelectorAll('table.forest *')].filter(e => e.getBoundingClientRect().right > %d).length"
     assert browser.evaluate(wider % width) == 0
 
 
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_the_report_fits_the_screen_without_overlaps(browser: Any, rich: Rich, width: int) -> None:
+    assert_quiet_and_fitting(browser, rich.run.folder / "linked" / "report.html", width)
+    assert browser.evaluate(OVERLAPS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", ["report", "incomplete", "list", "case", "compare"])
+def test_a_page_is_quiet_and_fits(browser: Any, pages: dict[str, Path], name: str, width: int) -> None:
+    assert_quiet_and_fitting(browser, pages[name], width)
+
+
+@pytest.mark.slow
 def test_light_and_dark_follow_the_system_and_the_button(browser: Any, pages: dict[str, Path]) -> None:
-    back = "getComputedStyle(document.body).backgroundColor"
+    background = "getComputedStyle(document.body).backgroundColor"
     browser.open(pages["report"].as_uri(), 1440)
-    light = browser.evaluate(back)
+    light = browser.evaluate(background)
     browser.open(pages["report"].as_uri(), 1440, dark=True)
-    dark = browser.evaluate(back)
+    dark = browser.evaluate(background)
     assert light != dark
     browser.evaluate("document.querySelector('button.theme').click()")
-    assert browser.evaluate(back) == light
+    assert browser.evaluate(background) == light
     browser.evaluate("document.querySelector('button.theme').click(); localStorage.clear()")
-    assert browser.evaluate(back) == dark
+    assert browser.evaluate(background) == dark
     browser.open(pages["report"].as_uri() + "?theme=dark", 1440)
-    assert browser.evaluate(back) == dark
+    assert browser.evaluate(background) == dark
 
 
-def test_text_is_readable_on_its_ground(browser: Any, pages: dict[str, Path]) -> None:
+@pytest.mark.slow
+def test_text_contrasts_with_its_background(browser: Any, pages: dict[str, Path]) -> None:
     """WCAG AA: a contrast of 4.5 for every colour that text has."""
     script = """(() => {
       const style = getComputedStyle(document.documentElement);
@@ -109,6 +140,7 @@ def test_text_is_readable_on_its_ground(browser: Any, pages: dict[str, Path]) ->
         assert [pair for pair in browser.evaluate(script) if pair[1] < 4.5] == []
 
 
+@pytest.mark.slow
 def test_the_case_list_shows_the_marks_behind_a_cell(browser: Any, pages: dict[str, Path]) -> None:
     rows = [
         row
@@ -126,43 +158,37 @@ def test_the_case_list_shows_the_marks_behind_a_cell(browser: Any, pages: dict[s
         if (mine := [row for row in rows if row["case"] == case])
     ]
     assert shown == expected
-    browser.evaluate("document.getElementById('clear').click()")
-    browser.evaluate("new Promise(done => setTimeout(done, 50))")
+    cleared = "new Promise(done => { addEventListener('hashchange', done); document.getElementById('clear').click(); })"
+    browser.evaluate(cleared)
     assert browser.evaluate("document.querySelectorAll('#cases tbody tr:not([hidden])').length") == 40
-    assert complaints(browser) == []
+    assert console_messages(browser) == []
 
 
-def test_nothing_in_a_table_lies_over_its_neighbour(browser: Any, pages: dict[str, Path]) -> None:
-    script = """(() => {
-      document.querySelectorAll('details').forEach(each => { each.open = true; });
-      const said = cell => { const range = document.createRange(); range.selectNodeContents(cell);
-                             return range.getBoundingClientRect(); };
-      return [...document.querySelectorAll('main tr')].flatMap(row => [...row.cells].slice(1).flatMap((cell, place) => {
-        const left = said(row.cells[place]), right = said(cell);
-        const level = left.bottom > right.top + 1 && right.bottom > left.top + 1;
-        return level && left.right > right.left + 1 && right.right > left.left + 1
-          ? [row.cells[place].textContent + ' | ' + cell.textContent] : [];
-      }));
-    })()"""
-    for name, width in product(("report", "rich"), (390, 768, 1440)):
-        browser.open(pages[name].as_uri(), width)
-        assert browser.evaluate(script) == [], (name, width)
+@pytest.mark.slow
+def test_table_cells_do_not_overlap(browser: Any, pages: dict[str, Path]) -> None:
+    for width in WIDTHS.values():
+        browser.open(pages["report"].as_uri(), width)
+        assert browser.evaluate(OVERLAPS) == [], width
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_print_shows_the_gist_of_closed_parts_and_says_where_the_figures_are(
     browser: Any, pages: dict[str, Path]
 ) -> None:
-    seen = "[...document.querySelectorAll('%s')].filter(e => e.checkVisibility()).length"
+    visible_count = "[...document.querySelectorAll('%s')].filter(e => e.checkVisibility()).length"
     browser.open(pages["report"].as_uri(), 1440)
-    assert browser.evaluate(seen % ".on-paper") == 0
+    assert browser.evaluate(visible_count % ".on-paper") == 0
     browser.call("Emulation.setEmulatedMedia", media="print")
-    assert browser.evaluate(seen % ".on-paper") > 0
-    assert browser.evaluate(seen % ".gist") == browser.evaluate("document.querySelectorAll('.gist').length") >= 3
-    assert browser.evaluate(seen % "details table") == 0
+    assert browser.evaluate(visible_count % ".on-paper") > 0
+    assert (
+        browser.evaluate(visible_count % ".gist") == browser.evaluate("document.querySelectorAll('.gist').length") >= 3
+    )
+    assert browser.evaluate(visible_count % "details table") == 0
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
+@pytest.mark.slow
 def test_a_printed_report_is_a4_and_cuts_no_column(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
     browser.open(pages["rich"].as_uri(), 1440, dark=True)
     browser.pdf(tmp_path / "report.pdf")
@@ -171,7 +197,7 @@ def test_a_printed_report_is_a4_and_cuts_no_column(browser: Any, pages: dict[str
     assert boxes
     assert all(box == pytest.approx((0, 0, 595.28, 841.89), abs=1) for box in boxes)
     browser.call("Emulation.setEmulatedMedia", media="print")
-    # 210 mm less the margins, at 96 px to the inch
+    # 210 mm minus the margins, at 96 px per inch
     browser.call("Emulation.setDeviceMetricsOverride", width=688, height=1000, deviceScaleFactor=1, mobile=False)
     assert browser.evaluate("document.documentElement.scrollWidth") <= 688
     assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

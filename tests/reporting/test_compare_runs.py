@@ -1,4 +1,4 @@
-"""Runs side by side: only like is put beside like."""
+"""Runs side by side: only comparable figures."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ def row(page: Page, candidate: str, slice: str) -> str:
     return next(text for _, text in page.find("tr") if text.startswith(f"{candidate} {slice} "))
 
 
-def test_figures_of_both_runs_stand_side_by_side(tmp_path: Path) -> None:
+def test_figures_of_both_runs_are_side_by_side(tmp_path: Path) -> None:
     one, two = two_runs(tmp_path)
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
-    for slice, said in [("{}", "all"), ('{"images": "as-is"}', "images as-is")]:
+    for slice, label in [("{}", "all"), ('{"images": "as-is"}', "images as-is")]:
         texts = [
             printed(line)
             for run in (one, two)
             for line in lines(run / "measures.csv")
             if (line["measure"], line["candidate"], line["slice"]) == ("accuracy", "sharp-eyed", slice)
         ]
-        found = row(page, "sharp-eyed", said)
-        assert found.index(texts[0]) < found.index(texts[1])
+        text = row(page, "sharp-eyed", label)
+        assert text.index(texts[0]) < text.index(texts[1])
 
 
-@pytest.mark.parametrize("what", ["version", "method"])
-def test_another_version_or_method_is_not_compared_and_said(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("field", ["version", "method"])
+def test_figures_of_different_versions_or_methods_are_not_compared(tmp_path: Path, field: str) -> None:
     one, two = two_runs(tmp_path)
     table = pl.read_csv(two / "measures.csv", infer_schema=False)
-    changed = pl.when(pl.col("candidate") == "sharp-eyed").then(pl.lit("other")).otherwise(pl.col(what))
-    table.with_columns(changed.alias(what)).write_csv(two / "measures.csv", quote_style="necessary")
+    changed = pl.when(pl.col("candidate") == "sharp-eyed").then(pl.lit("other")).otherwise(pl.col(field))
+    table.with_columns(changed.alias(field)).write_csv(two / "measures.csv", quote_style="necessary")
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
-    before = {"version": "1", "method": "wilson"}[what]
+    before = {"version": "1", "method": "wilson"}[field]
     assert row(page, "sharp-eyed", "all") == (
-        f"sharp-eyed all not comparable: {what} {before} in simulated, other in shorter"
+        f"sharp-eyed all not comparable: {field} {before} in simulated, other in shorter"
     )
     assert "not comparable" not in row(page, "random", "all")
 
 
-def test_what_only_one_run_has_is_said(tmp_path: Path) -> None:
+def test_measures_and_candidates_of_one_run_only_are_named(tmp_path: Path) -> None:
     one, two = two_runs(tmp_path, rename={"random": "guess"})
     with (one / "measures.csv").open("a", encoding="utf-8", newline="") as file:
         csv.writer(file).writerow(["brier", "random", "{}", 0.2, 0.1, 0.3, 10, 10, 0.0, "bootstrap", "1"])
@@ -62,10 +62,10 @@ def test_what_only_one_run_has_is_said(tmp_path: Path) -> None:
     assert row(page, "guess", "all").startswith("guess all not in this run")
 
 
-def test_incomplete_runs_and_other_cases_are_in_plain_sight(tmp_path: Path) -> None:
+def test_incomplete_runs_and_different_cases_have_an_alert(tmp_path: Path) -> None:
     runs = two_runs(tmp_path, status="incomplete", why="No money left.", cases=24)
     page = Page(compare(runs, tmp_path / "both.html").read_text(encoding="utf-8"))
-    assert page.find("div", "incomplete")[0][1] == "shorter is an incomplete run No money left."
+    assert page.find("div", "incomplete")[0][1] == "shorter is incomplete No money left."
     assert "Not the same cases" not in page.find("body")[0][1]
     manifest = (runs[1] / "manifest.json").read_text(encoding="utf-8").replace("ab" * 32, "cd" * 32)
     (runs[1] / "manifest.json").write_text(manifest, encoding="utf-8")
@@ -79,6 +79,6 @@ def test_runs_of_the_same_name_are_numbered(tmp_path: Path) -> None:
     assert page.find("h1")[0][1] == "simulated (1) and simulated (2)"
 
 
-def test_one_run_is_no_comparison(tmp_path: Path) -> None:
+def test_a_comparison_of_one_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WardroundError, match="at least two"):
         compare([tmp_path], tmp_path / "both.html")

@@ -1,4 +1,4 @@
-"""The section on evidence: every figure that was measured, what it rests on, and sentences in counts."""
+"""The evidence section: every measured figure, what it rests on, and the sentences in counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from chromium import needs_chromium
 from planted_library import SHARES, planted_study
 from test_browser import take
 from test_sections import has, hundredfold, section
@@ -15,8 +16,8 @@ from test_sections import has, hundredfold, section
 from wardround.api import run_study
 from wardround.measuring.validation.support_error import support_note
 from wardround.reporting import compare, read_run
-from wardround.reporting.judge_note import supported_note
-from wardround.reporting.tables.measured import Wanted, measured_table
+from wardround.reporting.judge_note import support_test_note
+from wardround.reporting.tables.measured import ColumnSpec, measured_table
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +32,13 @@ def page(ran) -> str:
 
 
 def block(page: str, value: str) -> str:
-    found = re.search(rf"<h3>{value} .*?(?=<h3>|\Z)", page, re.DOTALL)
-    assert found is not None, f"nothing about {value}"
-    return found[0]
+    match = re.search(rf"<h3>{value} .*?(?=<h3>|\Z)", page, re.DOTALL)
+    assert match is not None, f"nothing about {value}"
+    return match[0]
 
 
 @pytest.mark.parametrize("value", SHARES)
-def test_it_prints_what_was_measured(ran, page, value):
+def test_every_measured_figure_is_printed(ran, page, value):
     printed = dict(re.findall(r'<dd data-measure="([^"]+)"><b>([^<]+)</b>', block(page, value)))
     slice = json.dumps({"evidence": value}, separators=(",", ":"))
     measures = dict(
@@ -47,10 +48,10 @@ def test_it_prints_what_was_measured(ran, page, value):
     assert printed == {name: hundredfold(measures[name]) for name in expected}
 
 
-def test_sentences_count_answers(page):
+def test_the_sentence_counts_the_answers(page):
     assert (
-        "Of 40 answers, 24 were right with a document behind them, 4 without; 6 were wrong and yet supported by a "
-        "document, 6 were wrong with no support at all. The true diagnosis stood in the documents of 24 of 40."
+        "Of 40 answers, 24 were right and supported by a document, 4 right without support, 6 wrong but supported by a "
+        "document, and 6 wrong without support. The documents contained the true diagnosis in 24 of 40."
     ) in page  # two questions of 20 cases, with references
 
 
@@ -62,57 +63,60 @@ def test_the_bar_has_the_four_shares(page):
     }
 
 
-def test_it_says_what_the_figures_rest_on(page):
+def test_the_support_test_and_the_judge_are_named(page):
     assert support_note() in page
     assert "judge lexical-2: not validated" in page
-    assert "closed index" in page
+    assert "own index" in page
     assert "live web" in page
 
 
-def test_it_counts_documents_searches_and_ends(page):
-    rows = re.findall(r"<tr><th scope=\"row\">believer</th>(.*?)</tr>", page.partition("What was shown")[2], re.DOTALL)
-    told = [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)] for row in rows]
-    assert told == [
+def test_documents_searches_and_ends_are_counted(page):
+    rows = re.findall(
+        r"<tr><th scope=\"row\">believer</th>(.*?)</tr>", page.partition("Documents and searches")[2], re.DOTALL
+    )
+    texts = [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)] for row in rows]
+    assert texts == [
         ["reference", "40", "1.0", "0", "0", "–", "–"],
         ["rag", "40", "1.0", "0", "0", "1.0", "–"],
         ["agent", "40", "1.0", "0", "0", "1.0", "finished 40"],
     ]
 
 
-def test_figures_of_evidence_are_not_told_again_pooled(ran):
+def test_evidence_figures_are_not_repeated_in_other_measures(ran):
     html = (ran / "report.html").read_text()
     others = section(html, "measures") if has(html, "measures") else ""
     assert 'data-measure="grounded"' not in others
     assert 'data-measure="map"' not in others
 
 
-def test_a_run_without_literature_has_no_such_section(rich):
+def test_a_run_without_literature_has_no_evidence_section(rich):
     assert not has(rich.page, "evidence")
 
 
 def test_tables_and_comparisons_name_the_error_of_the_support_test(ran, tmp_path):
     run = read_run(ran)
-    table, _ = measured_table(run, "", ("candidate", "evidence"), [Wanted("Grounded", "grounded")])
+    table, _ = measured_table(run, "", ("candidate", "evidence"), [ColumnSpec("Grounded", "grounded")])
     assert f"{support_note()}." in table.notes
-    table, _ = measured_table(run, "", ("candidate", "evidence"), [Wanted("Accuracy", "accuracy")])
+    table, _ = measured_table(run, "", ("candidate", "evidence"), [ColumnSpec("Accuracy", "accuracy")])
     assert f"{support_note()}." not in table.notes
     assert support_note() in compare([ran, ran], tmp_path / "both.html").read_text()
 
 
-def test_a_judge_of_support_is_told_apart(ran):
+def test_a_judge_of_support_is_named_with_its_counts(ran):
     run = read_run(ran)
     support = {"pairs": 1200, "unreadable": 2, "unanswered": 3}
     run.manifest["judge"].update(name="j", support=support)
-    assert supported_note(run, ["grounded"]) == (
-        "Support judged by j, not validated against people: 1,200 pairs of a diagnosis and documents, "
+    assert support_test_note(run, ["grounded"]) == (
+        "Support judged by j, not validated against people: 1,200 pairs of diagnosis and documents, "
         "5 without a verdict."
     )
-    assert supported_note(run, ["accuracy"]) == ""
+    assert support_test_note(run, ["accuracy"]) == ""
 
 
-@pytest.mark.skipif(take.chromium() is None, reason="there is no Chromium on this machine")
+@needs_chromium
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
-def test_it_fits_the_screen(ran, width):
+def test_the_evidence_section_fits_the_screen(ran, width):
     browser = take.Browser()
     try:
         browser.open((ran / "report.html").as_uri(), width)

@@ -1,4 +1,4 @@
-"""The report against the files that it is made of."""
+"""The report compared with the files that it is made of."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ def cells(page: Page) -> list[tuple[tuple[str | None, ...], str]]:
     ]
 
 
-def beside(row: dict[str, str]) -> str:
+def count_text(row: dict[str, str]) -> str:
     """The unparsed rate and n as a compact cell shows them."""
     return f" unparsed {float(row['unparsed']) * 100:.1f} n {row['n']} / {row['clusters']}"
 
 
-def test_every_figure_is_the_files_figure_with_its_unparsed_rate_and_n(tmp_path: Path) -> None:
+def test_every_figure_equals_the_file_and_has_its_unparsed_rate_and_n(tmp_path: Path) -> None:
     write_run(tmp_path)
     html = report(tmp_path).read_text(encoding="utf-8")
-    told = {(row["measure"], row["candidate"], row["slice"]): row for row in lines(tmp_path / "measures.csv")}
+    expected = {(row["measure"], row["candidate"], row["slice"]): row for row in lines(tmp_path / "measures.csv")}
     forests = re.findall(r'<tr role="row">.*?</tr>', html, re.DOTALL)
     headline = [Page(chunk) for chunk in forests if "data-measure" in chunk]
     for row in headline:
         ((key, text),) = cells(row)
-        assert text == printed(told[key])
-        assert [text for _, text in row.find("td", "unparsed")] == [f"{float(told[key]['unparsed']) * 100:.1f}"]
-        assert [text for _, text in row.find("td", "n")] == [f"{told[key]['n']} / {told[key]['clusters']}"]
+        assert text == printed(expected[key])
+        assert [text for _, text in row.find("td", "unparsed")] == [f"{float(expected[key]['unparsed']) * 100:.1f}"]
+        assert [text for _, text in row.find("td", "n")] == [f"{expected[key]['n']} / {expected[key]['clusters']}"]
     compact = cells(Page(re.sub(r'<tr role="row">.*?</tr>|<svg.*?</svg>', "", html, flags=re.DOTALL)))
-    assert [text for _, text in compact] == [printed(told[key]) + beside(told[key]) for key, _ in compact]
+    assert [text for _, text in compact] == [printed(expected[key]) + count_text(expected[key]) for key, _ in compact]
     shown = {key for key, _ in compact}
-    assert {key for key, row in told.items() if key[0] == "accuracy" and row["n"] != "0"} <= shown
+    assert {key for key, row in expected.items() if key[0] == "accuracy" and row["n"] != "0"} <= shown
     assert "Accuracy: no cases in skin." in html
-    others = {key for key in told if key[0] not in ("accuracy", "accuracy_parsed") and key[2] == REFERENCE}
+    others = {key for key in expected if key[0] not in ("accuracy", "accuracy_parsed") and key[2] == REFERENCE}
     assert {key for key in shown if key[0] != "accuracy"} == others
     assert len(headline) == 4
 
 
-def test_the_headline_is_the_first_condition_and_says_so(tmp_path: Path) -> None:
+def test_the_headline_shows_and_names_the_first_condition(tmp_path: Path) -> None:
     page = written(tmp_path)
-    (_, text), *_ = [found for found in page.find("section") if found[0].get("id") == "scores"]
-    assert "Asked with images as-is (as the case has them) and options as-given: the first condition" in text
+    (_, text), *_ = [element for element in page.find("section") if element[0].get("id") == "scores"]
+    assert "Asked with images as-is (the case's own images) and options as-given: the first condition" in text
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     first = cells(Page(html[html.index('<table class="forest"') : html.index("</table>")] + "</table>"))
     assert {key[2] for key, _ in first} == {REFERENCE}
@@ -62,7 +62,7 @@ def test_the_headline_is_the_first_condition_and_says_so(tmp_path: Path) -> None
     assert values == sorted(values, reverse=True)
 
 
-def test_without_the_first_condition_the_whole_is_shown_and_said(tmp_path: Path) -> None:
+def test_without_the_first_condition_the_headline_pools_all_conditions(tmp_path: Path) -> None:
     write_run(tmp_path)
     path = tmp_path / "measures.csv"
     kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not ("as-is" in line and "given" in line)]
@@ -70,33 +70,33 @@ def test_without_the_first_condition_the_whole_is_shown_and_said(tmp_path: Path)
     html = report(tmp_path).read_text(encoding="utf-8")
     first = Page(html[html.index('<table class="forest"') : html.index("</table>")] + "</table>")
     assert {key[2] for key, _ in cells(first)} == {"{}"}
-    assert any("over all conditions together" in text for _, text in Page(html).find("p", "meaning"))
+    assert any("over all conditions" in text for _, text in Page(html).find("p", "meaning"))
 
 
-def test_an_axis_is_changed_with_the_others_held_where_the_run_measured_that(tmp_path: Path) -> None:
+def test_other_axes_are_at_their_reference_if_the_run_measured_that(tmp_path: Path) -> None:
     page = written(tmp_path)
-    (_, held), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
-    assert "other axes" not in held
+    (_, fixed), *_ = [element for element in page.find("div", "block") if element[0].get("id") == "conditions-images"]
+    assert "other axes" not in fixed
     path = tmp_path / "measures.csv"
     kept = [
         line for line in path.read_text(encoding="utf-8").splitlines() if not ("swapped" in line and "as-g" in line)
     ]
     path.write_text("\n".join(kept) + "\n", encoding="utf-8")
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
-    (_, pooled), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
-    assert "Accuracy: over all values of the other axes, where they could not be held." in pooled
+    (_, pooled), *_ = [element for element in page.find("div", "block") if element[0].get("id") == "conditions-images"]
+    assert "Accuracy: over all values of the other axes where the reference was not asked." in pooled
 
 
-def test_a_key_with_one_group_is_not_taken_apart(tmp_path: Path) -> None:
+def test_a_key_with_one_group_has_no_breakdown(tmp_path: Path) -> None:
     write_run(tmp_path)
     path = tmp_path / "measures.csv"
     text = path.read_text(encoding="utf-8")
     kinds = [line.replace("{}", '"{""kind"": ""choice""}"') for line in text.splitlines() if ",{}," in line]
     path.write_text(text + "\n".join(kinds) + "\n", encoding="utf-8")
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
-    assert [told["id"] for told, _ in page.find("details") if (told.get("id") or "").startswith("slices-")] == [
-        "slices-specialty"
-    ]
+    assert [
+        attributes["id"] for attributes, _ in page.find("details") if (attributes.get("id") or "").startswith("slices-")
+    ] == ["slices-specialty"]
 
 
 def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
@@ -108,40 +108,40 @@ def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
     for chunk in re.findall(r'<table class="plain crossed.*?</thead>', html, re.DOTALL):
         names = re.findall(r'class="number">(.*?)</th>', chunk)
         assert names == [name for name in order if name in names]
-    counted = html[html.index("What came back") :].split("</table>")[0]
+    counted = html[html.index("<h3>Outcomes</h3>") :].split("</table>")[0]
     assert re.findall(r'scope="row">(.*?)</th>', counted) == order
 
 
-def test_closed_parts_say_what_is_in_them(tmp_path: Path) -> None:
+def test_closed_parts_have_a_summary(tmp_path: Path) -> None:
     page = written(tmp_path, cases=32)
     summaries = {text.split()[0]: text for _, text in page.find("summary")}
-    told = {
+    expected = {
         row["slice"]: row
         for row in lines(tmp_path / "measures.csv")
         if (row["measure"], row["candidate"]) == ("accuracy", "sharp-eyed") and "specialty" in row["slice"]
     }
-    rows = sorted((row for row in told.values() if row["low"]), key=lambda row: float(row["value"]))
+    rows = sorted((row for row in expected.values() if row["low"]), key=lambda row: float(row["value"]))
     low, high = (f"{json.loads(row['slice'])['specialty']} {printed(row)}" for row in (rows[0], rows[-1]))
     assert summaries["Specialty"] == f"Specialty 4 groups, all with an interval; sharp-eyed from {low} to {high}"
-    assert "open" not in [name for tag, told, _ in page.elements if tag == "details" for name in told]
+    assert "open" not in [name for tag, attributes, _ in page.elements if tag == "details" for name in attributes]
     few = {text.split()[0]: text for _, text in written(tmp_path, cases=24).find("summary")}
-    assert few["Specialty"] == "Specialty 4 groups, too few cases for an interval in any"
+    assert few["Specialty"] == "Specialty 4 groups, all with too few cases for an interval"
 
 
-def test_who_was_asked_one_way_only_is_said_and_not_drawn(tmp_path: Path) -> None:
+def test_candidates_asked_under_one_value_are_named_and_have_no_column(tmp_path: Path) -> None:
     page = written(tmp_path)
-    (_, images), *_ = [found for found in page.find("div", "block") if found[0].get("id") == "conditions-images"]
-    assert "Asked in only one of these ways: longest option and random." in images
-    assert "longest option" not in images.split("Asked in")[0]
+    (_, images), *_ = [element for element in page.find("div", "block") if element[0].get("id") == "conditions-images"]
+    assert "Asked with only one of these values: longest option and random." in images
+    assert "longest option" not in images.split("Asked with")[0]
 
 
-def test_comparisons_are_printed_and_said_in_words(tmp_path: Path) -> None:
+def test_comparisons_are_printed_as_figures_and_sentences(tmp_path: Path) -> None:
     page = written(tmp_path)
-    told = lines(tmp_path / "comparisons.csv")
+    expected = lines(tmp_path / "comparisons.csv")
     shown = [text for cell, text in page.find("td", "value") if "data-family" in cell]
-    assert shown == [printed(row) for row in told]
+    assert shown == [printed(row) for row in expected]
     sentences = [text for _, text in page.find("th", "sentence")]
-    points = f"{float(told[0]['value']) * 100:.1f}"
+    points = f"{float(expected[0]['value']) * 100:.1f}"
     assert sentences[0] == f"sharp-eyed answers {points} points more often right than random."
     assert sentences[1].endswith("This may be chance.")
     assert sentences[3].startswith("sharp-eyed, with images swapped, answers")
@@ -152,7 +152,7 @@ def compared(a: str, b: str, p: float, **other: object) -> dict[str, object]:
     return base | {"p_adjusted": p, "family": "default", "n": 9, "clusters": 9, "method": "m"} | other
 
 
-def test_of_many_pairs_those_with_the_best_or_beyond_chance_are_in_sight(tmp_path: Path) -> None:
+def test_of_many_pairs_only_significant_ones_and_those_of_the_best_are_open(tmp_path: Path) -> None:
     write_run(tmp_path)
     names = ["sharp-eyed", "small-model", "longest option", "random", "other"]
     rows = [compared(a, b, 0.01 if {a, b} == {"small-model", "random"} else 0.5) for a, b in combinations(names, 2)]
@@ -160,7 +160,7 @@ def test_of_many_pairs_those_with_the_best_or_beyond_chance_are_in_sight(tmp_pat
     html = report(tmp_path).read_text(encoding="utf-8")
     section = html[html.index('<section id="comparisons"') :].split("</section>")[0] + "</section>"
     folded = Page(re.findall(r'<details class="fold">.*?</details>', section, re.DOTALL)[0])
-    assert "The study declares no comparisons, so every pair was compared." in Page(section).find("section")[0][1]
+    assert "The study declares no comparisons, so all pairs were compared." in Page(section).find("section")[0][1]
     assert folded.find("summary")[0][1].startswith("5 more pairs")
     hidden = {(cell["data-a"], cell["data-b"]) for cell, _ in folded.find("td", "value")}
     every = {(cell["data-a"], cell["data-b"]) for cell, _ in Page(section).find("td", "value")}
@@ -173,16 +173,16 @@ def test_what_could_not_be_compared_is_one_sentence(tmp_path: Path) -> None:
     blind = {"value": None, "low": None, "high": None, "p": None, "p_adjusted": None, "n": 0, "clusters": 0}
     rows = [compared("as-is", "swapped", 0.01, family="looking", slice='{"candidate":"sharp-eyed"}')]
     for name in ("random", "longest option"):
-        told = json.dumps({"candidate": name})
-        rows.append(compared("as-is", "swapped", 0.5, family="looking", slice=told) | blind)
+        expected = json.dumps({"candidate": name})
+        rows.append(compared("as-is", "swapped", 0.5, family="looking", slice=expected) | blind)
     pl.DataFrame(rows).write_csv(tmp_path / "comparisons.csv")
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
-    said = "Not asked both ways, so not compared: random and longest option."
-    assert said in [text for _, text in page.find("p", "meaning")]
+    sentence = "Not compared, because only one value was asked: random and longest option."
+    assert sentence in [text for _, text in page.find("p", "meaning")]
     assert len(page.find("th", "sentence")) == 1
 
 
-def test_the_facts_are_of_what_was_examined(tmp_path: Path) -> None:
+def test_the_facts_count_examined_training_and_other_cases(tmp_path: Path) -> None:
     training = {"the case is for training, and is not examined": 12 * 4}
     cases = {"path": "forty", "hash": "ab" * 32, "cases": 55, "questions": 55}
     write_run(tmp_path, cases=40, inapplicable=training)
@@ -194,7 +194,7 @@ def test_the_facts_are_of_what_was_examined(tmp_path: Path) -> None:
     assert (facts["questions"], facts["candidates"]) == ("40", "4")
 
 
-def test_incomplete_is_in_plain_sight(tmp_path: Path) -> None:
+def test_an_incomplete_run_has_an_alert(tmp_path: Path) -> None:
     page = written(tmp_path, status="incomplete", why="The budget of 100 requests was reached.")
     (_, text), *_ = page.find("div", "incomplete")
     assert text.startswith("Incomplete run The budget of 100 requests was reached.")
@@ -206,8 +206,8 @@ def test_notes_warnings_and_deviations_come_before_the_figures(tmp_path: Path) -
     sentinel = {"small-model": {"asked_again": 4, "agree": 1, "p": 0.004, "warning": "the model may have changed"}}
     page = written(tmp_path, exploratory=["comparisons.looking"], sentinel=sentinel)
     (_, header), *_ = page.find("header")
-    for told in ("Simulated answers", "could not be parsed", "temperature 0.7 is fixed", "comparisons.looking"):
-        assert told in header
+    for expected in ("Simulated answers", "could not be parsed", "temperature 0.7 is fixed", "comparisons.looking"):
+        assert expected in header
     assert "small-model: the model may have changed" in header
     assert any("asked again 4, agree 1, p 0.004" in text for _, text in page.find("li"))
 
@@ -229,7 +229,7 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
     assert unanswered_anchors(page) == []
     assert [text for _, text in page.find("h3")][:2] == ["Accuracy", "hit@1"]
-    (_, specialty), *_ = [found for found in page.find("details") if found[0].get("id") == "slices-specialty"]
+    (_, specialty), *_ = [element for element in page.find("details") if element[0].get("id") == "slices-specialty"]
     assert specialty.index("Accuracy ") < specialty.index("hit@1 ")
     (_, legend), *_ = page.find("dl", "legend")
     assert "hit@1" in legend
@@ -237,13 +237,13 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     assert any(text.startswith("hit@3 ") for attributes, text in page.find("th") if attributes.get("scope") == "row")
 
 
-def test_the_manifest_is_whole(tmp_path: Path) -> None:
+def test_the_whole_manifest_is_printed(tmp_path: Path) -> None:
     page = written(tmp_path)
     pre = next("".join(text) for tag, _, text in page.elements if tag == "pre")
     assert json.loads(pre) == json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
 
 
-def test_same_files_same_bytes(tmp_path: Path) -> None:
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     write_run(tmp_path)
     first = report(tmp_path).read_bytes()
     assert report(tmp_path, out=tmp_path / "again" / "other.html").read_bytes() == first

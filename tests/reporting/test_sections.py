@@ -1,4 +1,4 @@
-"""The sections that are made of marks: what the page prints is what the functions of measuring give."""
+"""Sections made from marks: the page prints what the functions of measuring return."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from wardround.reporting.figures.diagrams import BOTTOM, LEFT, RIGHT, TOP
 
 
 def section(html: str, name: str) -> str:
-    found = re.search(rf'<section id="{name}".*?</section>', html, re.DOTALL)
-    assert found is not None, f"no section {name}"
-    return found[0]
+    match = re.search(rf'<section id="{name}".*?</section>', html, re.DOTALL)
+    assert match is not None, f"no section {name}"
+    return match[0]
 
 
 def has(html: str, name: str) -> bool:
@@ -60,14 +60,14 @@ def reference(marks: pl.DataFrame) -> pl.DataFrame:
     return marks.filter(pl.col("condition").str.contains('"prompt":"paper"'))
 
 
-def test_reliability_bins_are_those_of_the_function(rich: Rich) -> None:
+def test_reliability_bins_equal_the_function(rich: Rich) -> None:
     study = load_study(rich.run.folder / "study.toml")
-    told = reliability(reference(rich.marks), study).filter(version="verbal")
+    expected = reliability(reference(rich.marks), study).filter(version="verbal")
     html = section(rich.page, "confidence")
     figures = re.findall(r'<figure class="calibration" data-candidate="(.*?)">(.*?)</figure>', html, re.DOTALL)
     assert [name for name, _ in figures] == ["sharp-eyed", "steady", "over-sure", "small-model", "coin"]
     for name, figure in figures:
-        own = told.filter(candidate=name).rows(named=True)
+        own = expected.filter(candidate=name).rows(named=True)
         printed = [(head, *texts) for head, texts in cells(figure)]
         assert printed == [
             (
@@ -87,8 +87,8 @@ def test_reliability_bins_are_those_of_the_function(rich: Rich) -> None:
         assert f"{sum(row['n'] for row in own)} answers" in figure
 
 
-def test_calibration_errors_and_accuracy_at_80_stand_beside_the_diagram(rich: Rich) -> None:
-    told = pl.read_csv(rich.run.folder / "measures.csv").filter(
+def test_calibration_errors_and_accuracy_at_80_are_next_to_the_diagram(rich: Rich) -> None:
+    expected = pl.read_csv(rich.run.folder / "measures.csv").filter(
         slice=json.dumps({"prompt": "paper"}, separators=(",", ":"))
     )
     html = section(rich.page, "confidence")
@@ -99,9 +99,9 @@ def test_calibration_errors_and_accuracy_at_80_stand_beside_the_diagram(rich: Ri
             "debiased, 10 bins, verbal",
             "plug-in if calibrated, 10 bins, verbal",
         ):
-            (value,) = told.filter(measure="ece", candidate=name, version=version)["value"]
+            (value,) = expected.filter(measure="ece", candidate=name, version=version)["value"]
             assert printed[version] == hundredfold(value)
-        kept = told.filter(measure="accuracy@80", candidate=name, version="verbal").row(0, named=True)
+        kept = expected.filter(measure="accuracy@80", candidate=name, version="verbal").row(0, named=True)
         interval = f"({hundredfold(kept['low'])} to {hundredfold(kept['high'])})"
         assert f'<b>{hundredfold(kept["value"])}</b> <span class="interval">{interval}</span>' in figure
 
@@ -109,22 +109,22 @@ def test_calibration_errors_and_accuracy_at_80_stand_beside_the_diagram(rich: Ri
 def test_the_curve_runs_through_the_figure_at_80(rich: Rich) -> None:
     """Its last point is the risk of answering all, and at 80% it is what measures.csv says."""
     study = load_study(rich.run.folder / "study.toml")
-    told = risk_coverage(reference(rich.marks), study).filter(version="verbal")
+    expected = risk_coverage(reference(rich.marks), study).filter(version="verbal")
     html = section(rich.page, "confidence")
     for name, figure in re.findall(r'data-candidate="(.*?)">(.*?)</figure>', html, re.DOTALL):
         points = [tuple(map(float, point.split(","))) for point in re.findall(r'points="(.*?)"', figure)[0].split()]
-        highest = 1.0
-        last = told.filter(candidate=name)["risk"][-1]
-        assert points[-1] == (RIGHT, pytest.approx(BOTTOM - (BOTTOM - TOP) * last / highest, abs=0.06))
-        kept = rich.run.line("accuracy@80", name, {"prompt": "paper"})
-        assert kept is not None
-        assert kept.value is not None
+        max_risk = 1.0
+        last = expected.filter(candidate=name)["risk"][-1]
+        assert points[-1] == (RIGHT, pytest.approx(BOTTOM - (BOTTOM - TOP) * last / max_risk, abs=0.06))
+        line = rich.run.find_line("accuracy@80", name, {"prompt": "paper"})
+        assert line is not None
+        assert line.value is not None
         x, y = points[79]
         assert x == pytest.approx(LEFT + 0.8 * (RIGHT - LEFT), abs=0.06)
-        assert y == pytest.approx(BOTTOM - (BOTTOM - TOP) * (1 - kept.value) / highest, abs=0.2)
+        assert y == pytest.approx(BOTTOM - (BOTTOM - TOP) * (1 - line.value) / max_risk, abs=0.2)
 
 
-def test_a_diagram_puts_every_dot_in_its_place() -> None:
+def test_the_dots_of_a_diagram_are_at_their_values() -> None:
     bins = [diagrams.Bin(0.6, 0.7, 12, 0.65, 0.5, 0.25, 0.75), diagrams.Bin(0.9, 1.0, 3, 1.0, 1.0, None, None)]
     drawn = diagrams.reliability_diagram(bins, "<b>")
     dots = re.findall(r'class="dot" cx="(.*?)" cy="(.*?)"', drawn)
@@ -143,26 +143,26 @@ def gap_texts(row: dict[str, object]) -> list[str]:
     """The cells of a gap as a page prints them, from a row of the function."""
     worst, best = (next(iter(json.loads(str(row[name])).values())) for name in ("worst", "best"))
     if row["worst"] == row["best"]:
-        worst = best = "all alike"
-    told = {name: hundredfold(value) for name, value in row.items() if isinstance(value, float)}
+        worst = best = "all equal"
+    expected = {name: hundredfold(value) for name, value in row.items() if isinstance(value, float)}
     return [
         "",
-        f"{worst} {told['worst_value']} ({told['worst_low']} to {told['worst_high']})",
-        f"{best} {told['best_value']}",
-        f"{told['gap']} ({told['gap_low']} to {told['gap_high']})",
-        told["noise"],
+        f"{worst} {expected['worst_value']} ({expected['worst_low']} to {expected['worst_high']})",
+        f"{best} {expected['best_value']}",
+        f"{expected['gap']} ({expected['gap_low']} to {expected['gap_high']})",
+        expected["noise"],
     ]
 
 
-def test_groups_are_those_of_the_function(rich: Rich) -> None:
+def test_group_gaps_equal_the_function(rich: Rich) -> None:
     study = load_study(rich.run.folder / "study.toml")
     for measure, place in (("accuracy", 0), ("hit@1", 1)):
-        told = subgroup_gaps(reference(rich.marks), study, measure=measure)
+        expected = subgroup_gaps(reference(rich.marks), study, measure=measure)
         for key in ("age_band", "sex", "modality"):
             html = re.search(rf'id="groups-{key}">.*?(?=<div class="block"|</section>)', rich.page, re.DOTALL)
             assert html is not None
             table = re.findall(r'<table class="forest gaps".*?</table>', html[0], re.DOTALL)[place]
-            own = {row["candidate"]: gap_texts(row) for row in told.filter(key=key).iter_rows(named=True)}
+            own = {row["candidate"]: gap_texts(row) for row in expected.filter(key=key).iter_rows(named=True)}
             assert dict(cells(table)) == own
             assert len(own) == 5
     rare = re.search(r'id="groups-tag-0">.*?</table>', rich.page, re.DOTALL)
@@ -178,7 +178,7 @@ def test_groups_that_are_too_small_are_named(rich: Rich) -> None:
     assert "hit@1: judge lexical-2: not validated." in section(rich.page, "groups")
 
 
-def test_groups_of_which_none_is_large_enough_are_said_to_be_too_small(tmp_path: Path, rich: Rich) -> None:
+def test_without_two_large_groups_nothing_is_compared(tmp_path: Path, rich: Rich) -> None:
     few = rich.marks.filter(pl.col("case").is_in([f"case-{number:02}" for number in range(10)]))
     for file in ("study.toml", "manifest.json", "measures.csv", "comparisons.csv"):
         (tmp_path / file).write_bytes((rich.run.folder / file).read_bytes())
@@ -188,32 +188,32 @@ def test_groups_of_which_none_is_large_enough_are_said_to_be_too_small(tmp_path:
     assert "<table" not in html
 
 
-def test_prompts_are_those_of_the_function(rich: Rich) -> None:
-    told = prompt_sensitivity(rich.marks, load_study(rich.run.folder / "study.toml"))
+def test_prompt_gaps_equal_the_function(rich: Rich) -> None:
+    expected = prompt_sensitivity(rich.marks, load_study(rich.run.folder / "study.toml"))
     table = re.findall(r"<table.*?</table>", section(rich.page, "prompts"), re.DOTALL)[0]
-    assert dict(cells(table)) == {row["candidate"]: gap_texts(row) for row in told.iter_rows(named=True)}
+    assert dict(cells(table)) == {row["candidate"]: gap_texts(row) for row in expected.iter_rows(named=True)}
 
 
-def test_letters_are_those_of_the_function(rich: Rich) -> None:
-    told = letter_bias(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
+def test_letter_bias_equals_the_function(rich: Rich) -> None:
+    expected = letter_bias(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
     printed = list(cells(section(rich.page, "letters")))
     assert [head.split(" n ")[0] for head, _ in printed] == ["sharp-eyed", "steady", "over-sure", "small-model", "coin"]
     for head, texts in printed:
         name, n = head.rsplit(" n ", 1)
-        own = told.filter(candidate=name).rows(named=True)
+        own = expected.filter(candidate=name).rows(named=True)
         assert int(n) == own[0]["n"]
         assert texts == [
             f"{hundredfold(row['difference'])} ({hundredfold(row['low'])} to {hundredfold(row['high'])}) "
             f"chosen {hundredfold(row['chosen'])} right {hundredfold(row['right'])}"
             for row in own
         ]
-    (planted,) = told.filter(candidate="coin", letter="A")["low"]
+    (planted,) = expected.filter(candidate="coin", letter="A")["low"]
     assert planted > 0.2  # it says A wherever that stands
 
 
-def test_ranks_are_those_of_the_function(rich: Rich) -> None:
-    told = rank_intervals(rich.run.comparisons)
-    ends = {row["candidate"]: (row["first"], row["last"]) for row in told.iter_rows(named=True)}
+def test_rank_intervals_equal_the_function(rich: Rich) -> None:
+    expected = rank_intervals(rich.run.comparisons)
+    ends = {row["candidate"]: (row["first"], row["last"]) for row in expected.iter_rows(named=True)}
     printed = {head: texts[1] for head, texts in cells(section(rich.page, "ranks"))}
     assert printed == {n: str(a) if a == b else f"{a} to {b}" for n, (a, b) in ends.items()}
     assert printed["coin"] == "5"
@@ -224,9 +224,9 @@ def test_ranks_are_those_of_the_function(rich: Rich) -> None:
     assert bars[-1] == ("80.00", "20.00")
 
 
-def test_chains_and_what_goes_together(rich: Rich) -> None:
+def test_chains_and_their_association_equal_the_functions(rich: Rich) -> None:
     html = section(rich.page, "chains")
-    told = upstream_errors(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
+    expected = upstream_errors(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
     first, second, broken, *_ = re.findall(r"<table.*?</table>", html, re.DOTALL)
     assert [head.split(" Share")[0].split(" Unw")[0] for head, _ in cells(first)] == [
         "Complete chains",
@@ -236,12 +236,12 @@ def test_chains_and_what_goes_together(rich: Rich) -> None:
         "Mean over stages",
     ]
     for name, texts in cells(second):
-        own = told.filter(candidate=name).rows(named=True)
+        own = expected.filter(candidate=name).rows(named=True)
         assert [row["stage"] for row in own] == ["", "AL", "DD"]
         assert texts == [
             f"{hundredfold(row['difference'])} ({hundredfold(row['low'])} to {hundredfold(row['high'])}) "
             f"wrong {hundredfold(row['after_wrong'])} after wrong {hundredfold(row['after_right'])} after right "
-            f"wrong before {row['n_after_wrong']} of {row['n']}"
+            f"earlier error {row['n_after_wrong']} of {row['n']}"
             for row in own
         ]
     assert "This is an association, not an effect:" in html
@@ -254,15 +254,15 @@ def test_chains_and_what_goes_together(rich: Rich) -> None:
         assert [text.split()[0] for text in texts[:4]] == [hundredfold(row["share"]) for row in own]
 
 
-def test_items_to_review_are_those_of_the_function_and_lead_to_their_cases(rich: Rich) -> None:
-    told = items_to_review(reference(rich.marks))
+def test_items_to_review_equal_the_function_and_link_to_their_cases(rich: Rich) -> None:
+    expected = items_to_review(reference(rich.marks))
     written = pl.read_csv(rich.run.folder / "items_to_review.csv")
-    assert written.select("case", "question", "reason").rows() == told.select("case", "question", "reason").rows()
+    assert written.select("case", "question", "reason").rows() == expected.select("case", "question", "reason").rows()
     keys = dict(zip(rich.marks["case"] + rich.marks["question"], rich.marks["gold"], strict=True))
     assert written["gold"].to_list() == [
-        keys[case + question] for case, question in told.select("case", "question").rows()
+        keys[case + question] for case, question in expected.select("case", "question").rows()
     ]
-    missed = told.filter(reason="all strong candidates miss it")
+    missed = expected.filter(reason="all strong candidates miss it")
     assert {f"case-{number:02}" for number in WRONG_KEYS} <= set(missed.filter(question="mcq")["case"])
     html = section(rich.page, "review")
     table = re.findall(r"<table.*?</table>", html, re.DOTALL)[0]
@@ -275,10 +275,10 @@ def test_items_to_review_are_those_of_the_function_and_lead_to_their_cases(rich:
     assert "<a" not in table
     linked = re.findall(r'<a href="(cases/.*?)">(.*?)</a>', section(rich.linked, "review"))
     assert {(rich.run.folder / "linked" / address).is_file() for address, _ in linked} == {True}
-    assert {name for _, name in linked} == set(told["case"])
+    assert {name for _, name in linked} == set(expected["case"])
 
 
-def test_sections_with_nothing_to_say_are_not_there(tmp_path: Path) -> None:
+def test_sections_without_content_are_omitted(tmp_path: Path) -> None:
     write_run(tmp_path)
     html = report(tmp_path).read_text(encoding="utf-8")
     for name in ("ranks", "groups", "letters", "prompts", "chains", "option-tests"):
@@ -286,7 +286,7 @@ def test_sections_with_nothing_to_say_are_not_there(tmp_path: Path) -> None:
     assert has(html, "confidence")
 
 
-def test_every_judged_figure_has_its_judge_beside_it(rich: Rich, tmp_path: Path) -> None:
+def test_every_judged_figure_names_its_judge(rich: Rich, tmp_path: Path) -> None:
     """By section: wherever hit@k is printed, the judge's kappa or `not validated` is too."""
     for name in ("scores", "conditions", "slices", "groups", "prompts", "measures", "review"):
         assert "judge lexical-2: not validated" in section(rich.page, name), name
@@ -294,8 +294,8 @@ def test_every_judged_figure_has_its_judge_beside_it(rich: Rich, tmp_path: Path)
     assert "judge" not in section(rich.page, "option-tests")
     for file in ("study.toml", "manifest.json", "measures.csv", "comparisons.csv", "marks.parquet"):
         (tmp_path / file).write_bytes((rich.run.folder / file).read_bytes())
-    told = pl.read_csv(tmp_path / "comparisons.csv")
-    told.with_columns(measure=pl.lit("hit@1")).write_csv(tmp_path / "comparisons.csv")
+    expected = pl.read_csv(tmp_path / "comparisons.csv")
+    expected.with_columns(measure=pl.lit("hit@1")).write_csv(tmp_path / "comparisons.csv")
     kappa = {"value": 0.86, "low": 0.7, "high": 0.95, "clusters": 40}
     (tmp_path / "judge.json").write_text(json.dumps({"judge": "lexical-2", "kappa": kappa, "items": 50}))
     html = report(tmp_path).read_text(encoding="utf-8")
@@ -306,8 +306,8 @@ def test_every_judged_figure_has_its_judge_beside_it(rich: Rich, tmp_path: Path)
     assert "Judged" not in section(both, "accuracy")
 
 
-def test_what_is_told_by_a_key_alone_has_its_rows(rich: Rich) -> None:
-    told = {
+def test_a_measure_by_key_has_a_row_per_value(rich: Rich) -> None:
+    expected = {
         row["slice"]: row
         for row in pl.read_csv(rich.run.folder / "measures.csv")
         .filter(measure="esa", candidate="coin")
@@ -320,6 +320,6 @@ def test_what_is_told_by_a_key_alone_has_its_rows(rich: Rich) -> None:
     )
     printed = {head.split()[0]: texts[-1].split()[0] for head, texts in cells(table)}
     assert printed == {
-        grade: hundredfold(told[json.dumps({"grade": grade, "prompt": "paper"}, separators=(",", ":"))]["value"])
+        grade: hundredfold(expected[json.dumps({"grade": grade, "prompt": "paper"}, separators=(",", ":"))]["value"])
         for grade in ("R", "A", "S", "mean")
     }

@@ -1,6 +1,6 @@
 """Runs the command with a planted death: `dying_run.py WHERE COMMAND...` kills its own process with SIGKILL.
 
-WHERE is commit (the rows are written, the commit has not come), marking (half of the marks are made) or never.
+WHERE is commit (rows are written but not committed), marking (half of the marks are made) or never.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import os
 import signal
 import sys
 
-import wardround.api as examination
 from wardround.cli.main import main
 from wardround.marking import marks
-from wardround.running.store import Store
+from wardround.running.store import AnswerStore
 
 COMMITS = 20
 
@@ -22,23 +21,23 @@ def die() -> None:
 
 
 def die_inside_a_commit() -> None:
-    write_one = Store._write_one
+    write_one = AnswerStore._write_one
     written = 0
 
-    def dying(connection, waiting):
+    def dying(connection, write):
         nonlocal written
-        kept = write_one(connection, waiting)
+        stored = write_one(connection, write)
         written += 1
         if written == COMMITS:
             assert connection.in_transaction
             die()
-        return kept
+        return stored
 
-    Store._write_one = staticmethod(dying)
+    AnswerStore._write_one = staticmethod(dying)
 
 
 def die_while_marking() -> None:
-    judge = marks.judge
+    judge = marks.mark_answer
     marked = 0
 
     def dying(*arguments):
@@ -48,11 +47,10 @@ def die_while_marking() -> None:
             die()
         return judge(*arguments)
 
-    marks.judge = dying
+    marks.mark_answer = dying
 
 
 if __name__ == "__main__":
-    assert examination.mark is marks.mark
     where = sys.argv.pop(1)
     {"commit": die_inside_a_commit, "marking": die_while_marking, "never": lambda: None}[where]()
     main()

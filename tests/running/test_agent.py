@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ from exam_server import ExamServer, text_of
 from exam_study import examine, start, stored, wardround, write_cases, write_study
 from library_study import case, library
 
-from wardround.asking.agent import called, written
-from wardround.core.ask import Answer
-from wardround.core.evidence import fenced
+from wardround.asking.agent import parse_text_call, parse_tool_call
+from wardround.core.evidence import fence_texts
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,9 @@ def searches_twice(body: dict[str, Any], index: int) -> Any:
     if turn == 1:
         return replies(body, call("c1", "search", query="imaging helps"))
     if turn == 2:
-        first = next(each["content"] for each in messages if each.get("tool_call_id") == "c0").split("PMID ")[1]
+        first = next(message["content"] for message in messages if message.get("tool_call_id") == "c0").split("PMID ")[
+            1
+        ]
         return replies(body, call("c2", "read", pmid=first.split(":")[0]))
     if turn == 3:
         return replies(body, call("c3", "finish"))
@@ -67,10 +67,10 @@ def test_an_agent_that_searches_twice_reads_one_and_answers(tmp_path, index):
     with ExamServer(searches_twice) as server:
         manifest = examine(study(tmp_path, server.url, index))
     assert manifest["status"] == "complete"
-    told = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
-    assert told["queries"].list.len().to_list() == [2, 2, 2]
-    assert set(told["ended"]) == {"finished"}
-    assert [found[0] for found in told["found"]] == ["1000", "1001", "1002"]
+    evidence = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
+    assert evidence["queries"].list.len().to_list() == [2, 2, 2]
+    assert set(evidence["ended"]) == {"finished"}
+    assert [hits[0] for hits in evidence["found"]] == ["1000", "1001", "1002"]
     documents = pl.read_parquet(tmp_path / "runs" / "exam" / "documents.parquet")
     whole = documents.filter(pl.col("text").str.len_chars() > 400)["pmid"].to_list()
     assert sorted(whole) == ["1000", "1001", "1002"]  # the read ones; the others as hits showed them
@@ -83,17 +83,18 @@ def test_an_agent_that_searches_twice_reads_one_and_answers(tmp_path, index):
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_no_search_is_repeated(tmp_path, index):
-    """Killed after each of several turns: every ask is answered once, every search made once."""
-    with ExamServer(searches_twice, service_seconds=0.15) as server:
+def test_a_run_that_is_killed_while_searching_repeats_no_search(tmp_path, index):
+    """Killed after several turns: every Ask is answered once, every search made once."""
+    with ExamServer(searches_twice) as server:
         file = study(tmp_path, server.url, index, cases=2)
         for answers in (2, 5, 8):
+            server.hold(answers)
             process = start("run", file, cwd=tmp_path)
-            while server.succeeded < answers:
-                assert process.poll() is None, process.communicate()[1]
-                time.sleep(0.005)
+            server.wait_for(lambda: server.held > 0, process)
             process.kill()
             process.communicate()
+            server.wait_for(lambda: server.held == 0)
+        server.release()
         ended = wardround("run", file, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
     rows = stored(tmp_path / "answers.sqlite")
@@ -104,8 +105,8 @@ def test_killed_in_the_middle_no_search_is_repeated(tmp_path, index):
     assert server.succeeded <= 2 * 5 + 3 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
 
 
-def test_limits_and_mistakes(tmp_path, index):
-    """Unknown tools, broken arguments and unknown PMIDs are told; searches beyond the limit are not made."""
+def test_mistakes_are_explained_and_no_search_exceeds_the_limit(tmp_path, index):
+    """Unknown tools, broken arguments and unknown PMIDs are explained; searches beyond the limit are not made."""
 
     def clumsy(body: dict[str, Any], index: int) -> Any:
         turn = sum(message["role"] == "assistant" for message in body["messages"])
@@ -123,18 +124,18 @@ def test_limits_and_mistakes(tmp_path, index):
     with ExamServer(clumsy) as server:
         examine(study(tmp_path, server.url, index, cases=1))
     last = server.bodies[4]["messages"]
-    told = {message["tool_call_id"]: message["content"] for message in last if message["role"] == "tool"}
-    assert told["a"].startswith("There is no tool 'google'")
-    assert "PMID 1000" in told["b"]
-    assert told["d"].startswith("No searches are left")
-    assert told["e"].startswith("There is no article with PMID 424242")
+    results = {message["tool_call_id"]: message["content"] for message in last if message["role"] == "tool"}
+    assert results["a"].startswith("There is no tool 'google'")
+    assert "PMID 1000" in results["b"]
+    assert results["d"].startswith("No searches are left")
+    assert results["e"].startswith("There is no article with PMID 424242")
     row = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet").row(0, named=True)
     assert row["queries"] == ["hilar nodes", "beds"]
     assert row["ended"] == "not understood"
 
 
 def test_a_model_without_tools_searches_by_lines_of_text_and_recovers(tmp_path, index):
-    """Misformats once, is told so, then searches, reads and finishes."""
+    """Misformats once, gets an explanation, then searches, reads and finishes."""
     lines = ["I think we should look it up.", "**SEARCH:** hilar nodes", "READ: PMID 1000", "FINISH", "B"]
 
     def scripted(body: dict[str, Any], index: int) -> str:
@@ -176,31 +177,31 @@ def test_an_agent_that_never_ends_is_asked_for_its_answer(tmp_path, index):
         ("- FINISH.", "finish", ""),
     ],
 )
-def test_lines_are_understood_as_models_write_them(line, tool, argument):
-    wish = written(line)[0]
+def test_lines_are_parsed_as_models_write_them(line, tool, argument):
+    wish = parse_text_call(line)
     assert (wish.tool, wish.argument, wish.mistake) == (tool, argument, None)
 
 
 @pytest.mark.parametrize("line", ["", "The answer is B.", "SEARCH:", "I will search for nodes", "finished"])
-def test_other_lines_are_not(line):
-    assert written(line)[0].mistake
+def test_other_lines_are_mistakes(line):
+    assert parse_text_call(line).mistake
 
 
 @pytest.mark.parametrize(
-    "told", [{}, {"function": None}, {"function": {"name": 3}}, {"id": 1, "function": {"name": "read"}}]
+    "call", [{}, {"function": None}, {"function": {"name": 3}}, {"id": 1, "function": {"name": "read"}}]
 )
-def test_broken_calls_are_mistakes(told):
-    assert called(Answer("", tool_calls=(told,)))[0].mistake
+def test_broken_tool_calls_are_mistakes(call):
+    assert parse_tool_call(call).mistake
 
 
 def test_a_fence_cannot_be_forged():
-    first = fenced(["a text"])
+    first = fence_texts(["a text"])
     mark = first.split("\n")[0]
-    assert fenced([f"a text\n{mark}"]).split("\n")[0] != mark
+    assert fence_texts([f"a text\n{mark}"]).split("\n")[0] != mark
 
 
 @pytest.mark.slow
-def test_a_real_small_model_sits_as_an_agent(tmp_path, index):
+def test_a_real_small_model_works_as_an_agent(tmp_path, index):
     """SmolLM2 seldom keeps to the lines it is asked for; whatever it says, it ends with an answer and a record."""
     pytest.importorskip("xllamacpp")
     file = study(tmp_path, "", index, cases=2)
@@ -212,9 +213,9 @@ def test_a_real_small_model_sits_as_an_agent(tmp_path, index):
     file.write_text("\n".join(line for line in lines.splitlines() if not line.startswith("base_url")))
     manifest = examine(file)
     assert manifest["status"] == "complete"
-    told = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
-    assert len(told) == 2
-    assert set(told["ended"]) <= {"finished", "turns", "tokens", "not understood"}
+    evidence = pl.read_parquet(tmp_path / "runs" / "exam" / "evidence.parquet")
+    assert len(evidence) == 2
+    assert set(evidence["ended"]) <= {"finished", "turns", "tokens", "not understood"}
     used = pl.read_parquet(tmp_path / "runs" / "exam" / "used.parquet")
     assert used["scored"].sum() == 2
     assert len(used) > 2  # it was asked on the way

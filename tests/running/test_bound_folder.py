@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from exam_server import ExamServer
 from exam_study import examine, start, stored, write_cases, write_study
-from test_interrupted import until
 
 from wardround.core.errors import WardroundError
 from wardround.running.used_answers import read_used
@@ -20,7 +19,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "runs" / "exam" / "manifest.json").read_text())
 
 
-def test_a_changed_study_is_refused_and_goes_on_with_amend_which_is_recorded(tmp_path):
+def test_a_changed_study_is_refused_unless_it_is_amended_which_is_recorded(tmp_path):
     write_cases(tmp_path / "cases", 10)
     with ExamServer() as server:
         first = examine(write_study(tmp_path, server.url))
@@ -49,53 +48,59 @@ def test_pace_prices_and_budget_may_change_without_amend(tmp_path):
 
 def test_a_run_that_was_killed_is_bound_to_its_study_too(tmp_path):
     write_cases(tmp_path / "cases", 200)
-    with ExamServer(service_seconds=0.05) as server:
+    with ExamServer() as server:
         study = write_study(tmp_path, server.url)
+        server.hold()
 
-        def killed(*more: str) -> None:
-            before = server.succeeded
-            process = start("run", study, *more, cwd=tmp_path)
-            until(lambda: server.succeeded > before + 3, process)
+        def start_and_kill(*options: str) -> None:
+            calls = server.calls
+            process = start("run", study, *options, cwd=tmp_path)
+            server.wait_for(lambda: server.calls > calls, process)
             process.kill()
             process.communicate()
 
-        killed()
+        start_and_kill()
         first = manifest_of(tmp_path)
         assert first["status"] == "incomplete"
         write_study(tmp_path, server.url, top={"seed": 1}, conditions={"options": "shuffled"})
         with pytest.raises(WardroundError, match="another version"):
             examine(study)
-        killed("--amend")
-        server.service_seconds = 0
+        start_and_kill("--amend")
+        server.release()
         manifest = examine(study)  # no second --amend: the folder is bound to what it was amended to
-    assert [each["from"] for each in manifest["amendments"]] == [first["study"]["hash"]]
+    assert [amendment["from"] for amendment in manifest["amendments"]] == [first["study"]["hash"]]
     assert manifest["started"] == first["started"]
 
 
 def test_two_runs_share_a_workspace_and_the_first_committed_row_wins(tmp_path):
-    """Both ask the same at the same time; each server answers in its own way, so that rows show who was first."""
+    """Both servers reply only when both have the same calls under way; their answers differ."""
     write_cases(tmp_path / "cases", 60)
     ended: dict[str, dict[str, Any]] = {}
     with (
-        ExamServer(lambda body, index: "A", service_seconds=0.02) as one,
-        ExamServer(lambda body, index: "B", service_seconds=0.02) as other,
+        ExamServer(lambda body, index: "A") as one,
+        ExamServer(lambda body, index: "B") as other,
     ):
         threads = []
         for name, server in (("one", one), ("other", other)):
+            server.hold()
             study = tmp_path / f"{name}.toml"
             study.write_text(write_study(tmp_path, server.url, top={"name": name}).read_text())
             threads.append(threading.Thread(target=lambda name=name, study=study: ended.update({name: examine(study)})))
         for thread in threads:
             thread.start()
+        for server in (one, other):
+            server.wait_for(lambda server=server: server.held == 4)  # as many as the pace starts with
+        for server in (one, other):
+            server.release()
         for thread in threads:
-            thread.join(60)
+            thread.join()
     answers = stored(tmp_path / "answers.sqlite")
     assert len(answers) == 60
-    told = {name: manifest["candidates"][0] for name, manifest in ended.items()}
+    candidates = [manifest["candidates"][0] for manifest in ended.values()]
     assert {manifest["status"] for manifest in ended.values()} == {"complete"}
-    calls = sum(each["calls"] for each in told.values())
-    duplicates = sum(each["duplicates"] for each in told.values())
-    assert duplicates > 0
+    calls = sum(candidate["calls"] for candidate in candidates)
+    duplicates = sum(candidate["duplicates"] for candidate in candidates)
+    assert duplicates >= 4
     assert calls == 60 + duplicates
     again = len(stored(tmp_path / "answers.sqlite", "sentinels"))
     assert one.succeeded + other.succeeded == calls + again
@@ -129,7 +134,7 @@ def test_a_study_that_selects_no_question_is_refused(tmp_path):
         assert server.calls == 0
 
 
-def test_what_was_paid_for_is_counted_over_all_starts(tmp_path):
+def test_calls_tokens_and_cost_are_counted_over_all_starts(tmp_path):
     write_cases(tmp_path / "cases", 30)
     with ExamServer() as server:
         study = write_study(tmp_path, server.url, candidate={"price_in": 10.0}, budget={"requests": 12})
@@ -140,7 +145,7 @@ def test_what_was_paid_for_is_counted_over_all_starts(tmp_path):
     assert candidate["cost"] == pytest.approx(0.03)
 
 
-def test_what_another_run_bought_is_counted_apart(tmp_path):
+def test_answers_that_another_run_bought_are_counted_separately(tmp_path):
     write_cases(tmp_path / "cases", 30)
     with ExamServer() as server:
         study = write_study(tmp_path, server.url, candidate={"price_in": 10.0})
@@ -157,7 +162,7 @@ def test_what_another_run_bought_is_counted_apart(tmp_path):
     }
 
 
-def test_what_is_stored_and_new_is_said_before_anything_is_spent(tmp_path):
+def test_the_numbers_of_stored_and_new_answers_are_noted_before_the_run(tmp_path):
     write_cases(tmp_path / "cases", 20)
     notes: list[str] = []
     with ExamServer() as server:

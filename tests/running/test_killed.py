@@ -1,4 +1,4 @@
-"""Killed at any moment and started again: nothing that was paid for is lost, next to nothing is paid for twice."""
+"""A run that is killed and started again loses no stored answer, and pays for few answers twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 import signal
 import sqlite3
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -18,28 +17,28 @@ DYING = [sys.executable, str(Path(__file__).with_name("dying_run.py"))]
 TABLES = ("used.parquet", "marks.parquet", "measures.csv", "comparisons.csv", "report.html", "manifest.json")
 
 
-def killed_after(server: ExamServer, answers: int, study: Path) -> None:
-    """Runs the command until the server has given so many answers in all, and kills it."""
+def kill_after(server: ExamServer, answers: int, study: Path) -> None:
+    """Starts the command, and kills it when the server has given so many answers in all; it cannot get many more."""
+    server.hold(answers + CONCURRENCY)
     process = start("run", study, cwd=study.parent)
     try:
-        while server.succeeded < answers:
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.001)
+        server.wait_for(lambda: server.succeeded >= answers, process)
     finally:
         process.kill()
         process.communicate()
+        server.release()
 
 
-def test_killed_five_times_and_started_again(tmp_path):
+def test_a_run_that_is_killed_five_times_ends_like_one_that_was_not(tmp_path):
     print("seed of the moments:", SEED)
     moments = sorted(random.Random(SEED).sample(range(30, ASKS - 60), 3))
     write_cases(tmp_path / "cases", ASKS)
-    with ExamServer(service_seconds=0.01) as server:
+    with ExamServer() as server:
         study = write_study(tmp_path, server.url, candidate={"concurrency": CONCURRENCY})
         store = tmp_path / "answers.sqlite"
         safe: list[tuple] = []
         for number, moment in enumerate(moments):
-            killed_after(server, moment, study)
+            kill_after(server, moment, study)
             safe = check(store, safe, server.succeeded - (number + 1) * CONCURRENCY)
         dead = wardround("commit", "run", study, cwd=tmp_path, command=DYING)
         assert dead.returncode == -signal.SIGKILL
@@ -52,7 +51,7 @@ def test_killed_five_times_and_started_again(tmp_path):
 
         ended = wardround("run", study, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
-        assert server.calls == calls  # all was answered; the sentinels had been asked
+        assert server.calls == calls  # everything was answered, sentinels included
     assert len(stored(store)) == ASKS == len(server.answered)
     again = len(stored(store, "sentinels"))
     assert server.succeeded <= ASKS + 5 * CONCURRENCY + again
@@ -68,7 +67,7 @@ def test_killed_five_times_and_started_again(tmp_path):
 
 
 def check(store: Path, safe: list[tuple], least: int) -> list[tuple]:
-    """The store is sound, holds all that it held and all that must have been committed."""
+    """The store is sound, and has all earlier rows and all that must have been committed."""
     connection = sqlite3.connect(store)
     assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
     connection.close()
@@ -78,7 +77,7 @@ def check(store: Path, safe: list[tuple], least: int) -> list[tuple]:
     return rows
 
 
-def test_the_runner_that_plants_deaths_lives_where_none_is_planted(tmp_path):
+def test_the_dying_run_survives_if_no_death_is_planted(tmp_path):
     write_cases(tmp_path / "cases", 3)
     with ExamServer() as server:
         study = write_study(tmp_path, server.url)

@@ -21,21 +21,21 @@ def calls(pace: Pace, count: int, share: float, rng: random.Random) -> list[int]
     return limits
 
 
-def test_it_doubles_while_all_is_well_up_to_the_most():
+def test_without_faults_the_limit_doubles_up_to_the_concurrency():
     limits = calls(Pace(100), 2000, 0.0, random.Random(0))
     assert sorted(set(limits)) == [4, 8, 16, 32, 64, 100]
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("share", [0.03, 0.1, 0.3, 0.6])
-def test_faults_that_do_not_depend_on_load_do_not_keep_it_low(share, seed):
+def test_faults_that_do_not_depend_on_load_do_not_keep_the_limit_low(share, seed):
     pace = Pace(64)
     limits = calls(pace, 8000, share, random.Random(seed))
     assert sum(limits[4000:]) / 4000 > 32
 
 
 @pytest.mark.parametrize("capacity", [1, 3, 8, 20])
-def test_it_settles_at_what_a_server_takes(capacity):
+def test_the_limit_converges_to_the_capacity_of_the_server(capacity):
     """A server that refuses what is above its capacity, as many of every window as are too many."""
     pace = Pace(64)
     limits = []
@@ -49,7 +49,7 @@ def test_it_settles_at_what_a_server_takes(capacity):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_chance_does_not_make_it_forget_what_a_server_takes(seed):
+def test_random_successes_do_not_raise_the_limit_above_the_capacity(seed):
     """A server that takes 8 on a busy machine: of what is let in, not all is there at once, so that more than 8
     often goes well for a while."""
     rng, pace, refused, asked = random.Random(seed), Pace(64), 0, 0
@@ -64,7 +64,7 @@ def test_chance_does_not_make_it_forget_what_a_server_takes(seed):
     assert refused < 0.04 * (asked - 200)
 
 
-def test_a_server_that_grew_is_soon_given_more():
+def test_the_limit_follows_a_capacity_that_grows():
     pace = Pace(64)
     for capacity, windows in ((8, 200), (64, 300)):
         for _ in range(windows):
@@ -73,7 +73,7 @@ def test_a_server_that_grew_is_soon_given_more():
         assert pace.limit == pytest.approx(capacity, abs=1)
 
 
-def test_after_a_server_was_down_it_starts_with_one_and_grows_again():
+def test_after_an_outage_the_limit_starts_at_one_and_grows_again():
     pace = Pace(64)
     calls(pace, 500, 0.0, random.Random(0))
     pace.narrow()
@@ -81,11 +81,11 @@ def test_after_a_server_was_down_it_starts_with_one_and_grows_again():
     assert max(calls(pace, 500, 0.0, random.Random(0))) == 64
 
 
-def test_a_slot_stays_closed_for_about_a_call_after_a_fault():
+def test_a_slot_stays_closed_for_about_one_call_after_a_fault():
     pace = Pace(8)
     for _ in range(200):
         pace.succeeded(0.4)
-    assert pace.hold == pytest.approx(0.4, abs=0.01)
+    assert pace.pause_seconds == pytest.approx(0.4, abs=0.01)
     for _ in range(200):
         pace.succeeded(30.0)
-    assert pace.hold == 1.0
+    assert pace.pause_seconds == 1.0

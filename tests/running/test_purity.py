@@ -10,7 +10,8 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import case, examine, stored, write_cases, write_study
 
-from wardround.running import plan as schedule
+from wardround.asking import protocols
+from wardround.running.plan import Plan
 
 
 def chained(number: int) -> dict[str, Any]:
@@ -46,36 +47,40 @@ def asked(tmp_path_factory) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_shuffled_schedule_asks_the_same(tmp_path, monkeypatch, asked, seed):
-    """Seats in another order, and every protocol put to sleep at random around each of its asks."""
+def test_a_shuffled_schedule_makes_the_same_asks(tmp_path, monkeypatch, asked, seed):
+    """Units in another order, and every protocol interrupted at random around each of its asks."""
     rng = random.Random(seed)
-    lacking = schedule.Plan.lacking
+    incomplete_units, protocol = Plan.incomplete_units, protocols.PROTOCOLS[protocols.DEFAULT]
 
-    def shuffled(plan):
-        return iter(rng.sample(found := list(lacking(plan)), len(found)))
+    def shuffled(plan, context, cases):
+        units = list(incomplete_units(plan, context, cases))
+        return iter(rng.sample(units, len(units)))
 
-    async def sleepy(chain, hall):
-        ask = hall.ask
+    async def let_others_run():
+        for _ in range(rng.randrange(50)):
+            await asyncio.sleep(0)
 
-        async def slowly(*arguments, **named):
-            await asyncio.sleep(rng.random() / 200)
-            answer = await ask(*arguments, **named)
-            await asyncio.sleep(rng.random() / 200)
+    async def interrupted(chain, examiner):
+        ask = examiner.ask
+
+        async def ask_interrupted(*arguments, **options):
+            await let_others_run()
+            answer = await ask(*arguments, **options)
+            await let_others_run()
             return answer
 
-        hall.ask = slowly
-        await protocol(chain, hall)
+        examiner.ask = ask_interrupted
+        await protocol(chain, examiner)
 
-    protocol = schedule.progressive_chain
-    monkeypatch.setattr(schedule.Plan, "lacking", shuffled)
-    monkeypatch.setattr(schedule, "progressive_chain", sleepy)
+    monkeypatch.setattr(Plan, "incomplete_units", shuffled)
+    monkeypatch.setitem(protocols.PROTOCOLS, protocols.DEFAULT, interrupted)
     write_cases(tmp_path / "cases", map(chained, range(12)))
     with ExamServer(by_prompt, several=False) as server:
         examine(write_study(tmp_path, server.url, candidate={"concurrency": 3}, **STUDY))
     assert stored(tmp_path / "answers.sqlite") == asked
 
 
-def test_a_run_that_is_stopped_inside_chains_goes_on_with_the_same_asks(tmp_path, asked):
+def test_a_run_that_is_stopped_inside_chains_continues_with_the_same_asks(tmp_path, asked):
     write_cases(tmp_path / "cases", map(chained, range(12)))
     with ExamServer(by_prompt) as server:
         study = write_study(tmp_path, server.url, budget={"requests": 17}, **STUDY)
@@ -87,7 +92,7 @@ def test_a_run_that_is_stopped_inside_chains_goes_on_with_the_same_asks(tmp_path
     assert stored(tmp_path / "answers.sqlite") == asked
 
 
-def test_each_question_of_a_chain_is_told_what_was_answered_before(tmp_path):
+def test_each_question_of_a_chain_shows_the_earlier_answers(tmp_path):
     write_cases(tmp_path / "cases", [chained(0)])
     with ExamServer(lambda body, index: "C") as server:
         examine(write_study(tmp_path, server.url, top={"questions": ["DX"]}))
@@ -97,7 +102,7 @@ def test_each_question_of_a_chain_is_told_what_was_answered_before(tmp_path):
     assert "Established so far:\nAnatomical location: disease 0 gamma\nImage quality: disease 0 gamma\n\n" in dx
 
 
-def test_an_answer_that_cannot_be_read_is_handed_on_as_such(tmp_path):
+def test_an_answer_that_cannot_be_parsed_is_carried_as_not_determined(tmp_path):
     write_cases(tmp_path / "cases", [chained(0)])
     with ExamServer(lambda body, index: "I do not know") as server:
         examine(write_study(tmp_path, server.url, top={"questions": ["AL"]}))

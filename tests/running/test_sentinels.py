@@ -43,7 +43,7 @@ def run(folder, server: ExamServer, asks: int) -> dict[str, Any]:
     return examine(study)
 
 
-def test_a_model_that_behaves_otherwise_half_way_is_noticed(tmp_path):
+def test_a_model_whose_answers_change_during_the_run_is_noticed(tmp_path):
     changing = Changing(ASKS // 2, behaviour=True, name=False)
     with changing.server as server:
         sentinel = run(tmp_path, server, ASKS)["sentinel"]["server"]
@@ -56,7 +56,7 @@ def test_a_model_that_behaves_otherwise_half_way_is_noticed(tmp_path):
     assert {row[:3] for row in again} <= answers
 
 
-def test_a_model_with_another_name_is_noticed_at_once(tmp_path):
+def test_a_server_that_changes_its_model_name_is_noticed(tmp_path):
     changing = Changing(20, behaviour=False, name=True)
     with changing.server as server:
         manifest = run(tmp_path, server, 40)
@@ -67,7 +67,7 @@ def test_a_model_with_another_name_is_noticed_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("noise", [0, 3])
-def test_a_model_that_stays_is_not_accused_not_even_if_it_draws_lots(tmp_path, noise):
+def test_an_unchanged_model_raises_no_warning_even_if_its_answers_vary(tmp_path, noise):
     calls = 0
 
     def answer(body: dict[str, Any], index: int) -> str:
@@ -83,7 +83,7 @@ def test_a_model_that_stays_is_not_accused_not_even_if_it_draws_lots(tmp_path, n
         assert sentinel["agree"] == sentinel["asked_again"]
 
 
-def test_a_run_that_asks_nothing_new_asks_nothing_again(tmp_path):
+def test_a_run_without_new_asks_repeats_no_sentinels(tmp_path):
     with ExamServer() as server:
         first = run(tmp_path, server, 50)
         calls = server.calls
@@ -104,6 +104,6 @@ def test_an_answer_stored_from_another_model_is_used_with_a_warning(tmp_path):
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
-def test_the_chance_of_a_change_is_fishers(early, no_longer, late, neither):
+def test_the_p_value_is_that_of_fishers_exact_test(early, no_longer, late, neither):
     expected = stats.fisher_exact([[early, no_longer], [late, neither]]).pvalue
     assert fisher_exact(early, early + no_longer, late, late + neither) == pytest.approx(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from exam_study import case, examine, stored, write_cases, write_study
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.study import load_study
-from wardround.marking.marks import mark
-from wardround.running.store import Row, Store
+from wardround.marking.marks import mark_answers
+from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.used_answers import scan_used
 
 
@@ -41,10 +42,10 @@ def run(folder: Path, server: ExamServer, trials: int, **study: Any) -> dict[str
 
 
 def marks_of(folder: Path) -> pl.DataFrame:
-    store = Store(folder / "answers.sqlite")
+    store = AnswerStore(folder / "answers.sqlite")
     try:
         used = scan_used(folder / "runs" / "exam")
-        return pl.concat(mark(used, CaseSet.open(folder / "cases"), store, load_study(folder / "study.toml")))
+        return pl.concat(mark_answers(used, CaseSet.open(folder / "cases"), store, load_study(folder / "study.toml")))
     finally:
         store.close()
 
@@ -71,18 +72,23 @@ def test_one_request_with_n_and_several_requests_give_the_same_answers(tmp_path,
             assert asked_for_n == [5] * 12
         else:
             assert answering == 60
-            assert asked_for_n == [5]  # found out once, and remembered
+            assert asked_for_n == [5]  # detected once, and remembered
             assert server.calls == 60 + again + (several == "refused")
     assert len(rows[True]) == 60
     assert rows[several] == rows[True]
     assert len({body for *_, body in rows[True]}) > 1
 
 
-def test_a_server_without_n_is_found_out_once_also_when_many_ask_at_the_same_time(tmp_path):
+def test_a_server_without_n_is_asked_for_n_only_by_the_first_concurrent_calls(tmp_path):
     write_cases(tmp_path / "cases", 40)
-    with ExamServer(several="refused", service_seconds=0.01) as server:
-        run(tmp_path, server, 3, candidate={"concurrency": 8})
-    assert 1 <= sum("n" in body for body in server.bodies) <= 8
+    with ExamServer(several="refused") as server:
+        server.hold()
+        asking = threading.Thread(target=run, args=(tmp_path, server, 3), kwargs={"candidate": {"concurrency": 8}})
+        asking.start()
+        server.wait_for(lambda: server.held == 4)  # as many as the pace starts with
+        server.release()
+        asking.join()
+    assert 4 <= sum("n" in body for body in server.bodies) <= 8
     assert len(stored(tmp_path / "answers.sqlite")) == 120
 
 
@@ -110,7 +116,7 @@ def test_three_trials_then_ten_ask_exactly_seven_more(tmp_path, several):
     assert marks_of(tmp_path).equals(marked)
 
 
-def test_rotated_options_make_the_asks_differ_so_that_each_is_asked_alone(tmp_path):
+def test_trials_with_rotated_options_are_separate_asks(tmp_path):
     write_cases(tmp_path / "cases", 2)
     with ExamServer(lambda body, index: "A") as server:
         run(tmp_path, server, 6, conditions={"options": "rotated"})
@@ -141,7 +147,7 @@ def test_marks_name_the_option_in_the_cases_own_order(tmp_path):
     assert shown == set("ABCD")
 
 
-def test_seeds_are_sent_only_where_wanted_and_differ_by_trial(tmp_path):
+def test_seeds_are_sent_only_with_send_seed_and_differ_by_trial(tmp_path):
     write_cases(tmp_path / "cases", 3)
     with ExamServer(Dice()) as server:
         run(tmp_path, server, 2)
@@ -162,13 +168,13 @@ TOKENS = [("B", math.log(0.6)), (" B", math.log(0.1)), ("A", math.log(0.25)), ("
 
 
 def answers_of(folder: Path) -> list[Answer]:
-    store = Store(folder / "answers.sqlite")
-    found = [store.get(Row(ask, trial, turn)) for ask, trial, turn, _ in stored(folder / "answers.sqlite")]
+    store = AnswerStore(folder / "answers.sqlite")
+    answers = [store.get(AnswerKey(ask, trial, turn)) for ask, trial, turn, _ in stored(folder / "answers.sqlite")]
     store.close()
-    return [answer for answer in found if answer is not None]
+    return [answer for answer in answers if answer is not None]
 
 
-def test_log_probabilities_take_one_request_and_land_in_the_answer(tmp_path):
+def test_log_probabilities_take_one_request_and_are_stored_with_the_answer(tmp_path):
     write_cases(tmp_path / "cases", 4)
     with ExamServer(lambda body, index: "B", first_token=lambda body: TOKENS) as server:
         run(tmp_path, server, 10, conditions={"confidence": "logprobs"})
@@ -200,7 +206,7 @@ def test_log_probabilities_of_shuffled_options_belong_to_the_cases_own_order(tmp
 
 
 @pytest.mark.parametrize(("outside", "asked"), [(0.015, 1), (0.03, 1 + 4)])
-def test_where_too_much_lies_outside_the_returned_tokens_all_trials_vote(tmp_path, outside, asked):
+def test_all_trials_vote_if_the_returned_tokens_cover_too_little(tmp_path, outside, asked):
     tokens = [("A", math.log(0.7)), ("B", math.log(0.3 - outside))]
     write_cases(tmp_path / "cases", 3)
     with ExamServer(Dice(), first_token=lambda body: tokens) as server:

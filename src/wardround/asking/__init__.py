@@ -1,1 +1,1 @@
-"""Conditions become messages: prompts, options, controls and the protocols that ask."""
+"""From conditions to messages: prompts, options, evidence, controls, and the protocols that ask."""

@@ -1,11 +1,9 @@
 """The agent: a candidate that searches the literature by itself, in turns, before it answers.
 
 Our closed-corpus version of the paper's agent, which searched the live web. The candidate has three tools: search,
-read and finish, as tool calls or, where its server knows none, as lines of text. When it finishes, or a limit is
-reached, it is put the question as everybody is, without tools; so its answer has the same form.
+read and finish, as tool calls or, if its server has none, as lines of text. When it finishes or reaches a limit, it
+is asked the question like every other candidate, without tools, so that its answer has the same form.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Mapping
@@ -14,14 +12,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from wardround.asking.evidence import SETTINGS, found
+from wardround.asking.evidence import SEARCH_KEYS, search_documents
 from wardround.core.ask import Answer, Message
 from wardround.core.case import Question
-from wardround.core.evidence import Document, Evidence, documents_told, fenced
-from wardround.core.examiner import Hall
+from wardround.core.evidence import Document, Evidence, fence_texts, parse_documents
+from wardround.core.examiner import Examiner
 from wardround.literature.search.hit import snippet
 
-MISTAKES = 2  # in a row: then the answer is asked for
+MAX_MISTAKES = 2  # in a row: then the answer is asked for
 NOTHING_FOUND = "Nothing was found."
 SPENT = "No searches are left. Read what was found, or finish."
 UNKNOWN = "There is no article with PMID {pmid} in the index."
@@ -44,22 +42,22 @@ TOOLS = (
 )
 
 
-class Wish(NamedTuple):
-    """What an agent wants done. `mistake` is what is told of a wish that cannot be understood."""
+class ToolCall(NamedTuple):
+    """One tool call of an agent. `mistake` is the reply to a call that cannot be parsed."""
 
     tool: str
     argument: str = ""
-    call: str | None = None  # the id of the tool call
+    id: str | None = None
     mistake: str | None = None
 
 
 @dataclass
-class Search:
-    """One agent's search so far."""
+class AgentSearch:
+    """The state of one agent's search."""
 
-    hall: Hall
-    said: list[Message] = field(default_factory=list)
-    shown: dict[str, Document] = field(default_factory=dict)  # by PMID: read ones whole, others as the hits told them
+    examiner: Examiner
+    transcript: list[Message] = field(default_factory=list)
+    documents_by_pmid: dict[str, Document] = field(default_factory=dict)  # whole if read, else with a snippet
     hits: dict[str, None] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
     mistakes: int = 0
@@ -67,104 +65,104 @@ class Search:
 
     @property
     def evidence(self) -> Evidence:
-        return Evidence(tuple(self.shown.values()), tuple(self.hits), tuple(self.queries), ended=self.ended)
+        return Evidence(tuple(self.documents_by_pmid.values()), tuple(self.hits), tuple(self.queries), ended=self.ended)
 
-    async def follow(self, answer: Answer) -> None:
-        """Does what the candidate wants, and adds both to what was said."""
-        calls = self.hall.searching == "calls"
-        wishes = called(answer) if calls else written(answer.text)
-        self.said.append(Message("assistant", (answer.text,), answer.tool_calls if calls else ()))
-        wrong = False
-        for wish in wishes:
-            told = wish.mistake or await self._done(wish)
-            wrong = wrong or wish.mistake is not None
-            self.said.append(Message("tool" if calls else "user", (told,), tool_call_id=wish.call))
-        self.mistakes = self.mistakes + 1 if wrong else 0
-        if self.mistakes >= MISTAKES and not self.ended:
+    async def handle_reply(self, answer: Answer) -> None:
+        """Executes the candidate's tool calls, and adds them and their results to the transcript."""
+        by_calls = self.examiner.search_mode == "calls"
+        calls = list(map(parse_tool_call, answer.tool_calls)) if by_calls else [parse_text_call(answer.text)]
+        self.transcript.append(Message("assistant", (answer.text,), answer.tool_calls if by_calls else ()))
+        for call in calls:
+            result = call.mistake or await self._execute(call)
+            self.transcript.append(Message("tool" if by_calls else "user", (result,), tool_call_id=call.id))
+        self.mistakes = self.mistakes + 1 if any(call.mistake is not None for call in calls) else 0
+        if self.mistakes >= MAX_MISTAKES and not self.ended:
             self.ended = "not understood"
 
-    async def _done(self, wish: Wish) -> str:
-        if wish.tool == "finish":
+    async def _execute(self, call: ToolCall) -> str:
+        if call.tool == "finish":
             self.ended = "finished"
             return "Finished."
-        if wish.tool == "read":
-            return await self._read(wish.argument)
-        if len(self.queries) >= self.hall.literature.agent.searches:
+        if call.tool == "read":
+            return await self._read(call.argument)
+        if len(self.queries) >= self.examiner.literature.agent.searches:
             return SPENT
-        return await self._search(wish.argument)
+        return await self._search(call.argument)
 
     async def _search(self, query: str) -> str:
-        literature = self.hall.literature
-        settings = literature.model_dump(include=SETTINGS) | {"k": literature.agent.hits}
-        documents = await found(self.hall, query, settings)
+        literature = self.examiner.literature
+        settings = literature.model_dump(include=SEARCH_KEYS) | {"k": literature.agent.hits}
+        documents = await search_documents(self.examiner, query, settings)
         self.queries.append(query)
         for document in documents:
             self.hits.setdefault(document.pmid)
-            self.shown.setdefault(document.pmid, document._replace(text=snippet(document.text)))
-        lines = [f"PMID {each.pmid}: {each.title}\n{snippet(each.text)}" for each in documents]
-        return fenced(lines) if lines else NOTHING_FOUND
+            self.documents_by_pmid.setdefault(document.pmid, document._replace(text=snippet(document.text)))
+        lines = [f"PMID {document.pmid}: {document.title}\n{snippet(document.text)}" for document in documents]
+        return fence_texts(lines) if lines else NOTHING_FOUND
 
     async def _read(self, pmid: str) -> str:
-        documents = documents_told(await self.hall.use("read", {"pmids": [pmid]})) if pmid in self.hits else ()
+        documents = parse_documents(await self.examiner.use("read", {"pmids": [pmid]})) if pmid in self.hits else ()
         if not documents:
             return UNKNOWN.format(pmid=pmid[:20])
-        self.shown[pmid] = documents[0]
-        return fenced([f"PMID {pmid}: {documents[0].title}\n{documents[0].text}"])
+        self.documents_by_pmid[pmid] = documents[0]
+        return fence_texts([f"PMID {pmid}: {documents[0].title}\n{documents[0].text}"])
 
 
-async def searching_agent(question: Question, given: Mapping[str, Answer], hall: Hall) -> Answer:
-    """Lets the candidate search until it finishes, answers or has reached a limit; then asks for its answer."""
-    search, limits = Search(hall), hall.literature.agent
-    calls = hall.searching == "calls"
+async def run_agent(question: Question, earlier_answers: Mapping[str, Answer], examiner: Examiner) -> Answer:
+    """Lets the candidate search until it finishes, answers or reaches a limit; then asks for its answer."""
+    search, limits = AgentSearch(examiner), examiner.literature.agent
+    by_calls = examiner.search_mode == "calls"
     for _ in range(limits.turns):
-        if hall.tokens(search.said) > limits.tokens:
+        if examiner.tokens(search.transcript) > limits.tokens:
             search.ended = "tokens"
             break
-        step = "agent-calls" if calls else "agent-text"
-        answer = await hall.ask(question, given=given, step=step, after=search.said, tools=TOOLS if calls else ())
-        if calls and not answer.tool_calls:  # it has answered, or has nothing more to look for
-            search.said.append(Message("assistant", (answer.text,)))
+        answer = await examiner.ask(
+            question,
+            earlier_answers=earlier_answers,
+            step="agent-calls" if by_calls else "agent-text",
+            transcript=search.transcript,
+            tools=TOOLS if by_calls else (),
+        )
+        if by_calls and not answer.tool_calls:  # it has answered, or has nothing more to look for
+            search.transcript.append(Message("assistant", (answer.text,)))
             search.ended = "answered"
             break
-        await search.follow(answer)
+        await search.handle_reply(answer)
         if search.ended:
             break
     search.ended = search.ended or "turns"
-    return await hall.ask(question, given=given, evidence=search.evidence, after=search.said)
+    return await examiner.ask(
+        question, earlier_answers=earlier_answers, evidence=search.evidence, transcript=search.transcript
+    )
 
 
-def called(answer: Answer) -> list[Wish]:
-    """What tool calls want."""
-    return [_called(call) for call in answer.tool_calls]
-
-
-def _called(call: dict[str, Any]) -> Wish:
+def parse_tool_call(call: dict[str, Any]) -> ToolCall:
     function = call.get("function")
-    told = function if isinstance(function, dict) else {}
-    id, name = str(call.get("id", "")), str(told.get("name", ""))
+    function = function if isinstance(function, dict) else {}
+    id, name = str(call.get("id", "")), str(function.get("name", ""))
     if name == "finish":
-        return Wish(name, call=id)
-    wanted = {"search": "query", "read": "pmid"}.get(name)
-    if wanted is None:
-        return Wish(name, call=id, mistake=f"There is no tool {name[:40]!r}; there are search, read and finish.")
+        return ToolCall(name, id=id)
+    parameter = {"search": "query", "read": "pmid"}.get(name)
+    if parameter is None:
+        return ToolCall(name, id=id, mistake=f"There is no tool {name[:40]!r}; there are search, read and finish.")
     try:
-        arguments = orjson.loads(told.get("arguments") or "{}")
-        value = str(arguments[wanted]).strip()
+        arguments = orjson.loads(function.get("arguments") or "{}")
+        value = str(arguments[parameter]).strip()
     except (orjson.JSONDecodeError, KeyError, TypeError):
         value = ""
     if not value:
-        return Wish(name, call=id, mistake=f'{name} needs {{"{wanted}": "..."}} as its arguments.')
-    return Wish(name, value, id)
+        return ToolCall(name, id=id, mistake=f'{name} needs {{"{parameter}": "..."}} as its arguments.')
+    return ToolCall(name, value, id)
 
 
 _LINE = re.compile(r"^[\s*`>#-]*(SEARCH|READ)\s*:\s*(?:PMID:?\s*)?(\S.*?)[\s*`]*$|^[\s*`>#-]*(FINISH)\b", re.M | re.I)
 
 
-def written(text: str) -> list[Wish]:
-    """What the first line that asks for something wants."""
+def parse_text_call(text: str) -> ToolCall:
+    """The call in the first line of a text that has one."""
     line = _LINE.search(text)
     if line is None:
-        return [Wish("", mistake=NOT_UNDERSTOOD)]
+        return ToolCall("", mistake=NOT_UNDERSTOOD)
     if line[3]:
-        return [Wish("finish")]
-    return [Wish(line[1].lower(), line[2].strip("\"'“”*` "))]
+        return ToolCall("finish")
+    return ToolCall(line[1].lower(), line[2].strip("\"'“”*` "))

@@ -1,133 +1,185 @@
-"""Which questions of a case can be asked under which conditions, and why others cannot."""
+"""Whether a question can be asked under a condition: all rules, and the one function that composes them.
 
-from __future__ import annotations
+What a candidate cannot do, the candidate says itself (candidates/candidate.py).
+"""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import factorial
 
-from wardround.asking.carry import why_not_carried
-from wardround.asking.degradation import why_not_degraded
-from wardround.asking.options import LETTERS
-from wardround.asking.without import left_out, why_not_without
-from wardround.core.case import Case, Question
-from wardround.core.condition import Condition
-from wardround.core.study import CandidateSettings, Study
+from wardround.asking.carry import wrong_text
+from wardround.asking.degradation import degradations_for
+from wardround.asking.evidence import case_query, cited_pmids
+from wardround.asking.probes import HALF_WORDS, PROBE_AXES, Probes, halves
+from wardround.asking.tellings import question_images, resolve_telling, shown_image_numbers
+from wardround.asking.without import is_left_out
+from wardround.core.case import Case, Image, Question
+from wardround.core.condition import DEFAULTS, Condition
+from wardround.core.errors import WardroundError
+from wardround.core.study import CandidateSettings, Literature
+from wardround.core.text import LETTERS
+from wardround.degrade.types import fits
+
+
+@dataclass(frozen=True)
+class StudyRules:
+    """What of a study and its case set decides whether a question can be asked."""
+
+    literature: Literature | None
+    probes: Probes
+    find_swap: Callable[[Case, int], object | None]  # another case's image to show instead of this one
+    asks_undegraded: bool  # whether degradation = none is asked too
 
 
 def conditions_for(candidate: CandidateSettings, conditions: Sequence[Condition]) -> list[Condition]:
-    """A candidate that cannot see is never given conditions that differ in images only."""
+    """The conditions for a candidate: one that cannot see gets only one of those that differ in images alone."""
     if candidate.sees:
         return list(conditions)
-    kept: dict[Condition, Condition] = {}
+    distinct: dict[Condition, Condition] = {}
     for condition in conditions:
         text = "+".join(part for part in ("history", "findings") if condition.shows(part))
         unseen = {} if condition.degradation in ("assigned", "stored") else {"degradation": "none"}
-        kept.setdefault(
+        distinct.setdefault(
             replace(condition, inputs=text or "images", images="as-is", without="none", **unseen), condition
         )
-    return list(kept.values())
+    return list(distinct.values())
 
 
-def chosen_questions(case: Case, study: Study) -> list[Question]:
-    """The questions that the study selects by id, kind or stage."""
-    wanted = set(study.questions)
-    if "all" in wanted:
-        return case.questions
-    return [q for q in case.questions if wanted & {q.id, q.kind, q.stage}]
+def inapplicable_reason(
+    case: Case, question: Question, condition: Condition, study: StudyRules | None = None
+) -> str | None:
+    """Why a question cannot be asked under a condition, or None if it can.
 
-
-def units(case: Case, chosen: Sequence[Question], *, with_ancestors: bool = True) -> list[list[Question]]:
-    """What is asked together: a chain with the ancestors that its chosen questions need, or one question.
-
-    Only its own answers need a candidate to be asked the ancestors: what else is carried is known.
+    Without `study` only the rules apply that need nothing but the case.
     """
-    by_id = {question.id: question for question in case.questions}
-    together: list[list[Question]] = []
-    chains: dict[str, set[str]] = {}
-    for question in chosen:
-        if question.chain is None and not question.given:
-            together.append([question])
-        else:
-            needed = _with_ancestors(question, by_id) if with_ancestors else {question.id}
-            chains.setdefault(question.chain or f"given to {question.id}", set()).update(needed)
-    for members in chains.values():
-        together.append(_in_order(members, by_id))
-    return together
+    return next(_reasons(case, question, condition, study), None)
 
 
-def _with_ancestors(question: Question, by_id: dict[str, Question]) -> set[str]:
-    needed, waiting = set[str](), [question.id]
-    while waiting:
-        id = waiting.pop()
-        if id not in needed:
-            needed.add(id)
-            waiting.extend(by_id[id].given)
-    return needed
+def _reasons(case: Case, question: Question, condition: Condition, study: StudyRules | None) -> Iterator[str]:
+    if condition.telling != "own" and case.telling_named(condition.telling) is None:
+        yield f"the case has no telling {condition.telling!r}"
+    history, numbers = resolve_telling(case, condition)
+    images = [case.images[number] for number in question_images(question, numbers)]
+    yield from _inputs_reasons(case, condition, history, images)
+    yield from _degradation_reasons(question, condition, images)
+    yield from _without_reasons(condition, images)
+    yield from _carry_reasons(case, question, condition)
+    yield from _options_reasons(question, condition)
+    if study is not None:
+        yield from _probe_reasons(case, question, condition, study.probes)
+        if condition.images == "swapped":
+            shown = shown_image_numbers(case, question, condition)
+            if any(study.find_swap(case, number) is None for number in shown):
+                yield "no other case has an image of that modality"
+        if condition.degradation == "assigned" and not question.degradations and study.asks_undegraded:
+            yield "no degradation is assigned to it"  # as it is, it is asked under degradation = none
+        yield from _evidence_reasons(case, condition, study.literature)
 
 
-def _in_order(members: set[str], by_id: dict[str, Question]) -> list[Question]:
-    """Each question after those that it is given; otherwise in the case's own order."""
-    placed: dict[str, Question] = {}
-    while len(placed) < len(members):
-        ready = [
-            id
-            for id in by_id
-            if id in members and id not in placed and members.intersection(by_id[id].given) <= placed.keys()
-        ]
-        for id in ready:
-            placed[id] = by_id[id]
-    return list(placed.values())
-
-
-def why_not(case: Case, question: Question, condition: Condition) -> str | None:
-    """Why this question cannot be asked under this condition, or None if it can."""
-    if condition.telling != "own" and case.told_as(condition.telling) is None:
-        return f"the case has no telling {condition.telling!r}"
-    history, images = told(case, condition)
-    images = _of_question(question, images)
+def _inputs_reasons(case: Case, condition: Condition, history: str | None, images: Sequence[Image]) -> Iterator[str]:
     if condition.inputs != "all":
-        has = {"history": history, "images": images, "findings": case.findings}
-        for part in condition.inputs.split("+"):
-            if not has[part]:
-                return f"the case has no {part}"
+        inputs = {"history": history, "images": images, "findings": case.findings}
+        yield from (f"the case has no {name}" for name in condition.inputs.split("+") if not inputs[name])
     if condition.images != "as-is" and not (condition.shows("images") and condition.stem == "full" and images):
-        return "no images are shown that could be changed"
-    if reason := why_not_degraded(question, condition, [case.images[number] for number in images]):
-        return reason
-    if reason := why_not_without(condition, [case.images[number] for number in images]):
-        return reason
-    if reason := why_not_carried(case, question, condition):
-        return reason
+        yield "no images are shown that could be changed"
+
+
+def _degradation_reasons(question: Question, condition: Condition, images: Sequence[Image]) -> Iterator[str]:
+    if condition.degradation == "stored":
+        return
+    if any(image.degradations for image in images):
+        yield "its image is degraded already, which only degradation = stored asks"
+    try:
+        degradations = degradations_for(question, condition)
+    except WardroundError as error:
+        yield str(error)
+        return
+    if not degradations:
+        return
+    if condition.degradation != "assigned" and question.degradations:
+        yield "it is a degraded question itself, which only degradation = assigned asks"
+    if not (condition.sends_images and images):
+        yield "no images are shown that could be degraded"
+    if condition.images == "blank":
+        yield "a blank image cannot be degraded"
+    for type, _ in degradations:
+        if not any(fits(type, image.modality) for image in images):
+            modalities = " and ".join(sorted({image.modality or "an unnamed modality" for image in images}))
+            yield f"{type} does not fit {modalities}"
+
+
+def _without_reasons(condition: Condition, images: Sequence[Image]) -> Iterator[str]:
+    if condition.without == "none":
+        return
+    if not condition.sends_images or not any(is_left_out(image, condition) for image in images):
+        yield f"no {condition.without} image is shown that could be left out"
+    if all(is_left_out(image, condition) for image in images):
+        yield f"only {condition.without} is shown: without it nothing would be left to compare"
+
+
+def _carry_reasons(case: Case, question: Question, condition: Condition) -> Iterator[str]:
+    if condition.carry == "own":
+        return
+    if question.chain is None and not question.given:
+        yield "it stands alone: nothing is carried to it"
+    if condition.stem == "options-only":
+        yield "options alone show nothing that is carried"
+    if condition.carry == "wrong":
+        earlier = (other for other in case.questions if other.id in question.given)
+        if any(wrong_text(case, other, 0) is None for other in earlier):
+            yield "an earlier question has no wrong option that could be carried"
+
+
+def _options_reasons(question: Question, condition: Condition) -> Iterator[str]:
     if len(question.options or ()) > len(LETTERS):
-        return f"there are more options than letters: {len(question.choices)}"
+        yield f"there are more options than letters: {len(question.choices)}"
     if question.kind == "open":
         if condition.stem == "options-only":
-            return "an open question has no options to show alone"
+            yield "an open question has no options to show alone"
         if condition.options != "as-given":
-            return "an open question has no options to reorder"
+            yield "an open question has no options to reorder"
         if condition.confidence == "logprobs":
-            return "an open answer has no option log-probabilities"
+            yield "an open answer has no option log-probabilities"
     if condition.confidence == "logprobs" and condition.reasoning == "on":
-        return "log-probabilities of a first letter need reasoning off"
+        yield "log-probabilities of a first letter need reasoning off"
     if condition.confidence == "logprobs" and condition.options == "rotated":
-        return "log-probabilities come from one request, which cannot rotate options by trial"
-    return None
+        yield "log-probabilities come from one request, which cannot rotate options by trial"
 
 
-def shown_images(case: Case, question: Question, condition: Condition) -> list[int]:
-    """The numbers of the images that a question shows in the condition's telling of the case."""
-    _, images = told(case, condition)
-    return [number for number in _of_question(question, images) if not left_out(case.images[number], condition)]
+def _probe_reasons(case: Case, question: Question, condition: Condition, probes: Probes) -> Iterator[str]:
+    probe = condition.probe
+    if probe == "none":
+        return
+    for axis, value in condition.values.items():
+        if axis not in PROBE_AXES and value != DEFAULTS[axis]:
+            yield f"a probe is put without {axis} = {value}"
+    if question.chain is not None:
+        yield "a probe is put to single questions, not to chains"
+    if probe.startswith("options@"):
+        if question.options is None:
+            yield "an open question has no options to order"
+        elif int(probe.removeprefix("options@")) >= factorial(min(len(question.options), 5)):
+            yield "so few options have no further order"
+    if probe.endswith("-paraphrase") and not (question.rationale and question.paraphrase):
+        yield "the question has no paraphrase of its rationale"
+    if probe.startswith("rationale") and not question.rationale:
+        yield "the question has no published rationale"
+    if probe.startswith("second-half") and halves(case, question, condition) is None:
+        yield f"the stem has fewer than {2 * HALF_WORDS} words"
+    if "-other" in probe and probes.find_counterpart(case, question, condition) is None:
+        yield "no other case has such a text"
 
 
-def _of_question(question: Question, images: list[int]) -> list[int]:
-    return images if question.images is None else [number for number in question.images if number in images]
-
-
-def told(case: Case, condition: Condition) -> tuple[str | None, list[int]]:
-    """The history and the numbers of the images that the condition's telling of the case has."""
-    history, images = case.history, list(range(len(case.images)))
-    if condition.telling != "own" and (telling := case.told_as(condition.telling)) is not None:
-        history = telling.history if telling.history is not None else history
-        images = telling.images if telling.images is not None else images
-    return history, images
+def _evidence_reasons(case: Case, condition: Condition, literature: Literature | None) -> Iterator[str]:
+    evidence = condition.evidence
+    if evidence == "none":
+        return
+    if condition.stem != "full":
+        yield "evidence is shown with the full stem only"
+    if evidence.startswith("reference") and not cited_pmids(case):
+        yield "the case cites no literature"
+    if evidence == "agent" and condition.confidence == "logprobs":
+        yield "an agent's answer has no option log-probabilities"
+    searches_by_case = literature is not None and literature.search_named(evidence).query == "case"
+    if evidence.startswith("rag") and searches_by_case and not case_query(case, condition):
+        yield "there is no history or finding to search with"

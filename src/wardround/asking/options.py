@@ -1,20 +1,11 @@
-"""In which order options are shown, and how they are written."""
+"""The order in which options are shown, and how they are formatted."""
 
-from __future__ import annotations
-
-import random
 from collections.abc import Sequence
 
-from wardround.core.canonical import blake
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def seeded(*names: object) -> random.Random:
-    """A stream of random numbers named by what it is for: the same on every machine and restart."""
-    return random.Random(int.from_bytes(blake([str(name) for name in names])[:8], "big"))
+from wardround.core.random import seeded
+from wardround.core.text import LETTERS
 
 
 def option_order(case: Case, question: Question, condition: Condition, trial: int, seed: int) -> tuple[int, ...]:
@@ -26,11 +17,11 @@ def option_order(case: Case, question: Question, condition: Condition, trial: in
         # a degraded question is shown like its clean twin, so that nothing else differs
         seeded("options", seed, case.id, question.of or question.id).shuffle(order)
     elif condition.options == "rotated":
-        by = trial % len(order)
-        order = order[by:] + order[:by]
+        offset = trial % len(order)
+        order = order[offset:] + order[:offset]
     return tuple(order)
 
 
-def written(options: Sequence[str], order: Sequence[int]) -> str:
-    """`A. text`, one a line."""
-    return "\n".join(f"{LETTERS[place]}. {options[index]}" for place, index in enumerate(order))
+def format_options(options: Sequence[str], order: Sequence[int]) -> str:
+    """`A. text`, one per line."""
+    return "\n".join(f"{LETTERS[position]}. {options[index]}" for position, index in enumerate(order))

@@ -1,60 +1,56 @@
-"""Probes of leakage: texts that a candidate is to foretell or to continue, and what those are held against.
+"""Leakage probes: texts whose log-likelihood is taken or that a candidate continues, and their counterparts.
 
-ClinBench's two (specs/protocols.md 4.4) are `reference`, whose probability is taken, and `rationale`, which is
-generated and compared. Each has its counterparts: the same-length text of another case, and the same said in other
-words. Our own are the order of the options and the second half of a stem. A probe shows no images and no literature.
+ClinBench's two (docs/protocols.md 4.4) are `reference`, whose log-likelihood is taken, and `rationale`, which is
+generated and compared. Each has its counterparts: a text of the same length from another case, and a paraphrase. Our
+own are the order of the options and the second half of a stem. A probe shows no images and no literature.
 """
-
-from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
-from math import factorial
 from typing import NamedTuple
 
-from wardround.asking.applicable import told
-from wardround.asking.options import seeded, written
+from wardround.asking.options import format_options
+from wardround.asking.tellings import resolve_telling, shown_texts
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Sampling
 from wardround.core.case import Case, Question
-from wardround.core.condition import DEFAULTS, Condition
+from wardround.core.condition import Condition
+from wardround.core.random import seeded
 
-FORETELLING = Sampling(max_tokens=0)  # nothing is written
-HALF_WORDS = 20  # at least so many words has each half of a stem
-NEAREST = 8  # texts of other cases among which the nearest in length is drawn
-SHOWN = ("inputs", "telling", "prompt", "reasoning", "probe")  # the axes that a probe has a part in
+SCORING = Sampling(max_tokens=0)  # nothing is written
+HALF_WORDS = 20  # the least words of each half of a stem
+NEAREST = 8  # texts of other cases, nearest in length, from which the counterpart is drawn
+PROBE_AXES = ("inputs", "telling", "prompt", "reasoning", "probe")  # the axes that apply to a probe
 RATIONALE, GOLD, HALF, ORDER = "published rationale", "gold in a sentence", "second half", "order of the options"
 
+TextClass = tuple[str, str, bool, str]  # kind of text, kind of question, whether paraphrased, telling
+TextLength = tuple[int, int, int]  # length of a text, number of its case, index of its question
 
-Alike = tuple[str, str, bool, str]  # what sort of text, of what kind of question, with a paraphrase, in which telling
-Measured = tuple[int, int, int]  # length of a text, number of its case, place of its question
 
-
-class Put(NamedTuple):
-    """What is said: the prompt, its slots, and the text that is to be foretold or generated."""
+class ProbePrompt(NamedTuple):
+    """The prompt of a probe, its slots, and the text to be scored or generated."""
 
     prompt: str
     slots: dict[str, str]
     text: str
 
 
-def foretells(probe: str) -> bool:
-    """Whether a probe takes the probability of a given text; the others have a text written."""
+def asks_logprob(probe: str) -> bool:
+    """Whether a probe takes the log-likelihood of a text; the others have one written."""
     return probe.startswith(("reference", "options@"))
 
 
 def reference_of(question: Question) -> tuple[str, str]:
-    """The text that a leaked question would be known by, and what it is: the gold stands in where there is none."""
+    """The text by which a leaked question would be known, and its kind. Without a rationale it is the gold."""
     if question.rationale:
         return question.rationale, RATIONALE
-    gold = question.choices[int(question.gold)] if question.options else str(question.gold)
-    return f"The answer is {gold}.", GOLD
+    return f"The answer is {question.gold_text}.", GOLD
 
 
 def halves(case: Case, question: Question, condition: Condition) -> tuple[str, str] | None:
-    """The stem cut in the middle of its words: the history, or a question that tells one; None where it is short."""
-    history, _ = told(case, condition)
+    """The two halves of the stem (the history, or a long question); None if both are too short."""
+    history, _ = resolve_telling(case, condition)
     for stem in (history or "", question.prompt):
         words = stem.split()
         if len(words) >= 2 * HALF_WORDS:
@@ -64,13 +60,13 @@ def halves(case: Case, question: Question, condition: Condition) -> tuple[str, s
 
 
 def other_order(case: Case, question: Question, number: int, seed: int) -> tuple[int, ...]:
-    """The options in an order of which none with another number is the same; 0 is their own."""
-    own, numbers = tuple(range(len(question.choices))), seeded("orders", seed, case.id, question.id)
+    """One order of the options per number, all different; 0 is their own."""
+    own, random = tuple(range(len(question.choices))), seeded("orders", seed, case.id, question.id)
     orders = [own]
     while len(orders) <= number:
-        drawn = tuple(numbers.sample(own, len(own)))
-        if drawn not in orders:
-            orders.append(drawn)
+        order = tuple(random.sample(own, len(own)))
+        if order not in orders:
+            orders.append(order)
     return orders[number]
 
 
@@ -79,107 +75,87 @@ class Probes:
 
     def __init__(self, cases: CaseSet, seed: int) -> None:
         self._cases, self._seed = cases, seed
-        self._lengths: dict[Alike, list[Measured]] = {}  # sorted
+        self._lengths: dict[TextClass, list[TextLength]] = {}  # sorted
 
-    def why_not(self, case: Case, question: Question, condition: Condition) -> str | None:
-        """Why a question cannot be probed in this way, or None if it can."""
-        axes = [axis for axis, value in condition.values.items() if axis not in SHOWN and value != DEFAULTS[axis]]
-        if axes:
-            return f"a probe is put without {axes[0]} = {condition.values[axes[0]]}"
-        if question.chain is not None:
-            return "a probe is put to single questions, not to chains"
-        probe = condition.probe
-        if probe.startswith("options@"):
-            return _why_no_order(question, int(probe.removeprefix("options@")))
-        if probe.endswith("-paraphrase") and not (question.rationale and question.paraphrase):
-            return "the question has no paraphrase of its rationale"
-        if probe.startswith("rationale") and not question.rationale:
-            return "the question has no published rationale"
-        if probe.startswith("second-half") and halves(case, question, condition) is None:
-            return f"the stem has fewer than {2 * HALF_WORDS} words"
-        if "-other" in probe and self.another(case, question, condition) is None:
-            return "no other case has such a text"
-        return None
-
-    def put(self, case: Case, question: Question, condition: Condition) -> Put:
-        """What a probe says. Its parts are those that the condition's inputs show."""
-        history, _ = told(case, condition)
+    def prompt(self, case: Case, question: Question, condition: Condition) -> ProbePrompt:
+        """The prompt of a probe, with the parts of the case that the condition's inputs show."""
         slots = {
-            "history": (history or "") if condition.shows("history") else "",
-            "findings": (case.findings or "") if condition.shows("findings") else "",
+            **shown_texts(case, condition),
             "question": question.prompt,
-            "options": written(question.options, range(len(question.options))) if question.options else "",
+            "options": format_options(question.options, range(len(question.options))) if question.options else "",
         }
         probe, text = condition.probe, self.text(case, question, condition)
         if probe.startswith("options@"):
-            return Put("probe-options", slots | {"options": ""}, text)
+            return ProbePrompt("probe-options", slots | {"options": ""}, text)
         if probe.startswith("second-half"):
-            cut = halves(case, question, condition)
-            assert cut is not None, "a stem that cannot be cut is not probed"
-            return Put("probe-half", {"half": cut[0]}, text)
-        return Put("probe-rationale" if probe.startswith("rationale") else "probe-reference", slots, text)
+            parts = halves(case, question, condition)
+            assert parts is not None, "a stem that cannot be cut is not probed"
+            return ProbePrompt("probe-half", {"half": parts[0]}, text)
+        return ProbePrompt("probe-rationale" if probe.startswith("rationale") else "probe-reference", slots, text)
 
     def text(self, case: Case, question: Question, condition: Condition) -> str:
-        """The text that is to be foretold, or that what is written is held against."""
+        """The text to be scored, or with which the generated text is compared."""
         probe = condition.probe
         if probe.startswith("options@"):
             order = other_order(case, question, int(probe.removeprefix("options@")), self._seed)
-            return written(question.choices, order)
+            return format_options(question.choices, order)
         if "-other" in probe:
-            another = self.another(case, question, condition)
-            assert another is not None, "where there is no other text, nothing is probed"
-            case, question = another
-        return str(question.paraphrase) if probe.endswith("-paraphrase") else _own(case, question, condition)[0]
+            counterpart = self.find_counterpart(case, question, condition)
+            assert counterpart is not None, "a question without a counterpart is not probed"
+            case, question = counterpart
+        if probe.endswith("-paraphrase"):
+            return str(question.paraphrase)
+        return _text_and_kind(case, question, condition)[0]
 
-    def kind(self, case: Case, question: Question, condition: Condition) -> str:
-        """What sort of text it is."""
-        return ORDER if condition.probe.startswith("options@") else _own(case, question, condition)[1]
+    def text_kind(self, case: Case, question: Question, condition: Condition) -> str:
+        """The kind of the text."""
+        return ORDER if condition.probe.startswith("options@") else _text_and_kind(case, question, condition)[1]
 
-    def another(self, case: Case, question: Question, condition: Condition) -> tuple[Case, Question] | None:
-        """The question of another case whose text of the same sort is about as long; None if there is none.
+    def find_counterpart(self, case: Case, question: Question, condition: Condition) -> tuple[Case, Question] | None:
+        """A question of another case whose text is of the same class and about as long; None if there is none.
 
-        One of the nearest in length is drawn, so that no text stands for all the others. Where the question has a
-        paraphrase, the other has one too.
+        It is drawn among the nearest in length, so that no text is the counterpart of all others.
         """
-        own, alike = _own(case, question, condition)[0], _alike(case, question, condition)
-        if alike not in self._lengths:
-            self._lengths[alike] = self._measured(alike, condition)
-        found: list[tuple[Case, Question]] = []
-        for number, place in islice(_outwards(self._lengths[alike], len(own)), 4 * NEAREST):
+        own, text_class = _text_and_kind(case, question, condition)[0], _text_class(case, question, condition)
+        if text_class not in self._lengths:
+            self._lengths[text_class] = self._measure_lengths(text_class, condition)
+        nearest: list[tuple[Case, Question]] = []
+        for number, index in islice(_nearest_first(self._lengths[text_class], len(own)), 4 * NEAREST):
             other = self._cases.case(number)
-            text, _ = _own(other, other.questions[place], condition)
-            if other.resampled_as != case.resampled_as and text != own:
-                found.append((other, other.questions[place]))
-            if len(found) == NEAREST:
+            text, _ = _text_and_kind(other, other.questions[index], condition)
+            if other.cluster_id != case.cluster_id and text != own:
+                nearest.append((other, other.questions[index]))
+            if len(nearest) == NEAREST:
                 break
-        return seeded("another text", self._seed, case.id, question.id, *alike).choice(found) if found else None
+        random = seeded("another text", self._seed, case.id, question.id, *text_class)
+        return random.choice(nearest) if nearest else None
 
-    def _measured(self, alike: Alike, condition: Condition) -> list[Measured]:
-        found: dict[int, Measured] = {}  # each text once
+    def _measure_lengths(self, text_class: TextClass, condition: Condition) -> list[TextLength]:
+        lengths: dict[int, TextLength] = {}  # by the hash of the text: each text once
         for number, case in enumerate(self._cases):
-            if condition.telling != "own" and case.told_as(condition.telling) is None:
+            if condition.telling != "own" and case.telling_named(condition.telling) is None:
                 continue
-            for place, question in enumerate(case.questions):
-                text, _ = _own(case, question, condition)
-                if text and _alike(case, question, condition) == alike:
-                    found.setdefault(hash(text), (len(text), number, place))
-        return sorted(found.values())
+            for index, question in enumerate(case.questions):
+                text, _ = _text_and_kind(case, question, condition)
+                if text and _text_class(case, question, condition) == text_class:
+                    lengths.setdefault(hash(text), (len(text), number, index))
+        return sorted(lengths.values())
 
 
-def _own(case: Case, question: Question, condition: Condition) -> tuple[str, str]:
+def _text_and_kind(case: Case, question: Question, condition: Condition) -> tuple[str, str]:
     if not condition.probe.startswith("second-half"):
         return reference_of(question)
-    cut = halves(case, question, condition)
-    return (cut[1], HALF) if cut is not None else ("", HALF)
+    parts = halves(case, question, condition)
+    return (parts[1] if parts is not None else ""), HALF
 
 
-def _alike(case: Case, question: Question, condition: Condition) -> Alike:
+def _text_class(case: Case, question: Question, condition: Condition) -> TextClass:
     paraphrased = bool(question.rationale and question.paraphrase)
-    return _own(case, question, condition)[1], question.kind, paraphrased, condition.telling
+    return _text_and_kind(case, question, condition)[1], question.kind, paraphrased, condition.telling
 
 
-def _outwards(lengths: list[Measured], length: int) -> Iterator[tuple[int, int]]:
-    """Case and question of each text, the nearest in length first."""
+def _nearest_first(lengths: list[TextLength], length: int) -> Iterator[tuple[int, int]]:
+    """Case number and question index of each text, the nearest in length first."""
     above = bisect_left(lengths, (length, 0, 0))
     below = above - 1
     while below >= 0 or above < len(lengths):
@@ -191,11 +167,3 @@ def _outwards(lengths: list[Measured], length: int) -> Iterator[tuple[int, int]]
         else:
             yield lengths[below][1:]
             below -= 1
-
-
-def _why_no_order(question: Question, number: int) -> str | None:
-    if question.options is None:
-        return "an open question has no options to order"
-    if number >= factorial(min(len(question.options), 5)):
-        return "so few options have no further order"
-    return None

@@ -1,10 +1,8 @@
-"""Honest floors: what can be scored without knowing medicine. None of them looks at images.
+"""Baselines: what can be scored without medical knowledge and without images.
 
-They answer choice questions only. To an open question they reply with an empty text (marked unparsed), since
-they have no diagnosis to name. Asked for their confidence they state chance, 1/K, since they know nothing.
+They answer choice questions only; to an open question they reply with an empty text, which is marked unparsed. As
+confidence they state chance, 1/K.
 """
-
-from __future__ import annotations
 
 import asyncio
 import re
@@ -13,50 +11,50 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wardround.asking.applicable import told
+from wardround.asking.evidence import case_query
 from wardround.candidates.candidate import Request
-from wardround.candidates.sampled import Choice, Drawn
+from wardround.candidates.sampled import OptionDistribution, SampledCandidate
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import blake
 
-WORD = re.compile(r"\w+")
+WORD_PATTERN = re.compile(r"\w+")
 # words so common that sharing them says nothing
-COMMON = frozenset(
-    WORD.findall(
+COMMON_WORDS = frozenset(
+    WORD_PATTERN.findall(
         "a an and are as at be by for from has have in is it its no not of on or that the there this to was were "
         "which with"
     )
 )
 
 
-class Blind(Drawn):
-    """A floor: never sent an image, and never surer than chance."""
+class BlindBaseline(SampledCandidate):
+    """A baseline that gets no images and states chance as its confidence."""
 
     def __post_init__(self) -> None:
         self.settings = self.settings.model_copy(update={"sees": False})
         super().__post_init__()
 
-    def choose(self, request: Request) -> Choice:
+    def choose(self, request: Request) -> OptionDistribution:
         count = len(request.order)
-        return Choice(evenly(self.favoured(request), count), [1 / count] * count)
+        return OptionDistribution(uniform_shares(self.choose_places(request), count), [1 / count] * count)
 
     @abstractmethod
-    def favoured(self, request: Request) -> Sequence[int]:
-        """The places, in the order shown, among which it takes any."""
+    def choose_places(self, request: Request) -> Sequence[int]:
+        """The places, in the order shown, one of which it takes at random."""
 
 
-class Random(Blind):
+class Random(BlindBaseline):
     """`random`: any option, with equal probability."""
 
-    def favoured(self, request: Request) -> Sequence[int]:
+    def choose_places(self, request: Request) -> Sequence[int]:
         return range(len(request.order))
 
 
-class Position(Blind):
+class Position(BlindBaseline):
     """`position`: the letter that is most often right in the training split.
 
-    Only cases with split "train" are counted: counting the others would peek at the answers. Without a
-    training split it always takes the first option.
+    Only cases with split "train" are counted: the others hold the answers. Without a training split it always
+    takes the first option.
     """
 
     def __post_init__(self) -> None:
@@ -65,75 +63,58 @@ class Position(Blind):
 
     async def prepare(self, cases: CaseSet) -> None:
         self._counts = await asyncio.to_thread(gold_positions, cases)
-        # what was counted decides the answers, so it is part of the key
-        counted = blake(sorted(self._counts.items())).hex()[:16]
-        self.identity = replace(self.settings.identity, revision=fitted_on(self.settings.revision, counted))
+        # the counts decide the answers, so they are part of the key
+        counts_hash = blake(sorted(self._counts.items())).hex()[:16]
+        self.identity = replace(self.settings.identity, revision=fitted_revision(self.settings.revision, counts_hash))
 
-    def favoured(self, request: Request) -> Sequence[int]:
+    def choose_places(self, request: Request) -> Sequence[int]:
         places = range(len(request.order))
         return [max(places, key=lambda place: (self._counts[place], -place))]
 
 
-class Longest(Blind):
-    """`longest`: the option with the longest text; among equals, any of them."""
+class Longest(BlindBaseline):
+    """`longest`: the option with the longest text; among equals, one at random."""
 
-    def favoured(self, request: Request) -> Sequence[int]:
-        return best([len(text) for text in shown_options(request)])
+    def choose_places(self, request: Request) -> Sequence[int]:
+        return best_places([len(text) for text in request.options])
 
 
-class Overlap(Blind):
-    """`overlap`: the option of whose words the largest share stands in the history, findings and question.
+class Overlap(BlindBaseline):
+    """`overlap`: the option with the largest share of its words in the history, findings and question.
 
-    Only what the condition shows counts; among equals, any of them.
+    Only what the condition shows counts; among equals, one at random.
     """
 
-    def favoured(self, request: Request) -> Sequence[int]:
-        seen = words(shown_text(request))
-        return best([overlap(words(text), seen) for text in shown_options(request)])
+    def choose_places(self, request: Request) -> Sequence[int]:
+        shown_words: set[str] = set()
+        if request.condition.stem != "options-only":
+            shown_words = words(f"{case_query(request.case, request.condition)}\n{request.question.prompt}")
+        return best_places([overlap(words(text), shown_words) for text in request.options])
 
 
-def evenly(places: Sequence[int], count: int) -> list[float]:
-    """Equal shares for some of the places, none for the others."""
+def uniform_shares(places: Sequence[int], count: int) -> list[float]:
+    """Equal shares for these places, 0 for the others."""
     return [1 / len(places) if place in places else 0.0 for place in range(count)]
 
 
-def best(scores: Sequence[float]) -> list[int]:
-    """The places of the highest score."""
+def best_places(scores: Sequence[float]) -> list[int]:
+    """The places with the highest score."""
     highest = max(scores)
     return [place for place, score in enumerate(scores) if score == highest]
 
 
-def shown_options(request: Request) -> list[str]:
-    """The texts of the options in the order shown."""
-    return [request.question.choices[index] for index in request.order]
-
-
-def shown_text(request: Request) -> str:
-    """The history, the findings and the question, as far as the condition shows them."""
-    case, condition = request.case, request.condition
-    if condition.stem == "options-only":
-        return ""
-    history, _ = told(case, condition)
-    parts = [
-        history if condition.shows("history") else None,
-        case.findings if condition.shows("findings") else None,
-        request.question.prompt,
-    ]
-    return "\n".join(part for part in parts if part)
-
-
 def words(text: str) -> set[str]:
-    """The distinct words of a text that may carry meaning."""
-    return set(WORD.findall(text.casefold())) - COMMON
+    """The distinct words of a text, without common ones."""
+    return set(WORD_PATTERN.findall(text.casefold())) - COMMON_WORDS
 
 
-def overlap(option: set[str], seen: set[str]) -> float:
-    """The share of an option's words that were seen."""
-    return len(option & seen) / len(option) if option else 0.0
+def overlap(option: set[str], text: set[str]) -> float:
+    """The share of an option's words that are in a text."""
+    return len(option & text) / len(option) if option else 0.0
 
 
 def gold_positions(cases: CaseSet) -> Counter[int]:
-    """How often the gold of a choice question stands at each position, in the training split."""
+    """The number of right options at each position in the training split."""
     return Counter(
         question.gold
         for case in cases
@@ -143,6 +124,6 @@ def gold_positions(cases: CaseSet) -> Counter[int]:
     )
 
 
-def fitted_on(revision: str | None, data: str) -> str:
-    """The revision of a candidate that was fitted on data: the study's own, if any, and the data's hash."""
-    return "+".join(part for part in (revision, data) if part)
+def fitted_revision(revision: str | None, data_hash: str) -> str:
+    """The revision of a fitted candidate: the study's own, if any, and the hash of the data."""
+    return "+".join(part for part in (revision, data_hash) if part)

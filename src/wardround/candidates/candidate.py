@@ -1,41 +1,47 @@
-"""Candidate: whoever answers. What it is given, what it gives back, and how it can fail."""
+"""The interface of a candidate: the request it gets, the reply it returns, and the errors it raises."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from wardround.cases.encoded import Encoded
+from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
 
 @dataclass(frozen=True)
 class Request:
-    """One Ask, put once for several trials. Servers see only the Ask and its images;
-    floors and simulated respondents also look at the question itself."""
+    """One Ask for one or more trials. Servers see only the Ask and its images;
+    baselines and simulated respondents also read the question itself."""
 
     ask: Ask
     case: Case
     question: Question
     condition: Condition
-    order: tuple[int, ...]  # order[i] is the case's own index of the option shown at letter i
+    order: tuple[int, ...]  # order[i] is the case's own index of the option at letter i
     trials: tuple[int, ...]
     turn: int = 0
-    images: tuple[Encoded, ...] = ()
+    images: tuple[EncodedImage, ...] = ()
     seed: int | None = None
-    on_the_way: bool = False  # to the answer: a query, or a turn of an agent's search
+    is_intermediate: bool = False  # not the answer itself: a query, or a turn of an agent's search
+
+    @property
+    def options(self) -> list[str]:
+        """The texts of the options in the order shown."""
+        return [self.question.choices[index] for index in self.order]
+
+    @property
+    def image_hashes(self) -> tuple[str, ...]:
+        return tuple(image.sha256 for image in self.images)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Answers to the request's trials, in their order, and what they cost.
-
-    A server that gives fewer answers than trials has answered the first ones.
-    """
+    """Answers to the request's trials, in order, and their tokens. Fewer answers than trials answer the first ones."""
 
     answers: list[Answer]
     tokens_in: int = 0
@@ -43,7 +49,7 @@ class Reply:
 
 
 class Fault(Exception):
-    """No answer came, but another attempt may bring one."""
+    """No answer this time; the request may be repeated."""
 
     def __init__(self, message: str, *, unreachable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -51,50 +57,66 @@ class Fault(Exception):
         self.retry_after = retry_after
 
 
-class Adapted(Exception):
-    """The server refused a part of the request that can be left out: send it again, now without."""
+class RequestAdapted(Exception):
+    """The server refused an optional field; the candidate will leave it out when the request is repeated."""
 
 
-class Rejected(Exception):
-    """The candidate will never answer this request: asking again cannot help."""
+class RequestRejected(Exception):
+    """The candidate will never answer this request; repeating it cannot help."""
 
 
-class Unable(Exception):
-    """The candidate cannot do what this request and all others of its kind ask for; it can still answer others."""
+class Unsupported(Exception):
+    """The candidate cannot answer requests of this kind; it can still answer others."""
 
 
-class Gone(Exception):
-    """The candidate can answer nothing: no key, no such model, no server."""
+class CandidateUnavailable(Exception):
+    """The candidate cannot answer at all: no key, no such model, no server."""
+
+
+def settings_error(settings: CandidateSettings, problem: str) -> WardroundError:
+    """The error for settings that no candidate can be made of."""
+    return WardroundError(f"candidate {settings.name!r}: {problem}")
 
 
 class Candidate(Protocol):
     settings: CandidateSettings
-    identity: Identity  # part of every Ask key; final after `prepare`
-    several: bool  # whether one request may ask for several trials
-    searching: str  # how it can search: `calls` (tools), `text` (lines of text), `own` (by means of its own)
-    writes: bool  # whether it writes and foretells texts, so that probes of leakage can be put to it
-    warnings: list[str]  # what a reader of the run should know of it
+    identity: Identity  # part of every Ask key; fixed once `prepare` has run
+    supports_multiple: bool  # whether one request may ask for several trials
+    search_mode: str  # `calls` (tool calls), `text` (SEARCH lines), `own` (its own search)
+    supports_probes: bool  # whether leakage probes apply: free text, log-likelihoods
+    warnings: list[str]  # shown with the results of a run
 
     async def prepare(self, cases: CaseSet) -> None:
-        """Loads weights, fits, checks the key: whatever must be there before the first Ask."""
+        """Runs once before the first Ask: loads weights, fits, opens connections."""
         ...
 
     async def answer(self, request: Request) -> Reply:
-        """Answers, or raises Fault, Adapted, Rejected, Unable or Gone."""
+        """The answers, or one of the exceptions above."""
         ...
 
     async def close(self) -> None: ...
 
+    def inapplicable_reason(self, condition: Condition, conditions: Sequence[Condition]) -> str | None:
+        """Why it cannot be asked under one of the study's conditions, or None if it can."""
+        if condition.probe == "none" or self.supports_probes:
+            return None
+        return "the candidate writes no texts, so that no probe of leakage can be put to it"
+
+    def count_trials(self, case: Case, unit: Sequence[Question], trials: int) -> int:
+        """The number of trials in which it answers a unit, of which the study wants `trials`."""
+        return trials
+
 
 @dataclass
-class Settled:
-    """The part that candidates without a connection share."""
+class OfflineCandidate(Candidate):
+    """Base class of candidates without a connection."""
 
+    works_offline: ClassVar[bool] = True
     settings: CandidateSettings
     identity: Identity = field(init=False)
-    several: bool = field(default=True, init=False)
-    searching: str = field(default="text", init=False)
-    writes: bool = field(default=False, init=False)
+    supports_multiple: bool = field(default=True, init=False)
+    search_mode: str = field(default="text", init=False)
+    supports_probes: bool = field(default=False, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:

@@ -1,14 +1,13 @@
-"""`people`: answers that people gave, from a CSV file.
+"""`people`: people's answers, from a CSV file.
 
 Its columns are person,role,specialty,case,question,trial,option,confidence,seconds,at; `model` is the file.
-`extra_body.role` (or `person`) says whose answers these are; without it, everybody's. All that they answered is asked,
-each answer as a trial of its own, whatever number of trials the study names; what nobody answered is not asked, and is
-counted as inapplicable; nor is a chain that somebody did not answer to its end. People saw one thing: their answers
-count under the study's first condition, or under the one that `extra_body.when` names (`when = { telling =
-"multimodal" }`).
+`extra_body.role` (or `person`) selects answers; without it all count. Each answer is a trial of its own, whatever
+number of trials the study names. A question without answers, or a chain that a person did not answer to its end, is
+not asked and counts as inapplicable. The answers count under the study's first condition, or under the one that
+`extra_body.when` names (`when = { telling = "multimodal" }`).
 
-`option` is the letter or the text of the option in the case's own order, of an open question the diagnosis; an empty
-one is no answer. `confidence` is a share (0.8) or a percentage (80%).
+`option` is the letter or the text of the option in the case's own order, or the diagnosis of an open question; an
+empty cell is not an answer. `confidence` is a share (0.8) or a percentage (80%).
 """
 
 from __future__ import annotations
@@ -22,36 +21,36 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from wardround.asking.options import LETTERS
-from wardround.candidates.candidate import Rejected, Reply, Request, Settled
-from wardround.candidates.sampled import sent, with_confidence
+from wardround.candidates.candidate import OfflineCandidate, Reply, Request, RequestRejected, settings_error
+from wardround.candidates.sampled import with_confidence
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.canonical import blake
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition, check_value
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.field_errors import complaints
+from wardround.core.field_errors import list_errors
+from wardround.core.text import LETTERS
+from wardround.core.toml_table import StrictTable
 
 COLUMNS = ("person", "role", "specialty", "case", "question", "trial", "option", "confidence", "seconds", "at")
-NEEDED = ("person", "role", "case", "question", "option")
-Place = tuple[str, str]  # case and question, or case and chain
+REQUIRED_COLUMNS = ("person", "role", "case", "question", "option")
+QuestionKey = tuple[str, str]  # case and question, or case and chain
 
 
-class Whose(BaseModel):
-    """Whose answers are meant, and under which condition they were given."""
+class PeopleSelection(StrictTable):
+    """Which answers of the file count, and the condition they were given under."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     role: str | None = None
     person: str | None = None
     when: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
-class Given:
-    """One line: what one person answered to one question."""
+class PersonAnswer:
+    """One line: one person's answer to one question."""
 
     line: int
     person: str
@@ -66,157 +65,161 @@ class Given:
     at: str
 
     @property
-    def place(self) -> Place:
+    def key(self) -> QuestionKey:
         return self.case, self.question
 
     @property
-    def sitting(self) -> tuple[str, int]:
-        """Who gave it, and in which trial of theirs."""
+    def attempt(self) -> tuple[str, int]:
+        """The person and the number of their trial."""
         return self.person, self.trial
 
-    def told(self) -> dict[str, Any]:
-        """What of it is kept with the answer, so that marks need no other file."""
-        kept: dict[str, Any] = {"person": self.person, "role": self.role, "specialty": self.specialty}
-        kept |= {"trial": self.trial, "seconds": self.seconds, "at": self.at}
-        return {name: value for name, value in kept.items() if value not in (None, "")}
+    def to_dict(self) -> dict[str, Any]:
+        """What is stored with the answer, so that marks need no other file."""
+        names = ("person", "role", "specialty", "trial", "seconds", "at")
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
 
 
-class People(Settled):
+class People(OfflineCandidate):
     """The people of one role, or one of them, as a candidate."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name = self.settings.name
         if not self.settings.model:
-            raise WardroundError(f"candidate {name!r}: model is required: the CSV file with people's answers")
+            raise settings_error(self.settings, "model is required (the CSV file with people's answers)")
         try:
-            self.whose = Whose.model_validate(self.settings.extra_body)
-            for axis, value in self.whose.when.items():
+            self.selection = PeopleSelection.model_validate(self.settings.extra_body)
+            for axis, value in self.selection.when.items():
                 check_value(axis, value)
         except ValidationError as error:
-            field, message = complaints(error)[0]
-            raise WardroundError(f"candidate {name!r}: extra_body.{field}: {message}") from None
+            field, message = list_errors(error)[0]
+            raise settings_error(self.settings, f"extra_body.{field}: {message}") from None
         except WardroundError as error:
-            raise WardroundError(f"candidate {name!r}: extra_body.when: {error}") from None
-        self._answers: dict[Place, list[tuple[Given, int | None]]] = {}
+            raise settings_error(self.settings, f"extra_body.when: {error}") from None
+        self._answers: dict[QuestionKey, list[tuple[PersonAnswer, int | None]]] = {}
 
     async def prepare(self, cases: CaseSet) -> None:
-        file, kept = Path(str(self.settings.model)), list[Given]()
-        found: dict[Place, list[tuple[Given, int | None]]] = defaultdict(list)
-        known, others, chains = set(cases.ids), 0, dict[Place, Place]()
-        for given in read_people(file):
-            if not self._is_meant(given) or not given.option:
+        file, selected = Path(str(self.settings.model)), list[PersonAnswer]()
+        answers_by_question: dict[QuestionKey, list[tuple[PersonAnswer, int | None]]] = defaultdict(list)
+        known_cases, unknown_count, chains = set(cases.ids), 0, dict[QuestionKey, QuestionKey]()
+        for answer in read_person_answers(file):
+            if not self._is_selected(answer) or not answer.option:
                 continue
-            if given.case not in known:
-                others += 1
+            if answer.case not in known_cases:
+                unknown_count += 1
                 continue
-            case = cases.case(cases.index_of(given.case))
-            question = _question(file, given, case)
-            chains[given.place] = given.case, question.chain or question.id
-            found[given.place].append((given, _option(file, given, question)))
-            kept.append(given)
-        if others:
-            told = "1 answer is" if others == 1 else f"{others:,} answers are"
-            self.warnings.append(f"{told} about cases that are not in the set, and left out")
-        if not kept:
-            whose = self.whose.role or self.whose.person
-            about = " to cases of this set" if others else f" of {whose}" if whose else ""
-            raise BadInput(file, f"there are no answers{about} in it")
+            case = cases.case(cases.index_of(answer.case))
+            question = _question(file, answer, case)
+            chains[answer.key] = answer.case, question.chain or question.id
+            answers_by_question[answer.key].append((answer, _option(file, answer, question)))
+            selected.append(answer)
+        if unknown_count:
+            count = "1 answer is" if unknown_count == 1 else f"{unknown_count:,} answers are"
+            self.warnings.append(f"{count} about cases that are not in the set, and left out")
+        if not selected:
+            source = self.selection.role or self.selection.person
+            scope = " to cases of this set" if unknown_count else f" of {source}" if source else ""
+            raise BadInput(file, f"contains no answers{scope}")
         # who answered most of a chain comes first, so that a trial of it is one person's through all its stages
-        stages = Counter((chains[given.place], given.sitting) for given in kept)
+        stages = Counter((chains[answer.key], answer.attempt) for answer in selected)
         self._answers = {
-            place: sorted(answers, key=lambda one: (-stages[chains[place], one[0].sitting], one[0].sitting))
-            for place, answers in found.items()
+            key: sorted(answers, key=lambda pair: (-stages[chains[key], pair[0].attempt], pair[0].attempt))
+            for key, answers in answers_by_question.items()
         }
-        # other answers are other Asks: a file that grew does not meet what was stored of it before
-        lines = sorted([each.person, *each.place, each.trial, each.option, each.confidence or -1.0] for each in kept)
+        # a file with more answers gets other Ask keys, so that stored answers never mix with new ones
+        lines = sorted([line.person, *line.key, line.trial, line.option, line.confidence or -1.0] for line in selected)
         self.identity = replace(
             self.identity, model=file.name, revision=self.settings.revision or blake(lines).hex()[:16]
         )
 
-    def _is_meant(self, given: Given) -> bool:
-        return (self.whose.role or given.role) == given.role and (self.whose.person or given.person) == given.person
+    def _is_selected(self, answer: PersonAnswer) -> bool:
+        role, person = self.selection.role or answer.role, self.selection.person or answer.person
+        return (role, person) == (answer.role, answer.person)
 
-    def held(self, case: Case, unit: Sequence[Question]) -> int:
-        """How many answers they gave to a question; to a chain, how many of them answered it whole."""
-        sat = ([given.sitting for given, _ in self._answers.get((case.id, each.id), ())] for each in unit)
-        return sum(1 for _ in takewhile(lambda same: len(set(same)) == 1, zip(*sat, strict=False)))
+    def count_trials(self, case: Case, unit: Sequence[Question], trials: int) -> int:
+        """The number of answers to a question; of a chain, the number of complete ones."""
+        attempts = (
+            [answer.attempt for answer, _ in self._answers.get((case.id, question.id), ())] for question in unit
+        )
+        return sum(1 for _ in takewhile(lambda same: len(set(same)) == 1, zip(*attempts, strict=False)))
 
-    def was_shown(self, condition: Condition) -> bool:
-        """Whether they answered under a condition, if `when` says under which they did."""
-        return all(condition.values[axis] == value for axis, value in self.whose.when.items())
+    def inapplicable_reason(self, condition: Condition, conditions: Sequence[Condition]) -> str | None:
+        """They answered under one condition: the first of the study that agrees with `when`."""
+        if condition != next(filter(self._answered_under, conditions), None):
+            return "people answered under another condition"
+        if condition.confidence == "logprobs":
+            return "people have no log-probabilities"
+        return None if condition.probe == "none" else "no probe of leakage can be put to people"
+
+    def _answered_under(self, condition: Condition) -> bool:
+        return all(condition.values[axis] == value for axis, value in self.selection.when.items())
 
     async def answer(self, request: Request) -> Reply:
-        given = self._answers.get((request.case.id, request.question.id), [])
-        if max(request.trials) >= len(given):
-            raise Rejected("nobody gave so many answers to it")
-        return Reply([_answer(*given[trial], request) for trial in request.trials])
+        answers = self._answers.get((request.case.id, request.question.id), [])
+        if max(request.trials) >= len(answers):
+            raise RequestRejected(f"people gave only {len(answers)} answers to it")
+        return Reply([_to_answer(*answers[trial], request) for trial in request.trials])
 
 
-def _answer(given: Given, option: int | None, request: Request) -> Answer:
-    text = given.option if option is None else LETTERS[request.order.index(option)]
-    if given.confidence is not None:
-        text = with_confidence(text, given.confidence, request)
-    return Answer(text, images=sent(request), person=given.told())
+def _to_answer(answer: PersonAnswer, option: int | None, request: Request) -> Answer:
+    text = answer.option if option is None else LETTERS[request.order.index(option)]
+    if answer.confidence is not None:
+        text = with_confidence(text, answer.confidence, request)
+    return Answer(text, images=request.image_hashes, person=answer.to_dict())
 
 
-def _question(file: Path, given: Given, case: Case) -> Question:
-    question = next((each for each in case.questions if each.id == given.question), None)
+def _question(file: Path, answer: PersonAnswer, case: Case) -> Question:
+    question = next((question for question in case.questions if question.id == answer.question), None)
     if question is None:
-        named = ", ".join(each.id for each in case.questions)
-        message = f"case {case.id!r} has no question {given.question!r}, only {named}"
-        raise BadInput(file, message, line=given.line, field="question")
+        names = ", ".join(question.id for question in case.questions)
+        message = f"case {case.id!r} has no question {answer.question!r}, only {names}"
+        raise BadInput(file, message, line=answer.line, field="question")
     return question
 
 
-def _option(file: Path, given: Given, question: Question) -> int | None:
-    """The number of the chosen option; None where the question is open."""
+def _option(file: Path, answer: PersonAnswer, question: Question) -> int | None:
+    """The index of the chosen option; None for an open question."""
     if question.kind == "open":
         return None
-    letter = given.option.upper()
+    letter = answer.option.upper()
     if len(letter) == 1 and letter in LETTERS[: len(question.choices)]:
         return LETTERS.index(letter)
-    same = [n for n, text in enumerate(question.choices) if text.casefold().strip() == given.option.casefold()]
+    same = [n for n, text in enumerate(question.choices) if text.casefold().strip() == answer.option.casefold()]
     if len(same) != 1:
-        message = (
-            f"{given.option!r} is no option; expected A to {LETTERS[len(question.choices) - 1]}, or an option's text"
-        )
-        raise BadInput(file, message, line=given.line, field="option")
+        last = LETTERS[len(question.choices) - 1]
+        message = f"{answer.option!r} is not an option; expected A to {last}, or an option's text"
+        raise BadInput(file, message, line=answer.line, field="option")
     return same[0]
 
 
-def read_people(file: Path) -> Iterator[Given]:
-    """The lines of a CSV of people's answers; the first that is wrong is told with its number."""
+def read_person_answers(file: Path) -> Iterator[PersonAnswer]:
+    """The lines of a CSV file of people's answers; the first wrong line raises with its number."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            yield from _read(file, csv.DictReader(lines))
+            yield from _read_rows(file, csv.DictReader(lines))
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(file, f"is no CSV file: {error}") from None
+        raise BadInput(file, f"is not a CSV file: {error}") from None
 
 
-def _read(file: Path, rows: csv.DictReader[str]) -> Iterator[Given]:
+def _read_rows(file: Path, rows: csv.DictReader[str]) -> Iterator[PersonAnswer]:
     names = [name.strip() for name in rows.fieldnames or []]
-    if lacking := [name for name in NEEDED if name not in names]:
-        raise BadInput(file, f"there is no column {lacking[0]!r}; expected {','.join(COLUMNS)}", line=1)
+    if missing := [name for name in REQUIRED_COLUMNS if name not in names]:
+        raise BadInput(file, f"has no column {missing[0]!r}; expected {','.join(COLUMNS)}", line=1)
     rows.fieldnames = names
-    seen: dict[tuple[str, str, str, int], int] = {}
+    first_lines: dict[tuple[str, str, str, int], int] = {}
     for row in rows:
         if None in row or None in row.values():
-            raise BadInput(file, f"has not as many cells as there are columns ({len(names)})", line=rows.line_num)
-        given = _given(file, rows.line_num, {name: cell.strip() for name, cell in row.items()})
-        key = given.person, *given.place, given.trial
-        if key in seen:
-            message = (
-                f"{given.person} answered {given.case} {given.question} twice in trial {given.trial}, first in line"
-            )
-            raise BadInput(file, f"{message} {seen[key]}", line=given.line)
-        seen[key] = given.line
-        yield given
+            raise BadInput(file, f"does not have one cell for each of the {len(names)} columns", line=rows.line_num)
+        answer = _parse_row(file, rows.line_num, {name: cell.strip() for name, cell in row.items()})
+        first_line = first_lines.setdefault((answer.person, *answer.key, answer.trial), answer.line)
+        if first_line != answer.line:
+            message = f"{answer.person} answered {answer.case} {answer.question} twice in trial {answer.trial}"
+            raise BadInput(file, f"{message}, first in line {first_line}", line=answer.line)
+        yield answer
 
 
-def _given(file: Path, line: int, cells: dict[str, str]) -> Given:
+def _parse_row(file: Path, line: int, cells: dict[str, str]) -> PersonAnswer:
     field = ""
     try:
         for field in ("person", "role", "case", "question"):
@@ -231,14 +234,14 @@ def _given(file: Path, line: int, cells: dict[str, str]) -> Given:
         field = "seconds"
         seconds = float(cells[field]) if cells.get(field) else None
         if seconds is not None and not 0 <= seconds < float("inf"):
-            raise ValueError(f"is {cells[field]!r}, no time that anybody took")
+            raise ValueError(f"is {cells[field]!r}; expected a number of seconds from 0")
         field = "at"
         if cells.get(field):
             datetime.fromisoformat(cells[field])
     except ValueError as error:
-        said = str(error) if str(error).startswith("is ") else f"cannot be read: {cells[field]!r}"
-        raise BadInput(file, said, line=line, field=field) from None
-    return Given(
+        problem = str(error) if str(error).startswith("is ") else f"cannot be read: {cells[field]!r}"
+        raise BadInput(file, problem, line=line, field=field) from None
+    return PersonAnswer(
         line,
         **{name: cells.get(name, "") for name in ("person", "role", "specialty", "case", "question", "option", "at")},
         trial=trial,
@@ -256,10 +259,10 @@ def _share(text: str) -> float | None:
     return share
 
 
-def by_role(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """A candidate's table of a study as one for each role of its file, named human/ROLE; any other as it is."""
-    chosen = told.get("extra_body") or {}
-    if told.get("provider") != "people" or not told.get("model") or {"role", "person"} & set(chosen):
-        return [told]
-    roles = dict.fromkeys(given.role for given in read_people(Path(told["model"])))
-    return [told | {"name": f"human/{role}", "extra_body": chosen | {"role": role}} for role in roles]
+def candidates_by_role(candidate: dict[str, Any]) -> list[dict[str, Any]]:
+    """A study's table of people as one table for each role of its file, named human/ROLE; others unchanged."""
+    extra_body = candidate.get("extra_body") or {}
+    if candidate.get("provider") != "people" or not candidate.get("model") or {"role", "person"} & set(extra_body):
+        return [candidate]
+    roles = dict.fromkeys(answer.role for answer in read_person_answers(Path(candidate["model"])))
+    return [candidate | {"name": f"human/{role}", "extra_body": extra_body | {"role": role}} for role in roles]

@@ -1,6 +1,4 @@
-"""What `pixels` sees of an image: a few dozen numbers about its greys, colours, edges, texture and detail."""
-
-from __future__ import annotations
+"""The features of `pixels`: a few dozen numbers for greys, colours, edges, texture and detail of an image."""
 
 import io
 
@@ -8,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from wardround.cases.encoded import Encoded
+from wardround.cases.encoded_image import EncodedImage
 
-FEATURES = 1  # raise it when a number below changes its meaning: it is part of the revision of `pixels`
+FEATURES_VERSION = 1  # raise it when a feature changes: it is part of the revision of `pixels`
 SIDE = 64
 BLOCK = 8
 Values = NDArray[np.float64]
 
 
-def features(image: Encoded) -> Values:
+def features(image: EncodedImage) -> Values:
     """The features of an image as it is sent."""
     with Image.open(io.BytesIO(image.data)) as opened:
         small = opened.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
@@ -36,7 +34,7 @@ def features(image: Encoded) -> Values:
 
 
 def thumbnail(grey: Values) -> Values:
-    """The image in 4 x 4 greys: where it is bright."""
+    """The mean grey of 4 x 4 parts."""
     part = SIDE // 4
     greys: Values = grey.reshape(4, part, 4, part).mean(axis=(1, 3))
     return greys.ravel()
@@ -48,17 +46,17 @@ def histogram(values: Values, low: float, high: float, bins: int) -> Values:
 
 
 def orientations(grey: Values) -> Values:
-    """The share of gradient strength in each of 9 directions, and how strong gradients are at all."""
+    """The share of gradient strength in each of 9 directions, and the logarithm of the total strength."""
     down, right = np.gradient(grey)
     strength = np.hypot(down, right)
     angle = np.arctan2(down, right) % np.pi
-    found = np.histogram(angle, bins=9, range=(0, np.pi), weights=strength)[0]
+    shares = np.histogram(angle, bins=9, range=(0, np.pi), weights=strength)[0]
     total = strength.sum()
-    return np.append(found / total if total > 0 else found, np.log1p(total))
+    return np.append(shares / total if total > 0 else shares, np.log1p(total))
 
 
 def contrasts(grey: Values) -> Values:
-    """How the standard deviation inside 8 x 8 blocks is spread over the image."""
+    """Quantiles and spread of the standard deviation inside 8 x 8 blocks."""
     parts = SIDE // BLOCK
     deviation = grey.reshape(parts, BLOCK, parts, BLOCK).std(axis=(1, 3))
     return np.append(np.quantile(deviation, (0.1, 0.25, 0.5, 0.75, 0.9)), deviation.std())

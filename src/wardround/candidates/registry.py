@@ -1,16 +1,16 @@
-"""Providers by name."""
+"""The providers of candidates by name: built-ins and plug-ins."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
-from wardround.candidates.candidate import Candidate
+from wardround.candidates.candidate import Candidate, settings_error
 from wardround.candidates.openai import is_loopback
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
+from wardround.plugins import Plugin, extensions
 
-# imported only when a study names them: most need packages that others do not
+# imported only when a study names them: most need packages of their own
 PROVIDERS = {
     "openai": "wardround.candidates.openai:OpenAI",
     "external": "wardround.candidates.external:external",
@@ -25,28 +25,47 @@ PROVIDERS = {
 }
 
 
-def refuse_elsewhere(settings: CandidateSettings) -> None:
-    """An offline study names no address beyond this machine, not even for its judge."""
+def refuse_remote(settings: CandidateSettings) -> None:
+    """Raises if the candidate of an offline study may leave this machine."""
     if settings.base_url and not is_loopback(settings.base_url):
-        raise WardroundError(
-            f"candidate {settings.name!r}: the study is offline, and {settings.base_url} is not on this machine"
-        )
+        raise settings_error(settings, f"the study is offline, and {settings.base_url} is not on this machine")
     if settings.command:
-        raise WardroundError(
-            f"candidate {settings.name!r}: the study is offline, and nobody can say whether a command stays on this "
-            "machine"
-        )
+        raise settings_error(settings, "the study is offline, and a command may leave this machine")
 
 
-def make_candidate(settings: CandidateSettings, *, offline: bool = False) -> Candidate:
-    """The candidate that a study names. With `offline`, an address beyond this machine is refused."""
-    place = PROVIDERS.get(settings.provider.partition(":")[0])
-    if place is None:
-        raise WardroundError(
-            f"candidate {settings.name!r}: unknown provider {settings.provider!r}; there are {', '.join(PROVIDERS)}"
-        )
+def make_candidate(settings: CandidateSettings, *, offline: bool = False, other_names: Sequence[str] = ()) -> Candidate:
+    """The candidate of a study. With `offline`, one that may leave this machine is refused.
+
+    `other_names` are listed with the providers if there is none of this name.
+    """
+    provider, plugins = settings.provider.partition(":")[0], checked_extensions("providers", PROVIDERS)
+    if provider not in PROVIDERS and provider not in plugins:
+        names = ", ".join([*PROVIDERS, *plugins, *other_names])
+        raise settings_error(settings, f"unknown provider {settings.provider!r}; there are {names}")
     if offline:
-        refuse_elsewhere(settings)
-    module, name = place.split(":")
+        refuse_remote(settings)
+    if provider in plugins:
+        candidate: Candidate = load_extension(plugins[provider], offline=offline)(settings)
+        return candidate
+    module, name = PROVIDERS[provider].split(":")
     make: Callable[[CandidateSettings], Candidate] = getattr(import_module(module), name)
     return make(settings)
+
+
+def checked_extensions(group: str, built_in: Collection[str]) -> Mapping[str, Plugin]:
+    """The plug-ins of a group by name; one with the name of a built-in is refused."""
+    plugins = extensions(group)
+    for name in plugins:
+        if name in built_in:
+            raise WardroundError(f"plug-in {plugins[name].origin}: {name!r} in wardround.{group} is a built-in name")
+    return plugins
+
+
+def load_extension(plugin: Plugin, *, offline: bool) -> Callable[[CandidateSettings], Any]:
+    """The plug-in, to be called with settings. An offline study takes one only if `works_offline` is true for it."""
+    extension: Callable[[CandidateSettings], Any] = plugin.load()
+    if offline and not getattr(extension, "works_offline", False):
+        raise WardroundError(
+            f"{plugin.name!r} of {plugin.origin}: the study is offline; the plug-in lacks works_offline = True"
+        )
+    return extension

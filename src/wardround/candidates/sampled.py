@@ -1,6 +1,4 @@
-"""Answers drawn from a distribution over the options shown, as text, the way a model would reply."""
-
-from __future__ import annotations
+"""Candidates whose answers are sampled from a distribution over the options shown, as text."""
 
 import math
 import random
@@ -8,31 +6,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wardround.asking.options import LETTERS, seeded
-from wardround.candidates.candidate import Reply, Request, Settled
+from wardround.candidates.candidate import OfflineCandidate, Reply, Request
 from wardround.core.ask import Answer
+from wardround.core.random import seeded
+from wardround.core.text import LETTERS
 
 
 @dataclass(frozen=True)
-class Choice:
-    """For each option in the order shown: how votes fall on it, and the confidence stated for it."""
+class OptionDistribution:
+    """For each option in the order shown: its share of the votes, and the confidence stated for it."""
 
     shares: Sequence[float]
     confidence: Sequence[float]
 
 
-class Drawn(Settled, ABC):
-    """Draws every trial's letter from the shares of the options shown.
+class SampledCandidate(OfflineCandidate, ABC):
+    """Samples the letter of every trial from the shares of the options shown.
 
-    Each trial has a stream of random numbers of its own, named by the Ask's key (which holds the identity),
-    the trial and the turn. So answers are the same in any order and after any restart.
+    Each trial has a random stream of its own, named by the Ask's key, the trial and the turn. So answers are the same
+    in any order and after any restart.
     """
 
     @abstractmethod
-    def choose(self, request: Request) -> Choice:
-        """What it makes of a choice question."""
+    def choose(self, request: Request) -> OptionDistribution:
+        """The distribution over the options of a choice question."""
 
-    def listed(self, request: Request) -> list[tuple[str, float]]:
+    def list_diagnoses(self, request: Request) -> list[tuple[str, float]]:
         """Diagnoses for an open question, the likeliest first, with their probabilities. By default none."""
         return []
 
@@ -41,29 +40,28 @@ class Drawn(Settled, ABC):
 
     def reply(self, request: Request) -> Reply:
         """One answer per trial."""
-        images = sent(request)
         if request.question.kind == "open":
-            found = self.listed(request)
-            text = numbered([name for name, _ in found])
-            text = with_confidence(text, found[0][1] if found else 0.0, request)
-            return Reply([Answer(text, images=images)] * len(request.trials))
+            diagnoses = self.list_diagnoses(request)
+            text = numbered_list([name for name, _ in diagnoses])
+            text = with_confidence(text, diagnoses[0][1] if diagnoses else 0.0, request)
+            return Reply([Answer(text, images=request.image_hashes)] * len(request.trials))
         choice = self.choose(request)
         first = first_token(choice.shares, request)
         answers = []
         for trial in request.trials:
-            place = drawn(choice.shares, stream(request, trial))
+            place = draw_index(choice.shares, stream(request, trial))
             text = with_confidence(LETTERS[place], choice.confidence[place], request)
-            answers.append(Answer(text, first_token=first, images=images))
+            answers.append(Answer(text, first_token=first, images=request.image_hashes))
         return Reply(answers)
 
 
 def stream(request: Request, trial: int) -> random.Random:
-    """The random numbers of one trial."""
+    """The random stream of one trial."""
     return seeded("answer", request.ask.key.hex(), trial, request.turn)
 
 
-def drawn(shares: Sequence[float], numbers: random.Random) -> int:
-    """A place drawn with these probabilities."""
+def draw_index(shares: Sequence[float], numbers: random.Random) -> int:
+    """An index drawn with these probabilities."""
     return numbers.choices(range(len(shares)), shares)[0]
 
 
@@ -72,28 +70,23 @@ def first_token(
 ) -> tuple[tuple[str, float], ...] | None:
     """The likeliest first tokens and their log-probabilities, as many as the Ask wants; None if it wants none.
 
-    `unparsed` is a token that names no option and its probability. What cannot happen is not listed.
+    `unparsed` is a token that names no option and its probability. Tokens of probability 0 are left out.
     """
-    wanted = request.ask.sampling.logprobs
-    if not wanted:
+    count = request.ask.sampling.logprobs
+    if not count:
         return None
     tokens = [*zip(LETTERS, shares, strict=False), *([unparsed] if unparsed else [])]
-    likeliest = sorted(tokens, key=lambda token: (-token[1], token[0]))[:wanted]
+    likeliest = sorted(tokens, key=lambda token: (-token[1], token[0]))[:count]
     return tuple((token, math.log(share)) for token, share in likeliest if share > 0)
 
 
-def numbered(names: Sequence[str]) -> str:
-    """`1. name`, one a line."""
+def numbered_list(names: Sequence[str]) -> str:
+    """One `1. name` a line."""
     return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, start=1))
 
 
 def with_confidence(text: str, confidence: float, request: Request) -> str:
-    """The reply with a line that states the confidence, where the condition asks for one."""
+    """The reply, with a line that states the confidence if the condition asks for one."""
     if request.condition.confidence != "verbal":
         return text
     return f"{text}\nConfidence: {round(100 * confidence, 2):g}%".lstrip("\n")
-
-
-def sent(request: Request) -> tuple[str, ...]:
-    """The hashes of the images that came with the request."""
-    return tuple(image.sha256 for image in request.images)

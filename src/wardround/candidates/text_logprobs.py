@@ -1,28 +1,24 @@
-"""How a given text is foretold: what is read before it, and which tokens are its own."""
-
-from __future__ import annotations
+"""Log-likelihood of a text: what is read before it, and which tokens are its own."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from wardround.core.ask import Ask
 
 
-def texts(ask: Ask) -> tuple[str, str]:
-    """What a candidate reads, and the same with the text after it, as plain text without a chat format (our choice)."""
-    text = ask.foretold
+def prompt_and_text(ask: Ask) -> tuple[str, str]:
+    """The prompt, and the prompt with the text after it, as plain text without a chat format (our choice)."""
+    text = ask.scored_text
     assert text is not None
     prompt = "\n\n".join(str(part) for message in ask.messages[:-1] for part in message.parts)
     return prompt, f"{prompt} {text}"
 
 
-def shared_start(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """With how many equal tokens both begin.
+def shared_start(prompt: Sequence[Any], whole: Sequence[Any]) -> int:
+    """The number of equal tokens at the beginning of both.
 
-    The text begins after the tokens that it shares with its prompt alone: one that holds the end of the prompt and
-    the beginning of the text counts as the text's.
+    The text begins after them: a token that contains the end of the prompt and the beginning of the text counts as
+    the text's.
     """
-    for place, (one, other) in enumerate(zip(a, b, strict=False)):
-        if one != other:
-            return place
-    return min(len(a), len(b))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(prompt, whole, strict=False)))

@@ -1,1 +1,1 @@
-"""Where cases come from: case sets, their images, and what is wrong with them."""
+"""Where cases come from: case sets, published layouts, images, validation."""

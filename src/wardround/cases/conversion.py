@@ -1,19 +1,16 @@
-"""Conversion: cases of any layout, with their images, become a case set."""
+"""Converts cases of any layout, with their images, into a case set."""
 
-from __future__ import annotations
-
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from wardround.cases.readers import Source, reader_for
-from wardround.cases.set import raised, write_case_set
-from wardround.cases.splitting import set_aside, split_by_id
+from wardround.cases.readers import CaseSource, reader_for
+from wardround.cases.set import error_from, write_case_set
+from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, Problem
+from wardround.core.files import new_folder
 
-DEV = {"cure": 30}  # cases set aside for development where the records of a layout tell no split
+DEFAULT_DEV = {"cure": 30}  # cases for development, by layout, if its records have no split
 
 
 def convert(
@@ -22,57 +19,52 @@ def convert(
     *,
     layout: str = "wardround",
     strict: bool = False,
-    changed: Callable[[Case], Case] | None = None,
+    transform: Callable[[Case], Case] | None = None,
     dev: int | None = None,
     split: str | None = None,
     specialties: Sequence[str] = (),
     fields: Path | None = None,
 ) -> tuple[int, list[Problem]]:
-    """Writes the usable cases of `source` to the new folder `out`; says how many, and what was left out.
+    """Writes the usable cases of `source` to the new folder `out`; returns their number, and what was left out.
 
-    `changed` makes of each case the one that is written. Where no case has a split, `dev` cases are set aside for
-    development and the rest is for the test. With `split`, only the cases of that split are written, with `specialties`
-    only those of one of them. `fields` is a field map, for layouts whose rows name their fields as they like.
+    `transform` changes each case before it is written. If no case has a split, `dev` cases are set aside for
+    development and the rest is for the test. `split` and `specialties` select cases. `fields` is a field map, for
+    layouts without fixed field names.
     """
     read = reader_for(layout, fields)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(out, "is there already and not empty; a case set is never overwritten")
+        raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
     cases = read(source)
     if strict and cases.problems:
-        raise raised(cases.problems[0])
-    drawn = _drawn(cases, DEV.get(layout, 0), dev)
-    kept = (case.model_copy(update={"split": drawn[case.id]}) if drawn else case for case in cases)
+        raise error_from(cases.problems[0])
+    splits = _draw_splits(cases, DEFAULT_DEV.get(layout, 0), dev)
+    selected = (case.model_copy(update={"split": splits[case.id]}) if splits else case for case in cases)
     if split is not None:
-        kept = (case for case in kept if case.split == split)
+        selected = (case for case in selected if case.split == split)
     if specialties:
-        kept = (case for case in kept if case.specialty in specialties)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    draft = out.parent / f".{out.name}.{os.getpid()}"
-    try:
-        taken = _with_images(kept, cases, draft)
-        count = write_case_set(map(changed, taken) if changed else taken, draft)
+        selected = (case for case in selected if case.specialty in specialties)
+    with new_folder(out) as draft:
+        copied = _copy_images(selected, cases, draft)
+        count = write_case_set(map(transform, copied) if transform else copied, draft)
         if not count:
-            wanted = [f"the split {split!r}"] if split is not None else []
-            wanted += [f"the specialty {' or '.join(specialties)}"] if specialties else []
-            raise BadInput(source, f"no case of {' and of '.join(wanted)} is in it")
-        draft.replace(out)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+            conditions = [f"split {split!r}"] if split is not None else []
+            conditions += [f"specialty {' or '.join(specialties)}"] if specialties else []
+            raise BadInput(source, f"has no case with {' and '.join(conditions)}")
     return count, cases.problems
 
 
-def _drawn(cases: Source, usual: int, dev: int | None) -> dict[str, str]:
-    """The splits of cases that have none; empty where they have, or nothing is to be set aside."""
-    if (dev is None and not usual) or any(case.split for case in cases):
+def _draw_splits(cases: CaseSource, default: int, dev: int | None) -> dict[str, str]:
+    """The splits by case id; empty if the cases have splits, or none are set aside."""
+    if (dev is None and not default) or any(case.split for case in cases):
         return {}
-    return split_by_id(cases, set_aside(cases, usual) if dev is None else dev)
+    return split_by_id(cases, default_dev_count(cases, default) if dev is None else dev)
 
 
-def _with_images(kept: Iterable[Case], cases: Source, folder: Path) -> Iterator[Case]:
-    for case in kept:
+def _copy_images(selected: Iterable[Case], cases: CaseSource, folder: Path) -> Iterator[Case]:
+    for case in selected:
         for image in case.images:
-            there = folder / image.path
-            if not there.exists():  # several cases may show one image
-                there.parent.mkdir(parents=True, exist_ok=True)
-                cases.copy_image(image, there)
+            target = folder / image.path
+            if not target.exists():  # several cases may show one image
+                target.parent.mkdir(parents=True, exist_ok=True)
+                cases.copy_image(image, target)
         yield case

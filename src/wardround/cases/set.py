@@ -1,4 +1,4 @@
-"""CaseSet: a folder of cases, opened in one streaming pass and read again case by case."""
+"""A case set: a folder that is read in one streaming pass, and again case by case."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from pydantic_core import from_json
 
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem, WardroundError
-from wardround.core.field_errors import complaints, not_json
+from wardround.core.field_errors import describe_json_error, list_errors
+from wardround.core.files import replacement
 
 FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-KEPT = 8_000_000  # bytes of a file whose cases stay in memory, which takes about ten times as much
+MAX_CACHED_BYTES = 8_000_000  # of a file whose cases stay in memory, which takes about ten times as much
 
 
 class CaseSet:
-    """The usable cases of a file, in its order. Of a large set only the places of its cases are kept in memory."""
+    """The usable cases of a file, in order. Of a large set only the offsets of the cases are kept in memory."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -41,107 +40,105 @@ class CaseSet:
         self._lines = array("q")
         self._index: dict[str, int] = {}
         self._modalities: dict[str | None, array[int]] = {}
-        self._kept: list[Case] | None = None
+        self._cached: list[Case] | None = None
 
     @classmethod
     def open(cls, folder: Path | str, *, strict: bool = False) -> CaseSet:
-        """The usable cases; what is wrong with the others is in `problems`, or raised where `strict`."""
+        """The usable cases; the errors of the others are in `problems`, or raised if `strict`."""
         cases = cls.read(folder)
         if strict and cases.problems:
-            raise raised(cases.problems[0])
+            raise error_from(cases.problems[0])
         if not len(cases):
             if cases.problems:
-                raise raised(cases.problems[0], " (and no other case can be used)")
-            raise BadInput(cases.file, "there is no case in it")
+                raise error_from(cases.problems[0], " (and no other case can be used)")
+            raise BadInput(cases.file, "contains no case")
         return cases
 
     @classmethod
     def read(cls, folder: Path | str) -> CaseSet:
-        """Like `open`, but a set in which no case can be used is returned too, with its problems."""
+        """Like `open`, but a set without a usable case is returned too, with its problems."""
         file = case_file(Path(folder))
         cases = cls(file)
-        hashed = hashlib.blake2b(digest_size=32)
+        hasher = hashlib.blake2b(digest_size=32)
         offset = 0
         try:
             with file.open("rb") as lines:
-                if os.fstat(lines.fileno()).st_size <= KEPT:
-                    cases._kept = []
+                if os.fstat(lines.fileno()).st_size <= MAX_CACHED_BYTES:
+                    cases._cached = []
                 for number, line in enumerate(lines, start=1):
-                    hashed.update(line)
-                    cases._take(line, offset, number)
+                    hasher.update(line)
+                    cases._add_line(line, offset, number)
                     offset += len(line)
         except OSError as error:
             raise BadInput(file, f"cannot be read: {error.strerror}") from None
-        cases.hash = hashed.hexdigest()
+        cases.hash = hasher.hexdigest()
         return cases
 
-    def _take(self, line: bytes, offset: int, number: int) -> None:
-        """Keeps the place of one line's case, or what is wrong with it."""
+    def _add_line(self, line: bytes, offset: int, number: int) -> None:
+        """Indexes the case of one line, or adds its errors to the problems."""
         if not line.strip(b" \t\r\n\xef\xbb\xbf"):
             return
         try:
-            case = parsed(line)
+            case = parse_case(line)
         except ValidationError as error:
-            self.problems += (Problem(self.file, number, *each) for each in complaints(error))
+            self._add_problems(number, list_errors(error))
             return
         except ValueError as error:
-            self.problems.append(Problem(self.file, number, None, not_json(error)))
+            self.problems.append(Problem(self.file, number, None, describe_json_error(error)))
             return
-        wrong = [*self._wrong_id(case), *self._wrong_images(case)]
-        if wrong:
-            self.problems += (Problem(self.file, number, *each) for each in wrong)
+        if errors := list(self._errors(case)):
+            self._add_problems(number, errors)
             return
-        here = len(self._offsets)
-        if self._kept is not None:
-            self._kept.append(case)
-        self._index[case.id] = here
+        index = len(self._offsets)
+        if self._cached is not None:
+            self._cached.append(case)
+        self._index[case.id] = index
         self._offsets.append(offset)
         self._lengths.append(len(line))
         self._lines.append(number)
         self.question_count += len(case.questions)
-        for place, image in enumerate(case.images):
-            self._modalities.setdefault(image.modality, array("i")).extend((here, place))
+        for image_index, image in enumerate(case.images):
+            self._modalities.setdefault(image.modality, array("i")).extend((index, image_index))
 
-    def _wrong_id(self, case: Case) -> Iterator[tuple[str, str]]:
+    def _add_problems(self, line: int, errors: Iterable[tuple[str, str]]) -> None:
+        self.problems += (Problem(self.file, line, field, message) for field, message in errors)
+
+    def _errors(self, case: Case) -> Iterator[tuple[str, str]]:
+        """The fields of a case that contradict the set or its folder, and why."""
         if case.id in self._index:
             yield "id", f"{case.id!r} is there twice, first in line {self.line(self._index[case.id])}"
-
-    def _wrong_images(self, case: Case) -> Iterator[tuple[str, str]]:
-        for place, image in enumerate(case.images):
-            field = f"images[{place}].path"
+        for index, image in enumerate(case.images):
+            field = f"images[{index}].path"
             if leaves_folder(image.path):
                 yield field, f"{image.path!r} leads out of the case set's folder"
             elif not os.path.isfile(os.path.join(self._root, image.path)):
                 yield field, f"{image.path!r}: there is no such file in the case set's folder"
             if image.window is not None and not image.window[1] > 0:
-                yield (
-                    f"images[{place}].window",
-                    f"is centre and width; the width is {image.window[1]}, not above 0",
-                )
+                yield f"images[{index}].window", f"is centre and width; the width is {image.window[1]}, not above 0"
 
     def __len__(self) -> int:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[Case]:
-        if self._kept is not None:
-            yield from self._kept
+        if self._cached is not None:
+            yield from self._cached
             return
         with self.file.open("rb") as file:
             for offset, length in zip(self._offsets, self._lengths, strict=True):
                 file.seek(offset)
-                yield self._parsed_again(file.read(length))
+                yield self._parse_again(file.read(length))
 
     def case(self, index: int) -> Case:
-        """The case at a place, from memory or read from the file."""
-        if self._kept is not None:
-            return self._kept[index]
+        """The case at an index, from memory or from the file."""
+        if self._cached is not None:
+            return self._cached[index]
         with self.file.open("rb", buffering=0) as file:
             file.seek(self._offsets[index])
-            return self._parsed_again(file.read(self._lengths[index]))
+            return self._parse_again(file.read(self._lengths[index]))
 
-    def _parsed_again(self, line: bytes) -> Case:
+    def _parse_again(self, line: bytes) -> Case:
         try:
-            return parsed(line)
+            return parse_case(line)
         except ValueError:
             raise BadInput(self.file, "was changed while it was in use") from None
 
@@ -151,41 +148,46 @@ class CaseSet:
         return list(self._index)
 
     def index_of(self, case_id: str) -> int:
-        """The place of a case by its id."""
+        """The index of a case by its id."""
         if case_id not in self._index:
-            raise BadInput(self.file, f"there is no usable case {case_id!r} in it")
+            raise BadInput(self.file, f"has no usable case {case_id!r}")
         return self._index[case_id]
 
     def line(self, index: int) -> int:
-        """The line, from 1, on which a case stands."""
+        """The line number, from 1, of a case."""
         return self._lines[index]
 
     def image_path(self, image: Image) -> Path:
-        """Where an image's file is, as an absolute path."""
+        """The absolute path of an image's file."""
         return Path(self.image_file(image))
 
     def image_file(self, image: Image) -> str:
-        """The same as a text, which takes a third of the time."""
+        """The same as text, in a third of the time."""
         if leaves_folder(image.path):
             raise BadInput(self.file, f"{image.path!r} leads out of the case set's folder", field="images.path")
         return os.path.normpath(os.path.join(self._root, image.path))
 
-    def copy_image(self, image: Image, there: Path) -> None:
-        """Writes the file of an image to another place."""
-        shutil.copyfile(self.image_path(image), there)
+    def copy_image(self, image: Image, target: Path) -> None:
+        """Copies the file of an image."""
+        shutil.copyfile(self.image_path(image), target)
 
     def images_of_modality(self, modality: str | None) -> NDArray[np.int32]:
-        """Every image of a modality as rows (case index, image index), in file order."""
+        """The images of a modality as rows (case index, image index), in file order."""
         return np.array(self._modalities.get(modality, ()), dtype=np.int32).reshape(-1, 2)
 
     @property
     def modalities(self) -> list[str | None]:
-        """The modalities of the set's images, in the order in which they first appear."""
+        """The modalities of the set's images, in order of first appearance."""
         return list(self._modalities)
+
+    def _repr_html_(self) -> str:
+        from wardround.cases.html import case_set_html
+
+        return case_set_html(self)
 
 
 def case_file(folder: Path) -> Path:
-    """The file that holds the cases: the path itself, or `cases.jsonl` in the folder."""
+    """The file of the cases: the path itself, or `cases.jsonl` in the folder."""
     file = folder / FILE_NAME if folder.is_dir() else folder
     if not folder.exists():
         raise BadInput(folder, "there is no such case set")
@@ -194,44 +196,40 @@ def case_file(folder: Path) -> Path:
     return file
 
 
-def parsed(line: bytes) -> Case:
-    """One line as a Case. Strict, so that a number written as text is an error, not silently changed."""
+def parse_case(line: bytes) -> Case:
+    """One line as a Case. Strict: a number written as text is an error, not silently converted."""
     line = line.removeprefix(BYTE_ORDER_MARK)
     if b"NaN" in line or b"Infinity" in line:
-        from_json(line, allow_inf_nan=False)  # pydantic takes them, JSON has none; in a text they are fine
+        from_json(line, allow_inf_nan=False)  # pydantic accepts them, JSON does not; inside a text they are fine
     return Case.model_validate_json(line, strict=True)
 
 
 def leaves_folder(path: str) -> bool:
-    """Whether a relative path is not one, or climbs out."""
+    """Whether a path is absolute or climbs out of its folder."""
     return path.startswith("/") or ".." in path.split("/") or "\0" in path
 
 
-def raised(problem: Problem, more: str = "") -> BadInput:
-    return BadInput(problem.file, problem.message + more, line=problem.line, field=problem.field)
+def error_from(problem: Problem, suffix: str = "") -> BadInput:
+    return BadInput(problem.file, problem.message + suffix, line=problem.line, field=problem.field)
 
 
-def written(case: Case) -> str:
-    """A case as its line. The standard encoder, because unknown fields may hold numbers of any length."""
+def case_to_json(case: Case) -> str:
+    """A case as one line. The standard encoder, because unknown fields may have numbers of any length."""
     return json.dumps(case.as_written(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def write_case_set(cases: Iterable[Case], folder: Path | str) -> int:
-    """Writes `cases.jsonl`, whole or not at all, with every field that the cases have; says how many."""
+    """Writes `cases.jsonl` atomically, with every field that the cases have; returns their number."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{FILE_NAME}.{os.getpid()}"
     ids: set[str] = set()
-    try:
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
-            for case in cases:
-                if case.id in ids:
-                    raise WardroundError(f"case {case.id!r} would be written twice")
-                ids.add(case.id)
-                file.write(written(case) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(folder / FILE_NAME)
-    finally:
-        draft.unlink(missing_ok=True)
+    with (
+        replacement(folder / FILE_NAME, durable=True) as draft,
+        draft.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        for case in cases:
+            if case.id in ids:
+                raise WardroundError(f"case {case.id!r} would be written twice")
+            ids.add(case.id)
+            file.write(case_to_json(case) + "\n")
     return len(ids)

@@ -1,26 +1,24 @@
-"""A case as a person reads it in the terminal."""
+"""A case as text for the terminal."""
 
-from __future__ import annotations
-
-import string
 import textwrap
 from collections.abc import Iterator
 
 from wardround.core.case import Case, Question
+from wardround.core.text import option_letter
 
 WIDTH = 100
 
 
-def shown(case: Case) -> str:
+def format_case(case: Case) -> str:
     """The whole case, the right answers marked with an asterisk."""
     text = "\n".join(_lines(case))
-    # a case comes from anywhere: what could move the cursor or recolour the terminal is left out
+    # a case may come from anywhere: control characters could move the cursor or recolour the terminal
     return "".join(character for character in text if character == "\n" or character.isprintable())
 
 
 def _lines(case: Case) -> Iterator[str]:
     yield f"Case {case.id}"
-    facts = {
+    fields = {
         "specialty": case.specialty,
         "split": case.split,
         "tags": ", ".join(case.tags),
@@ -28,9 +26,9 @@ def _lines(case: Case) -> Iterator[str]:
         "age": case.patient.age if case.patient else None,
         "sex": case.patient.sex if case.patient else None,
         "origin": case.origin.name if case.origin else None,
-        "references": ", ".join(each.pmid for each in case.references if each.pmid),
+        "references": ", ".join(reference.pmid for reference in case.references if reference.pmid),
     }
-    for name, value in facts.items():
+    for name, value in fields.items():
         if value not in (None, ""):
             yield f"  {name}: {value}"
     if case.history:
@@ -44,7 +42,7 @@ def _lines(case: Case) -> Iterator[str]:
         if image.findings:
             yield _wrapped(image.findings, 5)
     for name, telling in case.tellings.items():
-        yield from ("", f"Told as {name!r}, with images {telling.images or 'none'}")
+        yield from ("", f"Telling {name!r}, with images {telling.images or 'none'}")
         if telling.history:
             yield _wrapped(telling.history)
     for question in case.questions:
@@ -52,12 +50,11 @@ def _lines(case: Case) -> Iterator[str]:
 
 
 def _question(question: Question) -> Iterator[str]:
-    marks = [question.kind, question.stage, question.skill, question.grade]
-    yield from ("", f"Question {question.id}  ({', '.join(mark for mark in marks if mark)})")
+    labels = [question.kind, question.stage, question.skill, question.grade]
+    yield from ("", f"Question {question.id}  ({', '.join(label for label in labels if label)})")
     yield _wrapped(question.prompt)
     for number, option in enumerate(question.options or []):
-        letter = string.ascii_uppercase[number] if number < 26 else str(number)
-        yield f"  {'*' if number == question.gold else ' '} {letter}. {option}"
+        yield f"  {'*' if number == question.gold else ' '} {option_letter(number)}. {option}"
     if question.kind == "open":
         yield f"  * {question.gold}"
         for other in question.accept:
@@ -67,4 +64,6 @@ def _question(question: Question) -> Iterator[str]:
 def _wrapped(text: str, indent: int = 2) -> str:
     space = " " * indent
     paragraphs = text.splitlines()
-    return "\n".join(textwrap.fill(each, WIDTH, initial_indent=space, subsequent_indent=space) for each in paragraphs)
+    return "\n".join(
+        textwrap.fill(paragraph, WIDTH, initial_indent=space, subsequent_indent=space) for paragraph in paragraphs
+    )

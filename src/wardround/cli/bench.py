@@ -1,76 +1,70 @@
-"""`wardround bench`: each table and figure of the four papers by name."""
+"""The tables of the benchmarks: `wardround bench` runs them, `wardround published` prints those of the papers."""
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wardround.cli.output import Json, finish, note
-from wardround.cli.places import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs
+from wardround.cli.output import Json, note, print_result, table_text
+from wardround.cli.shared_options import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs, parse_candidates
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
-    from wardround.benchmarks.engine.bench import Benched
+    from wardround.benchmarks.engine.bench import BenchResult
+    from wardround.benchmarks.engine.named_study import NamedStudy
 
 
 def bench(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A study such as cure/table2, `all` that fit, or `list`.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Study (cure/table2, ./my-benchmark/table1), `list`, or `all` (those that fit).",
+        ),
     ],
-    cases: Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="The case set.")] = None,
+    cases: Annotated[Path | None, typer.Option(metavar="DIR", help="Case set.")] = None,
     candidate: Candidate = None,
     candidates: Candidates = None,
     judge: Judge = None,
     runs: Runs = None,
     answers: Answers = None,
-    trials: Annotated[int | None, typer.Option("--trials", min=1, help="Instead of the paper's number.")] = None,
-    type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="The degradation of a dose-response curve.")
-    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Number of trials (default: the paper's).")] = None,
+    type: Annotated[str | None, typer.Option(metavar="TYPE", help="Degradation type of a dose-response curve.")] = None,
     encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder", metavar="NAME", help="What looks at the images of a feature map (a Hugging Face name)."
-        ),
+        str | None, typer.Option(metavar="NAME", help="Image encoder of a feature map (Hugging Face name).")
     ] = None,
     index: LiteratureIndex = None,
-    reranker: Annotated[
-        str | None, typer.Option("--reranker", metavar="NAME", help="What reads hits again in cure/ladder.")
-    ] = None,
+    reranker: Annotated[str | None, typer.Option(metavar="NAME", help="Reranker of cure/ladder.")] = None,
     logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="Expect the votes from one request's log-probabilities.")
+        bool, typer.Option("--logprobs", help="Compute expected votes from the log-probabilities of one request.")
     ] = False,
     published: Annotated[
-        bool, typer.Option("--published", help="Show the paper's figures beside, where the protocol is the same.")
+        bool, typer.Option("--published", help="Add the paper's figures if the protocol is the same.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a named study of a benchmark and print the paper's table, or list all of them."""
-    if name == "list":
-        _list(as_json)
+    """Run a named study of a benchmark and print the paper's table, or list the studies."""
+    from wardround.benchmarks.engine.named_study import find_group, find_study
+
+    group = find_group(name)
+    if group is not None and group.action == "list":
+        _list(group.studies, as_json)
         return
     from wardround.benchmarks.engine.bench import bench as run_bench
     from wardround.benchmarks.engine.bench_all import bench_all
-    from wardround.benchmarks.engine.candidate_text import candidate_from, candidates_in
-    from wardround.benchmarks.engine.named_study import find
-    from wardround.candidates.people import by_role
+    from wardround.candidates.people import candidates_by_role
 
-    if name != "all":
-        find(name)
+    study = find_study(name) if group is None else None
     if cases is None:
         raise WardroundError(f"{name} needs a case set: --cases DIR")
-    named, judging = candidates_in(candidates) if candidates else ([], None)
-    named += [candidate_from(text) for text in candidate or []]
-    named = [each for told in named for each in by_role(told)]
-    if judge is not None:
-        judging = candidate_from(f"judge={judge}")
-    given: dict[str, Any] = {
+    settings, judge_settings = parse_candidates(candidate, candidates, judge)
+    arguments: dict[str, Any] = {
         "cases": cases,
-        "candidates": named,
-        "judge": judging,
+        "candidates": [by_role for one_candidate in settings for by_role in candidates_by_role(one_candidate)],
+        "judge": judge_settings,
         "runs": runs,
         "answers": answers,
         "trials": trials,
@@ -82,33 +76,49 @@ def bench(
         "published": published,
         "note": note,
     }
-    if name == "all":
-        every = bench_all(**given)
-        left_out = [f"{study}: not run, {why}" for study, why in every.left_out.items()]
-        finish(every.told(), as_json, "\n\n".join([*map(_text, every.ran), "\n".join(left_out)]))
-        raise typer.Exit(every.exit_code)
-    found = run_bench(name, **given)
-    finish(found.told(), as_json, _text(found))
-    raise typer.Exit(found.exit_code)
+    if group is not None:
+        results = bench_all(studies=group.studies, **arguments)
+        left_out = [f"{study}: not run, {reason}" for study, reason in results.left_out.items()]
+        print_result(results.to_dict(), as_json, "\n\n".join([*map(_text, results.results), "\n".join(left_out)]))
+        raise typer.Exit(results.exit_code)
+    assert study is not None
+    result = run_bench(study, **arguments)
+    print_result(result.to_dict(), as_json, _text(result))
+    raise typer.Exit(result.exit_code)
 
 
-def _text(found: Benched) -> str:
-    """The tables of a study, and the files that they were written to."""
-    from wardround.reporting.tables.terminal import as_text
+def published(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="Table such as cure/table1 (default: list all).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print a published table as in the paper, or list all tables."""
+    from wardround.benchmarks.engine.published import load_published, published_table_info, to_table
 
-    width = shutil.get_terminal_size((120, 40)).columns
-    tables = [as_text(table, width) for table in found.tables]
-    return "\n\n".join([*tables, *(["\n".join(map(str, found.files))] if found.files else [])])
+    if table is not None:
+        figures = load_published(table)
+        print_result(figures.to_dict(), as_json, table_text(to_table(figures)))
+        return
+    tables = published_table_info()
+    width = max(map(len, tables))
+    records = [{"table": name, **info.model_dump()} for name, info in tables.items()]
+    lines = [f"{name:<{width}}  {info.title}" for name, info in tables.items()]
+    print_result({"tables": records}, as_json, "\n".join(lines))
 
 
-def _list(as_json: bool) -> None:
-    from wardround.benchmarks.engine.named_study import entries
+def _text(result: BenchResult) -> str:
+    """The tables of a study, and the files written."""
+    files = ["\n".join(map(str, result.files))] if result.files else []
+    return "\n\n".join([*map(table_text, result.tables), *files])
 
-    told: list[dict[str, Any]] = [entry.told(name) for name, entry in entries().items()]
-    widest = max(len(each["study"]) for each in told)
+
+def _list(studies: Mapping[str, NamedStudy], as_json: bool) -> None:
+    records: list[dict[str, Any]] = [study.to_dict() for study in studies.values()]
+    width = max(len(record["study"]) for record in records)
     lines = []
-    for each in told:
-        lines.append(f"{each['study']:<{widest}}  {each['paper']}: {each['title']}")
-        lines.append(f"{'':<{widest}}  asks for {'; '.join(each['needs'])}")
-        lines.append(f"{'':<{widest}}  {each['why_not'] or 'can be run'}")
-    finish({"studies": told}, as_json, "\n".join(lines))
+    for record in records:
+        lines.append(f"{record['study']:<{width}}  {record['paper']}: {record['title']}")
+        lines.append(f"{'':<{width}}  needs {'; '.join(record['needs'])}")
+        lines.append(f"{'':<{width}}  {record['why_not'] or 'can be run'}")
+    print_result({"studies": records}, as_json, "\n".join(lines))

@@ -1,9 +1,7 @@
-"""`wardround cases`: looks at case sets, says what is wrong with them, and makes them of other layouts."""
-
-from __future__ import annotations
+"""`wardround cases`: validates, converts, shows and audits case sets."""
 
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,16 +10,17 @@ import typer
 
 from wardround.cases.conversion import convert
 from wardround.cases.set import CaseSet, case_file
-from wardround.cases.show import shown
-from wardround.cases.validation import problems_of
-from wardround.cli.output import Json, finish, note
-from wardround.core.case import Case
+from wardround.cases.show import format_case
+from wardround.cases.validation import find_problems
+from wardround.cli.output import Json, note, print_result
 from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show, audit.")
 
-SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a case set, or its cases.jsonl.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes that decode images; as many as there are cores.")]
+SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="Folder of a case set, or its cases.jsonl.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes that decode images (default: one per core).")
+]
 
 
 @app.command("validate")
@@ -31,16 +30,15 @@ def validate_command(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Says everything that is wrong with a case set, its images decoded. Exits 1 if there is anything."""
+    """List all problems of a case set, undecodable images included. Exit code 1 if there are any."""
     cases = CaseSet.read(path)
-    found = problems_of(cases, workers=workers)
-    problems = list(islice(found, 1)) if strict else list(found)
-    counts = f"{len(cases)} usable cases with {cases.question_count} questions; {_many(problems)}"
-    finish(
+    problems = list(islice(find_problems(cases, workers=workers), 1 if strict else None))
+    counts = f"{len(cases)} usable cases with {cases.question_count} questions; {_count_text(problems)}"
+    print_result(
         {
             "cases": len(cases),
             "questions": cases.question_count,
-            "problems": [_told(each) for each in problems],
+            "problems": [_problem_record(problem) for problem in problems],
         },
         as_json,
         "\n".join([*map(str, problems), counts + (" (stopped at the first)" if strict and problems else "")]),
@@ -51,32 +49,35 @@ def validate_command(
 
 @app.command("convert")
 def convert_command(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What to read.")],
-    out: Annotated[Path, typer.Option(help="The folder to make. It must not hold anything yet.")],
-    layout: Annotated[str, typer.Option("--from", help="The layout of the source.")] = "wardround",
-    skills: Annotated[bool, typer.Option("--skills", help="Attach MedQ-Deg's skills by the sources' labels.")] = False,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="File or folder to read.")],
+    out: Annotated[Path, typer.Option(help="Folder to create; it must be absent or empty.")],
+    layout: Annotated[str, typer.Option("--from", help="Layout of the source.")] = "wardround",
+    skills: Annotated[
+        bool, typer.Option("--skills", help="Attach MedQ-Deg skills, derived from the labels of the source.")
+    ] = False,
     dev: Annotated[
-        int | None,
-        typer.Option("--dev", min=0, help="Set so many cases aside as dev where none has a split (cure: 30)."),
+        int | None, typer.Option(min=0, help="Number of cases for the dev split, if none has a split (cure: 30).")
     ] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Write the cases of this split only.")] = None,
+    split: Annotated[str | None, typer.Option(help="Write only the cases of this split.")] = None,
     specialty: Annotated[
-        list[str] | None, typer.Option("--specialty", help="Write the cases of this specialty only; may be repeated.")
+        list[str] | None, typer.Option(help="Write only the cases of this specialty; repeatable.")
     ] = None,
     fields: Annotated[
-        Path | None, typer.Option("--map", metavar="TOML", help="What the rows call their fields (xpcr).")
+        Path | None, typer.Option("--map", metavar="TOML", help="Field names of the rows (xpcr).")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a case has a problem.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Writes the cases of a published layout, with their images, as a case set."""
+    """Convert a published layout, with its images, to a case set."""
+    if skills:
+        from wardround.building.sources.medq_deg.skills import attach_skills, describe_unplaced
     unplaced: Counter[str] = Counter()
-    changed = _placing(unplaced) if skills else None
     count, problems = convert(
-        *(source, out),
+        source,
+        out,
         layout=layout,
         strict=strict,
-        changed=changed,
+        transform=(lambda case: attach_skills(case, unplaced)) if skills else None,
         dev=dev,
         split=split,
         specialties=specialty or (),
@@ -85,72 +86,59 @@ def convert_command(
     for problem in problems:
         note(str(problem))
     if unplaced:
-        from wardround.building.sources.medq_deg.skills import unplaced_in_words
-
-        note(unplaced_in_words(unplaced))
-    finish(
+        note(describe_unplaced(unplaced))
+    print_result(
         {
             "cases": count,
             "out": str(out),
-            "problems": [_told(problem) for problem in problems],
+            "problems": [_problem_record(problem) for problem in problems],
             **({"labels_without_place": dict(unplaced)} if skills else {}),
         },
         as_json,
-        f"{count} {'case' if count == 1 else 'cases'} written to {out}; {_many(problems)}",
+        f"{count} {'case' if count == 1 else 'cases'} written to {out}; {_count_text(problems)}",
     )
 
 
 @app.command("show")
 def show_command(
     path: SetPath,
-    case_id: Annotated[str, typer.Argument(metavar="CASE_ID", help="The id of the case.")],
+    case_id: Annotated[str, typer.Argument(metavar="CASE_ID", help="Id of the case.")],
     as_json: Json = False,
 ) -> None:
-    """Prints one case: history, images, questions, and the right answers."""
+    """Print one case: history, images, questions and right answers."""
     cases = CaseSet.open(path)
     case = cases.case(cases.index_of(case_id))
-    finish(case.as_written(), as_json, shown(case))
+    print_result(case.as_written(), as_json, format_case(case))
 
 
 @app.command("audit")
 def audit_command(
     path: SetPath,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the files go (default: audit/ in the case set's folder).")
+        Path | None, typer.Option(metavar="DIR", help="Output folder (default: audit/ in the folder of the case set).")
     ] = None,
     synonyms: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Other names of answers: the columns name and same_as.")
+        Path | None, typer.Option(metavar="CSV", help="Synonyms of answers: columns name and same_as.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Draws resamples, folds and hashes.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of resamples, folds and hashes.")] = 0,
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Looks for leaks of the answer, duplicates, shortcuts and bad images. Exits 1 if there is an error."""
+    """Find leaked answers, duplicates, shortcuts and bad images. Exit code 1 if there is an error."""
     from wardround.building.audit.audit import audit
-    from wardround.marking.judges.lexical_judge import Synonyms, read_synonyms
+    from wardround.core.names import Synonyms, read_synonyms
 
-    table = Synonyms(read_synonyms(synonyms)) if synonyms else Synonyms()
+    table = Synonyms(read_synonyms(synonyms) if synonyms else ())
     folder = out or case_file(path).parent / "audit"
-    found = audit(path, folder, synonyms=table, seed=seed, workers=workers, note=note)
-    finish({**found.told(), "out": str(folder)}, as_json, f"{found}\n{folder / 'audit.html'}")
-    if found.errors:
+    result = audit(path, folder, synonyms=table, seed=seed, workers=workers, note=note)
+    print_result({**result.to_dict(), "out": str(folder)}, as_json, f"{result}\n{folder / 'audit.html'}")
+    if result.errors:
         raise typer.Exit(1)
 
 
-def _placing(unplaced: Counter[str]) -> Callable[[Case], Case]:
-    from wardround.building.sources.medq_deg.skills import attached
-
-    return lambda case: attached(case, unplaced)
-
-
-def _many(problems: list[Problem]) -> str:
+def _count_text(problems: list[Problem]) -> str:
     return "1 problem" if len(problems) == 1 else f"{len(problems) or 'no'} problems"
 
 
-def _told(problem: Problem) -> dict[str, Any]:
-    return {
-        "file": str(problem.file),
-        "line": problem.line,
-        "field": problem.field,
-        "message": problem.message,
-    }
+def _problem_record(problem: Problem) -> dict[str, Any]:
+    return {**asdict(problem), "file": str(problem.file)}

@@ -1,6 +1,4 @@
-"""`wardround degrade`: degraded copies of an image, of a folder of images or of a case set."""
-
-from __future__ import annotations
+"""`wardround degrade`: degraded copies of an image, a folder of images or a case set."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,35 +7,33 @@ from typing import Annotated, Any
 
 import typer
 
-from wardround.cli.output import Json, finish, note
-
-Types = Annotated[
-    list[str] | None, typer.Option("--types", metavar="TYPE...", help="Of the 18; all that fit unless told otherwise.")
-]
-Levels = Annotated[
-    list[str] | None, typer.Option("--levels", metavar="LEVEL...", help="L1, L2, or numbers up to 2; L1 and L2.")
-]
+from wardround.cli.output import Json, note, print_result
+from wardround.cli.shared_options import Workers
 
 
 def degrade(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="An image, a folder of images, or a case set.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to fill, or to go on filling.")],
-    types: Types = None,
-    levels: Levels = None,
-    profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="A severity profile: NAME, or FILE.toml:NAME.")
-    ] = "clinical-1",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes; as many as there are cores.")
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Image, folder of images, or case set.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; an interrupted command continues in it.")],
+    types: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TYPE...", help="Degradation types (default: all that fit the image)."),
     ] = None,
-    sheet: Annotated[bool, typer.Option("--sheet", help="Draw a contact sheet of each image too.")] = False,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL...", help="Severities: L1, L2 or numbers up to 2 (default: L1 L2)."),
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help="Severity profile: NAME or FILE.toml:NAME.")
+    ] = "clinical-1",
+    workers: Workers = None,
+    sheet: Annotated[bool, typer.Option("--sheet", help="Also draw a contact sheet of each image.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write degraded copies of images, with a record of each. Exits 1 if an image could not be used."""
+    """Write degraded copies of images with their parameters. Exit code 1 if an image could not be used."""
     from wardround.degrade.folder import degrade_files
 
     with _bar() as progress:
-        done = degrade_files(
+        summary = degrade_files(
             source,
             out,
             types=types,
@@ -47,16 +43,16 @@ def degrade(
             sheet=sheet,
             progress=progress,
         )
-    for problem in done.problems:
+    for problem in summary.problems:
         note(str(problem))
-    finish(done.told(), as_json, done.sentence())
-    if done.problems:
+    print_result(summary.to_dict(), as_json, summary.sentence())
+    if summary.problems:
         raise typer.Exit(1)
 
 
 @contextmanager
 def _bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr from the first word of progress on; where nobody watches a terminal, its last state."""
+    """A progress bar on stderr from the first progress on; without a terminal only its final state."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,23 +1,21 @@
-"""`wardround demo`: the main job on embedded defaults, with a real small model on this machine."""
-
-from __future__ import annotations
+"""`wardround demo`: a complete examination of a small local model."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, finish, note
+from wardround.cli.output import Json, note, print_result
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to put it.")] = Path("wardround-demo"),
+    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")] = Path("wardround-demo"),
     as_json: Json = False,
 ) -> None:
-    """Examine a real small model on a starter case set, and report."""
+    """Examine a small local model on the starter case set and write the reports."""
     from wardround.demo import demonstrate
 
-    shown = demonstrate(folder, note=note)
-    told = {"folder": str(shown.folder), "reports": [str(report) for report in shown.reports]}
-    finish(told, as_json, "\n".join(told["reports"]))
-    raise typer.Exit(max(shown.starter.exit_code, shown.patches.exit_code))
+    result = demonstrate(folder, note=note)
+    reports = [str(report) for report in result.reports]
+    print_result({"folder": str(result.folder), "reports": reports}, as_json, "\n".join(reports))
+    raise typer.Exit(max(result.starter.exit_code, result.patches.exit_code))

@@ -1,6 +1,4 @@
-"""`wardround desk`: the web app in which people review, calibrate, judge and sit the exam."""
-
-from __future__ import annotations
+"""`wardround desk`: the web app in which people review cases, calibrate severities, judge answers and take exams."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,33 +7,32 @@ import orjson
 import typer
 
 from wardround.cli.output import Json, note
+from wardround.cli.shared_options import Host, Port
 
 
 def desk(
     root: Annotated[
-        Path, typer.Option("--root", metavar="DIR", help="The desk's folder: its database, and the files it works on.")
+        Path, typer.Option(metavar="DIR", help="Folder of the desk: its database and the files of its tasks.")
     ],
-    host: Annotated[str, typer.Option("--host", help="Where to listen; this machine only unless told otherwise.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
     new_administrator: Annotated[
-        bool, typer.Option("--new-administrator", help="Print a one-time link for one more administrator.")
+        bool, typer.Option("--new-administrator", help="Print a one-time link for another administrator.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Serve the desk until stopped. The first line is its address, with a one-time link for the administrator."""
+    """Serve the desk until interrupted. Prints its address and, at first, a one-time link for the administrator."""
     from wardround.core.sockets import is_loopback
     from wardround.desk.server import serve
 
-    def tell(url: str, link: str | None) -> None:
+    def announce(url: str, link: str | None) -> None:
         if is_loopback(host):
-            note("listening on this machine only; --host lets others in")
+            note("listening on this machine only; use --host to let others connect")
         else:
-            note(f"listening on {host}: others can reach it, without encryption; put a TLS proxy before it")
+            note(f"listening on {host} without encryption: put a TLS proxy in front of it")
         if as_json:
             print(orjson.dumps({"url": url, "administrator": link}).decode(), flush=True)
         else:
             print(f"{url} administrator, once: {link}" if link else url, flush=True)
 
-    serve(root, host, port, tell, invite=new_administrator)
+    serve(root, host, port, announce, invite=new_administrator)

@@ -1,6 +1,4 @@
-"""The `wardround` command: every failure a person can cause ends in one line and an exit code."""
-
-from __future__ import annotations
+"""The `wardround` command: every user error ends in one line and an exit code."""
 
 import os
 import sqlite3
@@ -12,6 +10,7 @@ import typer
 from wardround import __version__
 from wardround.cli import (
     bench,
+    build,
     cases,
     check,
     degrade,
@@ -19,23 +18,21 @@ from wardround.cli import (
     desk,
     grid,
     judge,
+    licences,
+    literature,
     mark,
+    plugins,
     power,
-    published,
     report,
     run,
     selfcheck,
 )
-from wardround.cli.build import command as build
-from wardround.cli.build import dicom as build_dicom
-from wardround.cli.build import journals as build_journals
-from wardround.cli.build import ophthalmic as build_ophthalmic
-from wardround.cli.build import review as build_review
-from wardround.cli.lists import TakesLists
-from wardround.cli.literature import command as literature
+from wardround.cli.plugins import PluginFiles, PluginGroup
+from wardround.cli.shared_options import ListOptionCommand
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
+    cls=PluginGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -43,29 +40,29 @@ app = typer.Typer(
 )
 
 
-def print_version(wanted: bool) -> None:
-    if wanted:
+def print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"wardround {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def about(
+def global_options(
+    plugin_files: PluginFiles = None,
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Takes what stands before the command."""
+    from wardround.plugins import load_file
+
+    for file in plugin_files or []:
+        load_file(file)
 
 
 app.command()(demo.demo)
 app.add_typer(cases.app, name="cases")
-build.app.command()(build_dicom.dicom)
-build.app.command()(build_ophthalmic.ophthalmic)
-build.app.command(cls=TakesLists)(build_review.review)
-build_journals.add_to(build.app)
 app.add_typer(build.app, name="build")
-app.command(cls=TakesLists)(degrade.degrade)
+app.command(cls=ListOptionCommand)(degrade.degrade)
 app.add_typer(literature.app, name="literature")
 app.command()(check.check)
 app.command()(run.run)
@@ -74,31 +71,33 @@ app.add_typer(judge.app, name="judge")
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(grid.grid)
-app.command()(published.published)
+app.command()(bench.published)
 app.command()(power.power)
 app.command()(selfcheck.selfcheck)
 app.command()(desk.desk)
+app.command()(plugins.plugins)
+app.command()(licences.licences)
 
 
 def main() -> None:
     try:
         app()
     except WardroundError as error:
-        say(str(error))
+        print_error(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
-        say(f"{error.filename or 'file system'}: {error.strerror or error}")
+        print_error(f"{error.filename or 'file system'}: {error.strerror or error}")
         sys.exit(1)
     except sqlite3.Error as error:
-        say(f"the answer store: {error}")
+        print_error(f"the answer store: {error}")
         sys.exit(1)
     except SystemExit as exit:
         if not isinstance(exit.__context__ and exit.__context__.__cause__, KeyboardInterrupt):
             raise
-        say("stopped")  # typer made an exit of Ctrl-C; it is not to wait for work that is under way
+        print_error("stopped")  # typer turned Ctrl-C into an exit, which must not wait for running work
         sys.stdout.flush()
         os._exit(130)
 
 
-def say(line: str) -> None:
+def print_error(line: str) -> None:
     print("wardround: " + " ".join(line.split()), file=sys.stderr, flush=True)

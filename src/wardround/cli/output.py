@@ -1,25 +1,52 @@
-"""What commands print: one JSON document on stdout with --json, sentences otherwise."""
+"""Output of commands: one JSON document on stdout with --json, text otherwise."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-from typing import Annotated, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; progress on stderr.")]
+if TYPE_CHECKING:
+    from wardround.reporting.tables.table import Table
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout; progress goes to stderr.")]
 
 
-def finish(told: dict[str, Any], as_json: bool, text: str) -> None:
-    """Prints the result of a command, once, at its end."""
+def print_result(result: dict[str, Any], as_json: bool, text: str) -> None:
+    """Prints the result of a command; called once, at its end."""
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n")
+        sys.stdout.buffer.write(orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n")
         sys.stdout.flush()
     else:
         print(text)
 
 
+def run_record(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    report = str(folder / "report.html")
+    return {"run": str(folder), "report": report, "status": manifest["status"], "why": manifest["why"]}
+
+
+def print_run(record: dict[str, Any], as_json: bool) -> None:
+    """Prints the path of a run's report, and why the run is incomplete if it is."""
+    reason = f"incomplete: {record['why']}\n" if record["status"] == "incomplete" else ""
+    print_result(record, as_json, f"{reason}{record['report']}")
+
+
+def terminal_width() -> int:
+    return shutil.get_terminal_size((120, 40)).columns
+
+
+def table_text(table: Table) -> str:
+    from wardround.reporting.tables.terminal import as_text
+
+    return as_text(table, terminal_width())
+
+
 def note(text: str) -> None:
-    """Says something on the way: always on stderr, so that stdout stays one document."""
+    """Prints progress on stderr, so that stdout remains one document."""
     print(text, file=sys.stderr, flush=True)

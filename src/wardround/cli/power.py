@@ -1,47 +1,45 @@
-"""`wardround power`: how many cases are needed to see a difference."""
-
-from __future__ import annotations
+"""`wardround power`: the number of cases needed to detect a difference."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, finish
+from wardround.cli.output import Json, print_result
 
 
 def power(
-    difference: Annotated[float, typer.Option("--difference", help="The difference to be seen, as a fraction.")],
-    run: Annotated[Path | None, typer.Option("--run", metavar="RUN", help="Take the spread from this run.")] = None,
-    measure: Annotated[str, typer.Option("--measure", help="With --run: the measure.")] = "accuracy",
-    accuracy: Annotated[float, typer.Option("--accuracy", help="Without --run: the mean accuracy guessed.")] = 0.5,
+    difference: Annotated[float, typer.Option(help="Difference to detect, as a fraction.")],
+    run: Annotated[Path | None, typer.Option(metavar="RUN", help="Run to take the variance from.")] = None,
+    measure: Annotated[str, typer.Option(help="With --run: measure.")] = "accuracy",
+    accuracy: Annotated[float, typer.Option(help="Without --run: assumed mean accuracy.")] = 0.5,
     correlation: Annotated[
-        float, typer.Option("--correlation", help="Without --run: how much the two candidates' answers go together.")
+        float, typer.Option(help="Without --run: assumed correlation between the two candidates' answers.")
     ] = 0.3,
-    questions: Annotated[int, typer.Option("--questions", help="Without --run: questions a case.")] = 1,
-    within: Annotated[float, typer.Option("--within", help="Without --run: correlation within a case.")] = 0.0,
-    at: Annotated[float, typer.Option("--power", help="How sure one wants to be to see it.")] = 0.8,
+    questions: Annotated[int, typer.Option(help="Without --run: questions per case.")] = 1,
+    within: Annotated[float, typer.Option(help="Without --run: assumed correlation within a case.")] = 0.0,
+    target_power: Annotated[
+        float, typer.Option("--power", help="Target power: the probability of detecting the difference.")
+    ] = 0.8,
     as_json: Json = False,
 ) -> None:
-    """Say how many cases are needed to see a difference between two candidates, from a run or from guesses."""
-    import polars as pl
+    """Compute the number of cases needed to detect a difference, from a run or from assumptions."""
+    from wardround.api import power as sample_size
 
-    from wardround.core.errors import BadInput
-    from wardround.core.study import load_study
-    from wardround.measuring import power_from_guesses, power_from_marks
-
-    if run is None:
-        needed = power_from_guesses(difference, accuracy, correlation, questions, within, at)
-    else:
-        if not (run / "marks.parquet").exists():
-            raise BadInput(run, "there is no marks.parquet in it")
-        marks, study = pl.read_parquet(run / "marks.parquet"), load_study(run / "study.toml")
-        needed = power_from_marks(marks, study, difference, measure, at)
+    needed = sample_size(
+        difference,
+        run=run,
+        measure=measure,
+        accuracy=accuracy,
+        correlation=correlation,
+        questions=questions,
+        within=within,
+        power=target_power,
+    )
     source = (
-        f"as spread in {run}" if run else f"guessing an accuracy of {accuracy:g} and a correlation of {correlation:g}"
+        f"assuming an accuracy of {accuracy:g} and a correlation of {correlation:g}"
+        if run is None
+        else f"with the variance of {run}"
     )
-    finish(
-        needed.__dict__,
-        as_json,
-        f"{needed.cases:,} cases to see a difference of {100 * difference:g} points with power {at:g}, {source}",
-    )
+    wanted = f"a difference of {100 * difference:g} points with power {target_power:g}"
+    print_result(needed.__dict__, as_json, f"{needed.cases:,} cases to detect {wanted}, {source}")

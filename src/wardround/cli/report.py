@@ -1,22 +1,20 @@
-"""`wardround report`: the report of a run again, or of several runs side by side."""
-
-from __future__ import annotations
+"""`wardround report`: writes the report of a run again, or compares several runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, finish
-from wardround.cli.places import Answers
+from wardround.cli.output import Json, print_result
+from wardround.cli.shared_options import Answers
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run folder, or several to compare.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folder, or several to compare.")],
     with_cases: Annotated[
-        bool, typer.Option("--with-cases", help="Add a page per case: images, prompts, answers.")
+        bool, typer.Option("--with-cases", help="Add a page per case with its images, prompts and answers.")
     ] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write the page.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write.")] = None,
     answers: Answers = None,
     as_json: Json = False,
 ) -> None:
@@ -24,4 +22,4 @@ def report(
     from wardround.api import report_runs
 
     page = report_runs(runs, with_cases=with_cases, answers=answers, out=out)
-    finish({"report": str(page)}, as_json, str(page))
+    print_result({"report": str(page)}, as_json, str(page))

@@ -1,1 +1,1 @@
-"""The records that every room shares, how they are hashed, and the interface of the examination hall."""
+"""The records that all rooms share, hashing, errors, files, text, random streams, and the examiner's interface."""

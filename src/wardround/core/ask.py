@@ -1,4 +1,4 @@
-"""Ask and Answer: one rendered request, its key, and what came back."""
+"""Ask and Answer: one rendered request, its key, and the reply."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from wardround.core.canonical import canonical_json, hashed
+from wardround.core.canonical import canonical_json, hash_text
 
-PLAIN = {"text", "finish", "model"}  # all that most answers hold
+COMMON_KEYS = {"text", "finish", "model"}  # most answers have no others
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
 
 
 @dataclass(frozen=True)
 class ImagePart:
-    """An image as an Ask names it: the source's hash and what is done to make it sendable."""
+    """An image of an Ask: the hash of its source file, and the recipe that makes it sendable."""
 
     path: str  # absolute, on this machine; never in the key
     sha256: str
@@ -32,7 +32,7 @@ class ImagePart:
 
 @dataclass(frozen=True)
 class Message:
-    """What one side said. `parts` are texts and images, in order."""
+    """One message. `parts` are texts and images, in order."""
 
     role: str
     parts: tuple[str | ImagePart, ...] = ()
@@ -41,19 +41,19 @@ class Message:
 
     @property
     def json(self) -> str:
-        """Canonical, its keys in order. An image is written once for all the Asks that show it."""
+        """Canonical JSON. That of an image is made once for all Asks that show it."""
         content = ",".join([canonical_json(part) if isinstance(part, str) else part.json for part in self.parts])
-        told = f'"content":[{content}],"role":{canonical_json(self.role)}'
+        json = f'"content":[{content}],"role":{canonical_json(self.role)}'
         if self.tool_call_id is not None:
-            told += f',"tool_call_id":{canonical_json(self.tool_call_id)}'
+            json += f',"tool_call_id":{canonical_json(self.tool_call_id)}'
         if self.tool_calls:
-            told += f',"tool_calls":{canonical_json(self.tool_calls)}'
-        return f"{{{told}}}"
+            json += f',"tool_calls":{canonical_json(self.tool_calls)}'
+        return f"{{{json}}}"
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the candidate is to draw its answer. What is None is not sent."""
+    """Sampling settings. None is not sent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -70,7 +70,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Identity:
-    """What of a candidate is part of every key of its Asks."""
+    """The part of a candidate that is in the keys of its Asks."""
 
     provider: str
     model: str | None = None
@@ -88,20 +88,20 @@ class Identity:
 
 @dataclass(frozen=True)
 class Ask:
-    """One rendered request. Its key says whether it was ever asked before."""
+    """One rendered request. Equal requests have equal keys."""
 
     identity: Identity
     sampling: Sampling
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...] = ()
-    cut: tuple[str, ...] = ()  # what did not fit the candidate's context; not in the key, the messages show it
+    cut: tuple[str, ...] = ()  # what did not fit into the context; not in the key, because the messages lack it
     key: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # canonical JSON with its keys in order, put together here: what many Asks share is written once
+        # canonical JSON, composed here because many Asks share parts of it
         messages = ",".join([message.json for message in self.messages])
         tools = canonical_json(self.tools) if self.tools else "[]"
-        key = hashed(
+        key = hash_text(
             f'{{"candidate":{self.identity.json},"messages":[{messages}],'
             f'"sampling":{self.sampling.json},"tools":{tools},"v":1}}'
         )
@@ -112,14 +112,14 @@ class Ask:
         return [part for message in self.messages for part in message.parts if isinstance(part, ImagePart)]
 
     @property
-    def foretold(self) -> str | None:
-        """The text whose probability is asked for: nothing may be written, and the last word is the candidate's."""
+    def scored_text(self) -> str | None:
+        """The text whose log-likelihood is wanted: the candidate's own last message if nothing may be written."""
         last = self.messages[-1]
         return str(last.parts[0]) if self.sampling.max_tokens == 0 and last.role == "assistant" else None
 
 
-class Foretold(NamedTuple):
-    """How a candidate foretold a given text: the sum of its tokens' log-probabilities, and how long it is."""
+class TextLogprob(NamedTuple):
+    """A candidate's log-likelihood of a text: the sum of its tokens' log-probabilities, and its length."""
 
     logprob: float
     tokens: int
@@ -128,7 +128,7 @@ class Foretold(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for an Ask in one trial. Written once, never changed.
+    """The reply to an Ask in one trial. Written once, never changed.
 
     `first_token` holds (token, log-probability) for the alternatives of the reply's first token.
     """
@@ -142,27 +142,29 @@ class Answer:
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
     sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
     person: dict[str, Any] | None = None  # who answered, of which role and specialty, in how many seconds, and when
-    foretold: Foretold | None = None  # of an Ask for the probability of a text
+    text_logprob: TextLogprob | None = None  # of the Ask's `scored_text`; stored as `foretold`
 
-    def stored(self) -> dict[str, Any]:
-        """Only what differs from the defaults, in a fixed order."""
-        told = {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
-        return told if self.foretold is None else told | {"foretold": [*self.foretold]}
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, in a fixed order."""
+        record = {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
+        if self.text_logprob is not None:
+            record["foretold"] = [*record.pop("text_logprob")]
+        return record
 
     @classmethod
-    def restored(cls, told: dict[str, Any]) -> Answer:
-        if told.keys() <= PLAIN:  # most are
-            return cls(told["text"], told.get("finish", ""), model=told.get("model"))
-        first = told.get("first_token")
+    def from_dict(cls, record: dict[str, Any]) -> Answer:
+        if record.keys() <= COMMON_KEYS:
+            return cls(record["text"], record.get("finish", ""), model=record.get("model"))
+        first = record.get("first_token")
         return cls(
-            text=told["text"],
-            finish=told.get("finish", ""),
-            reasoning=told.get("reasoning"),
-            tool_calls=tuple(told.get("tool_calls", ())),
+            text=record["text"],
+            finish=record.get("finish", ""),
+            reasoning=record.get("reasoning"),
+            tool_calls=tuple(record.get("tool_calls", ())),
             first_token=tuple((token, value) for token, value in first) if first is not None else None,
-            model=told.get("model"),
-            images=tuple(told.get("images", ())),
-            sources=tuple(told.get("sources", ())),
-            person=told.get("person"),
-            foretold=Foretold(*told["foretold"]) if "foretold" in told else None,
+            model=record.get("model"),
+            images=tuple(record.get("images", ())),
+            sources=tuple(record.get("sources", ())),
+            person=record.get("person"),
+            text_logprob=TextLogprob(*record["foretold"]) if "foretold" in record else None,
         )

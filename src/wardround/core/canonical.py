@@ -1,6 +1,4 @@
-"""Canonical JSON and the hashes made of it: equal things have equal keys on every machine."""
-
-from __future__ import annotations
+"""Canonical JSON and its hashes: equal values have equal keys on every machine."""
 
 import hashlib
 import json
@@ -14,7 +12,7 @@ _encoder = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",",
 
 def canonical_json(value: Any) -> str:
     """Sorted keys, NFC, no spaces, floats by repr."""
-    if isinstance(value, str):  # most are: it is what the encoder would do, at half the cost
+    if isinstance(value, str):  # the common case, at half the encoder's cost
         return encode_basestring(value if value.isascii() else unicodedata.normalize("NFC", value))
     text = _encoder.encode(value)
     if text.isascii():
@@ -34,10 +32,10 @@ def _nfc(value: Any) -> Any:
 
 def blake(value: Any) -> bytes:
     """blake2b-256 of the canonical JSON of a value."""
-    return hashed(canonical_json(value))
+    return hash_text(canonical_json(value))
 
 
-def hashed(text: str) -> bytes:
+def hash_text(text: str) -> bytes:
     """blake2b-256 of a text."""
     return hashlib.blake2b(text.encode(), digest_size=32).digest()
 

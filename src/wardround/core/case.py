@@ -1,4 +1,4 @@
-"""Case and Question: one patient and what is asked about them."""
+"""Case and Question: one patient and the questions about them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from wardround.core.text import option_letter
+
 
 class Record(BaseModel):
-    """Fields that wardround does not know are kept, so that a round trip loses nothing.
+    """Unknown fields are kept, so that a round trip loses nothing.
 
     Empty lists come from a factory: pydantic would deep-copy a default for every case of a large set.
     """
@@ -46,7 +48,7 @@ class Reference(Record):
 
 
 class Telling(Record):
-    """Another way in which the same case is told, with the images (by number) that go with it."""
+    """Another version of the case's history, with the numbers of its images."""
 
     history: str | None = None
     images: list[int] | None = None
@@ -70,7 +72,7 @@ class Question(Record):
     of: str | None = None
     degradations: list[str] = Field(default_factory=list)
     images: list[int] | None = None  # the numbers of the case's images that it shows; None: all
-    rationale: str | None = None  # why the gold is right, as it was published; never shown to a candidate
+    rationale: str | None = None  # the published reason for the gold; never shown to a candidate
     paraphrase: str | None = None  # the same rationale in other words
 
     @model_validator(mode="after")
@@ -78,8 +80,9 @@ class Question(Record):
         if self.kind == "choice":
             if self.options is None or len(self.options) < 2:
                 raise ValueError("a choice needs at least two options")
-            if not all(map(str.strip, self.options)):
-                raise ValueError("an option is empty")
+            for index, option in enumerate(self.options):
+                if not option.strip():
+                    raise ValueError(f"option {option_letter(index)} is empty")
             if not isinstance(self.gold, int) or isinstance(self.gold, bool):
                 raise ValueError(f"gold of a choice is the option's index (a number), not {self.gold!r}")
             if not 0 <= self.gold < len(self.options):
@@ -93,6 +96,11 @@ class Question(Record):
         """The options of a choice question."""
         assert self.options is not None
         return self.options
+
+    @property
+    def gold_text(self) -> str:
+        """The right answer in words."""
+        return self.choices[self.gold] if isinstance(self.gold, int) else self.gold
 
 
 class Case(Record):
@@ -111,48 +119,58 @@ class Case(Record):
     tellings: dict[str, Telling] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Case:
+    def _check_references(self) -> Case:
         ids = {question.id for question in self.questions}
         if len(ids) != len(self.questions):
-            named = [question.id for question in self.questions]
-            twice = next(id for id in named if named.count(id) > 1)
-            raise ValueError(f"question id {twice!r} is there twice")
+            all_ids = [question.id for question in self.questions]
+            twice = next(id for id in all_ids if all_ids.count(id) > 1)
+            raise ValueError(f"question id {twice!r} is used twice")
         for question in self.questions:
             for other in [*question.given, question.of] if question.of else question.given:
                 if other not in ids:
                     raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
             if question.images:
-                self._refuse_lacking(f"question {question.id!r}", question.images)
+                self._check_image_numbers(f"question {question.id!r}", question.images)
         if any(question.given for question in self.questions):
-            self._refuse_circles()
+            self._check_cycles()
         for name, telling in self.tellings.items():
-            self._refuse_lacking(f"telling {name!r}", telling.images)
+            self._check_image_numbers(f"telling {name!r}", telling.images)
         return self
 
-    def _refuse_lacking(self, who: str, numbers: list[int] | None) -> None:
+    def _check_image_numbers(self, owner: str, numbers: list[int] | None) -> None:
         for number in numbers or []:
             if not 0 <= number < len(self.images):
-                raise ValueError(f"{who} names image {number}; there are {len(self.images)}")
+                raise ValueError(f"{owner} names image {number}; there are {len(self.images)}")
 
-    def _refuse_circles(self) -> None:
+    def _check_cycles(self) -> None:
         waiting = {question.id: set(question.given) for question in self.questions}
-        while ready := [id for id, given in waiting.items() if not given & waiting.keys()]:
+        while ready := [id for id, earlier in waiting.items() if not earlier & waiting.keys()]:
             for id in ready:
                 del waiting[id]
         if waiting:
-            raise ValueError(f"questions {', '.join(waiting)} are given to each other in a circle")
+            raise ValueError(f"questions {', '.join(waiting)} build on each other in a cycle; check `given`")
 
     @property
-    def resampled_as(self) -> str:
-        """What resampling and splitting work on: the cluster, by default the case itself."""
+    def cluster_id(self) -> str:
+        """The unit of resampling and splitting: the cluster, by default the case itself."""
         return self.cluster or self.id
 
-    def told_as(self, name: str) -> Telling | None:
-        """A telling by its name. A case with neither tellings nor images is told in text as it is."""
+    def telling_named(self, name: str) -> Telling | None:
+        """A telling by its name. A case with no tellings and no images is its own `text` telling."""
         if name == "text" and not self.tellings and not self.images:
             return Telling()
         return self.tellings.get(name)
 
     def as_written(self) -> dict[str, Any]:
-        """The case as its file had it: only what was given, unknown fields included."""
+        """The case as in its file: the fields that were set, unknown ones included."""
         return self.model_dump(exclude_unset=True)
+
+    def _repr_html_(self) -> str:
+        from wardround.core.case_html import case_html
+
+        return case_html(self)
+
+
+def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a JSON object that have a value."""
+    return {key: value for key, value in fields.items() if value not in (None, "", [], {})}

@@ -1,6 +1,4 @@
-"""Condition: how a question is put, one value on each axis."""
-
-from __future__ import annotations
+"""Condition: how a question is asked, one value on each axis."""
 
 import re
 from collections.abc import Mapping
@@ -21,16 +19,17 @@ PROBES = (
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its values (the first is the default), and what else it may be."""
+    """One axis: its fixed values (the first is the default), and a pattern of further ones."""
 
     values: tuple[str, ...]
-    others: re.Pattern[str] | None = None
+    pattern: re.Pattern[str] | None = None
 
 
 def _input_lists() -> tuple[str, ...]:
-    chosen = product([True, False], repeat=3)
     return tuple(
-        "+".join(name for name, shown in zip(INPUTS, flags, strict=True) if shown) for flags in chosen if any(flags)
+        "+".join(name for name, is_shown in zip(INPUTS, flags, strict=True) if is_shown)
+        for flags in product([True, False], repeat=3)
+        if any(flags)
     )
 
 
@@ -39,9 +38,9 @@ AXES: Mapping[str, Axis] = {
     "telling": Axis(("own", "text", "multimodal")),
     "evidence": Axis(
         ("none", "reference", "rag", "agent", "reference-masked", "reference-shuffled"),
-        re.compile(r"rag@[a-z0-9][a-z0-9_-]*|reference\+\d{1,3}"),  # a named search; so many others mixed in
+        re.compile(r"rag@[a-z0-9][a-z0-9_-]*|reference\+\d{1,3}"),  # a named search; the number of unrelated documents
     ),
-    "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_]+@(L[0-2]|\d+(\.\d+)?)")),
+    "degradation": Axis(("none", "assigned", "stored"), re.compile(r"[a-z_][a-z0-9_]*@(L[0-2]|\d+(\.\d+)?)")),
     "without": Axis(("none",), re.compile(r"\S(.*\S)?")),
     "carry": Axis(("own", "gold", "wrong", "none")),
     "confidence": Axis(("none", "verbal", "votes", "logprobs")),
@@ -50,22 +49,22 @@ AXES: Mapping[str, Axis] = {
     "options": Axis(("as-given", "shuffled", "rotated")),
     "reasoning": Axis(("as-is", "on", "off")),
     "prompt": Axis(("paper",), re.compile(r"[a-z0-9][a-z0-9_-]*")),
-    "probe": Axis(  # of what a candidate remembers; options@0 is the options in their own order, others are shuffled
+    "probe": Axis(  # of leakage; options@0 is the options in their own order, other numbers are shuffled
         ("none", *PROBES),
         re.compile(r"options@\d{1,2}"),
     ),
 }
-LATER = ("probe",)  # not told where it has its default, so that what was asked before it existed stays the same
+ADDED_LATER = ("probe",)  # left out at its default, so that older conditions stay the same
 DEFAULTS = {name: axis.values[0] for name, axis in AXES.items()}
 
 
 def check_value(axis_name: str, value: object) -> str:
-    """The value as it is, or one line that says which values the axis has."""
+    """Returns the value, or raises an error that lists the axis' values."""
     axis = AXES.get(axis_name)
     if axis is None:
         raise WardroundError(f"unknown axis {axis_name!r}; the axes are {', '.join(AXES)}")
     fits = isinstance(value, str) and (
-        value in axis.values or (axis.others is not None and axis.others.fullmatch(value) is not None)
+        value in axis.values or (axis.pattern is not None and axis.pattern.fullmatch(value) is not None)
     )
     if not fits:
         raise WardroundError(f"{axis_name} = {value!r}: expected one of {', '.join(axis.values)}")
@@ -102,11 +101,11 @@ class Condition:
     @cached_property
     def json(self) -> str:
         """All axes, as marks carry them."""
-        return canonical_json({n: v for n, v in self.values.items() if n not in LATER or v != DEFAULTS[n]})
+        return canonical_json({n: v for n, v in self.values.items() if n not in ADDED_LATER or v != DEFAULTS[n]})
 
     @cached_property
-    def looks(self) -> bool:
-        """Whether a candidate that sees would be sent at least one image, if the case has any."""
+    def sends_images(self) -> bool:
+        """Whether a candidate that sees gets the images of the case, if it has any."""
         return self.shows("images") and self.images != "none" and self.stem == "full"
 
     def shows(self, part: str) -> bool:
@@ -114,6 +113,6 @@ class Condition:
         return self.inputs == "all" or part in self.inputs.split("+")
 
 
-def crossed(axes: Mapping[str, list[str]]) -> list[Condition]:
-    """The product of the axes that a study names, in the order in which it names them."""
+def cross_axes(axes: Mapping[str, list[str]]) -> list[Condition]:
+    """The product of a study's axes, in the study's order."""
     return [Condition(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]

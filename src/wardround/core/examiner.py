@@ -1,6 +1,4 @@
-"""Hall: what a protocol can do. Protocols are written against this and nothing else."""
-
-from __future__ import annotations
+"""Examiner: all that a protocol can do. Protocols are written against this interface and nothing else."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -13,50 +11,42 @@ from wardround.core.evidence import NO_EVIDENCE, Evidence
 from wardround.core.study import Literature
 
 
-class Hall(Protocol):
-    """One sitting of one candidate over one case under one condition, in one trial.
+class Examiner(Protocol):
+    """Examines one candidate on one case under one condition in one trial.
 
-    A protocol is a plain async function over a hall. It is run again from the start after a stop, so it
-    must be pure: no clock, no `random` (use `hall.random`), no iteration over sets.
+    A protocol is a plain async function of an examiner. It is run again from the start after a stop, so it must be
+    pure: no clock, no `random` (use `examiner.random`), no iteration over sets.
     """
 
     trial: int
-
-    @property
-    def case(self) -> Case: ...
-
-    @property
-    def condition(self) -> Condition: ...
+    case: Case
+    condition: Condition
+    search_mode: str  # how the candidate searches: `calls` (tool calls), `text` (lines of text) or `own`
 
     @property
     def literature(self) -> Literature:
-        """How the study has documents found."""
-        ...
-
-    @property
-    def searching(self) -> str:
-        """How the candidate can search: `calls` (tools), `text` (lines of text), or `own` (it has means of its own)."""
+        """The study's search settings."""
         ...
 
     async def ask(
         self,
         question: Question,
         *,
-        given: Mapping[str, Answer] | None = None,
+        earlier_answers: Mapping[str, Answer] | None = None,
         evidence: Evidence = NO_EVIDENCE,
         step: str | None = None,
-        after: Sequence[Message] = (),
+        transcript: Sequence[Message] = (),
         tools: Sequence[dict[str, Any]] = (),
     ) -> Answer:
-        """Renders the Ask, and calls the candidate only where there is no stored answer.
+        """Renders the Ask, and calls the candidate only if there is no stored answer.
 
-        With a `step` the answer is one on the way to that of the question, and is not marked; the step names the
-        prompt. `after` is what was said since the case was put.
+        With a `step`, which names the prompt, the answer is an intermediate one and is not marked. `transcript` holds
+        the messages since the case was shown.
         """
         ...
 
     def tokens(self, messages: Sequence[Message]) -> int:
-        """About how many tokens messages are, by our own estimate."""
+        """Our own estimate of the number of tokens."""
         ...
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
@@ -64,5 +54,5 @@ class Hall(Protocol):
         ...
 
     def random(self, name: str) -> random.Random:
-        """A stream of random numbers that is the same on every restart."""
+        """A random stream that is the same on every restart."""
         ...

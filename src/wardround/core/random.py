@@ -1,6 +1,6 @@
-"""Random streams that depend on the study's seed and on a fixed name, and on nothing else."""
+"""Random streams that depend on a seed and on fixed names, and on nothing else: the same on every machine."""
 
-from __future__ import annotations
+import random
 
 import numpy as np
 
@@ -8,5 +8,10 @@ from wardround.core.canonical import blake
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """The stream of this name; asked for again, it starts again."""
+    """numpy's generator for the study's seed and this name; asked for again, it starts again."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(blake([seed, name])[:16], "big")))
+
+
+def seeded(*names: object) -> random.Random:
+    """Python's generator for these names, the seed among them; asked for again, it starts again."""
+    return random.Random(int.from_bytes(blake([str(name) for name in names])[:8], "big"))

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+import tomli_w
+from pydantic import Field, field_validator, model_validator
 
 from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
-from wardround.core.condition import Condition, check_value, crossed
+from wardround.core.condition import Condition, check_value, cross_axes
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.field_errors import said, where
+from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
 
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SamplingSettings(Table):
-    """What is not given is not sent."""
+class SamplingSettings(StrictTable):
+    """Sampling values; those that are not set are not sent."""
 
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -32,12 +28,12 @@ class SamplingSettings(Table):
     stop: list[str] | None = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def explicit_sampling(self) -> dict[str, Any]:
         return {name: value for name in SAMPLING_KEYS if (value := getattr(self, name)) is not None}
 
 
 class CandidateSettings(SamplingSettings):
-    """Whoever answers, as the study names them."""
+    """A candidate as the study names it."""
 
     name: str = Field(min_length=1)
     provider: str = Field(min_length=1)
@@ -58,33 +54,30 @@ class CandidateSettings(SamplingSettings):
     cutoff: str | None = None
     send_seed: bool = False
     fixed_sampling: bool = False
-    tools: Literal["calls", "text"] = "calls"  # how it is offered a search: tool calls, or lines of text
+    tools: Literal["calls", "text"] = "calls"  # how it searches: by tool calls or by lines of text
 
     @property
     def identity(self) -> Identity:
         return Identity(self.provider, self.model, self.revision, self.extra_body)
 
+    def sampling(self, max_tokens: int) -> Sampling:
+        """Its own sampling outside of a study; by default temperature 0 and a short reply."""
+        return _make_sampling({"temperature": 0.0, "max_tokens": max_tokens, **self.explicit_sampling})
+
 
 class JudgeSettings(CandidateSettings):
-    """Who marks open answers: a candidate in a role of its own, or the rule `lexical`."""
+    """The judge of open answers: a model, or the rule `lexical`."""
 
     name: str = "judge"
-    errors: bool = False  # whether it also names the kind of error behind each wrong answer
+    errors: bool = False  # whether it also names the error class of wrong answers
 
     @property
     def is_rule(self) -> bool:
         return self.provider == "lexical"
 
-    def sampling(self, max_tokens: int) -> Sampling:
-        """A judge has settings of its own: temperature 0 and a short reply, unless it is given others."""
-        told = {"temperature": 0.0, "max_tokens": max_tokens, **self.given}
-        if "stop" in told:
-            told["stop"] = tuple(told["stop"])
-        return Sampling(**told)
 
-
-class Search(Table):
-    """How documents are found. The defaults are the paper's (CURE), but for the retrievers: all that the index has."""
+class SearchSettings(StrictTable):
+    """How documents are searched. The defaults are the paper's (CURE), except the retrievers: all of the index."""
 
     retrievers: list[str] = []
     depth: int = Field(default=5, ge=1, le=1000)
@@ -96,41 +89,41 @@ class Search(Table):
     query: Literal["case", "candidate"] = "case"
 
 
-class Agent(Table):
-    """How far an agent may go (our choice: the paper's agent was bound by other means)."""
+class AgentLimits(StrictTable):
+    """The limits of an agent (our choice: the paper's agent was limited by other means)."""
 
     turns: int = Field(default=8, ge=1, le=100)
     searches: int = Field(default=5, ge=1, le=100)
-    tokens: int = Field(default=24_000, ge=1)  # of all that was said, by our estimate
-    step_tokens: int = Field(default=512, ge=1)  # of one reply on the way
+    tokens: int = Field(default=24_000, ge=1)  # of the transcript, by our estimate
+    step_tokens: int = Field(default=512, ge=1)  # of one intermediate reply
     hits: int = Field(default=5, ge=1, le=50)
 
 
-class Literature(Search):
-    """The index that evidence comes from, and how it is searched. `searches` are named others, for `rag@NAME`."""
+class Literature(SearchSettings):
+    """The index of the literature, and how it is searched. `searches` are further ones, for `rag@NAME`."""
 
     index: str = Field(min_length=1)
     since: int | None = None
     until: int | None = None
     publication_types: list[str] = []
-    searches: dict[str, Search] = {}
-    agent: Agent = Agent()
-    support: Literal["lexical", "judge"] = "lexical"  # who says whether documents support a diagnosis
+    searches: dict[str, SearchSettings] = {}
+    agent: AgentLimits = AgentLimits()
+    support: Literal["lexical", "judge"] = "lexical"  # decides whether documents support a diagnosis
 
-    def search_named(self, evidence: str) -> Search:
-        """The search of a value of the axis evidence."""
+    def search_named(self, evidence: str) -> SearchSettings:
+        """The search of a value of the axis `evidence`."""
         return self.searches[evidence.removeprefix("rag@")] if evidence.startswith("rag@") else self
 
 
-class Budget(Table):
-    """Whichever is reached first stops the run cleanly."""
+class Budget(StrictTable):
+    """The limit that is reached first stops the run cleanly."""
 
     requests: int | None = Field(default=None, ge=0)
     tokens: int | None = Field(default=None, ge=0)
     money: float | None = Field(default=None, ge=0)
 
 
-class Family(Table):
+class Family(StrictTable):
     """One family of paired comparisons, fixed before the run."""
 
     measure: str
@@ -138,7 +131,7 @@ class Family(Table):
     reference: str | None = None
 
 
-class Study(Table):
+class Study(StrictTable):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     cases: str = Field(min_length=1)
     questions: list[str] = ["all"]
@@ -156,7 +149,7 @@ class Study(Table):
 
     @field_validator("questions", mode="before")
     @classmethod
-    def _one_or_several(cls, value: object) -> object:
+    def _as_list(cls, value: object) -> object:
         return [value] if isinstance(value, str) else value
 
     @field_validator("conditions", mode="before")
@@ -165,8 +158,8 @@ class Study(Table):
         if not isinstance(value, dict):
             return value
         axes: dict[str, list[str]] = {}
-        for axis, chosen in value.items():
-            values = chosen if isinstance(chosen, list) else [chosen]
+        for axis, setting in value.items():
+            values = setting if isinstance(setting, list) else [setting]
             if not values:
                 raise ValueError(f"{axis} = []: an axis needs at least one value")
             try:
@@ -174,31 +167,31 @@ class Study(Table):
             except WardroundError as error:
                 raise ValueError(str(error)) from None
             if len(set(axes[axis])) != len(values):
-                raise ValueError(f"{axis}: a value is there twice")
+                raise ValueError(f"{axis}: a value is listed twice")
         return axes
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Study:
+    def _check_consistency(self) -> Study:
         names = [candidate.name for candidate in self.candidates]
         identities = [blake(candidate.identity.named) for candidate in self.candidates]
-        for place, (name, identity) in enumerate(zip(names, identities, strict=True)):
-            if name in names[:place]:
+        for index, (name, identity) in enumerate(zip(names, identities, strict=True)):
+            if name in names[:index]:
                 raise ValueError(f"two candidates are named {name!r}")
-            if identity in identities[:place]:
+            if identity in identities[:index]:
                 other = names[identities.index(identity)]
                 raise ValueError(
                     f"candidates {other!r} and {name!r} would share their answers (same provider, model, "
-                    "revision and extra_body): give one another revision"
+                    "revision and extra_body); give one of them another `revision`"
                 )
-        self._refuse_without_literature()
+        self._check_literature()
         return self
 
-    def _refuse_without_literature(self) -> None:
+    def _check_literature(self) -> None:
         for value in self.conditions.get("evidence", []):
             if value == "none":
                 continue
             if self.literature is None:
-                raise ValueError(f"evidence = {value!r} needs [literature] with the index that documents come from")
+                raise ValueError(f"evidence = {value!r} needs [literature] with an `index`")
             if value.startswith("rag@") and value.removeprefix("rag@") not in self.literature.searches:
                 raise ValueError(
                     f"evidence = {value!r}: there is no [literature.searches.{value.removeprefix('rag@')}]"
@@ -209,72 +202,59 @@ class Study(Table):
 
     @cached_property
     def all_conditions(self) -> list[Condition]:
-        return crossed(self.conditions)
+        return cross_axes(self.conditions)
 
     @property
     def varied_axes(self) -> list[str]:
-        """The axes with more than one value: those that slices name."""
+        """The axes with more than one value, which slices name."""
         return [axis for axis, values in self.conditions.items() if len(values) > 1]
 
     @property
     def hash(self) -> str:
-        """What a run folder is bound to: everything but how fast, how long and at what price."""
-        told = self.model_dump(exclude={"budget"})
+        """The hash that a run folder is bound to: everything but budget, pace and prices."""
+        content = self.model_dump(exclude={"budget"})
         if self.literature is None:
-            del told["literature"]
+            del content["literature"]
         elif self.literature.support == "lexical":
-            del told["literature"]["support"]
-        for candidate in [*told["candidates"], *([told["judge"]] if told["judge"] else [])]:
-            for pace in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
-                candidate.pop(pace)
-            # a study without them keeps its hash
-            for later, default in (("tools", "calls"), ("command", None), ("errors", False)):
-                if candidate.get(later, ...) == default:
-                    del candidate[later]
-        return blake(told).hex()
+            del content["literature"]["support"]
+        for candidate in [*content["candidates"], *([content["judge"]] if content["judge"] else [])]:
+            for key in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
+                candidate.pop(key)
+            # keys that were added later are left out at their defaults: older studies keep their hash
+            for key, default in (("tools", "calls"), ("command", None), ("errors", False)):
+                if candidate.get(key, ...) == default:
+                    del candidate[key]
+        return blake(content).hex()
+
+    def to_toml(self) -> str:
+        """The text of a study file that says the same."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_defaults=True))
 
     def sampling_for(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
-        """The study's sampling wins over the candidate's own, unless the candidate's is fixed."""
-        own, studys = candidate.given, self.sampling.given
-        merged = {**studys, **own} if candidate.fixed_sampling else {**own, **studys}
-        if "stop" in merged:
-            merged["stop"] = tuple(merged["stop"])
-        reasoning = {"as-is": None, "on": True, "off": False}[condition.reasoning]
-        return Sampling(**merged, reasoning=reasoning)
+        """The study's sampling takes precedence over the candidate's own, unless that is fixed."""
+        own, of_study = candidate.explicit_sampling, self.sampling.explicit_sampling
+        merged = {**of_study, **own} if candidate.fixed_sampling else {**own, **of_study}
+        return _make_sampling(merged | {"reasoning": {"as-is": None, "on": True, "off": False}[condition.reasoning]})
+
+
+def _make_sampling(values: dict[str, Any]) -> Sampling:
+    stop = values.get("stop")
+    return Sampling(**values | {"stop": None if stop is None else tuple(stop)})
 
 
 def load_study(path: Path) -> Study:
-    """Reads a study file; whatever is wrong is one line that names the file and the key."""
-    return study_from(_toml(path, "study"), path)
+    """Reads a study file. An error names the file and the key."""
+    return parse_study(read_toml(path, "study"), path)
 
 
 def load_judge(path: Path) -> JudgeSettings:
-    """Reads the [judge] of a TOML file: of a study, or of a file that holds nothing else."""
-    told = _toml(path, "judge").get("judge")
-    if not isinstance(told, dict):
-        raise BadInput(path, "there is no [judge] in it")
-    try:
-        return JudgeSettings.model_validate(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(path, said(first), field=where(("judge", *first["loc"]))) from None
+    """Reads the [judge] of a TOML file, of a study or alone."""
+    table = read_toml(path, "judge").get("judge")
+    if not isinstance(table, dict):
+        raise BadInput(path, "has no table [judge]")
+    return parse_table(JudgeSettings, table, path, "judge")
 
 
-def _toml(path: Path, kind: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin files with a mark
-    except FileNotFoundError:
-        raise BadInput(path, f"there is no such {kind} file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(path, f"cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(path, f"is not TOML: {error}") from None
-
-
-def study_from(told: dict[str, Any], path: Path) -> Study:
-    """A study from its parsed table; `path` is what messages name."""
-    try:
-        return Study.model_validate(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(path, said(first), field=where(first["loc"])) from None
+def parse_study(table: dict[str, Any], path: Path) -> Study:
+    """A study from its parsed table; error messages name `path`."""
+    return parse_table(Study, table, path)

@@ -1,32 +1,32 @@
-"""Degraded copies of an image file: each a PNG beside its record, written whole or not at all."""
+"""Degraded copies of an image file: each a PNG with a record, written whole or not at all."""
 
-from __future__ import annotations
-
-import os
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wardround.cases.images import pixels, recipe_for
-from wardround.cases.images.png import png
+from wardround.cases.images.png import encode_png
 from wardround.cases.images.recipe import kind_of
 from wardround.cases.images.window import Pixels, Values
 from wardround.core.canonical import sha256_file
 from wardround.core.case import Image
 from wardround.core.errors import BadInput, Problem, WardroundError
+from wardround.core.files import write_file
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.quality import measured
-from wardround.degrade.rendering import Degraded, rendered
-from wardround.degrade.severities import Profile, Space, profile_named
-from wardround.degrade.types import TAXONOMY
+from wardround.degrade.quality import measure_quality
+from wardround.degrade.rendering import DegradationResult, apply_degradation
+from wardround.degrade.severities import Profile, Space, load_profile
+from wardround.degrade.types import degradation_type, table_position
 
-Record = dict[str, Any]
+RECORDS_FILE = "degradations.jsonl"
+CopyRecord = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Copy:
-    """One degraded image to be made: what it is made by, and its path in the folder of copies."""
+class DegradedCopy:
+    """One degraded image to make: type, severity, and its path in the folder of copies."""
 
     type: str
     severity: float
@@ -34,77 +34,82 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Job:
+class CopyJob:
     """An image file, how it is shown, and which copies are to be made of it."""
 
     file: Path
     image: Image  # as its case names it; its path is what records call the source
-    copies: tuple[Copy, ...]
+    copies: tuple[DegradedCopy, ...]
     out: Path
     profile: str
 
 
-class Alteration:
-    """Draws one degradation: on the Hounsfield units of a file that has them, else on what is shown."""
+class CopyRenderer:
+    """Draws one degradation: on the Hounsfield units of a file that has them, else on the displayed image."""
 
-    def __init__(self, copy: Copy, profile: str) -> None:
+    def __init__(self, copy: DegradedCopy, profile: str) -> None:
         self._copy, self._profile = copy, profile
-        self.done: Degraded | None = None
+        self.result: DegradationResult | None = None
         self.space: Space = "display"
 
-    def hounsfield(self, values: Values) -> Values:
-        return self._drawn(values, "hu") if TAXONOMY[self._copy.type].modality == "CT" else values
+    def render_hounsfield(self, values: Values) -> Values:
+        return self._draw(values, "hu") if degradation_type(self._copy.type).modality == "CT" else values
 
-    def shown(self, pixels: Pixels) -> Pixels:
-        return pixels if self.done else self._drawn(pixels, "display")
+    def render_display(self, pixels: Pixels) -> Pixels:
+        return pixels if self.result else self._draw(pixels, "display")
 
-    def _drawn(self, values: Values, space: Space) -> Values:
-        self.done, self.space = rendered(values, self._copy.type, self._copy.severity, self._profile, space), space
-        return self.done.image
+    def _draw(self, values: Values, space: Space) -> Values:
+        self.space = space
+        self.result = apply_degradation(values, self._copy.type, self._copy.severity, self._profile, space)
+        return self.result.image
 
 
-def make_copies(job: Job) -> list[Record] | Problem:
-    """Writes the copies of one image and says what they are, or what is wrong with the image."""
+def make_copies(job: CopyJob) -> list[CopyRecord] | Problem:
+    """Writes the copies of one image; returns their records, or the problem with the image."""
     try:
-        return list(_made(job))
+        return list(_write_copies(job))
     except BadInput as error:
         return error.problem
     except WardroundError as error:
         return Problem(job.file, None, None, str(error))
 
 
-def displayed(file: Path, image: Image, altered: Alteration | None = None) -> Pixels:
+def load_displayed(file: Path, image: Image, renderer: CopyRenderer | None = None) -> Pixels:
     """The image as it is first shown, in its own size."""
     recipe = tuple(step for step in recipe_for(image) if step[0] != "fit")
-    return pixels(file, image.frame, recipe, altered)
+    return pixels(file, image.frame, recipe, renderer)
 
 
-def _made(job: Job) -> Iterator[Record]:
-    clean = displayed(job.file, job.image)
-    body, profile, source = body_mask(clean), profile_named(job.profile), sha256_file(job.file)
+def _write_copies(job: CopyJob) -> Iterator[CopyRecord]:
+    clean = load_displayed(job.file, job.image)
+    body, profile, source_sha256 = body_mask(clean), load_profile(job.profile), sha256_file(job.file)
     for copy in job.copies:
-        alteration = Alteration(copy, job.profile)
-        if TAXONOMY[copy.type].modality == "CT" and kind_of(job.file.name) != "raster":
-            shown = displayed(job.file, job.image, alteration)
+        renderer = CopyRenderer(copy, job.profile)
+        if degradation_type(copy.type).modality == "CT" and kind_of(job.file.name) != "raster":
+            degraded = load_displayed(job.file, job.image, renderer)
         else:
-            shown = alteration.shown(clean)
-        assert alteration.done is not None
+            degraded = renderer.render_display(clean)
+        assert renderer.result is not None
+        data = encode_png(degraded)
+        path = job.out / copy.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, data)
         yield {
             "image": copy.path,
-            "bytes": _written(shown, job.out / copy.path),
+            "bytes": len(data),
             "source": job.image.path,
-            "source_sha256": source,
-            **expected(copy, alteration.space, profile),
-            "seed": alteration.done.seed,
-            **measured(clean, shown, body),
+            "source_sha256": source_sha256,
+            **expected_record(copy, renderer.space, profile),
+            "seed": renderer.result.seed,
+            **measure_quality(clean, degraded, body),
         }
 
 
-def expected(copy: Copy, space: Space, profile: Profile) -> Record:
-    """What the record of a copy says of how it was made."""
+def expected_record(copy: DegradedCopy, space: Space, profile: Profile) -> CopyRecord:
+    """The part of a copy's record that says how it is made."""
     return {
         "type": copy.type,
-        "version": TAXONOMY[copy.type].version,
+        "version": degradation_type(copy.type).version,
         "severity": copy.severity,
         "space": space,
         "parameters": profile.at(copy.type, copy.severity, space),
@@ -113,13 +118,54 @@ def expected(copy: Copy, space: Space, profile: Profile) -> Record:
     }
 
 
-def _written(shown: Pixels, path: Path) -> int:
-    data = png(shown)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(data)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return len(data)
+class CopyRecords:
+    """The records of the copies in a folder: one line each, appended as it is made, sorted at the end.
+
+    A line that a crash cut off is ignored.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder, folder / RECORDS_FILE
+        self._by_path: dict[str, CopyRecord] = {}
+        if self._file.is_file():
+            for line in self._file.read_bytes().splitlines():
+                try:
+                    record = json.loads(line)
+                    _sort_key(record)
+                except (ValueError, KeyError, TypeError):
+                    continue
+                self._by_path[record["image"]] = record
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._by_path
+
+    def is_current(self, copy: DegradedCopy, source: str, source_sha256: str, profile: Profile) -> bool:
+        """Whether a copy is there, made of this file as it would be made now."""
+        record = self._by_path.get(copy.path)
+        if record is None or record.get("space") not in ("display", "hu"):
+            return False
+        expected = {"source": source, "source_sha256": source_sha256}
+        expected |= expected_record(copy, record["space"], profile)
+        file = self._folder / copy.path
+        is_same = all(record.get(name) == value for name, value in expected.items())
+        return is_same and file.is_file() and file.stat().st_size == record.get("bytes")
+
+    def add(self, records: Iterable[CopyRecord]) -> None:
+        """Appends records to the file at once."""
+        with self._file.open("a", encoding="utf-8", newline="\n") as file:
+            for record in records:
+                self._by_path[record["image"]] = record
+                file.write(_json_line(record))
+
+    def write_sorted(self) -> None:
+        """Writes the records of all copies that are there, by source, type and severity."""
+        records = [record for path, record in self._by_path.items() if (self._folder / path).is_file()]
+        write_file(self._file, "".join(map(_json_line, sorted(records, key=_sort_key))))
+
+
+def _json_line(record: CopyRecord) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _sort_key(record: CopyRecord) -> tuple[str, tuple[int, str], float, str]:
+    return record["source"], table_position(record["type"]), float(record["severity"]), record["image"]

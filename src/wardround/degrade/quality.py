@@ -1,11 +1,9 @@
-"""How far a degraded image is from its original: PSNR and SSIM, and the contrast-to-noise of what is to be seen.
+"""How far a degraded image is from its original: PSNR and SSIM, and the contrast-to-noise ratio of a target.
 
 Each can be taken over the body alone: black around a patient flatters PSNR and exaggerates what noise does to SSIM.
-For a turned or moved image neither says much. White is that of the depth in use, colours are looked at by their luma
-except in PSNR, and alpha is left out.
+For a turned or moved image neither says much. White is that of the depth in use; colours count by their luma,
+except in PSNR; alpha is left out.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -14,27 +12,28 @@ import numpy as np
 from wardround.core.errors import WardroundError
 from wardround.degrade.operations.blur import gaussian
 from wardround.degrade.operations.body import Mask
-from wardround.degrade.rendering import LUMA, Image, Stored, white_of
+from wardround.degrade.rendering import LUMA, StoredPixels, white_of
+from wardround.degrade.signature import Image
 
 SIGMA = 1.5  # Wang et al. 2004: a Gaussian window of 11 x 11
 HALF = 5
 K1, K2 = 0.01, 0.03
 
 
-def psnr(clean: Stored, degraded: Stored, inside: Mask | None = None) -> float:
+def psnr(clean: StoredPixels, degraded: StoredPixels, inside: Mask | None = None) -> float:
     """Peak signal-to-noise ratio in decibels; infinite where nothing differs."""
-    return _decibels(_error(*_seen(clean, degraded)), inside)
+    return _decibels(_error(*_normalize(clean, degraded)), inside)
 
 
-def ssim(clean: Stored, degraded: Stored, inside: Mask | None = None) -> float:
+def ssim(clean: StoredPixels, degraded: StoredPixels, inside: Mask | None = None) -> float:
     """Mean structural similarity where the window lies within the image, or everywhere where it never does."""
-    return _mean_within(_similarity(*_seen(clean, degraded)), inside)
+    return _mean_within(_similarity(*_normalize(clean, degraded)), inside)
 
 
-def contrast_to_noise(image: Stored, disc: Mask, ring: Mask, inside: Mask | None = None) -> float:
+def contrast_to_noise(image: StoredPixels, disc: Mask, ring: Mask, inside: Mask | None = None) -> float:
     """How far the mean of a disc is from that of the ring around it, in standard deviations of the ring."""
-    (seen,) = _seen(image)
-    grey = _grey(seen).astype(np.float64)
+    (normalized,) = _normalize(image)
+    grey = _grey(normalized).astype(np.float64)
     within, around = (grey[mask if inside is None else mask & inside] for mask in (disc, ring))
     contrast, noise = abs(within.mean() - around.mean()), around.std()
     if noise == 0:
@@ -42,30 +41,30 @@ def contrast_to_noise(image: Stored, disc: Mask, ring: Mask, inside: Mask | None
     return float(contrast / noise)
 
 
-def measured(clean: Stored, degraded: Stored, body: Mask) -> dict[str, float | None]:
-    """What the record of a degraded image says of it; None stands for infinite."""
-    pair = _seen(clean, degraded)
+def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> dict[str, float | None]:
+    """PSNR and SSIM, over the whole image and inside the body; None stands for infinite."""
+    pair = _normalize(clean, degraded)
     error, similar = _error(*pair), _similarity(*pair)
-    found = {
+    quality = {
         "psnr": _decibels(error, None),
         "ssim": _mean_within(similar, None),
         "psnr_body": _decibels(error, body),
         "ssim_body": _mean_within(similar, body),
     }
-    return {name: round(value, 4) if math.isfinite(value) else None for name, value in found.items()}
+    return {name: round(value, 4) if math.isfinite(value) else None for name, value in quality.items()}
 
 
-def _seen(clean: Stored, *others: Stored) -> list[Image]:
+def _normalize(clean: StoredPixels, *others: StoredPixels) -> list[Image]:
     """Images as (h, w, 1 or 3) from black 0 to white 1, without alpha."""
     channels = 3 if clean.ndim == 3 and clean.shape[2] >= 3 else 1
-    pictures = []
+    normalized = []
     white = white_of(clean.reshape(*clean.shape[:2], -1)[..., :channels])
     for image in (clean, *others):
         if image.shape != clean.shape or image.dtype != clean.dtype or image.dtype not in (np.uint8, np.uint16):
-            raise WardroundError("images that are compared have one shape and 8 or 16 bits")
+            raise WardroundError("images can be compared if they have one shape and 8 or 16 bits")
         picture = image.reshape(*image.shape[:2], -1)[..., :channels]
-        pictures.append(picture.astype(np.float32) / np.float32(white))
-    return pictures
+        normalized.append(picture.astype(np.float32) / np.float32(white))
+    return normalized
 
 
 def _grey(image: Image) -> Image:
@@ -87,7 +86,7 @@ def _similarity(before: Image, after: Image) -> Image:
     """Wang et al. 2004, eq. 13, at every pixel."""
     middle = np.float32(_grey(before).mean(dtype=np.float64))  # squares of small numbers are the more exact
     x, y = _grey(before) - middle, _grey(after) - middle
-    mean_x, mean_y, xx, yy, xy = (gaussian(each, SIGMA) for each in (x, y, x * x, y * y, x * y))
+    mean_x, mean_y, xx, yy, xy = (gaussian(values, SIGMA) for values in (x, y, x * x, y * y, x * y))
     c1, c2 = np.float32(K1**2), np.float32(K2**2)
     xx, yy, xy = xx - mean_x * mean_x, yy - mean_y * mean_y, xy - mean_x * mean_y
     mean_x, mean_y = mean_x + middle, mean_y + middle
@@ -99,7 +98,7 @@ def _similarity(before: Image, after: Image) -> Image:
 def _mean_within(similar: Image, inside: Mask | None) -> float:
     counted = np.zeros(similar.shape, bool)
     counted[HALF:-HALF, HALF:-HALF] = True
-    for wanted in (counted if inside is None else counted & inside, inside):
-        if wanted is not None and wanted.any():
-            return float(similar[wanted].mean(dtype=np.float64))
+    for mask in (counted if inside is None else counted & inside, inside):
+        if mask is not None and mask.any():
+            return float(similar[mask].mean(dtype=np.float64))
     return float(similar.mean(dtype=np.float64))

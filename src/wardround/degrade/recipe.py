@@ -1,8 +1,8 @@
-"""Degraded images made sendable: the steps that degrading adds to a recipe, and the function that follows them.
+"""The steps that a degradation adds to an image's recipe, and the function that renders such a recipe.
 
-A CT file in Hounsfield units is degraded in them, before its window, by the three types that imitate a CT scanner.
-Everything else is done to the image as it is shown. What a step does is all in it: the type, the severity and the
-parameters, for the file as it is shown and, where it may be in Hounsfield units, for those.
+The types of CT degrade a CT file in its Hounsfield units, before its window. Everything else is done to the image as
+it is shown. A step holds all that it needs: the type, the severity and the parameters, for the image as it is shown
+and, if the file may be in Hounsfield units, for those.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wardround.cases.encoded import Encoded
+from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.images import render
 from wardround.cases.images.recipe import kind_of
 from wardround.core.ask import Step
@@ -24,49 +24,49 @@ if TYPE_CHECKING:  # a worker imports these only when there is something to degr
 STEP = "degrade"
 
 
-def with_degradations(
+def add_degradations(
     recipe: tuple[Step, ...], image: Image, degradations: Iterable[tuple[str, float]], profile: Profile
 ) -> tuple[Step, ...]:
     """The recipe with a step for each degradation that fits the image's modality, after the window."""
-    from wardround.degrade.types import TAXONOMY, fits
+    from wardround.degrade.types import degradation_type, fits
 
     steps: list[Step] = []
     for type, severity in degradations:
         if severity > 0 and fits(type, image.modality):
-            drawn: dict[str, Any] = {"type": type, "severity": severity, "display": profile.at(type, severity)}
-            if TAXONOMY[type].modality == "CT" and kind_of(image.path) != "raster":
-                drawn["hu"] = profile.at(type, severity, "hu")
-            steps.append((STEP, drawn, TAXONOMY[type].version))
-    place = 1 + [name for name, _, _ in recipe].index("window")
-    return (*recipe[:place], *steps, *recipe[place:])
+            parameters: dict[str, Any] = {"type": type, "severity": severity, "display": profile.at(type, severity)}
+            if degradation_type(type).modality == "CT" and kind_of(image.path) != "raster":
+                parameters["hu"] = profile.at(type, severity, "hu")
+            steps.append((STEP, parameters, degradation_type(type).version))
+    position = 1 + [name for name, _, _ in recipe].index("window")
+    return (*recipe[:position], *steps, *recipe[position:])
 
 
-def render_degraded(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> Encoded:
+def render_degraded(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> EncodedImage:
     """The image as it is sent, degraded where the recipe says so."""
     plain = tuple(step for step in recipe if step[0] != STEP)
-    drawing = Drawing([parameters for name, parameters, _ in recipe if name == STEP])
-    return render(path, frame, plain, drawing if drawing.steps else None)
+    renderer = RecipeRenderer([parameters for name, parameters, _ in recipe if name == STEP])
+    return render(path, frame, plain, renderer if renderer.steps else None)
 
 
-class Drawing:
-    """Follows the degrading steps of one recipe. What was done to Hounsfield units is not done again."""
+class RecipeRenderer:
+    """Applies the degrading steps of one recipe; a step done to Hounsfield units is not repeated on the display."""
 
     def __init__(self, steps: list[dict[str, Any]]) -> None:
         self.steps = list(steps)
 
-    def hounsfield(self, values: Values) -> Values:
+    def render_hounsfield(self, values: Values) -> Values:
         for step in [step for step in self.steps if "hu" in step]:
-            values = _followed(step, values, "hu")
+            values = _apply_step(step, values, "hu")
             self.steps.remove(step)
         return values
 
-    def shown(self, pixels: Pixels) -> Pixels:
+    def render_display(self, pixels: Pixels) -> Pixels:
         for step in self.steps:
-            pixels = _followed(step, pixels, "display")
+            pixels = _apply_step(step, pixels, "display")
         return pixels
 
 
-def _followed(step: dict[str, Any], image: Any, space: Space) -> Any:
-    from wardround.degrade.rendering import with_parameters
+def _apply_step(step: dict[str, Any], image: Any, space: Space) -> Any:
+    from wardround.degrade.rendering import apply_parameters
 
-    return with_parameters(image, step["type"], step["severity"], step[space], space).image
+    return apply_parameters(image, step["type"], step["severity"], step[space], space).image

@@ -3,8 +3,6 @@
 A severity is a number from 0 (L0, untouched) over 1 (L1) to 2 (L2).
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib
@@ -16,13 +14,13 @@ from typing import Any, Literal
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
-from wardround.degrade.types import TAXONOMY, TYPES
+from wardround.degrade.custom import custom_degradation, custom_names, parse_levels
+from wardround.degrade.signature import LevelValues, Value
+from wardround.degrade.types import TAXONOMY, TYPES, check_plugin_names, degradation_type
 
 Space = Literal["display", "hu"]
-Value = float | str
-Severity = Mapping[str, Any]  # the parameters of one type at one severity: numbers, and words such as "nearest"
 
-SHIPPED = Path(__file__).parent / "severities.toml"
+SHIPPED_TABLE = Path(__file__).parent / "severities.toml"
 CLINICAL, ESTIMATED = "clinical-1", "medq-deg-estimated"
 LEVELS = {"L0": 0.0, "L1": 1.0, "L2": 2.0}
 NUMBER = re.compile(r"\d+(\.\d+)?")
@@ -34,19 +32,29 @@ class Profile:
 
     name: str
     version: int
-    rows: Mapping[str, Mapping[str, Mapping[str, tuple[Value, Value, Value]]]]
+    rows: Mapping[str, Mapping[str, Mapping[str, LevelValues]]]
 
     def at(self, type: str, severity: float, space: Space = "display") -> dict[str, Value]:
-        """The parameters of a type; where Hounsfield units have no row of their own, those of the display."""
-        row = self.rows[space].get(type) or self.rows["display"][type]
-        return {name: between(levels, severity) for name, levels in row.items()}
+        """The parameters of a type at a severity, from its row for the space, its row for the display, or its plug-in.
+
+        A profile may leave types out: a built-in type without a row is refused here.
+        """
+        row = self.rows[space].get(type) or self.rows["display"].get(type)
+        if row is None:
+            custom = None if type in TAXONOMY else custom_degradation(type)
+            if custom is None:
+                raise WardroundError(
+                    f"severity profile {self.name!r} has no row for {type}; add it to [{self.name}.display]"
+                )
+            row = custom.levels()
+        return {name: interpolate(levels, severity) for name, levels in row.items()}
 
     @property
     def hash(self) -> str:
         return blake({"version": self.version, "rows": self.rows}).hex()
 
 
-def between(levels: tuple[Value, Value, Value], severity: float) -> Value:
+def interpolate(levels: LevelValues, severity: float) -> Value:
     """Between two levels: by ratio where all three numbers are above zero, else by difference."""
     if any(isinstance(value, str) for value in levels) or severity in (0.0, 1.0, 2.0):
         return levels[int(severity)]
@@ -57,7 +65,7 @@ def between(levels: tuple[Value, Value, Value], severity: float) -> Value:
     return low + part * (high - low)
 
 
-def severity_number(text: str | float) -> float:
+def parse_severity(text: str | float) -> float:
     """L0, L1, L2 or a number from 0 to 2."""
     number = LEVELS.get(text) if isinstance(text, str) else float(text)
     if number is None and isinstance(text, str) and NUMBER.fullmatch(text):
@@ -68,9 +76,10 @@ def severity_number(text: str | float) -> float:
 
 
 @lru_cache(16)
-def profile_named(text: str = CLINICAL, folder: Path = Path()) -> Profile:
+def load_profile(text: str = CLINICAL, folder: Path = Path()) -> Profile:
     """A profile of the shipped table (NAME), or of a table of one's own in the folder (FILE.toml or FILE.toml:NAME)."""
-    file, name = SHIPPED, text
+    check_plugin_names()
+    file, name = SHIPPED_TABLE, text
     if ".toml" in text:
         head, _, tail = text.rpartition(".toml")
         file, name = folder / f"{head}.toml", tail.removeprefix(":")
@@ -84,50 +93,48 @@ def profile_named(text: str = CLINICAL, folder: Path = Path()) -> Profile:
         name = next(iter(table))
     if not isinstance(table.get(name), dict):
         raise WardroundError(f"there is no severity profile {text!r}; there are {', '.join(table) or 'none'}")
-    return _Reading(file, name).profile(table[name])
+    return _ProfileReader(file, name).profile(table[name])
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """Reads one profile; what is wrong with it is said with the file and the field."""
+class _ProfileReader:
+    """Reads one profile; an error names the file and the field."""
 
     file: Path
     name: str
 
-    def profile(self, told: dict[str, Any]) -> Profile:
-        version = told.get("version")
+    def profile(self, table: dict[str, Any]) -> Profile:
+        version = table.get("version")
         if not isinstance(version, int):
-            raise self._wrong("version", "expected a whole number")
-        for key in told.keys() - {"version", "display", "hu"}:
-            raise self._wrong(key, "unknown key; a profile has version, display and hu")
+            raise self._error("version", "expected a whole number")
+        for key in table.keys() - {"version", "display", "hu"}:
+            raise self._error(key, "unknown key; a profile has version, display and hu")
         rows = {
-            space: {type: self._row(space, type, row) for type, row in told.get(space, {}).items()}
+            space: {type: self._row(space, type, row) for type, row in table.get(space, {}).items()}
             for space in ("display", "hu")
         }
-        for type in TYPES:
-            if type not in rows["display"]:
-                raise self._wrong(f"display.{type}", "is missing")
         return Profile(self.name, version, rows)
 
-    def _row(self, space: str, type: str, row: Any) -> dict[str, tuple[Value, Value, Value]]:
-        place = f"{space}.{type}"
-        if type not in TAXONOMY:
-            raise self._wrong(place, f"is not one of the types {', '.join(TYPES)}")
-        wanted = [set(names.split("|")) for names in TAXONOMY[type].parameters]
-        known = set[str]().union(*wanted)
-        if not isinstance(row, dict) or row.keys() - known or any(len(names & row.keys()) != 1 for names in wanted):
-            expected = ", ".join(" or ".join(sorted(names)) for names in wanted)
-            raise self._wrong(place, f"expected the parameters {expected}")
-        return {key: self._levels(f"{place}.{key}", value) for key, value in row.items()}
+    def _row(self, space: str, type: str, row: Any) -> dict[str, LevelValues]:
+        field = f"{space}.{type}"
+        if type not in TAXONOMY and custom_degradation(type) is None:
+            raise self._error(field, f"is not one of the types {', '.join((*TYPES, *custom_names()))}")
+        alternatives = [set(names.split("|")) for names in degradation_type(type).parameters]
+        known = set[str]().union(*alternatives)
+        if (
+            not isinstance(row, dict)
+            or row.keys() - known
+            or any(len(names & row.keys()) != 1 for names in alternatives)
+        ):
+            expected = ", ".join(" or ".join(sorted(names)) for names in alternatives)
+            raise self._error(field, f"expected the parameters {expected}")
+        return {key: self._levels(f"{field}.{key}", value) for key, value in row.items()}
 
-    def _levels(self, place: str, value: Any) -> tuple[Value, Value, Value]:
-        if isinstance(value, str):
-            return value, value, value
-        numbers = value if isinstance(value, list) else [value] * 3
-        if len(numbers) != 3 or not all(type(each) in (int, float) and math.isfinite(each) for each in numbers):
-            raise self._wrong(place, "expected a number, a word, or three numbers: at L0, L1 and L2")
-        low, mild, high = map(float, numbers)
-        return low, mild, high
+    def _levels(self, field: str, value: Any) -> LevelValues:
+        try:
+            return parse_levels(value)
+        except ValueError as error:
+            raise self._error(field, str(error)) from None
 
-    def _wrong(self, place: str, message: str) -> BadInput:
-        return BadInput(self.file, message, field=f"{self.name}.{place}")
+    def _error(self, field: str, message: str) -> BadInput:
+        return BadInput(self.file, message, field=f"{self.name}.{field}")

@@ -1,7 +1,5 @@
 """Contact sheets: an image beside its degraded copies, a row each, with readable labels on a dark ground."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -17,10 +15,10 @@ GAP = 10
 GROUND, INK = (17, 19, 22), (225, 228, 232)
 LETTERS = 17  # pixels high
 
-Row = tuple[str, Sequence[NDArray[Any]]]
+SheetRow = tuple[str, Sequence[NDArray[Any]]]
 
 
-def contact_sheet(rows: Sequence[Row], columns: Sequence[str] = (), tile: int = TILE) -> Image.Image:
+def contact_sheet(rows: Sequence[SheetRow], columns: Sequence[str] = (), tile: int = TILE) -> Image.Image:
     """A sheet with a label left of each row and a heading over each column; images keep their aspect."""
     pictures = [[_fitted(image, tile) for image in images] for _, images in rows]
     labels = [_label(text) for text, _ in rows]

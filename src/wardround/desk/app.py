@@ -1,6 +1,4 @@
-"""The application: guard, visits, routes, and how errors are told."""
-
-from __future__ import annotations
+"""The web application: middleware, routes and error pages."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wardround import __version__
 from wardround.core.errors import WardroundError
-from wardround.desk.auth.access import LogInFirst, remember, visit_of
-from wardround.desk.auth.guard import Guard
+from wardround.desk.auth.access import LoginRequired, read_visit, set_visit_cookie
+from wardround.desk.auth.guard import GuardMiddleware
 from wardround.desk.desk import Desk
-from wardround.desk.pages import page
+from wardround.desk.pages import render_page
 from wardround.desk.routes import ROUTERS
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -44,34 +42,34 @@ def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("wardround.desk", "static")]), name="static")
 
-    app.add_middleware(Visited, desk=desk)
-    app.add_middleware(Guard)
+    app.add_middleware(VisitMiddleware, desk=desk)
+    app.add_middleware(GuardMiddleware)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
 
-    @app.exception_handler(LogInFirst)
-    async def log_in_first(request: Request, error: LogInFirst) -> Response:
+    @app.exception_handler(LoginRequired)
+    async def log_in_first(request: Request, error: LoginRequired) -> Response:
         back = f"?{urlencode({'to': request.url.path})}" if request.url.path != "/" else ""
         return RedirectResponse(f"/login{back}", 303)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        return _told(request, error.status_code, str(error.detail))
+        return _error_response(request, error.status_code, str(error.detail))
 
     @app.exception_handler(WardroundError)
     async def bad_input(request: Request, error: WardroundError) -> Response:
-        return _told(request, 422, str(error).replace(f"{desk.root}/", ""))
+        return _error_response(request, 422, str(error).replace(f"{desk.root}/", ""))
 
     @app.exception_handler(RequestValidationError)
     async def not_valid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
-        return _told(request, 422, f"{place}: {first['msg']}" if place else str(first["msg"]))
+        field = ".".join(str(part) for part in first["loc"][1:])
+        return _error_response(request, 422, f"{field}: {first['msg']}" if field else str(first["msg"]))
 
     return app
 
 
-class Visited:
-    """Says to every request whose visit it is, and gives a new visitor a cookie."""
+class VisitMiddleware:
+    """Attaches the visit to every request, and gives a new visitor a cookie."""
 
     def __init__(self, app: ASGIApp, desk: Desk) -> None:
         self._app, self._desk = app, desk
@@ -81,25 +79,25 @@ class Visited:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        visit = await run_in_threadpool(visit_of, request, self._desk)
+        visit = await run_in_threadpool(read_visit, request, self._desk)
         scope.setdefault("state", {})["visit"] = visit
 
-        async def greeted(message: Message) -> None:
+        async def send_with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start" and visit.is_new:
                 headers = MutableHeaders(scope=message)
                 if "set-cookie" not in headers:
-                    given = Response()
-                    remember(given, request, self._desk, visit.id)
-                    headers["set-cookie"] = given.headers["set-cookie"]
+                    response = Response()
+                    set_visit_cookie(response, request, self._desk, visit.id)
+                    headers["set-cookie"] = response.headers["set-cookie"]
             await send(message)
 
-        await self._app(scope, receive, greeted)
+        await self._app(scope, receive, send_with_cookie)
 
 
-def _told(request: Request, status: int, what: str) -> Response:
-    """An error as a page, or as JSON where JSON was asked for."""
+def _error_response(request: Request, status: int, message: str) -> Response:
+    """An error as a page, or as JSON under /api."""
     if request.url.path.startswith("/api/") or not hasattr(request.state, "visit"):
-        return JSONResponse({"detail": what}, status)
+        return JSONResponse({"detail": message}, status)
     path = request.url.path
-    again = path if request.method == "POST" and path.startswith("/tasks/") else ""  # where what was typed is kept
-    return page(request, "error.html", status, what=what, code=status, again=again)
+    retry = path if request.method == "POST" and path.startswith("/tasks/") else ""  # what was typed is kept there
+    return render_page(request, "error.html", status, message=message, code=status, retry=retry)

@@ -1,7 +1,5 @@
 """Pages from templates: everything escaped, nothing inline."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -18,21 +16,21 @@ def environment() -> Environment:
     loader = PackageLoader("wardround.desk", "templates")
     env = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True, lstrip_blocks=True)
     env.filters["moment"] = lambda time: time[:16].replace("T", " ") if time else ""
-    env.filters["figure"] = _figure
+    env.filters["figure"] = _format_figure
     env.globals["version"] = __version__
     return env
 
 
-def render(template: str, **told: Any) -> Markup:
-    return Markup(environment().get_template(template).render(told))
+def render_fragment(template: str, **context: Any) -> Markup:
+    return Markup(environment().get_template(template).render(context))
 
 
-def page(request: Request, template: str, status: int = 200, **told: Any) -> HTMLResponse:
-    """A whole page for whoever asks."""
+def render_page(request: Request, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+    """A whole page for the person of the request."""
     visit = request.state.visit
-    told = {"person": visit.person, "csrf": visit.token, "here": request.url.path, "scripts": (), **told}
-    return HTMLResponse(environment().get_template(template).render(told), status)
+    context = {"person": visit.person, "csrf": visit.token, "here": request.url.path, "scripts": (), **context}
+    return HTMLResponse(environment().get_template(template).render(context), status)
 
 
-def _figure(value: float | None, digits: int = 2) -> str:
+def _format_figure(value: float | None, digits: int = 2) -> str:
     return "–" if value is None or value != value else f"{value:.{digits}f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""Pictures: images of items, found by ids that tell nothing, and rendered as browsers show them."""
+"""Images of items, under random ids, rendered for browsers, at a severity fast enough to follow a slider."""
 
 from __future__ import annotations
 
@@ -8,24 +8,38 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Row
 from threading import Lock
+from typing import Any
 
-from wardround.cases.images.recipe import JPEG_SUFFIXES, recipe_for
+import numpy as np
+from PIL import Image as Pillow
+
+from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.recipe import JPEG_SUFFIXES, kind_of, recipe_for
+from wardround.cases.images.render import encode_pixels, pixels, render
 from wardround.cases.set import leaves_folder
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
-from wardround.degrade.recipe import render_degraded, with_degradations
-from wardround.degrade.severities import profile_named, severity_number
-from wardround.desk.folders import set_of
-from wardround.desk.records import Item, Task
-from wardround.desk.store import Store
+from wardround.degrade.recipe import add_degradations, render_degraded
+from wardround.degrade.rendering import apply_parameters, seed_of
+from wardround.degrade.severities import Profile, Space, load_profile, parse_severity
+from wardround.degrade.types import degradation_type, fits
+from wardround.desk.folders import case_set_folder
+from wardround.desk.records import DeskItem, Task
+from wardround.desk.store import DeskStore
 
-KEPT_BYTES = 128 * 2**20
+CACHE_BYTES = 128 * 2**20
+QUICK_PIXELS = {None: 512 * 512, "CT": 320 * 320}  # while the slider moves; projecting a CT takes longer
+CACHED_COPIES = 16
+
+_small_copies: OrderedDict[tuple[Any, ...], tuple[Any, str]] = OrderedDict()
+_copies_lock = Lock()
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of an item. `id` is all that a browser knows of it."""
+    """An image of an item. The browser gets only its `id`."""
 
     id: str
     task: int
@@ -35,8 +49,7 @@ class Picture:
     degradation: str | None
 
     @property
-    def about(self) -> str:
-        """What is said of it in words."""
+    def caption(self) -> str:
         return self.image.modality or "image"
 
     @property
@@ -46,65 +59,134 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A rendered picture."""
+class RenderedPicture:
+    """The bytes of a picture, and their media type."""
 
     data: bytes
     media_type: str
 
+    @classmethod
+    def decode(cls, encoded: EncodedImage) -> RenderedPicture:
+        return cls(b64decode(encoded.base64), encoded.media_type)
+
 
 class Pictures:
-    """Looks pictures up and renders them, the last ones from memory."""
+    """Finds and renders pictures, and caches the latest."""
 
-    def __init__(self, store: Store, source: Callable[[Task], Path]) -> None:
-        self._store, self._source = store, source
-        self._kept: OrderedDict[str, Shown] = OrderedDict()
+    def __init__(self, store: DeskStore, source_path: Callable[[Task], Path]) -> None:
+        self._store, self._source_path = store, source_path
+        self._cache: OrderedDict[str, RenderedPicture] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
-    def of(self, item: Item) -> list[Picture]:
+    def of_item(self, item: DeskItem) -> list[Picture]:
         """The pictures of an item, in the order of its source."""
         rows = self._store.rows("SELECT * FROM images WHERE task = ? AND item = ?", item.task, item.number)
-        found = [_picture(row) for row in rows]
-        return sorted(found, key=lambda each: (len(each.name), each.name))
+        pictures = [_picture_from_row(row) for row in rows]
+        return sorted(pictures, key=lambda picture: (len(picture.name), picture.name))
 
     def find(self, id: str) -> Picture | None:
         row = self._store.row("SELECT * FROM images WHERE id = ?", id)
-        return None if row is None else _picture(row)
+        return None if row is None else _picture_from_row(row)
 
-    def show(self, picture: Picture, task: Task) -> Shown:
-        """The picture as PNG or JPEG; nothing of its file but the pixels."""
+    def render(self, picture: Picture, task: Task) -> RenderedPicture:
+        """The picture as PNG or JPEG, without any metadata of its file."""
         with self._lock:
-            if picture.id in self._kept:
-                self._kept.move_to_end(picture.id)
-                return self._kept[picture.id]
-        rendered = self._rendered(picture, task)
+            if picture.id in self._cache:
+                self._cache.move_to_end(picture.id)
+                return self._cache[picture.id]
+        rendered = render_picture(self.file(picture, task), picture.image, picture.degradation)
         with self._lock:
-            if picture.id not in self._kept:
-                self._kept[picture.id] = rendered
+            if picture.id not in self._cache:
+                self._cache[picture.id] = rendered
                 self._bytes += len(rendered.data)
-            while self._bytes > KEPT_BYTES and len(self._kept) > 1:
-                self._bytes -= len(self._kept.popitem(last=False)[1].data)
+            while self._bytes > CACHE_BYTES and len(self._cache) > 1:
+                self._bytes -= len(self._cache.popitem(last=False)[1].data)
         return rendered
 
-    def _rendered(self, picture: Picture, task: Task) -> Shown:
-        image, recipe = picture.image, recipe_for(picture.image)
-        if picture.degradation:
-            type, _, severity = picture.degradation.partition("@")
-            recipe = with_degradations(recipe, image, [(type, severity_number(severity))], profile_named())
-        encoded = render_degraded(self.file(picture, task), image.frame, recipe)
-        return Shown(b64decode(encoded.base64), encoded.media_type)
-
     def file(self, picture: Picture, task: Task) -> Path:
-        """Where its file is: always inside the folder of its task, links followed."""
-        folder = set_of(self._source(task))
-        there = (folder / picture.image.path).resolve()
-        if leaves_folder(picture.image.path) or not there.is_relative_to(folder.resolve()):
+        """The path of its file, always inside the folder of its task, links followed."""
+        folder = case_set_folder(self._source_path(task))
+        file = (folder / picture.image.path).resolve()
+        if leaves_folder(picture.image.path) or not file.is_relative_to(folder.resolve()):
             raise BadInput(folder, f"{picture.image.path!r} leads out of it")
-        return there
+        return file
 
 
-def _picture(row: object) -> Picture:
-    told = dict(row)  # type: ignore[call-overload]
-    image = Image.model_validate(json.loads(told.pop("image")))
-    return Picture(image=image, **told)
+def render_picture(file: Path, image: Image, degradation: str | None) -> RenderedPicture:
+    """The image under its window, with the degradation (`type@severity`) if there is one."""
+    recipe = recipe_for(image)
+    if degradation:
+        type, _, severity = degradation.partition("@")
+        recipe = add_degradations(recipe, image, [(type, parse_severity(severity))], load_profile())
+    return RenderedPicture.decode(render_degraded(file, image.frame, recipe))
+
+
+def _picture_from_row(row: Row) -> Picture:
+    columns = dict(row)
+    image = Image.model_validate(json.loads(columns.pop("image")))
+    return Picture(image=image, **columns)
+
+
+def render_at_severity(
+    file: Path, image: Image, type: str, severity: float, profile: Profile, *, quick: bool
+) -> RenderedPicture:
+    """The image, degraded; `quick`: a large image is drawn from a small copy, while the slider moves."""
+    modality = degradation_type(type).modality
+    max_pixels = QUICK_PIXELS.get(modality, QUICK_PIXELS[None])
+    if not quick or severity == 0 or not fits(type, image.modality):
+        recipe = add_degradations(recipe_for(image), image, [(type, severity)], profile)
+        return RenderedPicture.decode(render_degraded(file, image.frame, recipe))
+    if modality == "CT" and kind_of(image.path) != "raster":
+        renderer = _CoarseRenderer(type, severity, profile, max_pixels)
+        return RenderedPicture.decode(render(file, image.frame, recipe_for(image), renderer))
+    small, seed = _small_copy(file, image, type, max_pixels)
+    degraded = apply_parameters(small, type, severity, profile.at(type, severity), "display", seed)
+    return RenderedPicture.decode(encode_pixels(degraded.image, "png"))
+
+
+class _CoarseRenderer:
+    """Degrades a small copy: of the Hounsfield units of a file that has them, else of the displayed image."""
+
+    def __init__(self, type: str, severity: float, profile: Profile, max_pixels: int) -> None:
+        self._type, self._severity, self._profile, self._max_pixels = type, severity, profile, max_pixels
+        self._is_degraded = False
+
+    def render_hounsfield(self, values: Any) -> Any:
+        self._is_degraded = True
+        height, width = values.shape
+        factor = min(1.0, (self._max_pixels / (height * width)) ** 0.5)
+        if factor == 1.0:
+            return self._draw(values, "hu")
+        small = _resize(values.astype(np.float32), round(width * factor), round(height * factor))
+        return _resize(self._draw(small, "hu", seed_of(values, self._type)), width, height)
+
+    def render_display(self, pixels: Any) -> Any:
+        return pixels if self._is_degraded else self._draw(pixels, "display")
+
+    def _draw(self, image: Any, space: Space, seed: str | None = None) -> Any:
+        parameters = self._profile.at(self._type, self._severity, space)
+        return apply_parameters(image, self._type, self._severity, parameters, space, seed).image
+
+
+def _resize(values: Any, width: int, height: int) -> Any:
+    return np.asarray(Pillow.fromarray(values).resize((width, height), Pillow.Resampling.BILINEAR))
+
+
+def _small_copy(file: Path, image: Image, type: str, max_pixels: int) -> tuple[Any, str]:
+    """A small copy with the seed of the whole image, so that what is random lies where it will lie."""
+    key = (str(file), file.stat().st_mtime_ns, image.frame, image.axis, image.window, type)
+    with _copies_lock:
+        if key in _small_copies:
+            _small_copies.move_to_end(key)
+            return _small_copies[key]
+    whole = pixels(file, image.frame, tuple(step for step in recipe_for(image) if step[0] != "fit"))
+    factor = min(1.0, (max_pixels / (whole.shape[0] * whole.shape[1])) ** 0.5)
+    size = (max(1, round(whole.shape[1] * factor)), max(1, round(whole.shape[0] * factor)))
+    small = np.asarray(Pillow.fromarray(whole).resize(size, Pillow.Resampling.LANCZOS)) if factor < 1 else whole
+    copy = small, seed_of(whole, type)
+    with _copies_lock:
+        _small_copies[key] = copy
+        while len(_small_copies) > CACHED_COPIES:
+            _small_copies.popitem(last=False)
+    return copy

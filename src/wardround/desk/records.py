@@ -1,14 +1,19 @@
-"""Task, Item and Verdict: what people work on, and what they said."""
-
-from __future__ import annotations
+"""Task, DeskItem and DeskVerdict: what people work on, and what they decide."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from sqlite3 import Row
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wardround.core.case import Image
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RecordType = TypeVar("RecordType", bound="DataclassInstance")
+JSON_COLUMNS = ("settings", "shown", "hidden", "said", "why")
+CONVERTERS: Mapping[str, Callable[[Any], Any]] = dict.fromkeys(JSON_COLUMNS, json.loads) | {"open": bool}
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Item:
-    """One thing to decide. `hidden` is for the administrator, and for a reader only after the decision."""
+class DeskItem:
+    """One decision to make. `hidden` is for the administrator, and for a reader only after the decision."""
 
     task: int
     number: int
@@ -39,8 +44,8 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What somebody said of an item. Never changed; of two by one person on one item the later counts."""
+class DeskVerdict:
+    """One person's decision on an item. Never changed; of two by one person on one item the later counts."""
 
     id: int
     task: int
@@ -78,8 +83,8 @@ class NewItem:
 
 
 @dataclass(frozen=True)
-class Todo:
-    """An item that came back to somebody, and why."""
+class ReturnedItem:
+    """An item that was sent back to a reader, and why."""
 
     item: int
     name: str
@@ -87,25 +92,7 @@ class Todo:
     why: Mapping[str, Any]
 
 
-def task_of(row: Row) -> Task:
-    return Task(
-        **{name: row[name] for name in ("id", "project", "kind", "name", "source")},
-        settings=json.loads(row["settings"]),
-        open=bool(row["open"]),
-        round=row["round"],
-        made=row["made"],
-    )
-
-
-def item_of(row: Row) -> Item:
-    shown, hidden = json.loads(row["shown"]), json.loads(row["hidden"])
-    return Item(row["task"], row["number"], row["name"], row["batch"], shown, hidden)
-
-
-def verdict_of(row: Row) -> Verdict:
-    return Verdict(
-        **{name: row[name] for name in ("id", "task", "item", "person", "reader", "role", "level", "round")},
-        said=json.loads(row["said"]),
-        opened=row["opened"],
-        time=row["time"],
-    )
+def from_row(record: type[RecordType], row: Row) -> RecordType:
+    """A record from the columns with the names of its fields."""
+    values = {field.name: row[field.name] for field in fields(record)}
+    return record(**{name: CONVERTERS[name](value) if name in CONVERTERS else value for name, value in values.items()})

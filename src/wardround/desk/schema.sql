@@ -1,4 +1,4 @@
--- Everything that the desk knows. Times are UTC, as 2026-03-01T14:05:00.123Z; JSON is text.
+-- The desk's database. Times are UTC, as 2026-03-01T14:05:00.123Z; JSON is text.
 
 CREATE TABLE IF NOT EXISTS people (
   id INTEGER PRIMARY KEY,
@@ -60,13 +60,13 @@ CREATE TABLE IF NOT EXISTS items (
   batch TEXT NOT NULL,
   first INTEGER NOT NULL DEFAULT 0,       -- the higher, the earlier it is handed out
   shown TEXT NOT NULL,
-  hidden TEXT NOT NULL,                   -- what no reader sees before deciding: the judge's verdict, a blind run
+  hidden TEXT NOT NULL,                   -- not shown before the decision: the judge's verdict, a blind run
   PRIMARY KEY (task, number),
   UNIQUE (task, name)
 );
 CREATE INDEX IF NOT EXISTS items_first ON items (task, first) WHERE first > 0;
 
-CREATE TABLE IF NOT EXISTS wanted (       -- how many readings an item needs, at which level
+CREATE TABLE IF NOT EXISTS wanted (       -- requested readings of an item, by level
   task INTEGER NOT NULL,
   item INTEGER NOT NULL,
   level TEXT NOT NULL,
@@ -87,12 +87,12 @@ CREATE TABLE IF NOT EXISTS verdicts (     -- only ever added to; of two by one p
   said TEXT NOT NULL,
   opened TEXT,
   time TEXT NOT NULL,
-  once TEXT NOT NULL UNIQUE               -- named by the page: sent twice, it is kept once
+  once TEXT NOT NULL UNIQUE               -- chosen by the page: a repeated request is saved once
 );
 CREATE INDEX IF NOT EXISTS verdicts_item ON verdicts (task, item, level, person);
 CREATE INDEX IF NOT EXISTS verdicts_person ON verdicts (task, person, item);
 
-CREATE TABLE IF NOT EXISTS drafts (       -- what is typed and not yet said
+CREATE TABLE IF NOT EXISTS drafts (       -- forms that are not submitted yet
   task INTEGER NOT NULL,
   item INTEGER NOT NULL,
   person INTEGER NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE IF NOT EXISTS drafts (       -- what is typed and not yet said
   PRIMARY KEY (task, item, person)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS claims (       -- who has an item open, at which level, and since when
+CREATE TABLE IF NOT EXISTS claims (       -- who has an item open, at which level, since when
   task INTEGER NOT NULL,
   item INTEGER NOT NULL,
   person INTEGER NOT NULL,
@@ -111,7 +111,7 @@ CREATE TABLE IF NOT EXISTS claims (       -- who has an item open, at which leve
   PRIMARY KEY (task, item, person)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS todo (         -- items that come back to somebody, and why
+CREATE TABLE IF NOT EXISTS todo (         -- items sent back to a reader, and why
   task INTEGER NOT NULL,
   item INTEGER NOT NULL,
   person INTEGER NOT NULL,
@@ -123,7 +123,7 @@ CREATE TABLE IF NOT EXISTS todo (         -- items that come back to somebody, a
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS images (
-  id TEXT PRIMARY KEY,                    -- drawn at random: tells nothing, leads nowhere
+  id TEXT PRIMARY KEY,                    -- random: reveals nothing of the file
   task INTEGER NOT NULL,
   item INTEGER NOT NULL,
   name TEXT NOT NULL,                     -- what the task calls it: 0, 1; L0, L1, L2

@@ -1,7 +1,5 @@
 """The source of a case as plain text, whatever it is written in."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -9,16 +7,16 @@ from typing import Any
 from wardround.cases.set import leaves_folder
 
 MARKUP = (".html", ".htm", ".xml", ".nxml")
-LONGEST_SOURCE = 200_000
+MAX_SOURCE = 200_000
 
 
 def source_text(folder: Path, case: str) -> str | None:
-    """The source of a case as plain text, where it lies in the folder under the case's id."""
+    """The source of a case as plain text, from the file of the case's id; None if there is none."""
     if leaves_folder(case) or "/" in case:
         return None
     for suffix in (".txt", ".md", *MARKUP):
         if (file := folder / f"{case}{suffix}").is_file():
-            text = file.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+            text = file.read_text(encoding="utf-8", errors="replace")[:MAX_SOURCE]
             return _without_markup(text) if suffix in MARKUP else text
     return None
 

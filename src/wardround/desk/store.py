@@ -1,6 +1,4 @@
-"""Store: the desk's database. What was acknowledged is on the disk."""
-
-from __future__ import annotations
+"""The desk's SQLite database: what was acknowledged is on disk."""
 
 import json
 import sqlite3
@@ -15,16 +13,16 @@ from typing import Any
 from wardround.core.errors import BadInput
 
 FILE = "desk.sqlite"
-PATIENCE = 30_000  # milliseconds that a write waits for another process
+BUSY_TIMEOUT = 30_000  # milliseconds that a write waits for another process
 
 
 def now() -> str:
-    """This moment, as everything is dated."""
+    """The time in UTC, in the format of all stored times."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-class Store:
-    """One connection a thread; writes one after another, each on the disk before it is answered."""
+class DeskStore:
+    """One connection per thread; one write at a time, on disk before it is acknowledged."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -42,44 +40,44 @@ class Store:
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = sqlite3.connect(self.file, isolation_level=None, check_same_thread=False)
-            found.row_factory = sqlite3.Row
-            found.execute(f"PRAGMA busy_timeout = {PATIENCE}")
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = FULL")
-            found.execute("PRAGMA foreign_keys = ON")
-            self._local.connection = found
-            self._opened.append(found)
-        return found
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self.file, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            self._local.connection = connection
+            self._opened.append(connection)
+        return connection
 
     def rows(self, sql: str, *values: Any, **named: Any) -> list[sqlite3.Row]:
         return self._connection.execute(sql, named or values).fetchall()
 
     def row(self, sql: str, *values: Any, **named: Any) -> sqlite3.Row | None:
-        found: sqlite3.Row | None = self._connection.execute(sql, named or values).fetchone()
-        return found
+        row: sqlite3.Row | None = self._connection.execute(sql, named or values).fetchone()
+        return row
 
     def value(self, sql: str, *values: Any, **named: Any) -> Any:
-        found = self.row(sql, *values, **named)
-        return None if found is None else found[0]
+        row = self.row(sql, *values, **named)
+        return None if row is None else row[0]
 
     def write(self, sql: str, *values: Any, **named: Any) -> int:
-        """Changes something, inside `saving`; gives the number of the row that was added."""
+        """Runs a statement, inside `transaction`; returns the id of the row that was added."""
         return int(self._connection.execute(sql, named or values).lastrowid or 0)
 
     def write_many(self, sql: str, rows: Iterator[Any] | list[Any]) -> None:
         self._connection.executemany(sql, rows)
 
     @contextmanager
-    def saving(self, *, durably: bool = True) -> Iterator[None]:
-        """All or nothing; on the disk when it ends, if `durably`. One inside another is one."""
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+        """All or nothing; on disk when it ends, if `durable`. A nested one joins the outer one."""
         with self._writing:
             if self._connection.in_transaction:
                 yield
                 return
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durably else 'NORMAL'}")
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -88,24 +86,24 @@ class Store:
                 raise
             self._connection.execute("COMMIT")
 
-    def record(
+    def log_action(
         self, person: int | None, action: str, task: int | None = None, item: int | None = None, **detail: Any
     ) -> None:
-        """Adds a line to the audit log, inside `saving`: together with what it tells of, or not at all."""
+        """Adds a line to the audit log, inside `transaction`: together with the change that it describes."""
         self.write(
             "INSERT INTO audit (time, person, action, task, item, detail) VALUES (?, ?, ?, ?, ?, ?)",
             *(now(), person, action, task, item, json.dumps(detail, ensure_ascii=False)),
         )
 
-    def backup(self, there: Path) -> Path:
-        """A copy of the whole database as it is at one moment; the desk goes on meanwhile."""
-        copy = sqlite3.connect(there)
+    def backup(self, file: Path) -> Path:
+        """Copies the whole database as it is at one moment; the desk goes on meanwhile."""
+        copy = sqlite3.connect(file)
         try:
             self._connection.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, without companions
         finally:
             copy.close()
-        return there
+        return file
 
     def close(self) -> None:
         for connection in self._opened:

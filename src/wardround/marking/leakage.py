@@ -1,21 +1,21 @@
-"""Marks of probes: how well a text was foretold, or how alike what was written is. They are no answers to a question.
+"""Marks of leakage probes: the log-likelihood of a text, or the similarity of a written one.
 
-So they have no outcome, and no measure of answers takes them in.
+They are not answers to a question: they have no outcome, and measures of answers leave them out.
 """
 
-from __future__ import annotations
-
+import re
 from typing import Any
 
 import polars as pl
+from rapidfuzz.distance import LCSseq, Levenshtein
 
-from wardround.asking.probes import Probes, foretells
+from wardround.asking.probes import Probes, asks_logprob
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.marking.parser.clean import spoken
-from wardround.marking.text_similarity import eds, rouge_l
+from wardround.marking.parser.clean import clean_reply
 
+WORD_PATTERN = re.compile(r"[^\W_]+")
 LEAKAGE_SCHEMA: dict[str, Any] = {
     "logprob": pl.Float64,
     "tokens": pl.Int32,
@@ -28,9 +28,22 @@ LEAKAGE_SCHEMA: dict[str, Any] = {
 def probe_mark(
     answer: Answer, case: Case, question: Question, condition: Condition, probes: Probes
 ) -> dict[str, Any] | None:
-    """What a probe found; `rule` says what sort of text it was. None where nothing was told."""
-    rule = {"rule": probes.kind(case, question, condition)}
-    if not foretells(condition.probe):
-        written, text = spoken(answer.text), probes.text(case, question, condition)
+    """The mark of a probe, whose `rule` is the kind of its text; None without a log-likelihood."""
+    rule = {"rule": probes.text_kind(case, question, condition)}
+    if not asks_logprob(condition.probe):
+        written, text = clean_reply(answer.text), probes.text(case, question, condition)
         return rule | {"rouge_l": rouge_l(written, text), "eds": eds(written, text)}
-    return None if answer.foretold is None else rule | answer.foretold._asdict()
+    return None if answer.text_logprob is None else rule | answer.text_logprob._asdict()
+
+
+def rouge_l(text: str, reference: str) -> float:
+    """F1 of the longest common subsequence of lower-case words (docs/protocols.md 4.4); 0 if one has no words."""
+    words, reference_words = (WORD_PATTERN.findall(content.lower()) for content in (text, reference))
+    common = LCSseq.similarity(words, reference_words)
+    return 2 * common / (len(words) + len(reference_words)) if common else 0.0
+
+
+def eds(text: str, reference: str) -> float:
+    """1 - Levenshtein distance / longer length, over characters; 1 for two empty texts."""
+    longer = max(len(text), len(reference))
+    return 1 - Levenshtein.distance(text, reference) / longer if longer else 1.0

@@ -1,6 +1,4 @@
-"""Marks: every answer that a run used, judged. Always recomputable from the stored answers."""
-
-from __future__ import annotations
+"""Marks: one for every answer that a run used, always recomputable from the stored answers."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -15,25 +13,33 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
+from wardround.core.names import NO_SYNONYMS
 from wardround.core.study import Study
-from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, Test, evidence_marks, supported
-from wardround.marking.judges.judge import Judge, answered, judged_diagnoses, row_of
-from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Lexical
+from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, SupportTest, evidence_marks, is_supported
+from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses, scored_answers
+from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.parser.choice import parse_choice, parser_version
-from wardround.marking.parser.clean import spoken
+from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
-from wardround.marking.parser.distribution import distribution
-from wardround.marking.person_columns import PEOPLE_SCHEMA, person_marks
-from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA, slice_values, strata
+from wardround.marking.parser.distribution import first_token_distribution
+from wardround.marking.slice_values import (
+    CARRIED_SCHEMA,
+    PEOPLE_SCHEMA,
+    SLICE_SCHEMA,
+    STRATA_SCHEMA,
+    degradation_values,
+    person_values,
+    slice_values,
+)
 from wardround.running.parquet import write_in_parts
-from wardround.running.store import Store
-from wardround.running.used_answers import Shown
+from wardround.running.store import AnswerStore
+from wardround.running.used_answers import RunEvidence
 
-FILE = "marks.parquet"
-CHUNK = 5_000  # marks that are held as records
-PLACE = ("candidate", "case", "question", "condition", "trial", "ask")
-SCHEMA: dict[str, Any] = {
+MARKS_FILE = "marks.parquet"
+ROWS_AT_A_TIME = 5_000  # marks in memory as records
+MARK_KEY = ("candidate", "case", "question", "condition", "trial", "ask")
+MARKS_SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
     "case": pl.String,
     "cluster": pl.String,
@@ -56,149 +62,150 @@ SCHEMA: dict[str, Any] = {
     **SLICE_SCHEMA,
     **STRATA_SCHEMA,
     **CARRIED_SCHEMA,
-    "place": pl.Int16,  # of the chosen option as shown
+    "place": pl.Int16,  # of the chosen option in the order shown
     "gold_place": pl.Int16,
     **EVIDENCE_SCHEMA,
     **LEAKAGE_SCHEMA,
     **PEOPLE_SCHEMA,
-    "labels": pl.List(pl.Boolean),  # what people say of the diagnoses that `hits` judges
+    "labels": pl.List(pl.Boolean),  # people's verdicts on the diagnoses that `hits` judges
 }
 
 
-def mark(
+class AnswerMarker:
+    """Marks single answers of a run with its parser and judge."""
+
+    def __init__(
+        self, cases: CaseSet, store: AnswerStore, study: Study, parser: str = "strict", judge: Judge | None = None
+    ) -> None:
+        parser_version(parser)  # an unknown mode is refused even if there is no choice to read
+        self._store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
+        self._probes = Probes(cases, study.seed)
+        self.conditions = {condition.json: condition for condition in study.all_conditions}
+        self.synonyms = judge.synonyms if isinstance(judge, LexicalJudge) else NO_SYNONYMS
+
+    def mark(self, row: dict[str, Any], case: Case, question: Question) -> tuple[Answer, dict[str, Any]] | None:
+        """The answer of a row of used.parquet, and its mark without the columns of the case and the evidence."""
+        answer, condition = self._store.get(answer_key(row)), self.conditions[row["condition"]]
+        if answer is None:
+            return None
+        if condition.probe != "none":
+            values = probe_mark(answer, case, question, condition, self._probes)
+        else:
+            order = option_order(case, question, condition, row["trial"], self._seed)
+            values = mark_answer(answer, question, order, condition, self._parser, self._judge)
+        return None if values is None else (answer, values)
+
+
+def mark_answers(
     used: pl.LazyFrame,
     cases: CaseSet,
-    store: Store,
+    store: AnswerStore,
     study: Study,
     *,
     parser: str = "strict",
-    judged_by: Judge | None = None,
-    shown: Shown | None = None,
-    test: Test = supported,
+    judge: Judge | None = None,
+    run_evidence: RunEvidence | None = None,
+    support_test: SupportTest = is_supported,
 ) -> Iterator[pl.DataFrame]:
-    """One mark per used answer, some at a time; for an answer by log-probabilities, one that holds the distribution.
+    """One mark per used answer, in parts; for an answer by log-probabilities, one that contains the distribution.
 
-    Without a judge, open answers are unscored. `test` says whether documents that were shown support a diagnosis.
+    Without a judge, open answers are unscored. `support_test` decides whether documents support a diagnosis.
     """
-    parser_version(parser)  # an unknown mode is refused also where there is no choice to read
-    yield pl.DataFrame(schema=SCHEMA)  # so that there is a table where there is no mark
-    marks = _marks(used, cases, store, study, parser, judged_by, shown, test)
-    while rows := list(islice(marks, CHUNK)):
-        yield pl.DataFrame(rows, schema=SCHEMA)
+    marker = AnswerMarker(cases, store, study, parser, judge)
+    yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
+    marks = _marks(used, cases, marker, run_evidence, support_test)
+    while rows := list(islice(marks, ROWS_AT_A_TIME)):
+        yield pl.DataFrame(rows, schema=MARKS_SCHEMA)
 
 
 def _marks(
     used: pl.LazyFrame,
     cases: CaseSet,
-    store: Store,
-    study: Study,
-    parser: str,
-    judged_by: Judge | None,
-    shown: Shown | None,
-    test: Test,
+    marker: AnswerMarker,
+    run_evidence: RunEvidence | None,
+    support_test: SupportTest,
 ) -> Iterator[dict[str, Any]]:
-    conditions = {condition.json: condition for condition in study.all_conditions}
-    synonyms = judged_by.synonyms if isinstance(judged_by, Lexical) else NO_SYNONYMS
-    degrades = any(condition.degradation != "none" for condition in study.all_conditions)
-    probes = Probes(cases, study.seed)
-    about: Case | None = None
-    for row, case, question in answered(used, cases):
-        if case is not about:
-            about, slices = case, {each.id: slice_values(case, each) for each in case.questions}
-        condition = conditions[row["condition"]]
-        answer = store.get(row_of(row))
-        if answer is None:
+    degrades = any(condition.degradation != "none" for condition in marker.conditions.values())
+    current: Case | None = None
+    for row, case, question in scored_answers(used, cases):
+        if case is not current:
+            current, slices = case, {question.id: slice_values(case, question) for question in case.questions}
+        if (marked := marker.mark(row, case, question)) is None:
             continue
-        order = option_order(case, question, condition, row["trial"], study.seed)
-        if condition.probe != "none":
-            judged = probe_mark(answer, case, question, condition, probes)
-        else:
-            judged = judge(answer, question, order, condition, parser, judged_by)
-        if judged is not None:
-            place = {name: row[name] for name in PLACE}
-            degraded = strata(case, question, condition) if degrades else {}
-            evidence = shown.with_answer(row) if shown else None
-            told: dict[str, Any] = dict(person_marks(answer, case))
-            if evidence is not None:
-                told |= evidence_marks(case, question, answer, judged, evidence, synonyms, test)
-            yield place | {"cluster": case.resampled_as} | judged | slices[question.id] | degraded | told
+        answer, values = marked
+        mark = {name: row[name] for name in MARK_KEY} | {"cluster": case.cluster_id} | values | slices[question.id]
+        if degrades:
+            mark |= degradation_values(case, question, marker.conditions[row["condition"]])
+        mark |= person_values(answer, case)
+        if run_evidence and (evidence := run_evidence.of_answer(row)) is not None:
+            mark |= evidence_marks(case, question, answer, values, evidence, marker.synonyms, support_test)
+        yield mark
 
 
-def judge(
+def mark_answer(
     answer: Answer,
     question: Question,
     order: tuple[int, ...],
     condition: Condition,
     parser: str = "strict",
-    judged_by: Judge | None = None,
+    judge: Judge | None = None,
 ) -> dict[str, Any] | None:
-    """What an answer is worth. None for log-probabilities that settle nothing: the votes are marked instead."""
+    """The mark of an answer. None for incomplete log-probabilities: the votes are marked instead."""
     if question.kind == "open":
-        stated = stated_confidence(spoken(answer.text)) if condition.confidence == "verbal" else None
-        return _open(answer, question, judged_by) | {"confidence": stated, "parser": parser_version()}
+        confidence = stated_confidence(clean_reply(answer.text)) if condition.confidence == "verbal" else None
+        return _mark_open(answer, question, judge) | {"confidence": confidence, "parser": parser_version()}
     if condition.confidence == "logprobs" and answer.first_token is not None:
-        return _by_logprobs(answer, question, order)
+        return _mark_by_logprobs(answer, question, order)
     shown = [question.choices[index] for index in order]
     reading = parse_choice(answer.text, shown, parser)
-    option = None if reading.option is None else order[reading.option]
-    outcome = "unparsed" if option is None else "right" if option == question.gold else "wrong"
+    confidence = reading.confidence if condition.confidence == "verbal" else None
+    fields = {"rule": reading.rule, "confidence": confidence, "parser": parser_version(parser)}
+    return _mark_choice(question, order, reading.option) | fields
+
+
+def _mark_by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> dict[str, Any] | None:
+    distribution = first_token_distribution(answer, [question.choices[index] for index in order])
+    if distribution is None or not distribution.is_complete:
+        return None
+    shares = [distribution.shares[order.index(option)] for option in range(len(order))]
+    top = max(range(len(shares)), key=lambda option: shares[option]) if sum(shares) > 0 else None
+    confidence = None if top is None else shares[top]
+    fields = {"rule": "log-probabilities", "confidence": confidence, "parser": parser_version(), "shares": shares}
+    return _mark_choice(question, order, None if top is None else order.index(top)) | fields
+
+
+def _mark_choice(question: Question, order: tuple[int, ...], place: int | None) -> dict[str, Any]:
+    """The outcome of choosing the option at this place of the order shown."""
+    option = None if place is None else order[place]
     return {
         "option": option,
-        "outcome": outcome,
-        "rule": reading.rule,
-        "confidence": reading.confidence if condition.confidence == "verbal" else None,
-        "parser": parser_version(parser),
+        "outcome": "unparsed" if option is None else "right" if option == question.gold else "wrong",
         "gold": question.gold,
         "k": len(order),
-        "place": reading.option,
+        "place": place,
         "gold_place": order.index(int(question.gold)),
     }
 
 
-def _by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> dict[str, Any] | None:
-    found = distribution(answer, [question.choices[index] for index in order])
-    if found is None or not found.settled:
-        return None
-    shares = [0.0] * len(order)
-    for place, share in enumerate(found.shares):
-        shares[order[place]] = share
-    top = max(range(len(shares)), key=lambda index: shares[index])
-    parsed = sum(shares) > 0
-    outcome = "unparsed" if not parsed else "right" if top == question.gold else "wrong"
-    return {
-        "option": top if parsed else None,
-        "outcome": outcome,
-        "rule": "log-probabilities",
-        "confidence": shares[top] if parsed else None,
-        "parser": parser_version(),
-        "gold": question.gold,
-        "k": len(order),
-        "shares": shares,
-        "place": order.index(top) if parsed else None,
-        "gold_place": order.index(int(question.gold)),
-    }
-
-
-def _open(answer: Answer, question: Question, judged_by: Judge | None) -> dict[str, Any]:
-    """By the verdict on the first diagnosis: right, wrong, or unscored where there is none."""
+def _mark_open(answer: Answer, question: Question, judge: Judge | None) -> dict[str, Any]:
+    """By the verdict on the first diagnosis: right, wrong, or unscored without a verdict."""
     diagnoses = judged_diagnoses(answer.text)
     if not diagnoses:
         return {"outcome": "unparsed", "rule": "no diagnosis"}
-    if judged_by is None:
+    if judge is None:
         return {"outcome": "unscored", "rule": "no judge"}
-    hits = [judged_by.same(question, diagnosis) for diagnosis in diagnoses]
+    hits = [judge.same(question, diagnosis) for diagnosis in diagnoses]
     outcome = {True: "right", False: "wrong", None: "unscored"}[hits[0]]
     rule = "no verdict" if hits[0] is None else "judged"
-    return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judged_by.name}
+    return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judge.name}
 
 
 def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], str]) -> pl.DataFrame:
-    """The marks with the error class of each wrong answer, by its place (see PLACE)."""
-    places = marks.select(PLACE).iter_rows()
-    found = [classes.get(place) for place in places]
-    return marks.with_columns(pl.Series("error_class", found, pl.String)).select(*SCHEMA)
+    """The marks with the error class of each wrong answer, by MARK_KEY."""
+    column = [classes.get(key) for key in marks.select(MARK_KEY).iter_rows()]
+    return marks.with_columns(pl.Series("error_class", column, pl.String)).select(*MARKS_SCHEMA)
 
 
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:
     """Writes marks.parquet whole or not at all."""
-    write_in_parts(folder / FILE, [marks])
+    write_in_parts(folder / MARKS_FILE, [marks])

@@ -1,18 +1,16 @@
-"""What running needs to know of an answer while a study runs."""
-
-from __future__ import annotations
+"""Parsing of answers while a study runs."""
 
 from collections.abc import Sequence
 
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.marking.parser.choice import parse_choice
-from wardround.marking.parser.distribution import distribution
+from wardround.marking.parser.distribution import first_token_distribution
 from wardround.marking.parser.open import ranked_diagnoses
 
 
 class AnswerReader:
-    """Reads answers with the parser that marks them."""
+    """Reads answers with the parser of marks."""
 
     def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
         """The text of the chosen option, or the first diagnosis."""
@@ -22,10 +20,10 @@ class AnswerReader:
         return None if place is None else question.choices[order[place]]
 
     def place(self, answer: Answer, options: Sequence[str]) -> int | None:
-        """The place of the chosen option among the options as shown."""
+        """The place of the chosen option in the order shown."""
         return parse_choice(answer.text, options).option
 
-    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
+    def has_vote_distribution(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
         """Whether the log-probabilities of the first token are the distribution of votes."""
-        found = distribution(answer, [question.choices[index] for index in order])
-        return found is not None and found.settled
+        distribution = first_token_distribution(answer, [question.choices[index] for index in order])
+        return distribution is not None and distribution.is_complete

@@ -1,39 +1,40 @@
-"""What of a case and a question a mark carries, so that measures can be taken over parts of the whole."""
-
-from __future__ import annotations
+"""Columns of marks for slices: the fields of a case and a question, its degradation, and the person who answered."""
 
 from typing import Any
 
 import polars as pl
 
-from wardround.asking.applicable import shown_images
+from wardround.asking.tellings import shown_image_numbers
+from wardround.cases.readers.clinbench import specialty_named
+from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.degrade import CATEGORIES
+from wardround.degrade import category_of
 
 AGE_BANDS = ((18, "under 18"), (40, "18 to 39"), (65, "40 to 64"), (131, "65 and over"))
-CLEAN = "L0"
-OF_QUESTION = ("stage", "skill", "capability", "grade", "kind", "task", "chain")
+CLEAN_LEVEL = "L0"
+QUESTION_KEYS = ("stage", "skill", "capability", "grade", "kind", "task", "chain")
 SLICE_SCHEMA: dict[str, Any] = {
     "specialty": pl.String,
     "split": pl.String,
     "sex": pl.String,
     "age_band": pl.String,
-    **dict.fromkeys(OF_QUESTION, pl.String),
+    **dict.fromkeys(QUESTION_KEYS, pl.String),
     "modality": pl.List(pl.String),
     "tag": pl.List(pl.String),
 }
-CARRIED_SCHEMA: dict[str, Any] = {  # what measures need to know of a question beside its slices
+CARRIED_SCHEMA: dict[str, Any] = {  # fields that measures need besides slices
     "importance": pl.Float64,
     "of": pl.String,
     "given": pl.List(pl.String),
     "published": pl.String,
 }
+PEOPLE_SCHEMA: dict[str, Any] = {"person": pl.String, "in_specialty": pl.String}
 STRATA_SCHEMA: dict[str, Any] = dict.fromkeys(("type", "severity", "category"), pl.String)
 
 
 def slice_values(case: Case, question: Question) -> dict[str, Any]:
-    """The slice keys of one question of one case, and what is carried with them.
+    """The slice columns of one question of one case, and the fields carried with them.
 
     A case counts in each of its modalities and tags.
     """
@@ -43,7 +44,7 @@ def slice_values(case: Case, question: Question) -> dict[str, Any]:
         "split": case.split,
         "sex": patient.sex if patient else None,
         "age_band": age_band(patient.age) if patient and patient.age is not None else None,
-        **{key: getattr(question, key) for key in OF_QUESTION},
+        **{key: getattr(question, key) for key in QUESTION_KEYS},
         "modality": sorted({image.modality for image in case.images if image.modality}),
         "tag": sorted(set(case.tags)),
         "importance": question.importance,
@@ -53,16 +54,16 @@ def slice_values(case: Case, question: Question) -> dict[str, Any]:
     }
 
 
-def strata(case: Case, question: Question, condition: Condition) -> dict[str, str | None]:
-    """What was degraded in the images that a question shows, how far, and of which category that is.
+def degradation_values(case: Case, question: Question, condition: Condition) -> dict[str, str | None]:
+    """The degradation of the images that a question shows: type, severity and category.
 
-    Several degradations are joined by `+`, and so are their levels and categories where these differ.
+    Several degradations are joined by `+`, and so are their severities and categories if they differ.
     """
-    parts = [each.partition("@")[::2] for each in _degradations(case, question, condition)]
-    parts = [(kind, severity) for kind, severity in parts if severity != CLEAN]
+    parts = [name.partition("@")[::2] for name in _degradations(case, question, condition)]
+    parts = [(kind, severity) for kind, severity in parts if severity != CLEAN_LEVEL]
     if not parts:
-        return {"type": None, "severity": CLEAN, "category": None}
-    categories = [CATEGORIES.get(kind) for kind, _ in parts]
+        return {"type": None, "severity": CLEAN_LEVEL, "category": None}
+    categories = [category_of(kind) for kind, _ in parts]
     return {
         "type": "+".join(kind for kind, _ in parts),
         "severity": "+".join(sorted({severity for _, severity in parts})),
@@ -71,17 +72,32 @@ def strata(case: Case, question: Question, condition: Condition) -> dict[str, st
 
 
 def _degradations(case: Case, question: Question, condition: Condition) -> list[str]:
-    """As `TYPE@severity`: what the condition names, else what the question lists, else what its files hold."""
+    """As `TYPE@severity`: of the condition, else of the question, else of its image files."""
     if condition.degradation == "none":
         return []
     if condition.degradation not in ("assigned", "stored"):
         return [condition.degradation]
     if question.degradations or condition.degradation == "assigned":
         return question.degradations
-    shown = (case.images[number] for number in shown_images(case, question, condition))
-    return list(dict.fromkeys(each for image in shown for each in image.degradations))
+    shown = (case.images[number] for number in shown_image_numbers(case, question, condition))
+    return list(dict.fromkeys(name for image in shown for name in image.degradations))
 
 
 def age_band(age: float) -> str:
-    """Children, younger, middle-aged and older adults: our choice of limits."""
+    """The age band; its limits are our choice."""
     return next(name for limit, name in AGE_BANDS if age < limit)
+
+
+def person_values(answer: Answer, case: Case) -> dict[str, str | None]:
+    """The person, and whether the case is of one of their specialties; null if either is unknown."""
+    if answer.person is None:
+        return {}
+    names = str(answer.person.get("specialty", "")).split(";")
+    specialties = {_normalize(name) for name in names if name.strip()}
+    is_own = _normalize(case.specialty or "") in specialties
+    in_specialty = ("yes" if is_own else "no") if specialties and case.specialty else None
+    return {"person": answer.person["person"], "in_specialty": in_specialty}
+
+
+def _normalize(specialty: str) -> str:
+    return specialty_named(specialty).casefold()

@@ -1,32 +1,31 @@
-"""Case pages: what each candidate was sent about a case, every answer, and how it was marked."""
-
-from __future__ import annotations
+"""Case pages: the prompts about a case, every candidate's answers, and their marks."""
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from wardround.core.condition import DEFAULTS
+from wardround.core.text import option_letter
 from wardround.reporting.templating import page, write_page
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+AskCounts = tuple[int, list[int], list[int]]  # candidate; its slice values; right, wrong, unparsed, unscored
 
 
 @dataclass(frozen=True)
-class Part:
-    """A piece of a prompt: a text, or an image as a data URI with `text` as its caption."""
+class PromptPart:
+    """A part of a prompt: a text, or an image as a data URI with `text` as its caption."""
 
     text: str = ""
     image: str | None = None
-    role: str = "user"
 
 
 @dataclass(frozen=True)
 class TrialView:
-    """One answer and its mark. `option` is the index in the Case's own order."""
+    """One answer and its mark. `option` is the index in the case's own order."""
 
     trial: int
     text: str
@@ -40,16 +39,16 @@ class TrialView:
 
 @dataclass(frozen=True)
 class AskView:
-    """One prompt as one candidate got it, and what came back.
+    """One prompt as sent to one candidate, and its answers.
 
-    `options` are in the Case's own order and `order` is that in which they were shown: order[i] is the own
-    index of letter i. `slices` holds the slice values that are no axes, as specialty or stage.
+    `options` are in the case's own order; `order[i]` is the own index of the option shown at letter i. `slices` holds
+    the slice values other than axes, such as specialty or stage.
     """
 
     candidate: str
     question: str
     condition: Mapping[str, str]
-    prompt: tuple[Part, ...]
+    prompt: tuple[PromptPart, ...]
     gold: int | str | None
     trials: tuple[TrialView, ...]
     options: tuple[str, ...] = ()
@@ -57,27 +56,27 @@ class AskView:
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def lettered(self) -> list[tuple[str, int, str]]:
-        """Letter, own index and text of each option, as shown."""
+    def lettered_options(self) -> list[tuple[str, int, str]]:
+        """Letter, own index and text of each option, in the order shown."""
         order = self.order if self.order is not None else tuple(range(len(self.options)))
-        return [(_letter(place), own, self.options[own]) for place, own in enumerate(order)]
+        return [(option_letter(place), own, self.options[own]) for place, own in enumerate(order)]
 
     @property
-    def alike(self) -> list[tuple[str, TrialView]]:
-        """The trials, those with the same answer and mark together: their numbers and one of them."""
-        groups: dict[TrialView, list[int]] = {}
+    def distinct_trials(self) -> list[tuple[str, TrialView]]:
+        """Trials with the same answer and mark as one: their numbers and one of them."""
+        numbers_by_trial: dict[TrialView, list[int]] = {}
         for trial in self.trials:
-            groups.setdefault(replace(trial, trial=0), []).append(trial.trial)
-        return [(_numbers(numbers), trial) for trial, numbers in groups.items()]
+            numbers_by_trial.setdefault(replace(trial, trial=0), []).append(trial.trial)
+        return [(_format_ranges(numbers), trial) for trial, numbers in numbers_by_trial.items()]
 
-    def chosen(self, option: int | None) -> str:
-        """An option as the candidate saw it: its letter and its text."""
-        return next((f"{letter}. {text}" for letter, own, text in self.lettered if own == option), "")
+    def option_text(self, option: int | None) -> str:
+        """An option as shown to the candidate: its letter and its text."""
+        return next((f"{letter}. {text}" for letter, own, text in self.lettered_options if own == option), "")
 
 
 @dataclass(frozen=True)
 class CaseView:
-    """A case and everything asked about it. `facts` are printed as they are: age, sex, specialty ..."""
+    """A case and everything asked about it. `facts` are printed unchanged: age, sex, specialty ..."""
 
     id: str
     asks: tuple[AskView, ...]
@@ -86,69 +85,70 @@ class CaseView:
 
 
 @dataclass
-class Prompt:
-    """One prompt and all the asks that share it, so that it is shown once."""
+class PromptGroup:
+    """One prompt and all asks that share it, so that it is printed once."""
 
     question: str
     condition: Mapping[str, str]
-    parts: list[tuple[Part, int | None, bool]]  # with an image's number, and whether it was shown before
+    parts: list[tuple[PromptPart, int | None, bool]]  # with the image's number, and whether it is a repetition
     asks: list[AskView]
 
     @property
-    def images(self) -> int:
+    def image_count(self) -> int:
         return sum(number is not None for _, number, _ in self.parts)
 
 
 def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: str, order: Sequence[str] = ()) -> Path:
-    """Writes a page per case and the list of all, one case in memory at a time; returns the list's path.
+    """Writes a page per case and the list of all cases, and returns the list's path.
 
-    Candidates stand in `order`, then as they come.
+    Only one case is in memory at a time. Candidates are sorted by `order`, others come last.
     """
-    listed: list[dict[str, Any]] = []
+    entries: list[tuple[str, str, list[AskCounts]]] = []  # id, page and asks of each case
     values: dict[tuple[str, str], int] = {}
-    candidates = {name: place for place, name in enumerate(order)}
+    candidates = {name: index for index, name in enumerate(order)}
     previous: str | None = None
-    for case, following in _with_next(cases):
+    for case, following in pairwise(chain(cases, [None])):
+        assert case is not None
         name = page_name(case.id)
         html = page(
-            "case.html",
+            "cases/case.html",
             case=case,
-            prompts=prompts(case, order),
+            prompts=group_prompts(case, order),
             run=run,
             report=report,
             previous=previous,
             following=page_name(following.id) if following else None,
         )
         write_page(folder / name, html)
-        listed.append({"id": case.id, "page": name, "asks": _counted(case, values, candidates)})
+        entries.append((case.id, name, _count_outcomes(case, values, candidates)))
         previous = name
     return write_page(
         folder / "index.html",
         page(
-            "case_list.html",
+            "cases/case_list.html",
             scripts=("theme.js", "filter.js"),
             run=run,
             report=report,
-            cases=[(case["id"], case["page"], _totals(case["asks"], len(candidates))) for case in listed],
+            cases=[(id, name, _totals(asks, len(candidates))) for id, name, asks in entries],
             candidates=list(candidates),
             keys={key: [value for name, value in values if name == key] for key, _ in values},
-            data={"values": list(values), "candidates": list(candidates), "cases": [case["asks"] for case in listed]},
+            data={"values": list(values), "candidates": list(candidates), "cases": [asks for _, _, asks in entries]},
         ),
     )
 
 
 def page_name(case: str) -> str:
-    """A file name for any case id: safe on every file system, and never the same for two cases."""
+    """A file name for a case id: safe on every file system, and unique."""
     safe = re.sub(r"[^a-z0-9-]+", "-", case.lower()).strip("-")[:60]
     if safe != case or safe == "index":
         safe = f"{safe}-{hashlib.blake2b(case.encode(), digest_size=6).hexdigest()}".lstrip("-")
     return f"{safe}.html"
 
 
-def prompts(case: CaseView, order: Sequence[str] = ()) -> list[Prompt]:
-    """The asks of a case, those with the same prompt together, by question and condition, with images first.
+def group_prompts(case: CaseView, order: Sequence[str] = ()) -> list[PromptGroup]:
+    """The asks of a case grouped by prompt, sorted by question, condition and number of images (most first).
 
-    An image is embedded where it comes first.
+    An image is embedded only at its first occurrence.
     """
     groups: dict[Any, list[AskView]] = {}
     for ask in case.asks:
@@ -157,74 +157,59 @@ def prompts(case: CaseView, order: Sequence[str] = ()) -> list[Prompt]:
     questions = list(dict.fromkeys(question for question, *_ in groups))
     conditions = list(dict.fromkeys(condition for _, condition, *_ in groups))
 
-    def place(key: Any) -> tuple[int, int, int]:
+    def sort_key(key: Any) -> tuple[int, int, int]:
         question, condition, prompt, _ = key
         return questions.index(question), conditions.index(condition), -sum(bool(part.image) for part in prompt)
 
     images: dict[str, int] = {}
-    found = []
-    for key in sorted(groups, key=place):
+    prompts = []
+    for key in sorted(groups, key=sort_key):
         first, *_ = asks = sorted(
             groups[key], key=lambda ask: order.index(ask.candidate) if ask.candidate in order else len(order)
         )
         parts = []
         for part in first.prompt:
-            again = part.image in images
-            parts.append((part, images.setdefault(part.image, len(images) + 1) if part.image else None, again))
-        found.append(Prompt(first.question, _named(first.condition), parts, asks))
-    return found
+            is_repeated = part.image in images
+            number = images.setdefault(part.image, len(images) + 1) if part.image else None
+            parts.append((part, number, is_repeated))
+        prompts.append(PromptGroup(first.question, changed_axes(first.condition), parts, asks))
+    return prompts
 
 
-def _named(condition: Mapping[str, str]) -> dict[str, str]:
+def changed_axes(condition: Mapping[str, str]) -> dict[str, str]:
     """The axes on which a condition differs from the default."""
     return {axis: value for axis, value in condition.items() if value != DEFAULTS.get(axis)}
 
 
-def _numbers(numbers: list[int]) -> str:
-    """Trial numbers in order, a run of them as first to last: 0 to 3, 5."""
-    runs: list[list[int]] = []
+def _format_ranges(numbers: list[int]) -> str:
+    """Sorted trial numbers as ranges: 0 to 3, 5."""
+    ranges: list[list[int]] = []
     for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1].append(number)
         else:
-            runs.append([number])
-    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+            ranges.append([number])
+    return ", ".join(f"{part[0]} to {part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in ranges)
 
 
-def _letter(place: int) -> str:
-    return LETTERS[place] if place < len(LETTERS) else str(place + 1)
-
-
-def _with_next(cases: Iterable[CaseView]) -> Iterator[tuple[CaseView, CaseView | None]]:
-    current: CaseView | None = None
-    for case in cases:
-        if current is not None:
-            yield current, case
-        current = case
-    if current is not None:
-        yield current, None
-
-
-def _counted(
-    case: CaseView, values: dict[tuple[str, str], int], candidates: dict[str, int]
-) -> list[tuple[int, list[int], list[int]]]:
-    """Per ask: its candidate, the numbers of its slice values, and right, wrong, unparsed, unscored."""
-    counted = []
+def _count_outcomes(case: CaseView, values: dict[tuple[str, str], int], candidates: dict[str, int]) -> list[AskCounts]:
+    """The counts of each ask; new slice values and candidates are numbered in `values` and `candidates`."""
+    counts = []
     for ask in case.asks:
-        belongs = [*ask.condition.items(), *((key, value) for key, many in ask.slices.items() for value in many)]
+        slices = [*ask.condition.items(), *((key, name) for key, names in ask.slices.items() for name in names)]
         outcomes = [trial.outcome for trial in ask.trials]
-        counted.append(
+        counts.append(
             (
                 candidates.setdefault(ask.candidate, len(candidates)),
-                [values.setdefault(pair, len(values)) for pair in belongs],
+                [values.setdefault(pair, len(values)) for pair in slices],
                 [outcomes.count(name) for name in ("right", "wrong", "unparsed", "unscored")],
             )
         )
-    return counted
+    return counts
 
 
-def _totals(asks: list[tuple[int, list[int], list[int]]], candidates: int) -> list[list[int] | None]:
-    """Right, wrong, unparsed and unscored of each candidate; None where it was not asked."""
+def _totals(asks: list[AskCounts], candidates: int) -> list[list[int] | None]:
+    """Right, wrong, unparsed and unscored of each candidate; None if it was not asked."""
     totals: list[list[int] | None] = [None] * candidates
     for candidate, _, outcomes in asks:
         before = totals[candidate] or [0, 0, 0, 0]

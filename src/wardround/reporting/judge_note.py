@@ -1,37 +1,35 @@
-"""What stands beside every figure that rests on a judge or on the support test: how far these can be trusted."""
-
-from __future__ import annotations
+"""Notes on figures that rest on a judge or on the support test: how far these can be trusted."""
 
 from collections.abc import Iterable
 
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.measuring.validation.support_error import support_note
 from wardround.reporting.labels import measure_title
-from wardround.reporting.numbers import listed
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.numbers import join_words
+from wardround.reporting.run_files import RunFiles
 
 JUDGED = frozenset({"hit", "evidence_based_correct", "evidence_misled", "knowledge_based_correct", "hallucination"})
 SUPPORTED = frozenset({"coverage", "grounded", *JUDGED} - {"hit"})
 
 
 def is_judged(measure: str) -> bool:
-    """Whether a measure rests on the verdicts of a judge."""
+    """Whether a measure rests on a judge's verdicts."""
     return measure.partition("@")[0] in JUDGED
 
 
-def judged_note(run: RunFolder, measures: Iterable[str]) -> str:
-    """`hit@1: judge NAME: kappa ...` for those of the measures that a judge made, and the error of the support test.
-
-    Empty where none is.
-    """
+def judging_note(run: RunFiles, measures: Iterable[str]) -> str:
+    """`hit@1: judge NAME: kappa ...` for the judged measures, and the error of the support test; empty if none is."""
     measures = list(measures)
     titles = dict.fromkeys(measure_title(measure) for measure in measures if is_judged(measure))
-    told = [f"{listed(list(titles))}: {judge_note(run.folder)}." if titles else "", supported_note(run, measures)]
-    return " ".join(filter(None, told))
+    notes = [
+        f"{join_words(list(titles))}: {judge_note(run.folder)}." if titles else "",
+        support_test_note(run, measures),
+    ]
+    return " ".join(filter(None, notes))
 
 
-def supported_note(run: RunFolder, measures: Iterable[str]) -> str:
-    """How often the test errs that says whether documents support a diagnosis; empty where no measure rests on it."""
+def support_test_note(run: RunFiles, measures: Iterable[str]) -> str:
+    """The error rate of the test whether documents support a diagnosis; empty if no measure rests on it."""
     if not SUPPORTED & set(measures):
         return ""
     judge = run.manifest.get("judge") or {}
@@ -40,6 +38,6 @@ def supported_note(run: RunFolder, measures: Iterable[str]) -> str:
         return f"{support_note()}."
     unscored = support["unreadable"] + support["unanswered"]
     return (
-        f"Support judged by {judge['name']}, not validated against people: {support['pairs']:,} pairs of a diagnosis "
-        f"and documents, {unscored:,} without a verdict."
+        f"Support judged by {judge['name']}, not validated against people: {support['pairs']:,} pairs of diagnosis and "
+        f"documents, {unscored:,} without a verdict."
     )

@@ -1,76 +1,10 @@
-"""What readers call things: measures, slice keys and their values, each in a few plain words."""
-
-from __future__ import annotations
+"""Titles and meanings of measures, their versions, slice keys and their values, as readers see them."""
 
 from collections.abc import Mapping
 
-MEASURES: Mapping[str, tuple[str, str]] = {
-    "accuracy": ("Accuracy", "Share of choice questions answered right. An unparsed answer counts as not right."),
-    "accuracy_parsed": (
-        "Accuracy when parsed",
-        "Share right among the answers in which a choice could be read.",
-    ),
-    "majority_accuracy": ("Majority vote", "Share right when the most frequent answer of all trials counts."),
-    "unparsed": ("Unparsed", "Share of answers in which no choice could be read."),
-    "unscored": (
-        "Unscored",
-        "Share of answers that the judge could not mark. They are left out of every score.",
-    ),
-    "hit@k": ("hit@k", "Share of open answers that name the right diagnosis among the first k."),
-    "worst@k": ("Right every time", "Share of questions answered right in all of k trials."),
-    "confidence": (
-        "Confidence",
-        "By votes and log-probabilities: 1 minus the normalised entropy, which is not a probability. "
-        "Verbal: the mean of the stated numbers.",
-    ),
-    "vote_share": ("Vote share", "Mean share of the trials that agree with the most frequent answer."),
-    "confidence_missing": (
-        "No confidence",
-        "Share of questions with too few valid answers for a confidence.",
-    ),
-    "calibration_shift": (
-        "Calibration shift",
-        "Confidence minus accuracy: above zero is over-confident. Zero does not prove good calibration.",
-    ),
-    "ece": (
-        "Expected calibration error",
-        "Mean gap between confidence and accuracy; biased upward in small samples.",
-    ),
-    "brier": ("Brier score", "Mean squared gap between confidence and outcome; lower is better."),
-    "auroc": (
-        "AUROC of confidence",
-        "How well confidence tells right from wrong; 50 is no better than a coin.",
-    ),
-    "accuracy@80": (
-        "Accuracy at 80% coverage",
-        "Share right if the candidate may abstain from the fifth of which it is least sure.",
-    ),
-    "dke_intra": ("Over-confidence under degradation", "Accuracy falls while confidence does not."),
-    "dke_inter": ("Over-confidence across candidates", "The weaker the candidate, the more over-confident."),
-    "swa": ("Stage-weighted accuracy", "Accuracy over the stages of a chain, weighted by stage."),
-    "ccr": ("Complete chains", "Share of chains in which every stage is right."),
-    "uas": ("Uncertainty-aware score", "Rewards honest uncertainty and punishes confident errors."),
-    "esa": ("Accuracy by grade", "Accuracy over the grades of difficulty, and their unweighted mean."),
-    "mcs": ("What a modality adds", "Accuracy with all images minus accuracy without one modality, same questions."),
-    "coverage": ("Evidence covers the truth", "Share of asks whose documents contain the true diagnosis."),
-    "grounded": ("Grounded", "Share of answers that the documents supplied support."),
-    "evidence_based_correct": ("Right by evidence", "Share right and supported by the documents."),
-    "knowledge_based_correct": ("Right by knowledge", "Share right without support in the documents."),
-    "evidence_misled": ("Misled by evidence", "Share wrong, and supported by the documents."),
-    "hallucination": ("Hallucinated", "Share wrong without support in the documents."),
-    "recall@k": ("recall@k", "Share of the cited documents among the first k found."),
-    "precision@k": ("precision@k", "Share of the first k found that the case cites."),
-    "ndcg@k": ("nDCG@k", "How far up the cited documents stand among the first k found."),
-    "mrr": ("MRR", "Mean of 1 over the rank of the first cited document."),
-    "map": ("MAP", "Mean over cited documents of the precision at their rank."),
-    "sensitivity": ("Sensitivity", "Each option as a yes/no test: share of right options that were chosen."),
-    "specificity": ("Specificity", "Each option as a yes/no test: share of wrong options that were not chosen."),
-    "rouge_l": ("ROUGE-L", "Likeness of the generated text to the reference: longest common subsequence."),
-    "eds": ("Edit similarity", "1 minus the edit distance to the reference, over the longer length."),
-    "kappa": ("Kappa", "Agreement of the judge with a reader beyond chance."),
-    "ppl": ("Perplexity", "How surprised the candidate is by the text; not a percentage."),
-    "bits_per_byte": ("Bits per byte", "Surprise per byte of text, comparable between candidates."),
-}
+from wardround.measuring.measures.catalogue import RECORDS, find_record
+from wardround.measuring.measures.record import SIGNED_FRACTION
+
 CONFIDENCE = (
     "confidence",
     "vote_share",
@@ -83,73 +17,89 @@ CONFIDENCE = (
     "dke_intra",
     "dke_inter",
 )
-SIGNED = frozenset({"uas", "mcs", "calibration_shift", "kappa"})
+SIGNED = frozenset(record.name for record in RECORDS if record.unit == SIGNED_FRACTION)
 
 SLICES: Mapping[str, str] = {
-    "inputs": "What was shown",
-    "telling": "How the case was told",
-    "evidence": "Which literature was given",
-    "degradation": "How the images were degraded",
-    "without": "Which modality was left out",
-    "carry": "What earlier stages carried over",
-    "confidence": "How confidence was obtained",
-    "images": "What became of the images",
-    "stem": "How much of the question was shown",
-    "options": "In which order the options stood",
-    "reasoning": "Whether reasoning was on",
-    "prompt": "Which prompt was used",
+    "inputs": "Inputs shown",
+    "telling": "Presentation of the case",
+    "evidence": "Evidence",
+    "degradation": "Image degradation",
+    "without": "Modality left out",
+    "carry": "Earlier answers carried over",
+    "confidence": "Source of confidence",
+    "images": "Images",
+    "stem": "Question stem",
+    "options": "Option order",
+    "reasoning": "Reasoning",
+    "prompt": "Prompt",
     "age_band": "Age",
     "tag": "Tag",
     "grade": "Grade",
-    "kind": "Kind of question",
-    "type": "Type of degradation",
-    "severity": "Severity of degradation",
-    "category": "Category of degradation",
+    "kind": "Question type",
+    "type": "Degradation type",
+    "severity": "Degradation severity",
+    "category": "Degradation category",
 }
 VALUES: Mapping[tuple[str, str], str] = {
-    ("images", "as-is"): "as the case has them",
-    ("images", "blank"): "an empty image instead",
+    ("images", "as-is"): "the case's own images",
+    ("images", "blank"): "a blank image instead",
     ("images", "swapped"): "another case's image of the same modality",
-    ("images", "none"): "left out; the text still refers to them",
-    ("inputs", "all"): "all that the case has",
+    ("images", "none"): "omitted; the text still refers to them",
+    ("inputs", "all"): "everything in the case",
     ("stem", "full"): "the whole question",
     ("stem", "options-only"): "only the options",
-    ("confidence", "none"): "not asked for",
+    ("confidence", "none"): "not elicited",
     ("confidence", "verbal"): "the candidate states a number",
     ("confidence", "votes"): "repeated answers are counted",
     ("confidence", "logprobs"): "the candidate's own probabilities",
-    ("options", "rotated"): "another order in every trial",
-    ("evidence", "none"): "no literature is given",
+    ("options", "rotated"): "a different order in every trial",
+    ("evidence", "none"): "no literature",
     ("evidence", "reference"): "the abstracts that the case cites",
-    ("evidence", "reference-masked"): "the abstracts that the case cites, with the diagnosis blanked",
+    ("evidence", "reference-masked"): "the abstracts that the case cites, diagnosis masked",
     ("evidence", "reference-shuffled"): "the abstracts that another case cites",
-    ("evidence", "rag"): "what one search finds",
-    ("evidence", "agent"): "the candidate searches by itself",
+    ("evidence", "rag"): "the results of one search",
+    ("evidence", "agent"): "the candidate searches on its own",
+}
+METHOD_TITLES: Mapping[str, str] = {
+    "verbal": "As stated by the candidate",
+    "votes": "By votes",
+    "logprobs": "By log-probabilities",
+}
+VARIANT_TEXTS: Mapping[str, tuple[str, str]] = {
+    "plug-in": ("", ""),
+    "debiased": ("debiased", "The same, with the bias from noise in each bin removed."),
+    "plug-in if calibrated": ("by chance", "The value of a calibrated candidate with the same confidences."),
+    "vote share - majority accuracy": ("of votes", "Vote share minus the accuracy of the majority vote."),
+    "of a calibrated respondent": ("if calibrated", "The shift of one that is right as often as its votes agree."),
+    "invalid votes as an outcome": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
+    "both hold, matched originals": ("both hold", "Share of resamples; each question compared with its own original."),
+    "both hold, all originals": ("both hold, as in the paper", "Share of resamples; compared with all originals."),
+    "accuracy L0 - L2, matched originals": ("fall in accuracy", "From the original to the worst level."),
+    "shift L2 - L0, matched originals": ("rise in shift", "From the original to the worst level."),
+    "Spearman(accuracy, shift)": (
+        "rank correlation of accuracy and shift",
+        "Times 100. Coupled: the shift contains the accuracy.",
+    ),
+    "Spearman(accuracy, C)": ("rank correlation of accuracy and confidence", "Times 100. Not coupled."),
+    "cross-fitted share": ("cross-fitted", "Accuracy from one half of the cases, shift from the other."),
+    "share by permutation": ("by chance", "With permuted confidences: the value that the coupling alone gives."),
 }
 
 
-def _words(measure: str) -> tuple[str, str] | None:
-    name, _, k = measure.partition("@")
-    return MEASURES.get(measure) or MEASURES.get(f"{name}@k" if k else name)
-
-
 def measure_title(measure: str) -> str:
-    """accuracy is Accuracy; what has no title of its own is its name in words."""
-    known, k = _words(measure), measure.partition("@")[2]
-    if known is None:
+    """The title of a measure; an unknown measure's name in words."""
+    record, k = find_record(measure), measure.partition("@")[2]
+    if record is None:
         return measure.replace("_", " ")
-    title = known[0]
-    if k and measure not in MEASURES:
-        return title.replace("@k", f"@{k}") if "@" in title else f"{title} (k = {k})"
-    return title
+    if not record.depths:
+        return record.label
+    return record.label.replace("@k", f"@{k}") if "@" in record.label else f"{record.label} (k = {k})"
 
 
 def measure_meaning(measure: str) -> str:
-    known, k = _words(measure), measure.partition("@")[2]
-    meaning = known[1] if known else ""
-    return meaning.replace("among the first k", "first" if k == "1" else f"among the first {k}").replace(
-        " k ", f" {k} "
-    )
+    record, k = find_record(measure), measure.partition("@")[2]
+    among_first = "first" if k == "1" else f"among the first {k}"
+    return record.meaning.replace("among the first k", among_first).replace(" k ", f" {k} ") if record else ""
 
 
 def slice_title(key: str) -> str:
@@ -159,12 +109,39 @@ def slice_title(key: str) -> str:
 def value_meaning(key: str, value: str) -> str:
     if key == "evidence":
         if value.startswith("rag@"):
-            return f"what the search {value.removeprefix('rag@')} finds"
+            return f"the results of the search {value.removeprefix('rag@')}"
         if value.startswith("reference+"):
-            return f"the abstracts that the case cites, among {value.removeprefix('reference+')} drawn ones"
+            return f"the abstracts that the case cites, among {value.removeprefix('reference+')} random ones"
     return "unweighted mean of the rows above" if value == "mean" else VALUES.get((key, value), "")
 
 
 def slice_words(slice: Mapping[str, str]) -> str:
-    """A slice as a short phrase: inputs history, specialty neuro."""
+    """A slice as a phrase: inputs history, specialty neuro."""
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in slice.items())
+
+
+def version_parts(version: str | None) -> tuple[str, str]:
+    """A version such as `debiased, 10 bins, T=3` as variant (`debiased, 10 bins`) and source of confidence (`T=3`).
+
+    A source is a number of votes, `inf` (log-probabilities) or `verbal` (a stated number).
+    """
+    variant, comma, source = (version or "").rpartition(", ")
+    is_source = source in ("verbal", "inf") or source.startswith("T=")
+    return (variant, source) if comma and is_source else ("", version or "")
+
+
+def variant_text(variant: str) -> tuple[str, str] | None:
+    """The addition to a measure's title, and the meaning that replaces its own; None for an unknown variant."""
+    return VARIANT_TEXTS.get(variant.removesuffix(", 10 bins"))
+
+
+def source_title(method: str, source: str) -> str:
+    """How confidence was obtained; log-probabilities give the expectation of that many votes."""
+    if source == "verbal":
+        return METHOD_TITLES["verbal"]
+    if source == "inf":
+        return f"{METHOD_TITLES['logprobs']}, as in the limit of many votes"
+    if source.startswith("T="):
+        votes = f"{source[2:]} votes"
+        return f"{METHOD_TITLES['logprobs']}, as expected from {votes}" if method == "logprobs" else f"By {votes}"
+    return ", ".join(filter(None, [METHOD_TITLES.get(method, ""), f"version {source}" if source else ""]))

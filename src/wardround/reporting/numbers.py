@@ -1,15 +1,12 @@
-"""How numbers are printed: fractions become percentages with one decimal, here and nowhere else."""
-
-from __future__ import annotations
+"""Number formats. Fractions become percentages with one decimal only here."""
 
 from collections.abc import Sequence
 
-PLAIN = frozenset({"ppl", "bits_per_byte"})  # measures that are no fractions and are printed as they are
 MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: float, decimals: int = 1) -> str:
-    """A number with a real minus sign and no negative zero."""
+    """A number with a typographic minus sign and without negative zero."""
     text = f"{value:,.{decimals}f}"
     if text.startswith("-"):
         return MINUS + text[1:] if text.strip("-0.,") else text[1:]
@@ -17,20 +14,22 @@ def number(value: float, decimals: int = 1) -> str:
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
-    """A fraction as a percentage: 0.625 is 62.5. What is not known is a dash."""
+    """A fraction as a percentage: 0.625 is 62.5; None is a dash."""
     return "–" if value is None else number(100 * value, decimals)
 
 
-def shown(measure: str, value: float | None) -> str:
-    """A value of a measure as tables print it."""
-    if value is not None and measure.split("@")[0] in PLAIN:
-        return number(value, 2)
-    return percent(value)
+def is_percentage(measure: str) -> bool:
+    """Whether the values of a measure are fractions, printed as percentages."""
+    return measure.partition("@")[0] not in ("ppl", "bits_per_byte")
 
 
-def span(measure: str, low: float | None, high: float | None) -> str | None:
-    """An interval as tables print it, 51.0 to 73.1; None where there is none."""
-    return None if low is None or high is None else f"{shown(measure, low)} to {shown(measure, high)}"
+def format_value(measure: str, value: float) -> str:
+    return percent(value) if is_percentage(measure) else number(value, 2)
+
+
+def format_interval(measure: str, low: float | None, high: float | None) -> str | None:
+    """An interval, `51.0 to 73.1`; None if there is none."""
+    return None if low is None or high is None else f"{format_value(measure, low)} to {format_value(measure, high)}"
 
 
 def count(value: float | None) -> str:
@@ -38,19 +37,19 @@ def count(value: float | None) -> str:
 
 
 def short_count(value: int) -> str:
-    """A count where there is little room: 812, 1.2k, 25k."""
+    """A count in few characters: 812, 1.2k, 25k."""
     if value < 1000:
         return str(value)
     return f"{number(value / 1000, 1 if value < 9950 else 0)}k"
 
 
 def p_value(p: float | None) -> str:
-    """Three decimals; below that only that it is below."""
+    """Three decimals, or `< 0.001`."""
     if p is None:
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def listed(items: Sequence[str]) -> str:
-    """Items as a sentence lists them: a, b and c."""
+def join_words(items: Sequence[str]) -> str:
+    """a, b and c."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

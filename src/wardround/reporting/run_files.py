@@ -1,11 +1,9 @@
-"""RunFolder: what a report is made of, read from the files of a run and from nothing else."""
-
-from __future__ import annotations
+"""RunFiles: a run as its report needs it, read from the files of the run folder and nothing else."""
 
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,16 @@ import polars as pl
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
-from wardround.core.study import Study, study_from
+from wardround.core.study import Study, parse_study
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES
-from wardround.measuring.people.figures import of_models
+from wardround.measuring.people.figures import without_people
 
-TOGETHER = "*"  # figures of all candidates together, as the share of pairs in which the weaker is surer
+SliceKey = frozenset[tuple[str, str]]
+ALL_CANDIDATES = "*"  # figures over all candidates, such as the share of pairs in which the weaker is surer
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureLine:
     """One line of measures.csv."""
 
     measure: str
@@ -40,7 +39,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonLine:
     """One line of comparisons.csv: `value` is a minus b, on the same cases."""
 
     measure: str
@@ -59,16 +58,16 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class RunFolder:
-    """A run as its folder tells it. `case_list` is the page that table cells link to, if it is made."""
+class RunFiles:
+    """The files of one run. `case_list` is the page that table cells link to, if there is one."""
 
     folder: Path
-    study: str  # study.toml as it was run
-    declared: Mapping[str, Any]  # the same, parsed
+    study_text: str  # study.toml as it was run
+    study_settings: Mapping[str, Any]  # the same, parsed
     manifest: Mapping[str, Any]
     measures: pl.DataFrame
     comparisons: pl.DataFrame
-    marks: pl.LazyFrame  # of all but people
+    marks: pl.LazyFrame  # without those of people
     case_list: str | None = None
 
     @property
@@ -76,145 +75,148 @@ class RunFolder:
         return str(self.manifest.get("study", {}).get("name") or self.folder.name)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         return self.manifest.get("status") == "complete"
 
     @property
-    def about(self) -> dict[str, Mapping[str, Any]]:
-        """What the manifest tells of each candidate, by name."""
-        return {told.get("name", "?"): told for told in self.manifest.get("candidates", [])}
+    def candidate_entries(self) -> dict[str, Mapping[str, Any]]:
+        """Each candidate's entry in the manifest, by name."""
+        return {entry.get("name", "?"): entry for entry in self.manifest.get("candidates", [])}
 
     @property
     def people(self) -> set[str]:
-        """The candidates that are people."""
-        return {name for name, told in self.about.items() if told.get("provider") == "people"}
+        return {name for name, entry in self.candidate_entries.items() if entry.get("provider") == "people"}
 
-    def not_of_people(self, measure: str | None, candidate: str) -> bool:
-        """Whether a candidate is people, who do not have every measure, and has no figure of this one."""
+    def is_unmeasured_in_people(self, measure: str | None, candidate: str) -> bool:
+        """Whether the candidate is people, for whom some measures are not computed, and lacks this one."""
         return candidate in self.people and all(
-            (line.measure, line.candidate) != (measure, candidate) for line in self.lines
+            (line.measure, line.candidate) != (measure, candidate) for line in self.measure_lines
         )
 
     @property
     def all_marks(self) -> pl.LazyFrame:
-        """Those of people too."""
+        """All marks, those of people included."""
         return pl.scan_parquet(self.folder / "marks.parquet")
 
     @property
     def cases_file(self) -> str:
-        """Where the cases are that the run was about."""
-        told: Mapping[str, str] = self.manifest["cases"]
-        return told.get("file") or told["folder"]
+        """The path of the case set."""
+        cases: Mapping[str, str] = self.manifest["cases"]
+        return cases.get("file") or cases["folder"]
 
     @cached_property
-    def as_study(self) -> Study:
-        """What was declared, as measures over its marks need it."""
-        return study_from(dict(self.declared), self.folder / "study.toml")
+    def study(self) -> Study:
+        """The study as a validated record."""
+        return parse_study(dict(self.study_settings), self.folder / "study.toml")
 
     @cached_property
     def conditions(self) -> dict[str, dict[str, str]]:
-        """Every condition that marks carry, with its value on each axis."""
-        told = self.marks.select(pl.col("condition").unique().sort()).collect()["condition"]
-        return {condition: {**DEFAULTS, **json.loads(condition)} for condition in told}
+        """Every condition in the marks, with its value on each axis."""
+        conditions = self.marks.select(pl.col("condition").unique().sort()).collect()["condition"]
+        return {condition: {**DEFAULTS, **json.loads(condition)} for condition in conditions}
 
     @cached_property
     def candidates(self) -> list[str]:
-        """In the study's order, then those that only the measures name."""
-        named = [*self.about, *(line.candidate for line in self.lines if line.candidate != TOGETHER)]
-        return list(dict.fromkeys(named))
+        """Names in the study's order, then those that only the measures have."""
+        names = dict.fromkeys([*self.candidate_entries, *(line.candidate for line in self.measure_lines)])
+        return [name for name in names if name != ALL_CANDIDATES]
 
     @cached_property
-    def lines(self) -> list[Measure]:
-        path = self.folder / "measures.csv"
-        return [Measure(**told) for told in _with_slices(self.measures, path)]
+    def measure_lines(self) -> list[MeasureLine]:
+        return [MeasureLine(**row) for row in _rows_with_slices(self.measures, self.folder / "measures.csv")]
 
     @cached_property
-    def compared(self) -> list[Comparison]:
-        path = self.folder / "comparisons.csv"
-        return [Comparison(**told) for told in _with_slices(self.comparisons, path)]
+    def comparison_lines(self) -> list[ComparisonLine]:
+        return [ComparisonLine(**row) for row in _rows_with_slices(self.comparisons, self.folder / "comparisons.csv")]
+
+    def declared_values(self, axis: str) -> list[str]:
+        """The values of an axis in the study, or its default."""
+        values = (self.study_settings.get("conditions") or {}).get(axis, DEFAULTS[axis])
+        return values if isinstance(values, list) else [values]
 
     @cached_property
     def varied_axes(self) -> dict[str, list[str]]:
-        """The axes of which the study has two or more values, with these, in its order."""
-        axes = self.declared.get("conditions") or {}
+        """The axes that have two or more values, with these values, in the study's order."""
+        axes = self.study_settings.get("conditions") or {}
         return {axis: values for axis, values in axes.items() if isinstance(values, list) and len(values) > 1}
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Measure]:
-        places: dict[tuple[str, str, frozenset[tuple[str, str]]], Measure] = {}
-        for line in self.lines:
-            places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), line)
-        return places
+    def _lines_by_key(self) -> dict[tuple[str, str, SliceKey], list[MeasureLine]]:
+        lines_by_key: dict[tuple[str, str, SliceKey], list[MeasureLine]] = {}
+        for line in self.measure_lines:
+            lines_by_key.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
+        return lines_by_key
 
-    def line(self, measure: str, candidate: str, slice: Mapping[str, str]) -> Measure | None:
-        """The figure of a candidate in a slice (the first one, where there are several versions)."""
-        return self._places.get((measure, candidate, frozenset(slice.items())))
+    def find_lines(self, measure: str, candidate: str, slice: Mapping[str, str]) -> list[MeasureLine]:
+        """A candidate's lines in a slice, one for each version of the measure."""
+        return self._lines_by_key.get((measure, candidate, frozenset(slice.items())), [])
+
+    def find_line(self, measure: str, candidate: str, slice: Mapping[str, str]) -> MeasureLine | None:
+        """The first version of a measure."""
+        return next(iter(self.find_lines(measure, candidate, slice)), None)
 
     @cached_property
-    def _measured(self) -> set[tuple[str, frozenset[tuple[str, str]]]]:
-        return {(line.measure, frozenset(line.slice.items())) for line in self.lines if line.value is not None}
+    def _slices_with_values(self) -> set[tuple[str, SliceKey]]:
+        return {(line.measure, frozenset(line.slice.items())) for line in self.measure_lines if line.value is not None}
 
     def has_values(self, measure: str, slice: Mapping[str, str]) -> bool:
-        """Whether any candidate has a figure in a slice."""
-        return (measure, frozenset(slice.items())) in self._measured
+        """Whether any candidate has a value in a slice."""
+        return (measure, frozenset(slice.items())) in self._slices_with_values
 
-    def linking_to(self, case_list: str | None) -> RunFolder:
-        return replace(self, case_list=case_list)
-
-    def cases_behind(self, slice: Mapping[str, str]) -> str | None:
-        """The address of the case list, filtered to the marks behind one table cell."""
+    def cases_link(self, slice: Mapping[str, str]) -> str | None:
+        """The address of the case list, filtered to a slice; None without case pages."""
         if self.case_list is None:
             return None
-        chosen = {key: value for key, value in slice.items() if value != "mean"}
-        return f"{self.case_list}#{urlencode(chosen)}"
+        filters = {key: value for key, value in slice.items() if value != "mean"}
+        return f"{self.case_list}#{urlencode(filters)}"
 
-    def behind(self, line: Measure | None) -> str | None:
-        """The address of the cases that a figure rests on."""
-        return self.cases_behind({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
+    def line_cases_link(self, line: MeasureLine | None) -> str | None:
+        """The address of the cases behind a line."""
+        return self.cases_link({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
 
 
-def read_run(folder: Path) -> RunFolder:
-    """Reads a run folder; what is missing or broken is one line that names the file."""
+def read_run(folder: Path) -> RunFiles:
+    """Reads a run folder; raises BadInput with the file's name if one is missing or broken."""
     if not folder.is_dir():
         raise BadInput(folder, "there is no such run folder")
     marks = folder / "marks.parquet"
     if not marks.is_file():
-        raise BadInput(marks, "there are no marks; `wardround mark` makes them")
-    study = _text(folder / "study.toml")
+        raise BadInput(marks, "there are no marks; write them with `wardround mark`")
+    study_text = _read_text(folder / "study.toml")
     try:
-        declared = tomllib.loads(study)
+        settings = tomllib.loads(study_text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(folder / "study.toml", f"is not TOML: {error}") from None
-    return RunFolder(
+    return RunFiles(
         folder=folder,
-        study=study,
-        declared=declared,
-        manifest=_manifest(folder / "manifest.json"),
+        study_text=study_text,
+        study_settings=settings,
+        manifest=_read_manifest(folder / "manifest.json"),
         measures=read_table(folder / "measures.csv", MEASURES),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
-        marks=of_models(pl.scan_parquet(marks)),
+        marks=without_people(pl.scan_parquet(marks)),
     )
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(path, f"cannot be read: {error}") from None
 
 
-def _manifest(path: Path) -> Mapping[str, Any]:
+def _read_manifest(path: Path) -> Mapping[str, Any]:
     try:
-        told = json.loads(_text(path))
+        manifest = json.loads(_read_text(path))
     except json.JSONDecodeError as error:
         raise BadInput(path, f"is not JSON: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(manifest, dict):
         raise BadInput(path, "expected one JSON object")
-    return told
+    return manifest
 
 
 def read_table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """A CSV table of a run, its columns as they should be."""
+    """A CSV table of a run, with the given columns and types."""
     try:
         table = pl.read_csv(path, schema_overrides=dict(columns))
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -224,14 +226,14 @@ def read_table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
     return table.select(*columns)
 
 
-def _with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:
+def _rows_with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:
     rows = []
-    for place, row in enumerate(table.iter_rows(named=True)):
+    for index, row in enumerate(table.iter_rows(named=True)):
         try:
-            told = json.loads(row["slice"] or "{}")
+            slice = json.loads(row["slice"] or "{}")
         except json.JSONDecodeError:
-            told = None
-        if not isinstance(told, dict):
-            raise BadInput(path, f"expected a JSON object, not {row['slice']!r}", line=place + 2, field="slice")
-        rows.append({**row, "slice": {str(key): str(value) for key, value in told.items()}})
+            slice = None
+        if not isinstance(slice, dict):
+            raise BadInput(path, f"expected a JSON object, not {row['slice']!r}", line=index + 2, field="slice")
+        rows.append({**row, "slice": {str(key): str(value) for key, value in slice.items()}})
     return rows

@@ -1,107 +1,94 @@
-"""Panel: gets answers for a list of requests out of one candidate, beside the examination; judges are asked so."""
-
-from __future__ import annotations
+"""Batches: the answers of one candidate, such as a judge, to a list of requests outside of a study's units."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wardround.candidates.candidate import Gone, Request
+from wardround.candidates.candidate import CandidateUnavailable, Request
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.running.caller import Caller, GaveUp, Stopping
-from wardround.running.interrupt import heard_by
-from wardround.running.progress import Lane, Progress
-from wardround.running.store import Row, Store
-from wardround.running.study_run import first_of
-
-MOST_FAILURES_TOLD = 20
+from wardround.core.interrupt import on_interrupt
+from wardround.running.caller import MAX_LISTED_FAILURES, Caller, GaveUp, Stopping
+from wardround.running.progress import CandidateProgress, Progress
+from wardround.running.store import AnswerKey, AnswerStore
+from wardround.running.study_run import first_failure
 
 
 @dataclass
-class Heard:
-    """What a panel heard: an answer by the key of its Ask, where one came, and why others did not."""
+class BatchReplies:
+    """The answers to a batch by the key of their Ask, and why others are missing."""
 
     answers: dict[bytes, Answer] = field(default_factory=dict)
-    asked: int = 0  # distinct Asks
+    asks: int = 0  # distinct ones
     stored: int = 0
     failed: int = 0
-    refused: int = 0  # of those that failed: for good
+    refused: int = 0  # those of the failed that will never be answered
     failures: list[str] = field(default_factory=list)
-    why: str | None = None  # why not all was answered
+    why: str | None = None  # why some are missing
     interrupted: bool = False
 
     def answer_to(self, request: Request) -> Answer | None:
         return self.answers.get(request.ask.key)
 
 
-def stored_answers(requests: Sequence[Request], store: Store) -> Heard:
-    """What is stored already; calls nobody."""
-    heard = Heard()
+def stored_replies(requests: Sequence[Request], store: AnswerStore) -> BatchReplies:
+    """The stored answers; calls nobody."""
+    replies = BatchReplies()
     keys = dict.fromkeys(request.ask.key for request in requests)
     for key in keys:
-        if (answer := store.get(Row(key, 0, 0))) is not None:
-            heard.answers[key] = answer
-    heard.asked, heard.stored = len(keys), len(heard.answers)
-    return heard
+        if (answer := store.get(AnswerKey(key, 0, 0))) is not None:
+            replies.answers[key] = answer
+    replies.asks, replies.stored = len(keys), len(replies.answers)
+    return replies
 
 
-async def answers_to(requests: Sequence[Request], caller: Caller, store: Store, *, quiet: bool = True) -> Heard:
-    """Each distinct Ask is put once, unless its answer is stored. One that fails has no answer; the others go on."""
-    heard = stored_answers(requests, store)
-    missing = {request.ask.key: request for request in requests if request.ask.key not in heard.answers}
-    lane = Lane(heard.asked, heard.stored, caller.tally)
+async def fetch_batch(
+    requests: Sequence[Request], caller: Caller, store: AnswerStore, *, quiet: bool = True
+) -> BatchReplies:
+    """Asks each distinct Ask once, unless its answer is stored. One that fails has no answer; the others go on."""
+    replies = stored_replies(requests, store)
+    missing = {request.ask.key: request for request in requests if request.ask.key not in replies.answers}
+    lane = CandidateProgress(replies.asks, replies.stored, caller.tally)
     progress = Progress([lane], quiet)
-    window = asyncio.Semaphore(2 * caller.settings.concurrency + 16)
 
-    async def put(request: Request) -> None:
+    async def ask(request: Request) -> None:
         try:
-            heard.answers[request.ask.key] = (await caller.fetch(request))[0]
+            replies.answers[request.ask.key] = (await caller.fetch(request))[0]
         except GaveUp as failure:
-            heard.failed += 1
-            heard.refused += failure.refused
-            if len(heard.failures) < MOST_FAILURES_TOLD:
-                heard.failures.append(str(failure))
-        except (Gone, Stopping):
-            pass  # told below: it is the same for all that were not asked
-        finally:
-            window.release()
-        lane.done = len(heard.answers) - heard.stored
-        progress.show(last=lane.stored + lane.done == lane.total)
+            replies.failed += 1
+            replies.refused += failure.refused
+            if len(replies.failures) < MAX_LISTED_FAILURES:
+                replies.failures.append(str(failure))
+        except (CandidateUnavailable, Stopping):
+            pass  # the same for all that were not asked: see `why`
+        lane.new = len(replies.answers) - replies.stored
+        progress.show(last=lane.stored + lane.new == lane.total)
 
-    async def put_all() -> None:
-        async with asyncio.TaskGroup() as group:
-            for request in missing.values():
-                await window.acquire()
-                if caller.ending:
-                    return
-                group.create_task(put(request))
-
-    asking = asyncio.ensure_future(put_all())
+    asking = asyncio.ensure_future(caller.run_all(ask, missing.values()))
 
     def interrupted() -> None:
-        """Once: calls under way are finished. Twice: stop now."""
-        if heard.interrupted:
+        """First time: calls under way are finished. Second time: stop now."""
+        if replies.interrupted:
             asking.cancel()
-        heard.interrupted = True
+        replies.interrupted = True
         caller.stop()
 
-    with heard_by(interrupted):
+    with on_interrupt(interrupted):
         try:
             await asking
         except* WardroundError as failures:  # answers cannot be written
-            raise first_of(failures) from None
-    heard.why = _why(heard, caller)
-    return heard
+            raise first_failure(failures) from None
+    replies.why = _missing_reason(replies, caller)
+    return replies
 
 
-def _why(heard: Heard, caller: Caller) -> str | None:
-    if len(heard.answers) == heard.asked:
+def _missing_reason(replies: BatchReplies, caller: Caller) -> str | None:
+    if len(replies.answers) == replies.asks:
         return None
-    if heard.interrupted:
+    if replies.interrupted:
         return "it was interrupted"
-    if caller.gone:
-        return caller.gone
-    if heard.failures:
-        return f"{heard.failed} answers failed: {heard.failures[0]}"
+    if caller.unavailable:
+        return caller.unavailable
+    if replies.failures:
+        return f"{replies.failed} answers failed: {replies.failures[0]}"
     return "the budget allows no more"

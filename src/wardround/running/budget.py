@@ -1,40 +1,41 @@
-"""Budget: requests, tokens or money, whichever is reached first stops the run cleanly."""
+"""The budget of a run: requests, tokens or money. Whichever is spent first stops the run cleanly."""
 
-from __future__ import annotations
-
-from wardround.core import study
-from wardround.core.study import CandidateSettings
+from wardround.core.study import Budget, CandidateSettings
 
 
 class BudgetReached(Exception):
     """Nothing more may be asked in this start of the run."""
 
 
-class Purse:
-    """What this start of the run has spent, against what it may."""
+class BudgetTracker:
+    """What this start of the run has spent of its budget."""
 
-    def __init__(self, budget: study.Budget) -> None:
+    def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.requests = 0
         self.tokens = 0
         self.money = 0.0
 
-    def take(self) -> None:
-        """Pays for one more request before it is sent, faults included."""
-        if reached := self.reached:
-            raise BudgetReached(reached)
+    def charge_request(self) -> None:
+        """Counts a request before it is sent, whether it succeeds or not."""
+        if reason := self.reached:
+            raise BudgetReached(reason)
         self.requests += 1
 
-    def spend(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
+    def charge_tokens(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:
+        """Counts the tokens of a reply; returns their price."""
         self.tokens += tokens_in + tokens_out
-        self.money += price(candidate, tokens_in, tokens_out)
+        cost = price(candidate, tokens_in, tokens_out)
+        self.money += cost
+        return cost
 
     @property
     def reached(self) -> str | None:
+        """Which limit is reached, as a sentence; None if none is."""
         for name, spent in (("requests", self.requests), ("tokens", self.tokens), ("money", self.money)):
-            most = getattr(self._budget, name)
-            if most is not None and spent >= most:
-                return f"the budget of {most:g} {name} is spent"
+            limit = getattr(self._budget, name)
+            if limit is not None and spent >= limit:
+                return f"the budget of {limit:g} {name} is spent"
         return None
 
 

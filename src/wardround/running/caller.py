@@ -1,26 +1,35 @@
-"""Caller: gets answers out of one candidate, whatever happens on the way."""
-
-from __future__ import annotations
+"""Caller: gets answers from one candidate, with retries, pacing, a circuit breaker and the budget."""
 
 import asyncio
 import random
 import time
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from wardround.candidates.candidate import Adapted, Candidate, Fault, Gone, Rejected, Request
+from wardround.candidates.candidate import (
+    Candidate,
+    CandidateUnavailable,
+    Fault,
+    Request,
+    RequestAdapted,
+    RequestRejected,
+)
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.running.budget import BudgetReached, Purse, price
-from wardround.running.images import Imagery
+from wardround.running.budget import BudgetReached, BudgetTracker
+from wardround.running.images import ImageEncoder
 from wardround.running.pace import Pace
-from wardround.running.store import Call, Row, Store
+from wardround.running.store import AnswerKey, AnswerStore, Call
 
 FIRST_WAIT = 0.25
-LONGEST_BACKOFF = 8.0
-FAULTS_IN_A_ROW = 8  # then the server counts as down
-NEVER_REACHED_SECONDS = 20.0
-LOST_SECONDS = 300.0
+MAX_BACKOFF = 8.0
+MAX_FAULTS_IN_A_ROW = 8  # then the server counts as down
+MAX_SECONDS_UNREACHED = 20.0
+MAX_SECONDS_LOST = 300.0
+MAX_LISTED_FAILURES = 20  # of one candidate
+T = TypeVar("T")
 
 
 class GaveUp(Exception):
@@ -28,7 +37,7 @@ class GaveUp(Exception):
 
     def __init__(self, message: str, *, refused: bool = False) -> None:
         super().__init__(message)
-        self.refused = refused  # by the candidate, for good: another start would bring no answer either
+        self.refused = refused  # by the candidate: repeating the Ask would not help
 
 
 class Stopping(Exception):
@@ -37,31 +46,35 @@ class Stopping(Exception):
 
 @dataclass
 class Tally:
-    """What happened to one candidate in this start of the run."""
+    """Counts for one candidate in this start of the run."""
 
     calls: int = 0
     answers: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     money: float = 0.0
-    seconds: float = 0.0  # that answered calls took, added up
+    seconds: float = 0.0  # sum over answered calls
     faults: int = 0
     failed: int = 0
     duplicates: int = 0
-    last_fault: str | None = None
+    parsed: int = 0  # answers to choice questions that the parser was tried on
+    unparsed: int = 0
 
 
 class Caller:
-    """Calls one candidate: pace, retries, circuit breaker, budget; and commits before a slot is freed."""
+    """Calls one candidate. An answer is committed before its slot is freed."""
 
-    def __init__(self, run: str, candidate: Candidate, store: Store, imagery: Imagery, purse: Purse) -> None:
+    def __init__(
+        self, run: str, candidate: Candidate, store: AnswerStore, encoder: ImageEncoder, budget: BudgetTracker
+    ) -> None:
         self.candidate = candidate
         self.settings = candidate.settings
         self.tally = Tally()
         self.pace = Pace(self.settings.concurrency)
-        self.gone: str | None = None
-        self._ending = asyncio.Event()  # stopping or gone: nobody waits for another attempt any more
-        self._run, self._store, self._imagery, self._purse = run, store, imagery, purse
+        self.unavailable: str | None = None  # why the candidate cannot answer any more
+        self._ending = asyncio.Event()  # set when no further attempt is made
+        self.budget = budget
+        self._run, self._store, self._encoder = run, store, encoder
         self._reached = False
         self._faults_in_a_row = 0
         self._down_since: float | None = None
@@ -72,71 +85,80 @@ class Caller:
         answers: list[Answer] = []
         attempt = 0
         while True:
-            left = replace(request, trials=request.trials[len(answers) :]) if answers else request
-            if not self.candidate.several and len(left.trials) > 1:
-                alone = [self.fetch(replace(left, trials=(trial,))) for trial in left.trials]
-                several = await asyncio.gather(*alone, return_exceptions=True)
-                for one in several:
-                    if isinstance(one, BaseException):
-                        raise one
-                    answers += one
+            remaining = replace(request, trials=request.trials[len(answers) :]) if answers else request
+            if not self.candidate.supports_multiple and len(remaining.trials) > 1:
+                single = [self.fetch(replace(remaining, trials=(trial,))) for trial in remaining.trials]
+                for result in await asyncio.gather(*single, return_exceptions=True):
+                    if isinstance(result, BaseException):
+                        raise result
+                    answers += result
                 return answers
             try:
-                answers += await self._attempt(left)
+                answers += await self._attempt(remaining)
                 if len(answers) == len(request.trials):
                     return answers
-            except Adapted:
+            except RequestAdapted:
                 continue
             except Fault as fault:
-                if not (fault.unreachable and self._reached):  # a server that went away is waited for
+                if not (fault.unreachable and self._reached):  # a server that was lost is waited for
                     attempt += 1
                 if attempt >= self.settings.attempts:
-                    self.tally.failed += len(left.trials)
+                    self.tally.failed += len(remaining.trials)
                     raise GaveUp(f"no answer after {attempt} attempts; the last: {fault}") from None
-                await self._pause(_wait(attempt, fault))
-            except Rejected as rejected:
-                self.tally.failed += len(left.trials)
+                await self._pause(_backoff(attempt, fault))
+            except RequestRejected as rejected:
+                self.tally.failed += len(remaining.trials)
                 raise GaveUp(str(rejected), refused=True) from None
 
+    async def run_all(self, ask: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> bool:
+        """Asks all items, a limited number at a time; returns False if it is ending before all were started."""
+        window = asyncio.Semaphore(2 * self.settings.concurrency + 16)
+        async with asyncio.TaskGroup() as group:
+            for item in items:
+                await window.acquire()
+                if self.is_ending:
+                    return False
+                group.create_task(ask(item)).add_done_callback(lambda _: window.release())
+        return True
+
     async def with_images(self, request: Request) -> Request:
-        """The request with its images made sendable."""
-        images = [await self._imagery.encoded(part) for part in request.ask.images]
+        """The request with its images encoded."""
+        images = [await self._encoder.encode(part) for part in request.ask.images]
         return replace(request, images=tuple(images))
 
     async def _attempt(self, request: Request) -> list[Answer]:
         await self.pace.acquire()
         try:
-            if self.gone:
-                raise Gone(self.gone)
-            if self.ending:
+            if self.unavailable:
+                raise CandidateUnavailable(self.unavailable)
+            if self.is_ending:
                 raise Stopping
-            self._purse.take()
+            self.budget.charge_request()
             self.tally.calls += 1
             started = time.monotonic()
             try:
                 reply = await self.candidate.answer(request)
             except Fault as fault:
                 self._faulted(fault, started)
-                await self._pause(self.pace.hold)
+                await self._pause(self.pace.pause_seconds)
                 raise
             self.tally.seconds += time.monotonic() - started
             self._succeeded(time.monotonic() - started)
-            self._purse.spend(self.settings, reply.tokens_in, reply.tokens_out)
             self.tally.tokens_in += reply.tokens_in
             self.tally.tokens_out += reply.tokens_out
-            self.tally.money += price(self.settings, reply.tokens_in, reply.tokens_out)
+            self.tally.money += self.budget.charge_tokens(self.settings, reply.tokens_in, reply.tokens_out)
             trials = request.trials[: len(reply.answers)]
-            rows = [Row(request.ask.key, trial, request.turn) for trial in trials]
+            keys = [AnswerKey(request.ask.key, trial, request.turn) for trial in trials]
             call = Call(self._run, self.settings.name, reply.tokens_in, reply.tokens_out)
-            kept = await self._store.put(rows, reply.answers, call)
-            self.tally.answers += len(kept)
-            self.tally.duplicates += sum(mine is not kept for mine, kept in zip(reply.answers, kept, strict=True))
-            return kept
-        except Gone as gone:
-            self.gone = self.gone or str(gone)
+            stored = await self._store.put(keys, reply.answers, call)
+            self.tally.answers += len(stored)
+            self.tally.duplicates += sum(ours is not theirs for ours, theirs in zip(reply.answers, stored, strict=True))
+            return stored
+        except CandidateUnavailable as unavailable:
+            self.unavailable = self.unavailable or str(unavailable)
             self.stop()
             raise
-        except WardroundError:  # what cannot be stored is not asked for
+        except WardroundError:  # the answer cannot be stored
             self.stop()
             raise
         except BudgetReached:
@@ -146,11 +168,11 @@ class Caller:
             self.pace.release()
 
     def stop(self) -> None:
-        """Lets calls under way finish; starts no other."""
+        """Starts no further call; those under way are finished."""
         self._ending.set()
 
     @property
-    def ending(self) -> bool:
+    def is_ending(self) -> bool:
         return self._ending.is_set()
 
     async def _pause(self, seconds: float) -> None:
@@ -165,19 +187,18 @@ class Caller:
 
     def _faulted(self, fault: Fault, started: float) -> None:
         self.tally.faults += 1
-        self.tally.last_fault = str(fault)
         self.pace.faulted()
         self._faults_in_a_row += 1
         if fault.unreachable and self._down_since is None:
             self._down_since = started
-        if self._faults_in_a_row >= max(FAULTS_IN_A_ROW, 2 * self.pace.limit):
+        if self._faults_in_a_row >= max(MAX_FAULTS_IN_A_ROW, 2 * self.pace.limit):
             self.pace.narrow()
         if self._down_since is not None:
             down = time.monotonic() - self._down_since
-            if down > (LOST_SECONDS if self._reached else NEVER_REACHED_SECONDS):
-                raise Gone(f"given up after {down:.0f} s: {fault}")
+            if down > (MAX_SECONDS_LOST if self._reached else MAX_SECONDS_UNREACHED):
+                raise CandidateUnavailable(f"given up after {down:.0f} s: {fault}")
 
 
-def _wait(attempt: int, fault: Fault) -> float:
-    backoff = min(LONGEST_BACKOFF, FIRST_WAIT * 2.0 ** max(0, attempt - 1))
-    return max(fault.retry_after or 0.0, backoff * random.uniform(0.5, 1.0))
+def _backoff(attempt: int, fault: Fault) -> float:
+    seconds = min(MAX_BACKOFF, FIRST_WAIT * 2.0 ** max(0, attempt - 1))
+    return max(fault.retry_after or 0.0, seconds * random.uniform(0.5, 1.0))

@@ -1,75 +1,70 @@
-"""Seated: one candidate with all that examines it, and what a manifest tells of it."""
-
-from __future__ import annotations
+"""One candidate's part of a run: context, plan, outcome, manifest entry."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from wardround.running.budget import price
-from wardround.running.context import Room
-from wardround.running.plan import Outcome, Plan
-from wardround.running.sentinel import Sentinels
+from wardround.running.context import RunContext
+from wardround.running.plan import CandidateOutcome, Plan
 
-TOLD_APART = {"headers", "name", "provider", "model", "revision", "sees"}
+OWN_KEYS = {"headers", "name", "provider", "model", "revision", "sees"}  # settings that have manifest keys of their own
 
 
 @dataclass
-class Seated:
-    """One candidate with all that examines it."""
+class CandidateRun:
+    """One candidate's part of a run."""
 
-    room: Room
+    context: RunContext
     plan: Plan
-    sentinels: Sentinels
-    models: set[str]  # as its servers named themselves
-    outcome: Outcome = field(default_factory=Outcome)
-    seconds_before: float = 0.0  # that calls took in earlier starts of the run
+    outcome: CandidateOutcome = field(default_factory=CandidateOutcome)
+    seconds_before: float = 0.0  # of calls in earlier starts of the run
 
     @property
     def name(self) -> str:
-        return self.room.caller.settings.name
+        return self.context.caller.settings.name
 
     @property
-    def why_incomplete(self) -> str | None:
-        """What keeps its part of the run from being whole; None where nothing does."""
-        if self.outcome.gone:
-            return f"candidate {self.name!r}: {self.outcome.gone}"
+    def incomplete_reason(self) -> str | None:
+        """Why its part of the run is incomplete; None if it is complete."""
+        if self.outcome.unavailable:
+            return f"candidate {self.name!r}: {self.outcome.unavailable}"
         if self.outcome.failures:
-            failed = self.room.caller.tally.failed
+            failed = self.context.caller.tally.failed
             return f"candidate {self.name!r}: {failed} answers failed: {self.outcome.failures[0]}"
         return None
 
     @property
     def warnings(self) -> list[str]:
-        told = [f"{self.name}: {line}" for line in self.room.caller.candidate.warnings]
-        if len(self.models) > 1:
-            names = ", ".join(sorted(self.models))
-            told.append(f"{self.name}: answers come from servers that named different models: {names}")
-        return told + [f"{self.name}: {unable}" for unable in self.outcome.unable]
+        warnings = list(self.context.caller.candidate.warnings)
+        if len(self.context.models) > 1:
+            names = ", ".join(sorted(self.context.models))
+            warnings.append(f"answers come from servers that named different models: {names}")
+        return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
 
-    def told(self) -> dict[str, Any]:
-        """Its settings, what was asked of it, and what that cost."""
-        caller, found = self.room.caller, self.plan.found
+    def to_manifest(self) -> dict[str, Any]:
+        """Its settings, what it was asked, and what that cost."""
+        caller, count, store = self.context.caller, self.plan.count, self.context.store
         settings, tally, identity = caller.settings, caller.tally, caller.candidate.identity
-        calls, tokens_in, tokens_out, duplicates = self.room.store.spent(self.room.study.name, settings.name)
+        spending = store.spent(self.context.study.name, settings.name)
         return {
             "name": settings.name,
             "provider": identity.provider,
             "model": identity.model,
             "revision": identity.revision,
             "sees": settings.sees,
-            "settings": settings.model_dump(exclude=TOLD_APART, exclude_unset=True),
+            "settings": settings.model_dump(exclude=OWN_KEYS, exclude_unset=True),
             "headers": sorted(settings.headers),
-            "reported_models": sorted(self.models),
-            "asks": found.stored + found.missing,
-            "stored": found.stored,
+            "reported_models": sorted(self.context.models),
+            "asks": count.stored + count.missing,
+            "stored": count.stored,
             "new": tally.answers,
-            "calls": calls,
-            "bought": self.room.store.bought(self.room.study.name, settings.name),
+            "calls": spending.calls,
+            "bought": spending.answers,
             "seconds": round(self.seconds_before + tally.seconds, 3),
-            "tokens_in": tokens_in,
-            "tokens_out": tokens_out,
-            "cost": price(settings, tokens_in, tokens_out),
-            "duplicates": duplicates,
+            "tokens_in": spending.tokens_in,
+            "tokens_out": spending.tokens_out,
+            "cost": price(settings, spending.tokens_in, spending.tokens_out),
+            "duplicates": spending.duplicates,
             "faults": tally.faults,
             "failed": tally.failed,
             "failures": self.outcome.failures,
@@ -77,14 +72,14 @@ class Seated:
         }
 
     def _deviations(self) -> list[str]:
-        """Where a candidate whose sampling is fixed is not asked as the study says."""
-        study = self.room.study
-        settings = next(each for each in study.candidates if each.name == self.name)
+        """The sampling values in which a candidate with fixed sampling differs from the study."""
+        study = self.context.study
+        settings = next(candidate for candidate in study.candidates if candidate.name == self.name)
         if not settings.fixed_sampling:
             return []
-        own, studys = settings.given, study.sampling.given
+        own, of_study = settings.explicit_sampling, study.sampling.explicit_sampling
         return [
-            f"{key} = {own[key]} instead of the study's {studys[key]}"
+            f"{key} = {own[key]} instead of the study's {of_study[key]}"
             for key in own
-            if key in studys and own[key] != studys[key]
+            if key in of_study and own[key] != of_study[key]
         ]

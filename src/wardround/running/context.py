@@ -1,6 +1,4 @@
-"""Room: what all sittings of one candidate in one run share."""
-
-from __future__ import annotations
+"""RunContext: what all trials of one candidate in one run share."""
 
 import asyncio
 import typing
@@ -9,78 +7,83 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wardround.asking.applicable import conditions_for
+from wardround.asking.protocols import Protocol
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Request
-from wardround.candidates.people import People
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.running.caller import Caller
 from wardround.running.images import Fingerprints
-from wardround.running.store import Row, Store
+from wardround.running.sentinel import Sentinels
+from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.tools import Tools
-from wardround.running.used_answers import Used
+from wardround.running.used_answers import UsedAnswer
 
 
-class Reader(typing.Protocol):
-    """What running needs to know of an answer; marking gives it."""
+class ReplyReader(typing.Protocol):
+    """What a run needs to know of an answer; marking implements it."""
 
     def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
-        """What later questions of a chain are told of it, or None where nothing can be read."""
+        """The text that is carried to later questions of a chain, or None if the answer cannot be parsed."""
         ...
 
-    def settles(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
+    def has_vote_distribution(self, answer: Answer, question: Question, order: tuple[int, ...]) -> bool:
         """Whether its log-probabilities are the distribution of votes."""
         ...
 
 
 @dataclass
-class Room:
-    """What all sittings of one candidate in one run share."""
+class RunContext:
+    """What all trials of one candidate in one run share."""
 
     study: Study
     renderer: Renderer
     fingerprints: Fingerprints
-    store: Store
+    store: AnswerStore
     caller: Caller
-    reader: Reader
-    use: Callable[[Used], None]
-    answered: Callable[[Request, Answer], None]  # hears of every answer that is new
-    stored: Callable[[Answer], None]  # and of every one that is not
+    reader: ReplyReader
     tools: Tools
-    in_flight: dict[Row, asyncio.Future[Answer]] = field(default_factory=dict)
+    record_use: Callable[[UsedAnswer], None]
+    protocol: Protocol
+    sentinels: Sentinels = field(default_factory=Sentinels)
+    models: set[str] = field(default_factory=set)  # as its servers named themselves
+    in_flight: dict[AnswerKey, asyncio.Future[Answer]] = field(default_factory=dict)
 
-    def why_not(self, condition: Condition) -> str | None:
-        """Why this candidate cannot be asked under a condition, or None if it can."""
-        candidate = self.caller.candidate
-        if isinstance(candidate, People):
-            return self._why_not_people(candidate, condition)
-        if condition.probe == "none" or candidate.writes:
-            return None
-        return "the candidate writes no texts, so that no probe of leakage can be put to it"
+    def inapplicable_reason(self, case: Case, unit: Sequence[Question], condition: Condition) -> str | None:
+        """Why a unit cannot be asked of this candidate under a condition, or None if it can."""
+        reason = self.caller.candidate.inapplicable_reason(condition, self.study.all_conditions)
+        if reason is not None:
+            return reason
+        reasons = (self.renderer.inapplicable_reason(case, question, condition) for question in unit)
+        return next(filter(None, reasons), None)
 
-    def _why_not_people(self, people: People, condition: Condition) -> str | None:
-        """People saw one thing: what they say they did, or else what the study asks first."""
-        shown = next(filter(people.was_shown, self.study.all_conditions), None)
-        if condition != shown:
-            return "people answered under another condition"
-        if condition.confidence == "logprobs":
-            return "people have no log-probabilities"
-        return None if condition.probe == "none" else "no probe of leakage can be put to people"
+    def count_trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:
+        trials = 1 if condition.confidence == "logprobs" else self.study.trials
+        return self.caller.candidate.count_trials(case, unit, trials)
 
-    def trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:
-        """In how many trials questions are asked: of people, as many as answered, which may be none."""
-        if isinstance(self.caller.candidate, People):
-            return self.caller.candidate.held(case, unit)
-        return 1 if condition.confidence == "logprobs" else self.study.trials
+    def note_stored_answer(self, answer: Answer) -> None:
+        if answer.model is not None:
+            self.models.add(answer.model)
+
+    def note_new_answer(self, request: Request, answer: Answer) -> None:
+        """Updates the models' names, the sentinels and the unparsed rate."""
+        self.note_stored_answer(answer)
+        if request.is_intermediate or request.condition.probe != "none":
+            return
+        self.sentinels.add(request, answer)
+        if request.question.kind == "choice" and answer.first_token is None:
+            self.caller.tally.parsed += 1
+            self.caller.tally.unparsed += self.reader.text(answer, request.question, request.order) is None
 
     @cached_property
     def conditions(self) -> list[tuple[bool, list[tuple[int, Condition]]]]:
-        """The conditions that this candidate is given, with their numbers in the study.
+        """The conditions for this candidate with their numbers in the study.
 
-        First those in which a chain is asked with the ancestors of its questions: to carry its own answers.
+        First those that carry the candidate's own answers: they ask a chain with the ancestors of its questions.
         """
-        every = self.study.all_conditions
-        given = [(every.index(condition), condition) for condition in conditions_for(self.caller.settings, every)]
-        return [(own, [each for each in given if (each[1].carry == "own") == own]) for own in (True, False)]
+        all_conditions = self.study.all_conditions
+        conditions = conditions_for(self.caller.settings, all_conditions)
+        numbered = [(all_conditions.index(condition), condition) for condition in conditions]
+        return [(own, [pair for pair in numbered if (pair[1].carry == "own") == own]) for own in (True, False)]

@@ -1,6 +1,4 @@
-"""Parquet tables that are written and read some rows at a time: they need not fit into memory."""
-
-from __future__ import annotations
+"""Parquet tables written and read in parts: they need not fit into memory."""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -9,21 +7,23 @@ from pathlib import Path
 
 import polars as pl
 
-ROWS = 20_000  # of a row group, which can be read without the others
+from wardround.core.files import replacement
+
+ROWS = 20_000  # per row group
 
 
 def write_in_parts(file: Path, parts: Iterable[pl.DataFrame]) -> None:
-    """Writes a table, of which there is at least one part, whole or not at all."""
-    folder, waiting = file.with_name(f".{file.name}.parts"), file.with_name(f".{file.name}.new")
+    """Writes a table of at least one part, whole or not at all."""
+    folder = file.with_name(f".{file.name}.parts")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     written: list[Path] = []
     for number, part in enumerate(parts):
         written.append(folder / f"{number}.parquet")
         part.write_parquet(written[-1])
-    pl.scan_parquet(written).sink_parquet(waiting, row_group_size=ROWS)
+    with replacement(file, durable=True) as draft:
+        pl.scan_parquet(written).sink_parquet(draft, row_group_size=ROWS)
     shutil.rmtree(folder)
-    waiting.replace(file)
 
 
 def in_parts(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:

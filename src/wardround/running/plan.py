@@ -1,166 +1,130 @@
-"""Schedule: which seats a study holds, which of them lack answers, and how a candidate goes through those."""
+"""The plan of a run: the units that one candidate is asked, which of them lack answers, and asking those."""
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
-from wardround.asking.applicable import chosen_questions, units
-from wardround.asking.protocols import progressive_chain
-from wardround.asking.without import names_left_out
-from wardround.candidates.candidate import Gone, Unable
+from wardround.asking.units import question_units, select_questions
+from wardround.asking.without import names_left_out_modality
+from wardround.candidates.candidate import CandidateUnavailable, Unsupported
 from wardround.cases.set import CaseSet
-from wardround.core.case import Case, Question
-from wardround.core.condition import Condition
+from wardround.core.case import Case
 from wardround.core.errors import BadInput
-from wardround.running.caller import GaveUp, Stopping
-from wardround.running.context import Room
-from wardround.running.replay_count import Found
-from wardround.running.trials import Together
+from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
+from wardround.running.context import RunContext
+from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 
-MOST_FAILURES_TOLD = 20
 TRAINING = "train"  # the split that candidates may be fitted on
 
 
-@dataclass(slots=True)
-class Seat:
-    """One thing to be asked: a question or a chain of one case under one condition, in so many trials."""
-
-    number: int
-    case: Case
-    unit: list[Question]
-    scored: set[str]
-    condition: Condition
-    condition_number: int
-    trials: int
-
-    @property
-    def naming(self) -> int:
-        """How many of its questions speak of an imaging modality that is left out."""
-        return sum(names_left_out(self.case, question, self.condition) for question in self.unit)
-
-    def together(self, room: Room) -> Together:
-        return Together(room, self.number, self.case, self.unit, self.scored, self.condition, self.condition_number)
-
-
-def seats(room: Room, number: int, case: Case, inapplicable: Callable[[str], None]) -> Iterator[Seat]:
-    """All that one candidate is asked about one case; for what cannot be asked, why."""
-    study = room.study
+def planned_units(
+    context: RunContext, case_number: int, case: Case, note_inapplicable: Callable[[str], None] = lambda reason: None
+) -> Iterator[PlannedUnit]:
+    """All units of one case for one candidate; for each that cannot be asked, the reason is noted."""
     if case.split == TRAINING:
-        inapplicable("the case is for training, and is not examined")
+        note_inapplicable("the case is for training, and is not examined")
         return
-    chosen = chosen_questions(case, study)
-    scored = {question.id for question in chosen}
-    for with_ancestors, conditions in room.conditions:
-        for unit in units(case, chosen, with_ancestors=with_ancestors):
+    questions = select_questions(case, context.study)
+    scored = {question.id for question in questions}
+    for with_ancestors, conditions in context.conditions:
+        for unit in question_units(case, questions, with_ancestors=with_ancestors):
             for condition_number, condition in conditions:
-                reasons = (room.renderer.why_not(case, question, condition) for question in unit)
-                reason = room.why_not(condition) or next(filter(None, reasons), None)
+                reason = context.inapplicable_reason(case, unit, condition)
                 if reason is not None:
-                    inapplicable(reason)
-                    continue
-                trials = room.trials(case, unit, condition)
-                if not trials:
-                    inapplicable("none of these people answered it")
-                    continue
-                yield Seat(number, case, unit, scored, condition, condition_number, trials)
+                    note_inapplicable(reason)
+                elif trials := context.count_trials(case, unit, condition):
+                    yield PlannedUnit(case_number, case, unit, scored, condition, condition_number, trials)
+                else:
+                    note_inapplicable("none of these people answered it")
 
 
 @dataclass
 class Plan:
-    """What one candidate is asked: what is stored, what is not, and which seats lack answers."""
+    """What one candidate is asked: how much is stored, and which units lack answers."""
 
-    found: Found = field(default_factory=Found)
+    count: ReplayCount = field(default_factory=ReplayCount)
     inapplicable: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)  # modality -> questions asked without it
-    named: Counter[str] = field(default_factory=Counter)  # and of these those that still name it
+    naming: Counter[str] = field(default_factory=Counter)  # modality -> those of them whose text still names it
     skipped: dict[str, str] = field(default_factory=dict)  # case -> what is wrong with it
-    _cases: array[int] = field(default_factory=lambda: array("q"))
-    _places: array[int] = field(default_factory=lambda: array("q"))
+    _case_numbers: array[int] = field(default_factory=lambda: array("q"))
+    _unit_indices: array[int] = field(default_factory=lambda: array("q"))
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing of the set was even considered."""
-        return not (self.found.stored or self.found.missing or self.inapplicable or self.skipped)
+    def is_empty(self) -> bool:
+        """Whether no question of the set was considered."""
+        return not (self.count.stored or self.count.missing or self.inapplicable or self.skipped)
 
-    def lacks(self, number: int, place: int) -> None:
-        self._cases.append(number)
-        self._places.append(place)
+    def add_incomplete(self, case_number: int, unit_index: int) -> None:
+        self._case_numbers.append(case_number)
+        self._unit_indices.append(unit_index)
 
-    def lacking(self) -> Iterator[tuple[int, set[int]]]:
-        """Case numbers, each with the places of its seats that lack answers."""
-        places: set[int] = set()
-        for at, (number, place) in enumerate(zip(self._cases, self._places, strict=True)):
-            places.add(place)
-            if at + 1 == len(self._cases) or self._cases[at + 1] != number:
-                yield number, places
-                places = set()
+    def incomplete_units(self, context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
+        """The units that lack answers, in order."""
+        incomplete = zip(self._case_numbers, self._unit_indices, strict=True)
+        for case_number, pairs in groupby(incomplete, key=itemgetter(0)):
+            indices = {index for _, index in pairs}
+            units = planned_units(context, case_number, cases.case(case_number))
+            yield from (unit for index, unit in enumerate(units) if index in indices)
 
 
-async def replay(room: Room, cases: CaseSet) -> Plan:
-    """Goes through all seats on stored answers alone: what is complete is used, the rest is planned."""
+async def replay(context: RunContext, cases: CaseSet) -> Plan:
+    """Replays all units from stored answers: the answers of complete ones are used, the others are planned."""
     plan = Plan()
 
-    def count(reason: str) -> None:
+    def note_inapplicable(reason: str) -> None:
         plan.inapplicable[reason] += 1
 
-    for number, case in enumerate(cases):
-        for place, seat in enumerate(seats(room, number, case, count)):
+    for case_number, case in enumerate(cases):
+        for index, unit in enumerate(planned_units(context, case_number, case, note_inapplicable)):
             try:
-                whole = await seat.together(room).replay(progressive_chain, seat.trials, plan.found)
+                is_complete = await TrialGroup(context, unit).replay(plan.count)
             except BadInput as problem:
                 plan.skipped[case.id] = str(problem)
                 continue
-            if seat.condition.without != "none":
-                plan.left_out[seat.condition.without] += len(seat.unit)
-                plan.named[seat.condition.without] += seat.naming
-            if not whole:
-                plan.lacks(number, place)
+            if (modality := unit.condition.without) != "none":
+                plan.left_out[modality] += len(unit.unit)
+                plan.naming[modality] += sum(names_left_out_modality(case, q, unit.condition) for q in unit.unit)
+            if not is_complete:
+                plan.add_incomplete(case_number, index)
     return plan
 
 
 @dataclass
-class Outcome:
+class CandidateOutcome:
     """How the examination of one candidate ended."""
 
     failures: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    unable: Counter[str] = field(default_factory=Counter)  # what it cannot do, and of how many seats that was asked
+    unsupported: Counter[str] = field(default_factory=Counter)  # what it cannot do -> units that asked for it
     stopped: bool = False
-    gone: str | None = None
+    unavailable: str | None = None  # why it could not be asked any more
 
 
-async def examine(room: Room, cases: CaseSet, plan: Plan) -> Outcome:
-    """Takes one candidate through the seats that lack answers. Memory does not grow with the study."""
-    outcome = Outcome()
+async def ask_incomplete(context: RunContext, cases: CaseSet, plan: Plan) -> CandidateOutcome:
+    """Asks one candidate the units that lack answers. Memory does not grow with the study."""
+    outcome = CandidateOutcome()
 
-    async def sit(seat: Seat) -> None:
+    async def ask(unit: PlannedUnit) -> None:
         try:
-            await seat.together(room).sit(progressive_chain, seat.trials)
+            await TrialGroup(context, unit).run_trials()
         except BadInput as problem:
-            outcome.skipped[seat.case.id] = str(problem)
+            outcome.skipped[unit.case.id] = str(problem)
         except GaveUp as failure:
-            if len(outcome.failures) < MOST_FAILURES_TOLD:
-                outcome.failures.append(f"{seat.case.id}: {failure}")
-        except Unable as unable:
-            outcome.unable[str(unable)] += 1
+            if len(outcome.failures) < MAX_LISTED_FAILURES:
+                outcome.failures.append(f"{unit.case.id}: {failure}")
+        except Unsupported as unsupported:
+            outcome.unsupported[str(unsupported)] += 1
         except Stopping:
             outcome.stopped = True
-        except Gone as gone:
-            outcome.gone = str(gone)
+        except CandidateUnavailable as unavailable:
+            outcome.unavailable = str(unavailable)
 
-    window = asyncio.Semaphore(2 * room.caller.settings.concurrency + 16)
-    async with asyncio.TaskGroup() as group:
-        for number, places in plan.lacking():
-            for place, seat in enumerate(seats(room, number, cases.case(number), lambda reason: None)):
-                if place not in places:
-                    continue
-                await window.acquire()
-                if room.caller.ending:
-                    outcome.stopped = outcome.gone is None
-                    return outcome
-                group.create_task(sit(seat)).add_done_callback(lambda _: window.release())
+    if not await context.caller.run_all(ask, plan.incomplete_units(context, cases)):
+        outcome.stopped = outcome.unavailable is None
     return outcome

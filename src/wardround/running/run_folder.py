@@ -1,9 +1,6 @@
-"""The run folder: locked while a run writes to it, bound to its study, whole at every moment."""
-
-from __future__ import annotations
+"""The run folder: locked while a run writes to it, bound to its study, complete at every moment."""
 
 import fcntl
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +9,14 @@ from typing import Any, BinaryIO
 import orjson
 
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.files import write_file
 from wardround.core.study import Study
 
 
 def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
-    """What a reader of a run's figures has to know, each once."""
+    """The distinct warnings about a run's results."""
     sentinels = [
-        f"{name}: {told['warning']}" for name, told in manifest.get("sentinel", {}).items() if told.get("warning")
+        f"{name}: {result['warning']}" for name, result in manifest.get("sentinel", {}).items() if result.get("warning")
     ]
     return list(dict.fromkeys([*manifest.get("warnings", []), *sentinels]))
 
@@ -36,13 +34,13 @@ class RunFolder:
         if not file.exists():
             return {}
         try:
-            told: dict[str, Any] = orjson.loads(file.read_bytes())
+            manifest: dict[str, Any] = orjson.loads(file.read_bytes())
         except orjson.JSONDecodeError as error:
             raise BadInput(file, f"is not JSON: {error}") from None
-        return told
+        return manifest
 
     def lock(self) -> None:
-        """One run at a time: the second gets a clear refusal. The lock ends with the process, however it ends."""
+        """Refuses a second run at the same time. The lock ends with the process."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = (self.path / ".lock").open("ab")
@@ -55,7 +53,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Locked for the time of a `with`."""
+        """Locked as long as the block lasts."""
         self.lock()
         try:
             yield
@@ -68,7 +66,7 @@ class RunFolder:
             self._lock = None
 
     def bind(self, study: Study, amend: bool) -> list[dict[str, str]]:
-        """Goes on only with the study that the folder was made for, unless `amend`. Returns all amendments."""
+        """Refuses another study than the folder's own, unless `amend`. Returns all amendments."""
         manifest = self.manifest
         amendments: list[dict[str, str]] = manifest.get("amendments", [])
         bound = manifest.get("study", {}).get("hash")
@@ -83,17 +81,17 @@ class RunFolder:
         return [*amendments, {"from": bound, "to": study.hash}]
 
     def freeze(self, frozen: dict[str, str]) -> None:
-        """Keeps what was decided before the first answer. It cannot be decided again."""
+        """Writes the hashes of what was decided before the first answer, once."""
         file = self.path / "frozen.json"
         if file.exists() and orjson.loads(file.read_bytes()) != frozen:
-            raise BadInput(file, "this study is frozen already, as something else")
+            raise BadInput(file, "this study is frozen already, with other content")
         if (self.path / "used.parquet").exists():
-            raise BadInput(self.path, "has answers already: it is too late to freeze")
+            raise BadInput(self.path, "cannot freeze a run that has answers; freeze before `wardround run`")
         self.path.mkdir(parents=True, exist_ok=True)
         self.write("frozen.json", orjson.dumps(frozen, option=orjson.OPT_INDENT_2) + b"\n")
 
     def changed_since_frozen(self, now: dict[str, str]) -> list[str]:
-        """What is no longer as it was frozen: figures that depend on it are exploratory."""
+        """What differs from what was frozen: results that depend on it are exploratory."""
         file = self.path / "frozen.json"
         if not file.exists():
             return []
@@ -101,14 +99,8 @@ class RunFolder:
         return [name for name, hashed in now.items() if frozen.get(name) != hashed]
 
     def write(self, name: str, data: bytes) -> None:
-        """Writes a file so that it is there whole or as it was before."""
-        file = self.path / name
-        waiting = file.with_name(f".{name}.new")
-        with waiting.open("wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        waiting.replace(file)
+        """Writes a file of the folder, whole or not at all."""
+        write_file(self.path / name, data, durable=True)
 
-    def write_manifest(self, told: dict[str, Any]) -> None:
-        self.write("manifest.json", orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        self.write("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")

@@ -1,79 +1,78 @@
-"""Sentinels: a few Asks are put again at the end of a run, to see whether the server's model changed meanwhile."""
+"""Sentinels: 1% of the new Asks, repeated at the end of a run to detect a change of the server's model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wardround.candidates.candidate import Candidate, Fault, Request
+from wardround.candidates.candidate import Fault, Request
 from wardround.core.ask import Answer
-from wardround.running.budget import Purse
-from wardround.running.context import Reader
-from wardround.running.images import Imagery
-from wardround.running.store import Row, Store
+from wardround.running.store import AnswerKey
+
+if TYPE_CHECKING:
+    from wardround.running.context import RunContext
 
 ONE_IN = 100
-MOST = 200
-SUSPICIOUS = 0.01
+MAX_SENTINELS = 200
+ALPHA = 0.01
 
 
 @dataclass
 class Sentinels:
-    """Keeps every hundredth new answer (by its key, so not by choice) to ask it again at the end."""
+    """A sample of the new answers, chosen by the keys of their Asks, and always the first."""
 
-    kept: list[tuple[Request, Answer]] = field(default_factory=list)
-    seen: int = 0
+    samples: list[tuple[Request, Answer]] = field(default_factory=list)
+    _answers: int = 0
 
-    def see(self, request: Request, answer: Answer) -> None:
-        self.seen += 1
-        sampled = int.from_bytes(request.ask.key[:4], "big") % ONE_IN == 0
-        if (sampled or self.seen == 1) and len(self.kept) < MOST:
-            self.kept.append((request, answer))
+    def add(self, request: Request, answer: Answer) -> None:
+        self._answers += 1
+        is_sampled = int.from_bytes(request.ask.key[:4], "big") % ONE_IN == 0
+        if (is_sampled or self._answers == 1) and len(self.samples) < MAX_SENTINELS:
+            self.samples.append((request, answer))
 
-    async def ask_again(
-        self, run: str, candidate: Candidate, store: Store, imagery: Imagery, reader: Reader, purse: Purse
-    ) -> dict[str, Any]:
-        """What came of it: how many agree now, of the early and of the late ones, with a warning where that differs."""
-        agree: list[bool] = []
+    async def ask_again(self, context: RunContext) -> dict[str, Any]:
+        """Repeats the sample. Counts the answers that agree, early and late ones, and warns if their shares differ."""
+        caller, agree = context.caller, list[bool]()
         models: set[str] = set()
-        for request, before in self.kept:
-            if purse.reached:
+        for request, before in self.samples:
+            if caller.budget.reached:
                 break
-            purse.take()
-            images = [await imagery.encoded(part) for part in request.ask.images]
+            caller.budget.charge_request()
+            with_images = await caller.with_images(request)
             try:
-                after = (await candidate.answer(replace(request, images=tuple(images)))).answers[0]
+                after = (await caller.candidate.answer(with_images)).answers[0]
             except Fault:
                 continue
-            store.put_sentinel(run, Row(request.ask.key, request.trials[0], request.turn), after)
-            read = [reader.text(answer, request.question, request.order) for answer in (before, after)]
-            agree.append(read[0] == read[1])
+            key = AnswerKey(request.ask.key, request.trials[0], request.turn)
+            context.store.put_sentinel(context.study.name, key, after)
+            texts = [context.reader.text(answer, request.question, request.order) for answer in (before, after)]
+            agree.append(texts[0] == texts[1])
             models |= {name for name in (before.model, after.model) if name}
         half = len(agree) // 2
         early, late = sum(agree[:half]), sum(agree[half:])
-        chance = fisher_exact(early, half, late, len(agree) - half)
-        told: dict[str, Any] = {
+        p = fisher_exact(early, half, late, len(agree) - half)
+        result: dict[str, Any] = {
             "asked_again": len(agree),
             "agree": sum(agree),
             "agree_early": early,
             "agree_late": late,
-            "p": chance,
+            "p": p,
             "models": sorted(models),
         }
         if len(models) > 1:
-            told["warning"] = f"the server named different models during the run: {', '.join(sorted(models))}"
-        elif chance < SUSPICIOUS:
-            told["warning"] = (
+            result["warning"] = f"the server named different models during the run: {', '.join(sorted(models))}"
+        elif p < ALPHA:
+            result["warning"] = (
                 f"re-asked at the end, {early} of {half} early and {late} of {len(agree) - half} late answers came "
                 "again: the server's model may have changed during the run"
             )
-        return told
+        return result
 
 
-def fisher_exact(some: int, of: int, others: int, of_others: int) -> float:
-    """Two-sided: how often chance alone, with all these counts in sum, makes two shares as unlikely or more so."""
-    both = some + others
-    ways = [comb(of, k) * comb(of_others, both - k) for k in range(max(0, both - of_others), min(of, both) + 1)]
-    seen = comb(of, some) * comb(of_others, others)
-    return sum(way for way in ways if way <= seen) / sum(ways)
+def fisher_exact(a: int, n_a: int, b: int, n_b: int) -> float:
+    """The two-sided p-value of Fisher's exact test for a of n_a against b of n_b."""
+    total = a + b
+    ways = [comb(n_a, k) * comb(n_b, total - k) for k in range(max(0, total - n_b), min(n_a, total) + 1)]
+    observed = comb(n_a, a) * comb(n_b, b)
+    return sum(way for way in ways if way <= observed) / sum(ways)

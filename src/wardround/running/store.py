@@ -1,6 +1,4 @@
-"""The answer store: every answer that was ever paid for, by (ask, trial, turn)."""
-
-from __future__ import annotations
+"""The answer store: every answer ever received, by (ask, trial, turn). SQLite."""
 
 import asyncio
 import sqlite3
@@ -16,7 +14,7 @@ import orjson
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 
-# at most this long between two commits; a lone answer does not wait
+# between two commits; a single answer does not wait
 GATHER_SECONDS = 0.005
 BUSY_SECONDS = 60
 
@@ -32,13 +30,11 @@ create table if not exists sentinels (
 create table if not exists files (
   path text primary key, size integer not null, changed integer not null, sha256 text not null) without rowid;
 """
+SELECT_BODY = "select body from answers where ask = ? and trial = ? and turn = ?"
 
 
-LOOK = "select body from answers where ask = ? and trial = ? and turn = ?"
-
-
-class Row(NamedTuple):
-    """Where an answer stands in the store."""
+class AnswerKey(NamedTuple):
+    """The primary key of an answer in the store."""
 
     ask: bytes
     trial: int
@@ -47,7 +43,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One successful call: who was asked by which run, and what it took."""
+    """One successful call: its run, its candidate and its tokens."""
 
     run: str
     candidate: str
@@ -55,15 +51,25 @@ class Call:
     tokens_out: int
 
 
+class Spending(NamedTuple):
+    """Sums over calls."""
+
+    calls: int
+    answers: int
+    tokens_in: int
+    tokens_out: int
+    duplicates: int  # answers that were stored already when these calls returned
+
+
 @dataclass(slots=True)
-class _Waiting:
-    rows: Sequence[tuple[Row, bytes]]
+class _PendingWrite:
+    rows: Sequence[tuple[AnswerKey, bytes]]
     call: Call | None
     done: asyncio.Future[list[bytes]]
 
 
-class Store:
-    """One SQLite file. Reads happen here and now; writes are committed in groups by one thread."""
+class AnswerStore:
+    """One SQLite file. Reads are immediate; writes are committed in groups by one thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,11 +78,11 @@ class Store:
             self._reading = self._connect()
             self._reading.executescript(SCHEMA)
             self._writing = self._connect()
-            self._looking = self._reading.cursor()
+            self._lookup = self._reading.cursor()
         except (sqlite3.Error, OSError) as error:
             raise WardroundError(f"{path}: the answer store cannot be opened: {error}") from None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._waiting: list[_Waiting] = []
+        self._pending: list[_PendingWrite] = []
         self._committing: asyncio.Task[None] | None = None
 
     def _connect(self) -> sqlite3.Connection:
@@ -86,47 +92,41 @@ class Store:
         return connection
 
     @contextmanager
-    def looked_up_often(self) -> Iterator[None]:
-        """While it lasts the store is read as it was at its start, which makes a look-up cost half as much."""
-        self._reading.execute("begin")
-        try:
+    def snapshot(self) -> Iterator[None]:
+        """Reads the store as it is now, as long as the block lasts, at half the cost of a look-up."""
+        with self._reading:
+            self._reading.execute("begin")
             yield
-        finally:
-            self._reading.execute("commit")
 
-    def get(self, row: Row) -> Answer | None:
-        """The answer at a place, or None."""
-        body = self.body(row)
-        return None if body is None else Answer.restored(orjson.loads(body))
+    def get(self, key: AnswerKey) -> Answer | None:
+        body = self.body(key)
+        return None if body is None else Answer.from_dict(orjson.loads(body))
 
-    def body(self, row: Row) -> bytes | None:
-        found = self._looking.execute(LOOK, row).fetchone()
-        return None if found is None else found[0]
+    def body(self, key: AnswerKey) -> bytes | None:
+        row: tuple[bytes] | None = self._lookup.execute(SELECT_BODY, key).fetchone()
+        return None if row is None else row[0]
 
-    def __contains__(self, row: Row) -> bool:
-        return self.body(row) is not None
-
-    async def put(self, rows: Sequence[Row], answers: Sequence[Answer], call: Call) -> list[Answer]:
-        """Commits the answers of one call. Returns what the store holds now: the first committed row wins."""
-        bodies = [orjson.dumps(answer.stored()) for answer in answers]
-        kept = await self._commit(list(zip(rows, bodies, strict=True)), call)
+    async def put(self, keys: Sequence[AnswerKey], answers: Sequence[Answer], call: Call) -> list[Answer]:
+        """Commits the answers of one call. Returns the stored ones: the first committed row wins."""
+        bodies = [orjson.dumps(answer.to_dict()) for answer in answers]
+        stored = await self._commit(list(zip(keys, bodies, strict=True)), call)
         return [
-            answer if body is mine else Answer.restored(orjson.loads(body))
-            for answer, mine, body in zip(answers, bodies, kept, strict=True)
+            answer if stored_body is body else Answer.from_dict(orjson.loads(stored_body))
+            for answer, body, stored_body in zip(answers, bodies, stored, strict=True)
         ]
 
-    async def put_result(self, row: Row, result: Any) -> Any:
-        """Commits what a tool returned. Returns what the store holds now."""
-        return orjson.loads((await self._commit([(row, orjson.dumps(result))], None))[0])
+    async def put_result(self, key: AnswerKey, result: Any) -> Any:
+        """Commits the result of a tool. Returns the stored one."""
+        return orjson.loads((await self._commit([(key, orjson.dumps(result))], None))[0])
 
-    def result(self, row: Row) -> Any:
-        """What a tool returned, or None."""
-        body = self.body(row)
+    def result(self, key: AnswerKey) -> Any:
+        """The result of a tool, or None."""
+        body = self.body(key)
         return None if body is None else orjson.loads(body)
 
-    def _commit(self, rows: Sequence[tuple[Row, bytes]], call: Call | None) -> asyncio.Future[list[bytes]]:
+    def _commit(self, rows: Sequence[tuple[AnswerKey, bytes]], call: Call | None) -> asyncio.Future[list[bytes]]:
         done: asyncio.Future[list[bytes]] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(rows, call, done))
+        self._pending.append(_PendingWrite(rows, call, done))
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit_all())
         return done
@@ -134,124 +134,105 @@ class Store:
     async def _commit_all(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            while self._waiting:
-                group, self._waiting = self._waiting, []
+            while self._pending:
+                group, self._pending = self._pending, []
                 try:
-                    kept = await loop.run_in_executor(self._thread, self._write, group)
+                    stored = await loop.run_in_executor(self._thread, self._write, group)
                 except sqlite3.Error as error:
                     failure = WardroundError(f"{self.path}: answers cannot be written: {error}")
-                    for waiting in group:
-                        if not waiting.done.done():
-                            waiting.done.set_exception(failure)
+                    for write in group:
+                        if not write.done.done():
+                            write.done.set_exception(failure)
                     continue
-                for waiting, bodies in zip(group, kept, strict=True):
-                    if not waiting.done.done():
-                        waiting.done.set_result(bodies)
+                for write, bodies in zip(group, stored, strict=True):
+                    if not write.done.done():
+                        write.done.set_result(bodies)
                 await asyncio.sleep(GATHER_SECONDS)
         finally:
             self._committing = None
 
-    async def settled(self) -> None:
-        """Waits until all that was put is committed."""
+    async def flush(self) -> None:
+        """Waits until everything is committed."""
         while self._committing is not None:
             await asyncio.wait([self._committing])
 
-    def _write(self, group: Sequence[_Waiting]) -> list[list[bytes]]:
-        connection = self._writing
-        connection.execute("begin immediate")
-        try:
-            kept = [self._write_one(connection, waiting) for waiting in group]
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
-        return kept
+    def _write(self, group: Sequence[_PendingWrite]) -> list[list[bytes]]:
+        with self._writing as connection:  # commits, or rolls back if anything was raised
+            connection.execute("begin immediate")
+            return [self._write_one(connection, write) for write in group]
 
     @staticmethod
-    def _write_one(connection: sqlite3.Connection, waiting: _Waiting) -> list[bytes]:
-        kept = []
+    def _write_one(connection: sqlite3.Connection, write: _PendingWrite) -> list[bytes]:
+        stored = []
         duplicates = 0
-        for row, body in waiting.rows:
-            if connection.execute("insert or ignore into answers values (?, ?, ?, ?)", (*row, body)).rowcount:
-                kept.append(body)
+        for key, body in write.rows:
+            if connection.execute("insert or ignore into answers values (?, ?, ?, ?)", (*key, body)).rowcount:
+                stored.append(body)
             else:
                 duplicates += 1
-                found = connection.execute(LOOK, row).fetchone()
-                kept.append(found[0])
-        if waiting.call is not None:
-            call, ask = waiting.call, waiting.rows[0][0].ask
+                stored.append(connection.execute(SELECT_BODY, key).fetchone()[0])
+        if write.call is not None:
+            call, ask = write.call, write.rows[0][0].ask
             connection.execute(
                 "insert into calls values (?, ?, ?, ?, ?, ?, ?)",
-                (call.run, call.candidate, ask, len(kept), duplicates, call.tokens_in, call.tokens_out),
+                (call.run, call.candidate, ask, len(stored), duplicates, call.tokens_in, call.tokens_out),
             )
-        return kept
+        return stored
 
-    def put_sentinel(self, run: str, row: Row, answer: Answer) -> None:
-        """Keeps a re-asked reply in a table of its own, never among the answers."""
-        self._reading.execute(
-            "insert into sentinels values (?, ?, ?, ?, ?)",
-            (run, *row, orjson.dumps(answer.stored())),
-        )
+    def put_sentinel(self, run: str, key: AnswerKey, answer: Answer) -> None:
+        """Stores a repeated answer in a table of its own, never among the answers."""
+        row = (run, *key, orjson.dumps(answer.to_dict()))
+        self._reading.execute("insert into sentinels values (?, ?, ?, ?, ?)", row)
 
-    def spent(self, run: str, candidate: str) -> tuple[int, int, int, int]:
-        """Calls, tokens in, tokens out and paid duplicates of a run for one candidate, over all its starts."""
-        found: tuple[int, int, int, int] = self._reading.execute(
-            "select count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
-            "coalesce(sum(duplicates), 0) from calls where run = ? and candidate = ?",
-            (run, candidate),
-        ).fetchone()
-        return found
+    def spent(self, run: str, candidate: str) -> Spending:
+        """What a run spent on one candidate, over all its starts."""
+        return self._sum_calls("run = ? and candidate = ?", run, candidate)
 
-    def bought(self, run: str, candidate: str) -> int:
-        """How many answers these calls brought."""
-        told = "select coalesce(sum(answers), 0) from calls where run = ? and candidate = ?"
-        return int(self._reading.execute(told, (run, candidate)).fetchone()[0])
-
-    def paid_by_all(self, asks: Iterable[bytes]) -> tuple[int, int, int, int]:
-        """Calls, answers, tokens in and tokens out that the answers to these Asks took, whichever run asked."""
+    def spent_on(self, asks: Iterable[bytes]) -> Spending:
+        """What all runs spent on these Asks."""
         self._reading.execute("create temp table wanted (ask blob primary key) without rowid")
         try:
-            self._reading.execute("begin")
-            self._reading.executemany("insert or ignore into wanted values (?)", ((ask,) for ask in asks))
-            self._reading.execute("commit")
-            found: tuple[int, int, int, int] = self._reading.execute(
-                "select count(*), coalesce(sum(answers - duplicates), 0), coalesce(sum(tokens_in), 0), "
-                "coalesce(sum(tokens_out), 0) from calls where ask in wanted"
-            ).fetchone()
+            with self._reading:
+                self._reading.execute("begin")
+                self._reading.executemany("insert or ignore into wanted values (?)", ((ask,) for ask in asks))
+            return self._sum_calls("ask in wanted")
         finally:
             self._reading.execute("drop table wanted")
-        return found
+
+    def _sum_calls(self, condition: str, *values: str) -> Spending:
+        sums = (f"coalesce(sum({name}), 0)" for name in ("answers", "tokens_in", "tokens_out", "duplicates"))
+        query = f"select count(*), {', '.join(sums)} from calls where {condition}"
+        return Spending(*self._reading.execute(query, values).fetchone())
 
     def known_file(self, path: str) -> tuple[int, int, str] | None:
-        """Size, time of change and SHA-256 of a file, as they were when it was last hashed."""
-        found: tuple[int, int, str] | None = self._reading.execute(
+        """Size, modification time and SHA-256 of a file when it was last hashed."""
+        row: tuple[int, int, str] | None = self._reading.execute(
             "select size, changed, sha256 from files where path = ?", (path,)
         ).fetchone()
-        return found
+        return row
 
-    def remember_files(self, files: Sequence[tuple[str, int, int, str]]) -> None:
-        """Keeps path, size, time of change and SHA-256 of files, in one commit."""
+    def save_files(self, files: Sequence[tuple[str, int, int, str]]) -> None:
+        """Stores path, size, modification time and SHA-256 of files, in one commit."""
         if not files:
             return
-        looked_up_often = self._reading.in_transaction
-        if looked_up_often:
+        has_snapshot = self._reading.in_transaction
+        if has_snapshot:
             self._reading.execute("commit")
-        self._reading.execute("begin immediate")
-        self._reading.executemany("insert or replace into files values (?, ?, ?, ?)", files)
-        self._reading.execute("commit")
-        if looked_up_often:
+        with self._reading:
+            self._reading.execute("begin immediate")
+            self._reading.executemany("insert or replace into files values (?, ?, ?, ?)", files)
+        if has_snapshot:
             self._reading.execute("begin")
 
-    def copy_rows(self, rows: Iterable[Row], to: Path) -> int:
-        """Copies rows into another store file."""
-        other = Store(to)
+    def copy_answers(self, keys: Iterable[AnswerKey], to: Path) -> int:
+        """Copies answers into another store file; returns their number."""
+        other = AnswerStore(to)
         count = 0
         other._reading.execute("begin")
-        for row in rows:
-            body = self.body(row)
+        for key in keys:
+            body = self.body(key)
             if body is not None:
-                other._reading.execute("insert or ignore into answers values (?, ?, ?, ?)", (*row, body))
+                other._reading.execute("insert or ignore into answers values (?, ?, ?, ?)", (*key, body))
                 count += 1
         other._reading.execute("commit")
         other.close()

@@ -1,6 +1,4 @@
-"""Tools: what protocols can use beside asking. Results are stored, so a resumed protocol sees what it saw before."""
-
-from __future__ import annotations
+"""Tools of protocols. Results are stored, so that a resumed protocol gets the same ones."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,23 +6,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from wardround.core.canonical import blake
-from wardround.running.store import Row, Store
+from wardround.running.store import AnswerKey, AnswerStore
 
 Tool = Callable[[Mapping[str, Any]], Awaitable[Any]]
-RECENT = 4096  # results that are kept at hand
+CACHED_RESULTS = 4096
 
 
 class Tools:
     """Tools by name, each with a fingerprint of what its results depend on.
 
-    A tool gives the same result for the same arguments, so one row of the store serves all trials and candidates.
+    A tool returns the same result for the same arguments, so one stored result serves all trials and candidates.
     """
 
-    def __init__(self, store: Store, tools: Mapping[str, tuple[str, Tool]]) -> None:
+    def __init__(self, store: AnswerStore, tools: Mapping[str, tuple[str, Tool]]) -> None:
         self._store, self._tools = store, tools
-        self._recent: OrderedDict[bytes, Any] = OrderedDict()
-        self._under_way: dict[bytes, asyncio.Future[Any]] = {}
-        self.uses = 0  # that were neither stored nor under way
+        self._cache: OrderedDict[bytes, Any] = OrderedDict()
+        self._in_flight: dict[bytes, asyncio.Future[Any]] = {}
+        self.uses = 0  # without those that were stored or in flight
 
     def __bool__(self) -> bool:
         return bool(self._tools)
@@ -32,21 +30,21 @@ class Tools:
     async def use(self, name: str, arguments: Mapping[str, Any]) -> Any:
         fingerprint, tool = self._tools[name]
         key = blake({"v": 1, "tool": name, "fingerprint": fingerprint, "arguments": dict(arguments)})
-        if key in self._recent:
-            self._recent.move_to_end(key)
-            return self._recent[key]
-        if key not in self._under_way:
-            self._under_way[key] = asyncio.ensure_future(self._result(Row(key, 0, 0), tool, arguments))
-            self._under_way[key].add_done_callback(lambda _: self._under_way.pop(key))
-        result = await asyncio.shield(self._under_way[key])
-        self._recent[key] = result
-        if len(self._recent) > RECENT:
-            self._recent.popitem(last=False)
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            return self._cache[key]
+        if key not in self._in_flight:
+            self._in_flight[key] = asyncio.ensure_future(self._fetch_result(AnswerKey(key, 0, 0), tool, arguments))
+            self._in_flight[key].add_done_callback(lambda _: self._in_flight.pop(key))
+        result = await asyncio.shield(self._in_flight[key])
+        self._cache[key] = result
+        if len(self._cache) > CACHED_RESULTS:
+            self._cache.popitem(last=False)
         return result
 
-    async def _result(self, row: Row, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        stored = self._store.result(row)
+    async def _fetch_result(self, key: AnswerKey, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        stored = self._store.result(key)
         if stored is None:
             self.uses += 1
-            stored = await self._store.put_result(row, {"result": await tool(arguments)})
+            stored = await self._store.put_result(key, {"result": await tool(arguments)})
         return stored["result"]

@@ -1,363 +1,372 @@
-"""Sitting: one trial of one case under one condition, as a protocol sees it; and trials that sit together."""
-
-from __future__ import annotations
+"""The trials of one unit under one condition: TrialExaminer runs one of them, TrialGroup all of them together."""
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from wardround.asking.options import seeded
-from wardround.asking.render import ONLY_TURN, Rendered, Turn, estimated_tokens
+from wardround.asking.render import ONLY_TURN, RenderedAsk, Turn, estimated_tokens
 from wardround.candidates.candidate import Request
-from wardround.core.ask import Answer, Message
+from wardround.core.ask import Answer, Ask, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.core.evidence import NO_EVIDENCE, Evidence, documents_told
-from wardround.core.examiner import Hall
+from wardround.core.evidence import NO_EVIDENCE, Evidence, parse_documents
+from wardround.core.random import seeded
 from wardround.core.study import Literature
-from wardround.running.context import Room
-from wardround.running.images import Unlearnt
-from wardround.running.replay_count import Found, NotStored
-from wardround.running.store import Row
-from wardround.running.used_answers import Used
+from wardround.running.context import RunContext
+from wardround.running.images import UnknownFingerprint
+from wardround.running.store import AnswerKey
+from wardround.running.used_answers import UsedAnswer
 
-Protocol = Callable[[Sequence[Question], Hall], Awaitable[None]]
+PendingAnswer = tuple[Request, "asyncio.Future[Answer]"]
+TOKENS_PER_REPLY = 256  # our estimate if the study sets no limit
 
 
-class Together:
-    """The trials of one case and condition. Those that wait on an equal Ask are served by one request."""
+@dataclass(slots=True)
+class PlannedUnit:
+    """A question or a chain of one case, to be asked under one condition in `trials` trials."""
 
-    def __init__(
-        self,
-        room: Room,
-        number: int,
-        case: Case,
-        unit: Sequence[Question],
-        scored: set[str],
-        condition: Condition,
-        condition_number: int,
-    ) -> None:
-        self.room, self.number, self.case, self.unit, self.condition = room, number, case, unit, condition
-        self.scored, self.condition_number = scored, condition_number
-        self.uses: list[Used] = []
-        self._awake = 1
+    case_number: int
+    case: Case
+    unit: list[Question]
+    scored: set[str]
+    condition: Condition
+    condition_number: int
+    trials: int
+
+
+class NotStored(Exception):
+    """While replaying: this Ask has no stored answer in `trials` trials."""
+
+    def __init__(self, ask: Ask, trials: int) -> None:
+        self.ask, self.trials = ask, trials
+
+
+@dataclass
+class ReplayCount:
+    """How many answers a replay found in the store, how many it did not, and an estimate of these ones' tokens."""
+
+    stored: int = 0
+    missing: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def add_missing(self, not_stored: NotStored, left_in_unit: int) -> None:
+        ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
+        self.missing += answers
+        self.tokens_in += answers * estimated_tokens(ask.messages)
+        max_tokens = ask.sampling.max_tokens
+        self.tokens_out += answers * (TOKENS_PER_REPLY if max_tokens is None else max_tokens)
+
+
+class TrialGroup:
+    """The trials of one unit under one condition. Those that wait for equal Asks are served by one request.
+
+    Requests are sent when no trial can go on without an answer: `_running` counts those that can.
+    """
+
+    def __init__(self, context: RunContext, planned: PlannedUnit) -> None:
+        self.context, self.planned = context, planned
+        self.used: list[UsedAnswer] = []
+        self._running = 1
         self._replaying = False
-        self._waiting: dict[tuple[bytes, int], list[tuple[Request, asyncio.Future[Answer]]]] = {}
+        self._waiting: dict[tuple[bytes, int], list[PendingAnswer]] = {}
 
-    async def sit(self, protocol: Protocol, trials: int) -> None:
-        """Runs the protocol once per trial."""
-        self._awake = trials
+    async def run_trials(self, trials: int | None = None) -> None:
+        """Runs the protocol once per trial: all that are planned, or the first `trials`."""
+        self._running = trials = trials or self.planned.trials
         try:
             if trials == 1:
-                await self._one(protocol, 0)
+                await self._run_trial(0)
                 return
-            sat = (self._one(protocol, trial) for trial in range(trials))
-            for exception in await asyncio.gather(*sat, return_exceptions=True):
+            results = (self._run_trial(trial) for trial in range(trials))
+            for exception in await asyncio.gather(*results, return_exceptions=True):
                 if isinstance(exception, BaseException):
                     raise exception
         finally:
-            self._hand_in()
+            self._record_uses()
 
-    def _hand_in(self) -> None:
-        for used in self.uses:
-            self.room.use(used)
+    def _record_uses(self) -> None:
+        for used in self.used:
+            self.context.record_use(used)
 
-    async def replay(self, protocol: Protocol, trials: int, found: Found) -> bool:
-        """Runs the protocol through stored answers only, counts what is found, and says whether all is stored.
-
-        Calls nobody.
-        """
+    async def replay(self, count: ReplayCount) -> bool:
+        """Runs the protocol on stored answers only, counts them, and returns whether all are stored."""
         self._replaying = True
-        missing = found.missing
-        for trial in range(trials):
-            sitting = Sitting(self, trial)
+        missing_before = count.missing
+        for trial in range(self.planned.trials):
+            examiner = TrialExaminer(self, trial)
             try:
-                await protocol(self.unit, sitting)
+                await self.context.protocol(self.planned.unit, examiner)
             except NotStored as not_stored:
-                found.count(not_stored, len(self.unit) - sitting.answered)
+                count.add_missing(not_stored, len(self.planned.unit) - examiner.answered)
         self._replaying = False
-        found.stored += len(self.uses)
-        whole = found.missing == missing
-        if whole:
-            self._hand_in()
-        return whole
+        count.stored += len(self.used)
+        is_complete = count.missing == missing_before
+        if is_complete:
+            self._record_uses()
+        return is_complete
 
-    async def _one(self, protocol: Protocol, trial: int) -> None:
+    async def _run_trial(self, trial: int) -> None:
         try:
-            await protocol(self.unit, Sitting(self, trial))
+            await self.context.protocol(self.planned.unit, TrialExaminer(self, trial))
         finally:
-            self._sleep()
+            self._pause_trial()
 
-    def _sleep(self) -> None:
-        self._awake -= 1
-        if self._awake == 0:
+    def _pause_trial(self) -> None:
+        self._running -= 1
+        if self._running == 0:
             self._send()
 
-    async def answer(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Answer:
+    async def answer(self, question: Question, rendered: RenderedAsk, trial: int, turn: int) -> Answer:
         """The stored answer, or the one that is being fetched, or a new one."""
-        row = Row(rendered.ask.key, trial, turn)
-        stored = self.room.store.get(row)
+        key = AnswerKey(rendered.ask.key, trial, turn)
+        stored = self.context.store.get(key)
         if stored is not None:
-            self.room.stored(stored)
+            self.context.note_stored_answer(stored)
             return stored
         if self._replaying:
             raise NotStored(rendered.ask, 1)
-        under_way = self.room.in_flight.get(row)
-        if under_way is None:
-            under_way = self.room.in_flight[row] = asyncio.get_running_loop().create_future()
+        pending = self.context.in_flight.get(key)
+        if pending is None:
+            pending = self.context.in_flight[key] = asyncio.get_running_loop().create_future()
             request = self._request(question, rendered, trial, turn)
-            self._waiting.setdefault((row.ask, turn), []).append((request, under_way))
-        self._sleep()
+            self._waiting.setdefault((key.ask, turn), []).append((request, pending))
+        self._pause_trial()
         try:
-            return await asyncio.shield(under_way)
+            return await asyncio.shield(pending)
         finally:
-            self._awake += 1
+            self._running += 1
 
-    async def votes(self, question: Question, rendered: Rendered, count: int) -> list[Answer]:
-        """The answers of trials 0 to count - 1 to one Ask, asked together from a single trial."""
+    async def votes(self, question: Question, rendered: RenderedAsk, count: int) -> list[Answer]:
+        """The answers of trials 0 to count - 1 to one Ask, requested together by a single trial."""
         if self._replaying:
-            stored = [self.room.store.get(Row(rendered.ask.key, trial, 0)) for trial in range(count)]
-            found = [answer for answer in stored if answer is not None]
-            if len(found) < count:
-                raise NotStored(rendered.ask, count - len(found))
-            return found
+            keys = [AnswerKey(rendered.ask.key, trial, 0) for trial in range(count)]
+            stored = [answer for key in keys if (answer := self.context.store.get(key)) is not None]
+            if len(stored) < count:
+                raise NotStored(rendered.ask, count - len(stored))
+            return stored
 
-        async def one(trial: int) -> Answer:
+        async def vote(trial: int) -> Answer:
             try:
                 return await self.answer(question, rendered, trial, 0)
             finally:
-                self._sleep()
+                self._pause_trial()
 
-        self._awake += count
-        self._sleep()
+        self._running += count
+        self._pause_trial()
         try:
-            return list(await asyncio.gather(*(one(trial) for trial in range(count))))
+            return list(await asyncio.gather(*(vote(trial) for trial in range(count))))
         finally:
-            self._awake += 1
+            self._running += 1
 
-    async def request_of(self, question: Question) -> Request:
-        """The request for one question in trial 0, ready to be sent."""
-        sitting = Sitting(self, 0)
-        request = self._request(question, await sitting.rendered(question, self.condition), 0, 0)
-        return await self.room.caller.with_images(request)
+    async def first_request(self) -> Request:
+        """The request for the unit's first question in trial 0, ready to be sent."""
+        question = self.planned.unit[0]
+        rendered = await TrialExaminer(self, 0).render(question, self.planned.condition)
+        return await self.context.caller.with_images(self._request(question, rendered, 0, 0))
 
-    async def by_logprobs(self, question: Question) -> tuple[Answer, tuple[int, ...]]:
-        """The answer with log-probabilities, and the order of the options it was asked with."""
-        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="logprobs"))
-        return (await self.votes(question, rendered, 1))[0], rendered.order
-
-    async def by_votes(self, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
-        """So many votes, and the order of the options they were asked with."""
-        rendered = await Sitting(self, 0).rendered(question, replace(self.condition, confidence="votes"))
+    async def votes_by(self, confidence: str, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
+        """`count` votes under another `confidence`, and the order of the options in their Ask."""
+        condition = replace(self.planned.condition, confidence=confidence)
+        rendered = await TrialExaminer(self, 0).render(question, condition)
         return await self.votes(question, rendered, count), rendered.order
 
-    def _request(self, question: Question, rendered: Rendered, trial: int, turn: int) -> Request:
+    def _request(self, question: Question, rendered: RenderedAsk, trial: int, turn: int) -> Request:
         seed = None
-        if self.room.caller.settings.send_seed:
-            seed = seeded("seed", self.room.study.seed, rendered.ask.key.hex(), trial, turn).randrange(2**31)
+        if self.context.caller.settings.send_seed:
+            seed = seeded("seed", self.context.study.seed, rendered.ask.key.hex(), trial, turn).randrange(2**31)
         return Request(
             rendered.ask,
-            self.case,
+            self.planned.case,
             question,
-            self.condition,
+            self.planned.condition,
             rendered.order,
             (trial,),
             turn,
             seed=seed,
-            on_the_way=rendered.on_the_way,
+            is_intermediate=rendered.is_intermediate,
         )
 
     def _send(self) -> None:
         waiting, self._waiting = self._waiting, {}
         for group in waiting.values():
-            if self.room.caller.settings.send_seed:
-                for one in group:
-                    self._fetch_in_background([one])
+            if self.context.caller.settings.send_seed:
+                for pending in group:
+                    self._fetch_in_background([pending])
             else:
                 self._fetch_in_background(group)
 
-    def _fetch_in_background(self, group: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
+    def _fetch_in_background(self, group: list[PendingAnswer]) -> None:
         task = asyncio.ensure_future(self._fetch(group))
         _background.add(task)
         task.add_done_callback(_background.discard)
 
-    async def _fetch(self, group: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
-        group.sort(key=lambda one: one[0].trials)
+    async def _fetch(self, group: list[PendingAnswer]) -> None:
+        group.sort(key=lambda pending: pending[0].trials)
         first = group[0][0]
-        request = first if len(group) == 1 else replace(first, trials=tuple(one.trials[0] for one, _ in group))
+        trials = tuple(request.trials[0] for request, _ in group)
         try:
-            answers = await self.room.caller.fetch(request)
+            answers = await self.context.caller.fetch(first if len(group) == 1 else replace(first, trials=trials))
         except BaseException as exception:
-            for one, under_way in group:
-                del self.room.in_flight[Row(one.ask.key, one.trials[0], one.turn)]
+            for _, pending in group:
                 if isinstance(exception, asyncio.CancelledError):
-                    under_way.cancel()
-                elif not under_way.done():
-                    under_way.set_exception(exception)
-                    under_way.exception()  # a sitting that was stopped meanwhile no longer looks
+                    pending.cancel()
+                elif not pending.done():
+                    pending.set_exception(exception)
+                    pending.exception()  # a trial that was stopped meanwhile no longer retrieves it
             if not isinstance(exception, Exception):
                 raise
             return
-        for (one, under_way), answer in zip(group, answers, strict=True):
-            del self.room.in_flight[Row(one.ask.key, one.trials[0], one.turn)]
-            self.room.answered(one, answer)
-            if not under_way.done():
-                under_way.set_result(answer)
+        finally:
+            for request, _ in group:
+                del self.context.in_flight[AnswerKey(request.ask.key, request.trials[0], request.turn)]
+        for (request, pending), answer in zip(group, answers, strict=True):
+            self.context.note_new_answer(request, answer)
+            if not pending.done():
+                pending.set_result(answer)
 
 
 _background: set[asyncio.Future[None]] = set()
 
 
-async def abandon() -> None:
-    """Stops whatever is still being fetched: nobody waits for it any more. What another loop fetches is not ours."""
+async def cancel_pending() -> None:
+    """Cancels all requests of this event loop that are still under way: nobody waits for them any more."""
     own = [task for task in list(_background) if task.get_loop() is asyncio.get_running_loop()]
     for task in own:
         task.cancel()
     await asyncio.gather(*own, return_exceptions=True)
 
 
-class Sitting:
-    """The Hall of one trial."""
+class TrialExaminer:
+    """The Examiner of one trial."""
 
-    def __init__(self, together: Together, trial: int) -> None:
-        self._together = together
-        self.trial = trial
+    def __init__(self, group: TrialGroup, trial: int) -> None:
+        self._group, self._context = group, group.context
+        self.trial, self.case, self.condition = trial, group.planned.case, group.planned.condition
+        self.search_mode = group.context.caller.candidate.search_mode
         self.answered = 0
         self._turns: dict[bytes, int] = {}
 
     @property
-    def case(self) -> Case:
-        return self._together.case
-
-    @property
-    def condition(self) -> Condition:
-        return self._together.condition
-
-    @property
     def literature(self) -> Literature:
-        literature = self._together.room.study.literature
-        assert literature is not None, "evidence is refused where a study names no literature"
+        literature = self._context.study.literature
+        assert literature is not None, "a study with evidence and no literature is refused"
         return literature
-
-    @property
-    def searching(self) -> str:
-        return self._together.room.caller.candidate.searching
 
     async def ask(
         self,
         question: Question,
         *,
-        given: Mapping[str, Answer] | None = None,
+        earlier_answers: Mapping[str, Answer] | None = None,
         evidence: Evidence = NO_EVIDENCE,
         step: str | None = None,
-        after: Sequence[Message] = (),
+        transcript: Sequence[Message] = (),
         tools: Sequence[dict[str, Any]] = (),
     ) -> Answer:
-        """Where log-probabilities do not settle a question, all trials vote on it instead."""
-        together, condition = self._together, self._together.condition
-        turn_of_agent = ONLY_TURN
-        if step is not None or after:
-            prompt = step or f"agent-{self.searching}"
-            turn_of_agent = Turn(prompt, step is not None, tuple(after), tuple(tools))
-        rendered = await self.rendered(question, condition, given, evidence, turn_of_agent)
-        turn = self._turn(rendered.ask.key)
-        answer = await together.answer(question, rendered, self.trial, turn)
+        """As in Examiner. If log-probabilities do not settle a question, all trials vote on it instead."""
+        agent_turn = ONLY_TURN
+        if step is not None or transcript:
+            prompt = step or f"agent-{self.search_mode}"
+            agent_turn = Turn(prompt, step is not None, tuple(transcript), tuple(tools))
+        rendered = await self.render(question, self.condition, earlier_answers, evidence, agent_turn)
+        turn = self._next_turn(rendered.ask.key)
+        answer = await self._group.answer(question, rendered, self.trial, turn)
         if step is not None:
-            self._use(question, rendered, self.trial, turn, counts=False)
+            self._record_use(question, rendered, self.trial, turn, counts=False)
             return answer
         self.answered += 1
-        by_logprobs = condition.confidence == "logprobs"
-        settled = not by_logprobs or together.room.reader.settles(answer, question, rendered.order)
+        by_logprobs = self.condition.confidence == "logprobs"
+        settled = not by_logprobs or self._context.reader.has_vote_distribution(answer, question, rendered.order)
         if answer.sources:
-            rendered = rendered._replace(evidence=await self._named(answer.sources))
-        self._use(question, rendered, self.trial, turn, counts=settled)
+            rendered = rendered._replace(evidence=await self._own_evidence(answer.sources))
+        self._record_use(question, rendered, self.trial, turn, counts=settled)
         if settled:
             return answer
-        voting = replace(condition, confidence="votes")
-        rendered = await self.rendered(question, voting, given, evidence)
-        answers = await together.votes(question, rendered, together.room.study.trials)
+        rendered = await self.render(question, replace(self.condition, confidence="votes"), earlier_answers, evidence)
+        answers = await self._group.votes(question, rendered, self._context.study.trials)
         for trial in range(len(answers)):
-            self._use(question, rendered, trial, 0)
+            self._record_use(question, rendered, trial, 0)
         return answers[0]
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        return await self._together.room.tools.use(tool, arguments)
+        return await self._context.tools.use(tool, arguments)
 
     def tokens(self, messages: Sequence[Message]) -> int:
         return estimated_tokens(messages)
 
-    async def _named(self, sources: Sequence[Mapping[str, Any]]) -> Evidence:
-        """The evidence that a candidate says it found by itself; what it only names is read in the index."""
-        told = [(each.get("pmid", ""), each.get("title", ""), each["text"]) for each in sources if "text" in each]
-        bare = [each["pmid"] for each in sources if "pmid" in each and "text" not in each]
-        read = documents_told(await self.use("read", {"pmids": bare})) if bare and self._together.room.tools else ()
-        named = tuple(each["pmid"] for each in sources if "pmid" in each)
+    async def _own_evidence(self, sources: Sequence[Mapping[str, Any]]) -> Evidence:
+        """The evidence of a candidate's own search; sources without a text are read from the index."""
+        texts = [
+            (source.get("pmid", ""), source.get("title", ""), source["text"]) for source in sources if "text" in source
+        ]
+        bare = [source["pmid"] for source in sources if "pmid" in source and "text" not in source]
+        read = parse_documents(await self.use("read", {"pmids": bare})) if bare and self._context.tools else ()
+        pmids = tuple(source["pmid"] for source in sources if "pmid" in source)
         missing = tuple(pmid for pmid in bare if all(pmid != document.pmid for document in read))
-        return Evidence((*documents_told(told), *read), named, missing=missing, ended="its own search")
+        return Evidence((*parse_documents(texts), *read), pmids, missing=missing, ended="its own search")
 
     def random(self, name: str) -> random.Random:
-        together = self._together
-        return seeded(name, together.room.study.seed, together.case.id, together.condition.json, self.trial)
+        return seeded(name, self._context.study.seed, self.case.id, self.condition.json, self.trial)
 
-    def _turn(self, key: bytes) -> int:
+    def _next_turn(self, key: bytes) -> int:
         turn = self._turns.get(key, 0)
         self._turns[key] = turn + 1
         return turn
 
-    async def rendered(
+    async def render(
         self,
         question: Question,
         condition: Condition,
-        given: Mapping[str, Answer] | None = None,
+        earlier_answers: Mapping[str, Answer] | None = None,
         evidence: Evidence = NO_EVIDENCE,
         turn: Turn = ONLY_TURN,
-    ) -> Rendered:
-        together = self._together
-        room, case, settings = together.room, together.case, together.room.caller.settings
-        identity, read = room.caller.candidate.identity, self._carried(question, given or {})
-        shown = NO_EVIDENCE if turn.after else evidence  # what an agent found stands in what was said
+    ) -> RenderedAsk:
+        """The Ask of a question. Image files are hashed off the event loop, each once."""
+        caller, carried = self._context.caller, self._carried_texts(question, earlier_answers or {})
+        shown = NO_EVIDENCE if turn.transcript else evidence  # what an agent found stands in its transcript
         while True:
             try:
-                rendered = room.renderer.render(
-                    case, question, condition, settings, identity, self.trial, read, shown, turn
+                rendered = self._context.renderer.render(
+                    self.case,
+                    question,
+                    condition,
+                    caller.settings,
+                    caller.candidate.identity,
+                    self.trial,
+                    carried,
+                    shown,
+                    turn,
                 )
-                return rendered._replace(evidence=evidence) if turn.after else rendered
-            except Unlearnt as unlearnt:  # once per image: files are not hashed on the event loop
-                await room.fingerprints.learn(unlearnt.file)
+                return rendered._replace(evidence=evidence) if turn.transcript else rendered
+            except UnknownFingerprint as unknown:
+                await self._context.fingerprints.learn(unknown.file)
 
-    def _carried(self, question: Question, given: Mapping[str, Answer]) -> dict[str, str]:
-        """What the question is told of earlier ones, as text."""
+    def _carried_texts(self, question: Question, earlier_answers: Mapping[str, Answer]) -> dict[str, str]:
+        """The texts carried from earlier questions, by id."""
         if not question.given:
             return {}
-        case, room, condition = self._together.case, self._together.room, self._together.condition
-        by_id = {each.id: each for each in case.questions}
+        renderer, by_id = self._context.renderer, {other.id: other for other in self.case.questions}
         own: dict[str, str | None] = {}
-        for id, answer in given.items():
-            order = room.renderer.order(case, by_id[id], condition, self.trial)
-            own[id] = room.reader.text(answer, by_id[id], order)
-        return room.renderer.carried(case, question, condition, own)
+        for id, answer in earlier_answers.items():
+            order = renderer.order(self.case, by_id[id], self.condition, self.trial)
+            own[id] = self._context.reader.text(answer, by_id[id], order)
+        return renderer.carried_texts(self.case, question, self.condition, own)
 
-    def _use(
-        self,
-        question: Question,
-        rendered: Rendered,
-        trial: int,
-        turn: int,
-        *,
-        counts: bool = True,
+    def _record_use(
+        self, question: Question, rendered: RenderedAsk, trial: int, turn: int, *, counts: bool = True
     ) -> None:
-        together = self._together
-        counts = counts and question.id in together.scored
-        shows = counts and (together.condition.evidence != "none" or rendered.evidence is not NO_EVIDENCE)
-        used = Used(
-            together.number,
+        planned = self._group.planned
+        counts = counts and question.id in planned.scored
+        has_evidence = counts and (self.condition.evidence != "none" or rendered.evidence is not NO_EVIDENCE)
+        used = UsedAnswer(
+            planned.case_number,
             question.id,
-            together.condition_number,
-            Row(rendered.ask.key, trial, turn),
+            planned.condition_number,
+            AnswerKey(rendered.ask.key, trial, turn),
             counts,
             bool(rendered.ask.cut),
-            rendered.evidence if shows else None,
+            rendered.evidence if has_evidence else None,
         )
-        together.uses.append(used)
+        self._group.used.append(used)

@@ -1,1 +1,1 @@
-"""ClinBench: authentic journal cases, rare ones included, told in text and with images."""
+"""ClinBench: authentic journal cases, rare ones included, in text and with images."""

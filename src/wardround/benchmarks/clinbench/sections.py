@@ -1,4 +1,4 @@
-"""What ClinBench's studies draw beyond their tables, one function for each, named as the study."""
+"""What ClinBench's studies draw in addition to their tables: one function for each, named like the study."""
 
 from wardround.benchmarks.clinbench.figures.cost import cost
 from wardround.benchmarks.clinbench.figures.errors import table9

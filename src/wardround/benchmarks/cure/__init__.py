@@ -1,1 +1,1 @@
-"""CURE: diagnosis from history and images, and with literature that is given, found or searched for."""
+"""CURE: diagnosis from history and images, and with literature that is cited, retrieved or searched for by an agent."""

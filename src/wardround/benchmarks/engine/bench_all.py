@@ -1,51 +1,55 @@
-"""Every named study that a case set supports, one after another."""
+"""Runs every named study that a case set supports, one after another."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.benchmarks.engine.bench import Benched, bench
-from wardround.benchmarks.engine.fitting import lacking
-from wardround.benchmarks.engine.inventory import Holds
-from wardround.benchmarks.engine.named_study import entries
+from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.engine.inventory import SetInventory
+from wardround.benchmarks.engine.named_study import NamedStudy, named_studies
+from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 
 
 @dataclass(frozen=True)
-class All:
-    """The studies that were run, and why each of the others was not."""
+class BenchAllResult:
+    """The studies that were run, and the reason for each that was not."""
 
-    ran: list[Benched]
+    results: list[BenchResult]
     left_out: dict[str, str]
 
     @property
     def exit_code(self) -> int:
-        return max((each.exit_code for each in self.ran), default=0)
+        return max((result.exit_code for result in self.results), default=0)
 
-    def told(self) -> dict[str, Any]:
-        return {"studies": [each.told() for each in self.ran], "left_out": self.left_out}
+    def to_dict(self) -> dict[str, Any]:
+        return {"studies": [result.to_dict() for result in self.results], "left_out": self.left_out}
 
 
 def bench_all(
-    *, cases: Path, candidates: list[dict[str, Any]], note: Callable[[str], None] = print, **given: Any
-) -> All:
-    """Runs what the case set supports; one study that cannot be run does not keep the others from it."""
+    *,
+    cases: Path,
+    candidates: list[dict[str, Any]],
+    studies: Mapping[str, NamedStudy] | None = None,
+    note: Callable[[str], None] = print,
+    **options: Any,
+) -> BenchAllResult:
+    """Runs what the case set supports of `studies` (default: all); an error in one does not stop the others."""
     if not candidates:
         raise WardroundError("all studies need a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
-    held = Holds.of(CaseSet.open(cases))
-    ran, left_out = list[Benched](), dict[str, str]()
-    for name, entry in entries().items():
-        why = lacking(entry, held, index=given.get("index") is not None, type=given.get("type") is not None)
-        if why is None:
-            note(f"{name}: {entry.title}")
+    inventory = SetInventory.from_cases(CaseSet.open(cases))
+    has_index, has_type = (options.get(option) is not None for option in ("index", "type"))
+    result = BenchAllResult([], {})
+    for name, study in (named_studies() if studies is None else studies).items():
+        reason = missing_requirement(study.definition, inventory, has_index=has_index, has_type=has_type)
+        if reason is None:
+            note(study.label)
             try:
-                ran.append(bench(name, cases=cases, candidates=candidates, note=note, **given))
+                result.results.append(bench(study, cases=cases, candidates=candidates, note=note, **options))
             except WardroundError as error:
-                why = str(error)
-        if why is not None:
-            left_out[name] = why
-    return All(ran, left_out)
+                reason = str(error)
+        if reason is not None:
+            result.left_out[name] = reason
+    return result

@@ -1,26 +1,24 @@
-"""What a case set holds, in the layout in which a paper tells it."""
-
-from __future__ import annotations
+"""The composition of a case set, in the layout of the paper's table."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wardround.benchmarks.engine.named_study import Block, Entry
-from wardround.benchmarks.engine.published import Published, load
+from wardround.benchmarks.engine.named_study import CountTable, NamedStudy
+from wardround.benchmarks.engine.published import PublishedTable, published_table
 from wardround.benchmarks.engine.set_statistics import FACTS
 from wardround.core.case import Case, Question
 from wardround.marking.slice_values import slice_values
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 CLEAN = "L0"
-NATURAL = {"grade": ["R", "A", "S"]}
+VALUE_ORDER = {"grade": ["R", "A", "S"]}
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How many there are of each value, the larger group of each, and how many of each value of another key."""
+class CompositionCounts:
+    """Counts by value, the larger group of each value, and counts by value and the value of another key."""
 
     by_value: Counter[str]
     groups: dict[str, str]
@@ -29,110 +27,110 @@ class Counted:
     @property
     def by_group(self) -> Counter[str]:
         totals: Counter[str] = Counter()
-        for value, many in self.by_value.items():
-            totals[self.groups.get(value, "")] += many
+        for value, count in self.by_value.items():
+            totals[self.groups.get(value, "")] += count
         return totals
 
 
-def composed(cases: Iterable[Case], name: str, entry: Entry, *, published: bool = False) -> list[Table]:
-    """The facts of the case set, then a table for each way in which the paper counts it."""
-    held, benchmark = list(cases), name.partition("/")[0]
-    told = [pair for fact in entry.facts for pair in FACTS[fact](held)]
-    rows = [Row((fact,), [Cell(said=text)]) for fact, text in told]
-    tables = [Table(f"{name}: {entry.title}", ("Fact",), [Column("Figure", unit="text")], rows)]
-    for block in entry.blocks:
-        paper = load(f"{benchmark}/{block.published}") if block.published else None
-        tables.append(_table(_counted(held, block, paper), block, paper, published))
+def composition_tables(cases: Iterable[Case], study: NamedStudy, *, published: bool = False) -> list[Table]:
+    """The statistics of the case set, then a table for each way in which the paper counts it."""
+    all_cases = list(cases)
+    statistics = [statistic for fact in study.definition.facts for statistic in FACTS[fact](all_cases)]
+    rows = [TableRow((label,), [Cell(text=value)]) for label, value in statistics]
+    tables = [Table(study.label, ("Fact",), [Column("Figure", unit="text")], rows)]
+    for layout in study.definition.blocks:
+        paper = published_table(study.benchmark, layout.published) if layout.published else None
+        tables.append(_table(_count(all_cases, layout, paper), layout, paper, published))
     return tables
 
 
-def _counted(held: Sequence[Case], block: Block, paper: Published | None) -> Counted:
-    counted = Counted(Counter(), {}, Counter())
-    for told in _things(held, block.count):
-        for value in _values(told, block.by):
-            counted.by_value[value] += 1
-            if block.within:
-                own = next(iter(_values(told, block.within)), "")
-                counted.groups.setdefault(value, own or _grouped(paper, value))
-            if block.split:
-                counted.split.update((value, part) for part in _values(told, block.split))
-    return counted
+def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | None) -> CompositionCounts:
+    counts = CompositionCounts(Counter(), {}, Counter())
+    for record in _records(cases, layout.count):
+        for value in _values(record, layout.by):
+            counts.by_value[value] += 1
+            if layout.within:
+                group = next(iter(_values(record, layout.within)), "")
+                counts.groups.setdefault(value, group or _published_group(paper, value))
+            if layout.split:
+                counts.split.update((value, part) for part in _values(record, layout.split))
+    return counts
 
 
-def _table(counted: Counted, block: Block, paper: Published | None, published: bool) -> Table:
-    beside = paper if published else None
-    parts, totals, whole = _parts(block, counted.split), counted.by_group, counted.by_value.total()
+def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable | None, published: bool) -> Table:
+    shown_paper = paper if published else None
+    parts, totals, total = _parts(layout, counts.split), counts.by_group, counts.by_value.total()
     columns = [Column("Count", unit="count")]
-    columns += [Column(f"Share of its {block.within}")] if block.within else []
+    columns += [Column(f"Share of its {layout.within}")] if layout.within else []
     columns += [Column("Share of all"), *(Column(part) for part in parts)]
-    columns += [Column("Published count", unit="count"), Column("Published share")] if beside else []
+    columns += [Column("Published count", unit="count"), Column("Published share")] if shown_paper else []
     rows = []
-    for value in _in_order(counted.by_value, paper, published):
-        many, group = counted.by_value[value], counted.groups.get(value) or _grouped(paper, value)
-        cells = [Cell(many)]
-        cells += [_share(many, totals[counted.groups.get(value, "")])] if block.within else []
-        cells += [_share(many, whole), *(_share(counted.split[value, part], many) for part in parts)]
-        cells += _published(beside, block, value) if beside else []
-        rows.append(Row((value, group) if block.within else (value,), cells))
-    labels = tuple(key.capitalize() for key in (block.by, block.within) if key)
-    notes = [] if rows else [f"No {block.count} of this set tell their {block.by}."]
-    notes += [f"Published: {beside.source}, {beside.about.title}."] if beside else []
-    return Table(block.title, labels, columns, rows, notes)
+    for value in _ordered_values(counts.by_value, paper, published):
+        count, group = counts.by_value[value], counts.groups.get(value) or _published_group(paper, value)
+        cells = [Cell(count)]
+        cells += [_share(count, totals[counts.groups.get(value, "")])] if layout.within else []
+        cells += [_share(count, total), *(_share(counts.split[value, part], count) for part in parts)]
+        cells += _published_cells(shown_paper, layout, value) if shown_paper else []
+        rows.append(TableRow((value, group) if layout.within else (value,), cells))
+    labels = tuple(key.capitalize() for key in (layout.by, layout.within) if key)
+    notes = [] if rows else [f"The {layout.count} of this set have no {layout.by}."]
+    notes += [f"Published: {shown_paper.source}, {shown_paper.info.title}."] if shown_paper else []
+    return Table(layout.title, labels, columns, rows, notes)
 
 
-def _things(held: Sequence[Case], count: str) -> Iterator[dict[str, Any]]:
-    """What is counted, each as the values of its keys."""
-    for case in held:
+def _records(cases: Sequence[Case], unit: str) -> Iterator[dict[str, Any]]:
+    """The cases, images or questions, each as its values by key."""
+    for case in cases:
         extra = case.model_extra or {}
-        if count == "cases":
+        if unit == "cases":
             yield {**extra, "specialty": case.specialty, "split": case.split, "tag": sorted(set(case.tags))}
-        elif count == "images":
+        elif unit == "images":
             yield from ({"modality": image.modality} for image in case.images)
         else:
-            yield from ({**extra, **_of_question(case, question)} for question in case.questions)
+            yield from ({**extra, **_question_record(case, question)} for question in case.questions)
 
 
-def _of_question(case: Case, question: Question) -> dict[str, Any]:
-    types = [each.partition("@")[0] for each in question.degradations]
-    levels = [each.partition("@")[2] for each in question.degradations] or [CLEAN]
-    told = {**(question.model_extra or {}), **slice_values(case, question)}
+def _question_record(case: Case, question: Question) -> dict[str, Any]:
+    types = [degradation.partition("@")[0] for degradation in question.degradations]
+    levels = [degradation.partition("@")[2] for degradation in question.degradations] or [CLEAN]
+    record = {**(question.model_extra or {}), **slice_values(case, question)}
     degraded = {"type": types, "severity": sorted(set(levels))}
-    return {**told, **{key: values for key, values in degraded.items() if not told.get(key)}}
+    return {**record, **{key: values for key, values in degraded.items() if not record.get(key)}}
 
 
-def _values(told: dict[str, Any], key: str) -> list[str]:
-    value = told.get(key)
-    return [str(each) for each in (value if isinstance(value, list) else [value]) if each not in (None, "")]
+def _values(record: dict[str, Any], key: str) -> list[str]:
+    value = record.get(key)
+    return [str(item) for item in (value if isinstance(value, list) else [value]) if item not in (None, "")]
 
 
-def _grouped(paper: Published | None, value: str) -> str:
+def _published_group(paper: PublishedTable | None, value: str) -> str:
     """The larger group that the paper puts a value into: the column after the value's name."""
     if paper is None or value not in paper.labels:
         return ""
-    return paper.cells[paper.labels.index(value)][paper.columns[paper.columns.index(paper.about.rows) + 1]]
+    return paper.cells[paper.labels.index(value)][paper.columns[paper.columns.index(paper.info.rows) + 1]]
 
 
-def _in_order(counted: Counter[str], paper: Published | None, published: bool) -> list[str]:
-    """As the paper has them; what it has not, by number. Its other values are named where it stands beside."""
-    known = paper.labels if paper and counted else []
-    first = [value for value in known if published or value in counted]
-    return first + [value for value, _ in counted.most_common() if value not in known]
+def _ordered_values(counts: Counter[str], paper: PublishedTable | None, published: bool) -> list[str]:
+    """In the paper's order, then by count. The paper's values that the set lacks are listed if `published`."""
+    known = paper.labels if paper and counts else []
+    first = [value for value in known if published or value in counts]
+    return first + [value for value, _ in counts.most_common() if value not in known]
 
 
-def _parts(block: Block, split: Counter[tuple[str, str]]) -> list[str]:
-    found = {part for _, part in split}
-    natural = NATURAL.get(block.split or "", [])
-    return [part for part in natural if part in found] + sorted(found - set(natural))
+def _parts(layout: CountTable, split: Counter[tuple[str, str]]) -> list[str]:
+    present = {part for _, part in split}
+    ordered = VALUE_ORDER.get(layout.split or "", [])
+    return [part for part in ordered if part in present] + sorted(present - set(ordered))
 
 
-def _share(many: int, whole: int) -> Cell:
-    return Cell(many / whole) if whole else Cell()
+def _share(count: int, total: int) -> Cell:
+    return Cell(count / total) if total else Cell()
 
 
-def _published(paper: Published, block: Block, value: str) -> list[Cell]:
-    assert block.column is not None
+def _published_cells(paper: PublishedTable, layout: CountTable, value: str) -> list[Cell]:
+    assert layout.column is not None
     if value not in paper.labels:
         return [Cell(), Cell()]
-    counts = [many for many in paper.values(block.column) if many is not None]
-    many = paper.value(value, block.column)
-    return [Cell(many), Cell(many / sum(counts)) if many is not None else Cell()]
+    counts = [count for count in paper.values(layout.column) if count is not None]
+    count = paper.value(value, layout.column)
+    return [Cell(count), Cell(count / sum(counts)) if count is not None else Cell()]

@@ -1,4 +1,4 @@
-"""Holds: what a case set has, so that a study can be told to fit it or not."""
+"""What a case set contains, counted in one pass, so that a study can be checked against it."""
 
 from __future__ import annotations
 
@@ -10,48 +10,46 @@ from wardround.core.case import Case
 
 
 @dataclass
-class Holds:
-    """How many cases or questions there are of each kind, by key; counted in one pass."""
+class SetInventory:
+    """Counts of cases or questions by key and value."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cases: Iterable[Case]) -> Holds:
-        held = cls()
+    def from_cases(cls, cases: Iterable[Case]) -> SetInventory:
+        inventory = cls()
         for case in cases:
-            held._see(case)
-        return held
+            inventory._add(case)
+        return inventory
 
     def has(self, key: str, value: str | None = None) -> bool:
-        """Whether there is any such thing, or one of this value."""
-        return bool(self.counts.get(key) if value is None else self.counts.get(key, {}).get(value))
+        """Whether the set has any value of the key, or this one."""
+        counts = self.counts.get(key, Counter())
+        return bool(counts if value is None else counts.get(value))
 
-    def _count(self, key: str, value: str | None) -> None:
-        if value is not None:
-            self.counts.setdefault(key, Counter())[value] += 1
+    def _count(self, key: str, *values: str | None) -> None:
+        for value in values:
+            if value is not None:
+                self.counts.setdefault(key, Counter())[value] += 1
 
-    def _see(self, case: Case) -> None:
+    def _add(self, case: Case) -> None:
         self._count("specialty", case.specialty)
         self._count("split", case.split or "")
-        for tag in case.tags:
-            self._count("tag", tag)
-        for telling in {"text", *case.tellings}:
-            if case.told_as(telling) is not None:
-                self._count("telling", telling)
+        self._count("tag", *case.tags)
+        self._count("telling", *(name for name in {"text", *case.tellings} if case.telling_named(name) is not None))
         for part in ("history", "findings", "images", "references"):
             if getattr(case, part):
                 self._count(part, "")
         modalities = {image.modality for image in case.images if image.modality}
-        for modality in modalities:
-            self._count("modality", modality)
+        self._count("modality", *modalities)
         if len(modalities) > 1:
             self._count("modalities", "several")
         if case.patient is not None:
             self._count("sex", case.patient.sex)
             self._count("age_band", None if case.patient.age is None else "")
-        stored = any(image.degradations for image in case.images)
+        is_stored = any(image.degradations for image in case.images)
         for question in case.questions:
             for key in ("kind", "skill", "capability", "task", "grade", "stage", "chain"):
                 self._count(key, getattr(question, key))
-            if question.degradations or stored:
-                self._count("degraded", "stored" if stored else "assigned")
+            if question.degradations or is_stored:
+                self._count("degraded", "stored" if is_stored else "assigned")

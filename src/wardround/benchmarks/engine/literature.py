@@ -1,83 +1,82 @@
-"""The literature of a named study: what searches its index, and the rungs of the ladder of searches."""
-
-from __future__ import annotations
+"""The [literature] settings of a named study: its retrievers and its named searches (`rag@bm25`, `rag@fused`, ...)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wardround.benchmarks.engine.named_study import Put
+from wardround.benchmarks.engine.named_study import StudyTemplate
 from wardround.literature.index.index import BM25, Index
 from wardround.literature.index.location import is_address
-from wardround.reporting.numbers import listed
+from wardround.reporting.numbers import join_words
 
-DEPTH, SHOWN = 50, 10  # of each rung: hits of a retriever that are fused, and documents that are shown
-RUNGS = ("rag@bm25", "rag@dense", "rag@fused", "rag@reranked")
-LACKING = {
+DEPTH, SHOWN = 50, 10  # of each search: hits of a retriever that are fused, and documents that are shown
+NAMED_SEARCHES = ("rag@bm25", "rag@dense", "rag@fused", "rag@reranked")
+UNAVAILABLE = {
     "rag@dense": "the index has no vectors",
     "rag@fused": "the index has no vectors",
     "rag@reranked": "no reranker was named (--reranker)",
 }
 
 
-def asks_for_literature(put: Put) -> bool:
-    return any(value != "none" for value in put.conditions.get("evidence", []))
+def needs_literature(template: StudyTemplate) -> bool:
+    return any(value != "none" for value in template.conditions.get("evidence", []))
 
 
-def literature_of(put: Put, index: str, reranker: str | None = None) -> dict[str, Any]:
+def literature_settings(template: StudyTemplate, index: str, reranker: str | None = None) -> dict[str, Any]:
     """The study's [literature]: the paper's retrievers if the index has them, else its usual ones."""
     opened = Index.open(index)
-    there = opened.retrievers
-    paper = bool(put.retrievers) and set(put.retrievers) <= set(there)
-    told: dict[str, Any] = {
+    available = opened.retrievers
+    has_paper_retrievers = bool(template.retrievers) and set(template.retrievers) <= set(available)
+    settings: dict[str, Any] = {
         "index": index if is_address(index) else str(Path(index).absolute()),
-        "retrievers": put.retrievers if paper else opened.usual,
+        "retrievers": template.retrievers if has_paper_retrievers else opened.default_retrievers,
     }
-    searches = rungs(there, reranker)
-    asked = [value for value in put.conditions["evidence"] if value in searches]
-    return told | ({"searches": {value.removeprefix("rag@"): searches[value] for value in asked}} if asked else {})
+    searches = named_searches(available, reranker)
+    asked = [value for value in template.conditions["evidence"] if value in searches]
+    return settings | ({"searches": {value.removeprefix("rag@"): searches[value] for value in asked}} if asked else {})
 
 
-def rungs(retrievers: Sequence[str], reranker: str | None) -> dict[str, dict[str, Any]]:
-    """The named searches that an index allows: by words, by vectors, by both, and by both read again.
+def named_searches(retrievers: Sequence[str], reranker: str | None) -> dict[str, dict[str, Any]]:
+    """The named searches that an index allows: by words, by vectors, by both, and by both with a reranker.
 
-    Each shows as many documents, so that only what finds them differs. Fused is by reciprocal rank.
+    All show the same number of documents, so that only the search differs. Fusion is by reciprocal rank.
     """
     dense = [name for name in retrievers if name != BM25]
     fused = {"depth": DEPTH, "fusion": "rrf", "k": SHOWN}
-    found: dict[str, dict[str, Any]] = {"rag@bm25": {**fused, "retrievers": [BM25]}}
+    searches: dict[str, dict[str, Any]] = {"rag@bm25": {**fused, "retrievers": [BM25]}}
     if dense:
-        found["rag@dense"] = {**fused, "retrievers": dense}
-        found["rag@fused"] = {**fused, "retrievers": [BM25, *dense]}
+        searches["rag@dense"] = {**fused, "retrievers": dense}
+        searches["rag@fused"] = {**fused, "retrievers": [BM25, *dense]}
     if reranker:
-        found["rag@reranked"] = {**fused, "retrievers": [BM25, *dense], "reranker": reranker}
-    return found
+        searches["rag@reranked"] = {**fused, "retrievers": [BM25, *dense], "reranker": reranker}
+    return searches
 
 
-def conditions_there(put: Put, literature: Mapping[str, Any]) -> dict[str, list[str]]:
+def available_conditions(template: StudyTemplate, literature: Mapping[str, Any]) -> dict[str, list[str]]:
     """The study's conditions without the searches that the index does not allow."""
-    named = {f"rag@{name}" for name in literature.get("searches", {})}
-    kept = [value for value in put.conditions["evidence"] if value not in RUNGS or value in named]
-    return {**put.conditions, "evidence": kept}
+    available = {f"rag@{name}" for name in literature.get("searches", {})}
+    evidence = [value for value in template.conditions["evidence"] if value not in NAMED_SEARCHES or value in available]
+    return {**template.conditions, "evidence": evidence}
 
 
-def literature_notes(put: Put, declared: Mapping[str, Any]) -> list[str]:
-    """What of a run's searches is our choice, and which rungs it lacks."""
-    asked = (declared.get("conditions") or {}).get("evidence", [])
+def literature_notes(template: StudyTemplate, settings: Mapping[str, Any]) -> list[str]:
+    """Notes on a run's searches: retrievers other than the paper's, and named searches that it lacks."""
+    asked = (settings.get("conditions") or {}).get("evidence", [])
     notes = []
-    if other := other_retrievers(put, declared):
-        notes.append(f"Searched by {listed(other)} (our choice); the paper's retrievers are {listed(put.retrievers)}.")
-    lacking: dict[str, list[str]] = {}
-    for value in put.conditions.get("evidence", []):
-        if value in RUNGS and value not in asked:
-            lacking.setdefault(LACKING[value], []).append(value)
-    return notes + [f"Without {listed(values)}: {why}." for why, values in lacking.items()]
+    if other := other_retrievers(template, settings):
+        paper = join_words(template.retrievers)
+        notes.append(f"Searched by {join_words(other)} (our choice); the paper's retrievers are {paper}.")
+    missing: dict[str, list[str]] = {}
+    for value in template.conditions.get("evidence", []):
+        if value in NAMED_SEARCHES and value not in asked:
+            missing.setdefault(UNAVAILABLE[value], []).append(value)
+    return notes + [f"Without {join_words(values)}: {reason}." for reason, values in missing.items()]
 
 
-def other_retrievers(put: Put, declared: Mapping[str, Any]) -> list[str]:
-    """What searched instead of the paper's retrievers; empty where these did, or nothing was searched by itself."""
-    asked = (declared.get("conditions") or {}).get("evidence", [])
-    own = list((declared.get("literature") or {}).get("retrievers", []))
-    if not put.retrievers or not {"rag", "agent"} & set(asked) or own == put.retrievers:
+def other_retrievers(template: StudyTemplate, settings: Mapping[str, Any]) -> list[str]:
+    """The run's retrievers if they are not the paper's; empty if they are, or if the run has no search."""
+    asked = (settings.get("conditions") or {}).get("evidence", [])
+    own = list((settings.get("literature") or {}).get("retrievers", []))
+    if not template.retrievers or not {"rag", "agent"} & set(asked) or own == template.retrievers:
         return []
     return own

@@ -1,23 +1,43 @@
-"""Entry: one table or figure of a paper as a named study, as `studies.toml` tells it."""
+"""Named studies: the tables and figures of a benchmark that users run by name, as `studies.toml` defines them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from wardround.benchmarks.engine.folders import BENCHMARKS, FromToml, folder_of, named, read_toml
+from wardround.benchmarks.engine.benchmark import (
+    STUDIES,
+    Benchmark,
+    benchmarks,
+    find_benchmark,
+    is_path,
+    resolve_name,
+)
+from wardround.benchmarks.engine.published import PublishedTable, published_table, published_tables
 from wardround.benchmarks.engine.set_statistics import Fact
-from wardround.core.condition import AXES
+from wardround.core.condition import AXES, check_value
+from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Family, JudgeSettings, SamplingSettings
+from wardround.core.toml_table import StrictTable, parse_table, read_toml
+from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.record import MeasureContext
 from wardround.reporting.figures.table_figure import Mark
-from wardround.reporting.tables.measured import Wanted
+from wardround.reporting.tables.measured import ColumnSpec
 from wardround.reporting.tables.table import Unit
 
+GROUP_ACTIONS = ("list", "all")
+KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
 
-class Column(FromToml):
-    """One column: see Wanted. `published` names the paper's own column; `{}` in it is the heading."""
+
+class StudyColumn(StrictTable):
+    """One column, as ColumnSpec describes it. `published` names the paper's own column; `{}` in it is the heading."""
 
     heading: str
     measure: str
@@ -31,13 +51,13 @@ class Column(FromToml):
     paired: bool = True
     published: str | None = None
 
-    def wanted(self, headings: dict[str, dict[str, str]]) -> Wanted:
-        """The column for the renderer; values of its key have the paper's short headings."""
-        return Wanted(**self.model_dump(), headings=headings.get(self.by or "", {}))
+    def to_spec(self, headings: Mapping[str, dict[str, str]]) -> ColumnSpec:
+        """The column for the table builder; values of its key get the paper's short headings."""
+        return ColumnSpec(**self.model_dump(), headings=headings.get(self.by or "", {}))
 
 
-class Figure(FromToml):
-    """How the table is drawn, and what its axes are called."""
+class FigureLayout(StrictTable):
+    """How the table is drawn, and the titles of its axes."""
 
     mark: Mark
     x: str
@@ -45,38 +65,34 @@ class Figure(FromToml):
     leave_out: list[str] = Field(default_factory=list)
 
 
-class Put(FromToml):
-    """What of a study file the paper fixes; the case set and the candidates are the user's."""
+class StudyTemplate(StrictTable):
+    """The part of a study file that the paper fixes; users choose the case set and the candidates."""
 
     questions: list[str] = Field(default_factory=lambda: ["all"])
     trials: int = Field(default=1, ge=1)
     sampling: SamplingSettings = SamplingSettings()
     conditions: dict[str, list[str]] = Field(default_factory=dict)
     severities: str | None = None
-    doses: list[float] = Field(default_factory=list)  # severities of the one type that the user names
-    retrievers: list[str] = Field(default_factory=list)  # what the paper searches with, if the index has it
+    doses: list[float] = Field(default_factory=list)  # severities of the type that --type names
+    retrievers: list[str] = Field(default_factory=list)  # the paper's, used if the index has them
     judge: JudgeSettings | None = None
-    errors: bool = False  # whether a judge, which the user names, tells the kind of error behind each wrong answer
+    errors: bool = False  # whether the judge classifies the error behind each wrong answer
     comparisons: dict[str, Family] = Field(default_factory=dict)
 
     @field_validator("conditions")
     @classmethod
-    def _known(cls, conditions: dict[str, list[str]]) -> dict[str, list[str]]:
-        for axis, values in conditions.items():
-            if axis not in AXES:
-                raise ValueError(f"unknown axis {axis!r}")
-            for value in values:
-                pattern = AXES[axis].others
-                if value not in AXES[axis].values and not (pattern and pattern.fullmatch(value)):
-                    raise ValueError(f"{axis} has no value {value!r}")
-        return conditions
+    def _check_conditions(cls, conditions: dict[str, list[str]]) -> dict[str, list[str]]:
+        try:
+            return {axis: [check_value(axis, value) for value in values] for axis, values in conditions.items()}
+        except WardroundError as error:
+            raise ValueError(str(error)) from None
 
 
-class Block(FromToml):
-    """One table of a composition: how many cases, questions or images there are of each value of a key.
+class CountTable(StrictTable):
+    """A table of counts: cases, questions or images by the value of a key.
 
-    `within` adds the share in a larger group (from the case set, or else as the published table groups them),
-    `split` the share of each value of another key. `published` and `column` are the paper's table and its counts.
+    `within` adds the share within a larger group (of the case set, else of the published table), `split` the share of
+    each value of another key. `published` is the paper's table and `column` its counts.
     """
 
     title: str
@@ -88,18 +104,18 @@ class Block(FromToml):
     column: str | None = None
 
     @model_validator(mode="after")
-    def _both_or_neither(self) -> Block:
+    def _check_published(self) -> CountTable:
         if (self.published is None) != (self.column is None):
-            raise ValueError("a block with a published table names the column of its counts")
+            raise ValueError("published and column go together: the table and the column of its counts")
         return self
 
 
-class Entry(FromToml):
-    """`comparable` says whether published rows may stand beside a run; if not, `reason` says why.
+class StudyDefinition(StrictTable):
+    """A table or figure as `studies.toml` defines it.
 
-    `differs` gives that reason for single columns, by their heading or the heading over them. `drawn_from` says that
-    the function of the study's name in the benchmark's sections.py draws what columns cannot: from the case set
-    alone, from the run beside the table of its columns, or from runs on several case sets.
+    Published rows are shown next to a run if `comparable`; otherwise `reason` says why not, and `differs` says it for
+    single columns, by their heading or the heading over them. `drawn_from` names what the study's function in
+    sections.py draws from: the case set, the run (in addition to the table of columns), or runs on several case sets.
     """
 
     title: str
@@ -111,88 +127,177 @@ class Entry(FromToml):
     comparable: bool = True
     reason: str | None = None
     differs: dict[str, str] = Field(default_factory=dict)
-    put: Put | None = None
+    put: StudyTemplate | None = None
     rows: list[str] = Field(default_factory=lambda: ["candidate"])
-    columns: list[Column] = Field(default_factory=list)
-    figure: Figure | None = None
+    columns: list[StudyColumn] = Field(default_factory=list)
+    figure: FigureLayout | None = None
     drawn_from: Literal["cases", "run", "sets"] | None = None
     facts: list[Fact] = Field(default_factory=list)
-    blocks: list[Block] = Field(default_factory=list)
+    blocks: list[CountTable] = Field(default_factory=list)
 
     @property
-    def composition(self) -> bool:
+    def is_composition(self) -> bool:
         return bool(self.blocks or self.facts)
 
-    @model_validator(mode="after")
-    def _hangs_together(self) -> Entry:
-        if self.comparable == (self.reason is not None):
-            raise ValueError("comparable = false needs a reason, and only that")
-        ways = [self.composition, bool(self.columns), self.drawn_from in ("cases", "sets")]
-        if self.lacks is None and sum(ways) != 1:
-            raise ValueError("an entry has columns, or blocks, or is drawn from cases, unless something is lacking")
-        if self.drawn_from == "run" and not self.columns:
-            raise ValueError("what is drawn from a run has columns beside it")
-        if (self.columns or self.drawn_from == "sets") and self.put is None:
-            raise ValueError("columns need a study: put")
-        if self.columns and self.rows[:1] != ["candidate"]:
-            raise ValueError("the first of rows is candidate")
-        if self.published is None and any(column.published for column in self.columns):
-            raise ValueError("a column names a published one, but the entry names no published table")
-        if unknown := set(self.differs) - {name for column in self.columns for name in (column.heading, column.over)}:
-            raise ValueError(f"differs names no column: {', '.join(sorted(unknown))}")
-        return self
-
     @property
-    def cannot(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Why this version cannot run it, or None if it can."""
         return f"needs {self.lacks}, which this version lacks" if self.lacks else None
 
-    @property
-    def _conditions(self) -> dict[str, list[str]]:
-        return self.put.conditions if self.put else {}
+    @model_validator(mode="after")
+    def _check_consistency(self) -> StudyDefinition:
+        if self.comparable == (self.reason is not None):
+            raise ValueError("comparable = false needs a reason, and only that")
+        outputs = [self.is_composition, bool(self.columns), self.drawn_from in ("cases", "sets")]
+        if self.lacks is None and sum(outputs) != 1:
+            raise ValueError(
+                'expected one of columns, blocks or facts, drawn_from = "cases" or "sets"; or lacks, if it cannot run'
+            )
+        if self.drawn_from == "run" and not self.columns:
+            raise ValueError('drawn_from = "run" needs columns')
+        if (self.columns or self.drawn_from == "sets") and self.put is None:
+            raise ValueError("columns need the study that fills them: put")
+        if self.columns and (self.rows[:1] != ["candidate"] or not set(self.rows[1:]) <= set(AXES)):
+            raise ValueError(f"rows = {self.rows}: expected candidate, then axes of conditions")
+        if self.published is None and any(column.published for column in self.columns):
+            raise ValueError("a column names a published column, but the study names no published table")
+        if unknown := set(self.differs) - {name for column in self.columns for name in (column.heading, column.over)}:
+            raise ValueError(f"differs names a column that is not there: {', '.join(sorted(unknown))}")
+        return self
 
-    def told(self, name: str) -> dict[str, Any]:
-        """What the list of studies says of it."""
-        return {
-            "study": name,
-            "paper": self.paper,
-            "title": self.title,
-            "needs": self.needs,
-            "trials": self.put.trials if self.put else None,
-            "conditions": self._conditions,
-            "published": self.published and f"{name.partition('/')[0]}/{self.published}",
-            "runs": self.cannot is None,
-            "why_not": self.cannot,
-        }
 
-
-class Studies(FromToml):
+class StudyList(StrictTable):
     """All studies of one benchmark. `headings` are the paper's short names for values, by slice key."""
 
-    studies: dict[str, Entry]
+    studies: dict[str, StudyDefinition]
     headings: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
-def entries() -> dict[str, Entry]:
-    """Every named study: `cure/table1` and what it is."""
-    return {
-        f"{benchmark}/{study}": entry
-        for benchmark in BENCHMARKS
-        for study, entry in _studies(benchmark).studies.items()
-    }
+@dataclass(frozen=True)
+class NamedStudy:
+    """A study of a benchmark, named as users type it: `cure/table1`."""
+
+    benchmark: Benchmark
+    key: str
+    definition: StudyDefinition
+    headings: Mapping[str, dict[str, str]]
+
+    @property
+    def name(self) -> str:
+        return f"{self.benchmark.name}/{self.key}"
+
+    @property
+    def label(self) -> str:
+        """The first line of its table and of its study file."""
+        return f"{self.name}: {self.definition.title}"
+
+    @property
+    def run_name(self) -> str:
+        return self.name.replace("/", "-")
+
+    @property
+    def template(self) -> StudyTemplate:
+        assert self.definition.put is not None
+        return self.definition.put
+
+    @property
+    def column_specs(self) -> list[ColumnSpec]:
+        return [column.to_spec(self.headings) for column in self.definition.columns]
+
+    @property
+    def published(self) -> PublishedTable | None:
+        """The paper's own figures, if there are any."""
+        return published_table(self.benchmark, self.definition.published) if self.definition.published else None
+
+    def to_manifest(self) -> dict[str, str]:
+        """What a run's manifest keeps, to find the study again; the folder of a benchmark that was given by path."""
+        by_path = find_benchmark(self.benchmark.name) != self.benchmark
+        return {"name": self.name, **({"folder": str(self.benchmark.folder)} if by_path else {})}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its entry in the list of studies."""
+        definition = self.definition
+        return {
+            "study": self.name,
+            "paper": definition.paper,
+            "title": definition.title,
+            "needs": definition.needs,
+            "trials": definition.put.trials if definition.put else None,
+            "conditions": definition.put.conditions if definition.put else {},
+            "published": definition.published and f"{self.benchmark.name}/{definition.published}",
+            "runs": definition.unavailable_reason is None,
+            "why_not": definition.unavailable_reason,
+        }
 
 
-def find(name: str) -> tuple[str, Entry]:
-    """A study by its name, as it is listed."""
-    every = entries()
-    name = named(name, every, "study", "wardround bench list")
-    return name, every[name]
+def named_studies() -> dict[str, NamedStudy]:
+    """The studies of all built-in and plug-in benchmarks by name."""
+    return {name: study for benchmark in benchmarks().values() for name, study in studies_of(benchmark).items()}
 
 
-def headings_of(benchmark: str) -> dict[str, dict[str, str]]:
-    return _studies(benchmark).headings
+def find_study(name: str) -> NamedStudy:
+    """A study by its name (`cure/table1`) or by the path of its benchmark (`./my-benchmark/table1`)."""
+    scope, _, key = name.rpartition("/")
+    benchmark = find_benchmark(scope)
+    if benchmark is None:
+        if scope and (Path(scope) / STUDIES).is_file():
+            raise WardroundError(f"there is no study {name!r}; did you mean ./{name}?")
+        studies, command = named_studies(), "wardround bench list"
+    else:
+        studies, command = studies_of(benchmark), f"wardround bench {scope}/list"
+        name = f"{benchmark.name}/{key}" if is_path(scope) else name
+    return studies[resolve_name(name, studies, "study", command)]
+
+
+class StudyGroup(NamedTuple):
+    """What to do with several studies: `list` or `all`."""
+
+    action: str
+    studies: dict[str, NamedStudy]
+
+
+def find_group(name: str) -> StudyGroup | None:
+    """The studies that `list`, `cure/all`, `./my-benchmark/list` or `./my-benchmark` means; None for a single study."""
+    if is_path(name) and (Path(name).expanduser() / STUDIES).is_file():
+        name = f"{name}/list"
+    scope, _, action = name.rpartition("/")
+    if action not in GROUP_ACTIONS:
+        return None
+    benchmark = find_benchmark(scope) if scope else None
+    if scope and benchmark is None:
+        return None
+    return StudyGroup(action, named_studies() if benchmark is None else studies_of(benchmark))
 
 
 @cache
-def _studies(benchmark: str) -> Studies:
-    return read_toml(folder_of(benchmark) / "studies.toml", Studies)
+def studies_of(benchmark: Benchmark) -> dict[str, NamedStudy]:
+    """The studies of one benchmark by name, checked against its published tables and the measures there are."""
+    file = benchmark.folder / STUDIES
+    listed = parse_table(StudyList, read_toml(file, "studies"), file)
+    studies: dict[str, NamedStudy] = {}
+    for key, definition in listed.studies.items():
+        if mistake := _find_mistake(key, definition, benchmark):
+            raise BadInput(file, mistake[1], field=f"studies.{key}{mistake[0]}")
+        study = NamedStudy(benchmark, key, definition, listed.headings)
+        studies[study.name] = study
+    return studies
+
+
+def _find_mistake(key: str, definition: StudyDefinition, benchmark: Benchmark) -> tuple[str, str] | None:
+    """The first mistake that a definition alone cannot show: the key below the study, and what is wrong."""
+    if not KEY.fullmatch(key) or key in GROUP_ACTIONS:
+        return "", "is not a name for a study: expected small letters, digits and hyphens, and not `list` or `all`"
+    tables = published_tables(benchmark)
+    named = {".published": definition.published}
+    named |= {f".blocks[{number}].published": block.published for number, block in enumerate(definition.blocks)}
+    for field, table in named.items():
+        if table and table not in tables:
+            return field, f"published/notes.toml describes no table {table!r}"
+    known = {measure.name for measure in define_measures(MeasureContext(trials=2, letters=2, probes=1))}
+    for number, column in enumerate(definition.columns):
+        measure = column.measure
+        if measure not in known and not (measure.endswith("@k") and any(n.startswith(measure[:-1]) for n in known)):
+            close = get_close_matches(measure, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known))}"
+            return f".columns[{number}].measure", f"unknown measure {measure!r}; {hint}"
+    return None

@@ -1,79 +1,89 @@
-"""What a named study prints and draws, in the report of the run that `wardround bench` made of it."""
-
-from __future__ import annotations
+"""The report section of a run that `wardround bench` made: the paper's table and figures."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from markupsafe import Markup
 
-from wardround.benchmarks.engine.bench import STUDY_FILE, Beside, drawn, drawn_beside, written
-from wardround.benchmarks.engine.named_study import Entry, entries
-from wardround.reporting.run_files import RunFolder
+from wardround.benchmarks.engine.benchmark import benchmark_at
+from wardround.benchmarks.engine.drawing import Drawing, changed_protocol, draw, write_table_figure
+from wardround.benchmarks.engine.named_study import NamedStudy, find_study, named_studies, studies_of
+from wardround.benchmarks.engine.study_file import STUDY_FILE
+from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.html import as_html
 from wardround.reporting.tables.table import Table
 
+NAME = "bench"  # the entry point's; bench replaces the section by one that it has drawn
 BEYOND = "Beyond the paper"
 
 
-def paper_table(run: RunFolder) -> Section | None:
-    """Nothing for a run of another kind; without published rows where its study is not the paper's any more."""
-    name = _named(run)
-    entry = entries().get(name)
-    if entry is None or not entry.columns:
+def paper_table(run: RunFiles) -> Section | None:
+    """The section; None for a run of another kind."""
+    study = study_of_run(run)
+    if study is None or not study.definition.columns:
         return None
-    changed = changed_protocol(entry, run.declared)
-    table = drawn(name, entry, run.folder, published=changed is None)
-    if changed is not None and entry.published:
-        table = replace(table, notes=[*table.notes, f"Published figures are not shown: {changed}."])
-    beside = ", whose own figures stand below, on the paper's own cases" if any(r.published for r in table.rows) else ""
-    laid_out = "" if entry.paper.startswith(BEYOND) else f" Laid out as {entry.paper} of the paper{beside}."
-    told = Markup("<p>{}.{}</p>").format(entry.title, laid_out)
-    return Section("paper-table", name, told + as_html(table) + _drawings(name, entry, table, run))
+    return make_section(draw(study, run))
 
 
-def _drawings(name: str, entry: Entry, table: Table, run: RunFolder) -> Markup:
-    """The figure of the table, and what the study draws beside it; without figures where their package is missing."""
-    beside = drawn_beside(name, run.folder) if entry.drawn_from == "run" else Beside([], [], [])
-    shown = Markup("")
+def study_of_run(run: RunFiles) -> NamedStudy | None:
+    """The named study that a run was made for, as its manifest says."""
+    entry = run.manifest.get("named_study")
+    if entry is None:
+        name = _name_in_comment(run.folder)
+        return named_studies().get(name) if name else None
+    if folder := entry.get("folder"):
+        return studies_of(benchmark_at(Path(folder))).get(entry["name"])
+    return find_study(entry["name"])
+
+
+def table_of_run(name: str, folder: Path) -> Table:
+    """The table of a named study drawn from any run, with published rows where the protocol is the same."""
+    return report_table(draw(find_study(name), read_run(folder)))
+
+
+def _name_in_comment(folder: Path) -> str:
+    """The name in the first line of bench.toml, for runs whose manifest has no `named_study`; else empty."""
+    file = folder / STUDY_FILE
+    first = file.read_text(encoding="utf-8").partition("\n")[0] if file.is_file() else ""
+    return first.removeprefix("# ").partition(":")[0]
+
+
+def report_table(drawing: Drawing) -> Table:
+    """The table as reports show it: with published rows, unless the protocol was changed."""
+    definition = drawing.study.definition
+    changed = changed_protocol(drawing.study.template, drawing.run.study_settings)
+    if changed is None:
+        return drawing.with_published()
+    notes = [f"Published figures are not shown: {changed}."] if definition.published else []
+    return replace(drawing.table, notes=[*drawing.table.notes, *notes])
+
+
+def make_section(drawing: Drawing, figures: Sequence[Path] | None = None) -> Section:
+    """The section with its figures embedded. `figures` are those of the report's table, if they are written already."""
+    study, table = drawing.study, report_table(drawing)
     with TemporaryDirectory() as scratch:
-        own = written(table, entry, Path(scratch), lambda text: None) if entry.figure is not None else []
-        for file in [*own, *beside.files]:
-            if file.suffix == ".svg":
-                data = b64encode(file.read_bytes()).decode()
-                shown += Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(entry.title, data)
-    for each in beside.tables:
-        shown += Markup("<h3>{}</h3>").format(each.title) + as_html(each)
-    return shown
+        if figures is None:
+            figures = write_table_figure(table, study, Path(scratch), lambda message: None)
+        images = Markup("").join(
+            Markup('<p><img alt="{}" src="data:image/svg+xml;base64,{}"></p>').format(
+                study.definition.title, b64encode(file.read_bytes()).decode()
+            )
+            for file in [*figures, *drawing.extra_files]
+            if file.suffix == ".svg"
+        )
+    extra = Markup("").join(
+        Markup("<h3>{}</h3>").format(table.title) + as_html(table) for table in drawing.extra_tables
+    )
+    return Section("paper-table", study.name, _introduction(study, table) + as_html(table) + images + extra)
 
 
-def _named(run: RunFolder) -> str:
-    """The study's name, as the first line of the file that bench wrote has it; empty where there is none."""
-    file = run.folder / STUDY_FILE
-    if not file.is_file():
-        return ""
-    return file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").partition(":")[0]
-
-
-def changed_protocol(entry: Entry, declared: Mapping[str, Any]) -> str | None:
-    """What of a study is not as the paper has it; images that are stored degraded count as assigned."""
-    assert entry.put is not None
-    asked = {
-        axis: [values] if isinstance(values, str) else values for axis, values in declared.get("conditions", {}).items()
-    }
-    wanted = dict(entry.put.conditions)
-    if entry.put.doses or (wanted.get("degradation"), asked.get("degradation")) == (["assigned"], ["stored"]):
-        wanted["degradation"] = asked.get("degradation", [])
-    for what, own, paper in (
-        ("questions", declared.get("questions", ["all"]), entry.put.questions),
-        ("sampling", declared.get("sampling", {}), entry.put.sampling.given),
-        ("conditions", asked, wanted),
-    ):
-        if own != paper:
-            return f"{what} of this run: not as in the paper"
-    return None
+def _introduction(study: NamedStudy, table: Table) -> Markup:
+    definition = study.definition
+    has_published = any(row.published for row in table.rows)
+    published = ", whose own figures stand below, on the paper's own cases" if has_published else ""
+    layout = "" if definition.paper.startswith(BEYOND) else f" Laid out as {definition.paper} of the paper{published}."
+    return Markup("<p>{}.{}</p>").format(definition.title, layout)

@@ -1,1 +1,1 @@
-"""MedQ-Deg: what its studies draw beyond tables."""
+"""MedQ-Deg: accuracy and confidence as image quality falls."""

@@ -1,4 +1,4 @@
-"""What MedQ-Deg's studies draw beyond their tables, one function for each, named as the study."""
+"""What MedQ-Deg's studies draw in addition to their tables: one function for each, named like the study."""
 
 from wardround.benchmarks.medq_deg.figures.dose import dose_response
 from wardround.benchmarks.medq_deg.figures.examples import fig9

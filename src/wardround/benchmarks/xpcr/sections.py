@@ -1,4 +1,4 @@
-"""What X-PCR's studies draw beyond their tables, one function for each, named as the study."""
+"""What X-PCR's studies draw in addition to their tables: one function for each, named like the study."""
 
 from wardround.benchmarks.xpcr.figures.calibration import calibration
 from wardround.benchmarks.xpcr.figures.consistency import consistency

@@ -1,12 +1,10 @@
-"""The audit of a case set, and the files that it leaves.
+"""The audit of a case set, and the files that it writes.
 
-findings.jsonl   everything that was found: severity, kind, what, case, question
+findings.jsonl   all findings: severity, kind, what, case, question
 audit.json       all figures with their intervals
 audit.html       the same as a page, with the data card
 croissant.json   the metadata of the set
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,26 +15,31 @@ from typing import Any
 import orjson
 
 from wardround import __version__
-from wardround.building.audit import balance as counting
-from wardround.building.audit.card import Card, card
-from wardround.building.audit.croissant import croissant, missing
-from wardround.building.audit.duplicates import image_duplicates, places, split_clusters, text_duplicates
+from wardround.building.audit.balance import BalanceCounts, count_balance
+from wardround.building.audit.card import DataCard, make_card
+from wardround.building.audit.croissant import croissant_metadata, missing_fields
+from wardround.building.audit.duplicates import (
+    case_refs,
+    find_image_duplicates,
+    find_split_clusters,
+    find_text_duplicates,
+)
 from wardround.building.audit.finding import KINDS, Finding
-from wardround.building.audit.images import image_findings
-from wardround.building.audit.leaks import leaks
-from wardround.building.audit.look import Images, looked_at
+from wardround.building.audit.images import ScannedImages, find_image_problems, scan_images
+from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.page import write_audit_page
-from wardround.building.audit.shortcuts import Shortcut, shortcut_findings, shortcuts
+from wardround.building.audit.shortcuts import Shortcut, measure_shortcuts, shortcut_findings
+from wardround.building.pipeline.export import write_lines
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
-from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms
+from wardround.core.names import NO_SYNONYMS, Synonyms
 
 OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found. `card` and `metadata` say what the set is."""
+    """The findings and figures of an audit; `card` and `metadata` describe the set."""
 
     cases: int
     questions: int
@@ -45,8 +48,8 @@ class Audit:
     hash: str
     findings: list[Finding]
     shortcuts: list[Shortcut]
-    balance: counting.Balance
-    card: Card
+    balance: BalanceCounts
+    card: DataCard
     metadata: dict[str, Any]
 
     @property
@@ -58,7 +61,7 @@ class Audit:
         return len(self.findings) - self.errors
 
     def by_kind(self) -> dict[str, dict[str, int]]:
-        """How many errors and warnings there are of each kind that was found."""
+        """The numbers of errors and warnings of each kind that occurs."""
         counts = Counter((finding.kind, finding.severity) for finding in self.findings)
         return {
             kind: {"errors": counts[kind, "error"], "warnings": counts[kind, "warning"]}
@@ -67,16 +70,16 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        """In a few lines: what was found by kind, and how far each shortcut goes."""
-        lines = [f"{self.cases:,} cases with {self.questions:,} questions; {_many(self.errors, 'error')}, "]
-        lines[0] += _many(self.warnings, "warning")
-        for kind, many in self.by_kind().items():
-            told = [_many(many[name], name[:-1]) for name in ("errors", "warnings") if many[name]]
-            lines.append(f"  {', '.join(told)}: {KINDS[kind]} ({kind})")
+        """A few lines: the findings by kind, and the accuracy of each shortcut."""
+        totals = f"{_plural(self.errors, 'error')}, {_plural(self.warnings, 'warning')}"
+        lines = [f"{self.cases:,} cases with {self.questions:,} questions; {totals}"]
+        for kind, counts in self.by_kind().items():
+            parts = [_plural(counts[name], name[:-1]) for name in ("errors", "warnings") if counts[name]]
+            lines.append(f"  {', '.join(parts)}: {KINDS[kind]} ({kind})")
         return "\n".join([*lines, *(f"  {shortcut}" for shortcut in self.shortcuts)])
 
-    def told(self) -> dict[str, Any]:
-        """All figures, as JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for audit.json."""
         return {
             "wardround": __version__,
             "name": self.card.name,
@@ -88,9 +91,9 @@ class Audit:
             "errors": self.errors,
             "warnings": self.warnings,
             "findings": self.by_kind(),
-            "shortcuts": [shortcut.told() for shortcut in self.shortcuts],
-            "balance": self.balance.told(),
-            "croissant_missing": missing(self.metadata),
+            "shortcuts": [shortcut.to_dict() for shortcut in self.shortcuts],
+            "balance": self.balance.to_dict(),
+            "croissant_missing": missing_fields(self.metadata),
         }
 
 
@@ -103,21 +106,21 @@ def audit(
     workers: int | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Audit:
-    """Looks a case set over; with `out` the files are written there."""
+    """Audits a case set; with `out` the files are written there."""
     cases = CaseSet.open(folder)
     if out is not None and out.exists() and not out.is_dir():
         raise BadInput(out, "is a file; the audit needs a folder")
-    found = _looked_over(cases, synonyms, seed, workers, note)
+    result = _run_checks(cases, synonyms, seed, workers, note)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "findings.jsonl").write_bytes(b"".join(orjson.dumps(each.told()) + b"\n" for each in found.findings))
-        (out / "audit.json").write_bytes(orjson.dumps(found.told(), option=OPTIONS))
-        (out / "croissant.json").write_bytes(orjson.dumps(found.metadata, option=OPTIONS))
-        write_audit_page(found, out / "audit.html")
-    return found
+        write_lines(out / "findings.jsonl", result.findings)
+        (out / "audit.json").write_bytes(orjson.dumps(result.to_dict(), option=OPTIONS))
+        (out / "croissant.json").write_bytes(orjson.dumps(result.metadata, option=OPTIONS))
+        write_audit_page(result, out / "audit.html")
+    return result
 
 
-def _looked_over(
+def _run_checks(
     cases: CaseSet, synonyms: Synonyms, seed: int, workers: int | None, note: Callable[[str], None]
 ) -> Audit:
     findings = [
@@ -125,34 +128,34 @@ def _looked_over(
         for problem in cases.problems
     ]
     note(f"{len(cases):,} cases: looking at texts")
-    findings += leaks(cases, synonyms)
-    stand = places(cases)
-    findings += split_clusters(stand)
-    findings += text_duplicates(cases, stand, seed)
-    images = Images()
-    if cases.modalities:  # a set without images is not read once more for each look at them
+    findings += find_leaks(cases, synonyms)
+    refs = case_refs(cases)
+    findings += find_split_clusters(refs)
+    findings += find_text_duplicates(cases, refs, seed)
+    images = ScannedImages()
+    if cases.modalities:  # saves two passes over a set without images
         note("looking at images")
-        images = looked_at(cases, workers)
-        findings += image_findings(cases, images, synonyms)
-        findings += image_duplicates(cases, images, stand)
+        images = scan_images(cases, workers)
+        findings += find_image_problems(cases, images, synonyms)
+        findings += find_image_duplicates(cases, images, refs)
     note("guessing without the cases")
-    guessed = shortcuts(cases, seed)
-    findings += shortcut_findings(guessed)
-    about, counted = card(cases, images.files), counting.balance(cases)
+    shortcuts = measure_shortcuts(cases, seed)
+    findings += shortcut_findings(shortcuts)
+    card, balance = make_card(cases, images.files), count_balance(cases)
     order = list(KINDS)
     return Audit(
         cases=len(cases),
         questions=cases.question_count,
-        clusters=len({place.cluster for place in stand}),
+        clusters=len({ref.cluster for ref in refs}),
         images=len(images.files),
         hash=cases.hash,
-        findings=sorted(findings, key=lambda each: (each.severity != "error", order.index(each.kind))),
-        shortcuts=guessed,
-        balance=counted,
-        card=about,
-        metadata=croissant(about, counted.fields),
+        findings=sorted(findings, key=lambda finding: (finding.severity != "error", order.index(finding.kind))),
+        shortcuts=shortcuts,
+        balance=balance,
+        card=card,
+        metadata=croissant_metadata(card, balance.fields),
     )
 
 
-def _many(many: int, noun: str) -> str:
-    return f"{many or 'no'} {noun}{'' if many == 1 else 's'}"
+def _plural(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

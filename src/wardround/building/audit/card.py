@@ -1,6 +1,4 @@
-"""The data card: what is known about a case set as a whole, from its manifest and its files."""
-
-from __future__ import annotations
+"""The data card: a case set as a whole, from its manifest and its files."""
 
 import csv
 import json
@@ -11,40 +9,40 @@ from typing import Any
 from wardround.building.pipeline.about import KEYS
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 
 @dataclass(frozen=True)
-class Card:
-    """What the manifest tells under the names that Croissant has for it; its sources and settings as they are."""
+class DataCard:
+    """The manifest's metadata under Croissant's names, and its sources and settings."""
 
     name: str
-    told: dict[str, Any]
+    about: dict[str, Any]
     sources: dict[str, str]
     settings: dict[str, Any]
     files: dict[str, tuple[str, int]]  # SHA-256 and size by path
     funnel: Table | None
 
 
-def card(cases: CaseSet, images: dict[str, tuple[str, int]]) -> Card:
+def make_card(cases: CaseSet, images: dict[str, tuple[str, int]]) -> DataCard:
     """The card of a set; `images` are the hashes and sizes of its image files."""
     manifest = _manifest(cases.folder / "manifest.json")
-    told = {key: manifest[key] for key in KEYS if manifest.get(key)}
-    name = str(told.get("name") or cases.folder.resolve().name)
+    about = {key: manifest[key] for key in KEYS if manifest.get(key)}
+    name = str(about.get("name") or cases.folder.resolve().name)
     files = {cases.file.name: (sha256_file(cases.file), cases.file.stat().st_size), **dict(sorted(images.items()))}
     sources, settings = (
         value if isinstance(value := manifest.get(key), dict) else {} for key in ("sources", "settings")
     )
-    return Card(name, told, sources, settings, files, _funnel(cases.folder / "funnel.csv"))
+    return DataCard(name, about, sources, settings, files, _funnel(cases.folder / "funnel.csv"))
 
 
 def _manifest(file: Path) -> dict[str, Any]:
-    """The manifest that a build left; another file of that name says nothing."""
+    """The manifest of a build; empty if the file is none."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        manifest = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def _funnel(file: Path) -> Table | None:
@@ -56,7 +54,7 @@ def _funnel(file: Path) -> Table | None:
     if not steps or not {"step", "records_in", "records_out", "reasons"} <= set(steps[0]):
         return None
     rows = [
-        Row((step["step"], step["reasons"]), [Cell(said=step["records_in"]), Cell(said=step["records_out"])])
+        TableRow((step["step"], step["reasons"]), [Cell(text=step["records_in"]), Cell(text=step["records_out"])])
         for step in steps
     ]
     return Table("Funnel", ("Step", "Left out"), [Column("in", unit="text"), Column("out", unit="text")], rows)

@@ -1,16 +1,14 @@
 """Croissant 1.0 metadata of a case set (mlcommons.org/croissant/1.0): its files with their hashes, its fields.
 
-Only what is known is told. A manifest.json beside the cases may give name, description, license, url, creator,
-datePublished, version and citeAs; what the format requires and nobody told is listed by `missing`.
+Nothing is invented. A manifest.json beside the cases may give name, description, license, url, creator, datePublished,
+version and citeAs; what the format requires and the manifest lacks is listed by `missing_fields`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from wardround.building.audit.card import Card
+from wardround.building.audit.card import DataCard
 
 CONFORMS = "http://mlcommons.org/croissant/1.0"
 REQUIRED = (
@@ -70,16 +68,16 @@ FIELDS = {
 LISTS = frozenset(["tags", "images", "references", "questions"])
 
 
-def croissant(cards: Card, fields: Collection[str]) -> dict[str, Any]:
+def croissant_metadata(card: DataCard, fields: Collection[str]) -> dict[str, Any]:
     """The metadata as JSON-LD; `fields` are those that any case has."""
-    file = next(iter(cards.files))
-    about = {"name": cards.name, "description": _description(cards), **cards.told}
+    file = next(iter(card.files))
+    about = {"name": card.name, "description": _description(card), **card.about}
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "dct:conformsTo": CONFORMS,
         **about,
-        "distribution": [_file(path, *facts) for path, facts in cards.files.items()],
+        "distribution": [_file(path, sha256, size) for path, (sha256, size) in card.files.items()],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -93,13 +91,13 @@ def croissant(cards: Card, fields: Collection[str]) -> dict[str, Any]:
     }
 
 
-def missing(metadata: Mapping[str, Any]) -> list[str]:
+def missing_fields(metadata: Mapping[str, Any]) -> list[str]:
     """What Croissant requires and the metadata lacks."""
     return [name for name in REQUIRED if not metadata.get(name)]
 
 
-def _description(cards: Card) -> str:
-    sources = f", built from {', '.join(sorted(cards.sources))}" if cards.sources else ""
+def _description(card: DataCard) -> str:
+    sources = f", built from {', '.join(sorted(card.sources))}" if card.sources else ""
     return f"A set of medical cases with questions about them, for examining models{sources}."
 
 

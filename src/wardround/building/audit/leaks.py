@@ -1,16 +1,14 @@
-"""Leaks of the answer into what is shown: its names, ids of diseases and articles, genes."""
-
-from __future__ import annotations
+"""Leaks of the answer into what is shown: its names, the ids of diseases and articles, genes."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wardround.building.audit.finding import Finding
-from wardround.building.audit.mentions import Text, as_text, mentioned
-from wardround.building.audit.shown import asked_once, names_of_answer, shown_fields, shown_prompts
+from wardround.building.audit.mentions import WordedText, find_mention, split_words
+from wardround.building.audit.shown_fields import answer_names, clean_questions, shown_fields, shown_prompts
 from wardround.core.case import Case, Question
-from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms
+from wardround.core.names import NO_SYNONYMS, Synonyms
 
 DISEASE_ID = re.compile(
     r"\b(?:(?:O?MIM|ORPHA(?:NET)?|MONDO|DOID|SNOMED(?:[ -]?CT)?)\s*[:#_-]?\s*\d{2,}"
@@ -26,40 +24,42 @@ HGVS = re.compile(
     r"\b(?:N[MPCG]_\d+(?:\.\d+)?|[cgp]\.(?:\(?[A-Z][a-z]{2}\d+|[*-]?\d+[_+-]?\d*(?:[ACGT]>|del|dup|ins)))"
 )
 IS_SYMBOL = re.compile(r"(?=\w*\d)(?=\w*[A-Z]\w*[A-Z])[A-Z][A-Z0-9]{2,9}")
-LONG_NUMBER = re.compile(r"\b\d{5,}\b")  # an id is known by it without its prefix
+LONG_NUMBER = re.compile(r"\b\d{5,}\b")  # an id without its prefix
 
 
-def leaks(cases: Iterable[Case], synonyms: Synonyms = NO_SYNONYMS) -> Iterator[Finding]:
-    """What the cases give away in their texts."""
+def find_leaks(cases: Iterable[Case], synonyms: Synonyms = NO_SYNONYMS) -> Iterator[Finding]:
+    """Leaks in the texts of the cases."""
     for case in cases:
-        fields = [(field, as_text(text)) for field, text in shown_fields(case)]
-        for question in asked_once(case):
-            own = [(field, as_text(text)) for field, text in shown_prompts(case, question)]
+        fields = [(field, split_words(text)) for field, text in shown_fields(case)]
+        for question in clean_questions(case):
+            own = [(field, split_words(text)) for field, text in shown_prompts(case, question)]
             yield from _names(case, question, [*fields, *own], synonyms)
-        asked = [(f"questions.{question.id}.prompt", as_text(question.prompt)) for question in asked_once(case)]
-        yield from _ids_and_genes(case, [*fields, *asked], synonyms)
+        prompts = [
+            (f"questions.{question.id}.prompt", split_words(question.prompt)) for question in clean_questions(case)
+        ]
+        yield from _ids_and_genes(case, [*fields, *prompts], synonyms)
 
 
-def _names(case: Case, question: Question, fields: list[tuple[str, Text]], synonyms: Synonyms) -> Iterator[Finding]:
-    names = names_of_answer(case, question, synonyms)
+def _names(
+    case: Case, question: Question, fields: list[tuple[str, WordedText]], synonyms: Synonyms
+) -> Iterator[Finding]:
+    names = answer_names(case, question, synonyms)
     for field, text in fields:
-        found = next(((name, kind) for name in names if (kind := mentioned(name, text))), None)
-        if found is None or _names_every_option(question, text):
+        mention = next(((name, kind) for name in names if (kind := find_mention(name, text))), None)
+        if mention is None or _names_every_option(question, text):
             continue
-        name, kind = found
-        told = (
-            f"{field} names {name!r}" if kind == "leak_name" else f"{field} has nearly all words of {name!r} together"
-        )
-        yield Finding("error", kind, told, case.id, question.id)
+        name, kind = mention
+        leak = f"names {name!r}" if kind == "leak_name" else f"has nearly all words of {name!r} together"
+        yield Finding("error", kind, f"{field} {leak}", case.id, question.id)
 
 
-def _names_every_option(question: Question, text: Text) -> bool:
-    """A text that names all options ("benign or malignant?") does not tell which one is right."""
-    return question.options is not None and all(mentioned(option, text) for option in question.options)
+def _names_every_option(question: Question, text: WordedText) -> bool:
+    """A text that names all options ("benign or malignant?") does not reveal which one is right."""
+    return question.options is not None and all(find_mention(option, text) for option in question.options)
 
 
-def _ids_and_genes(case: Case, fields: list[tuple[str, Text]], synonyms: Synonyms) -> Iterator[Finding]:
-    names = [name for question in asked_once(case) for name in names_of_answer(case, question, synonyms)]
+def _ids_and_genes(case: Case, fields: list[tuple[str, WordedText]], synonyms: Synonyms) -> Iterator[Finding]:
+    names = [name for question in clean_questions(case) for name in answer_names(case, question, synonyms)]
     extra = list(_unknown_fields(case))
     ids = {number for _, value in extra if DISEASE_ID.search(value) for number in re.findall(r"\d+", value)}
     ids |= set(case.origin.pmids if case.origin else ())
@@ -67,14 +67,14 @@ def _ids_and_genes(case: Case, fields: list[tuple[str, Text]], synonyms: Synonym
     genes |= {symbol for key, value in extra if "gene" in key.lower() for symbol in re.findall(rf"\b{SYMBOL}\b", value)}
     for field, text in fields:
         numbers = LONG_NUMBER.findall(text.raw)
-        told = [*DISEASE_ID.findall(text.raw), *(number for number in numbers if number in ids)]
-        if told:
-            yield Finding("error", "leak_id", f"{field} has the id {told[0].strip()!r}", case.id)
+        leaked = [*DISEASE_ID.findall(text.raw), *(number for number in numbers if number in ids)]
+        if leaked:
+            yield Finding("error", "leak_id", f"{field} has the id {leaked[0].strip()!r}", case.id)
         words = set(re.findall(rf"\b{SYMBOL}\b", text.raw))
-        if known := sorted(words & genes):
-            yield Finding("error", "leak_gene", f"{field} names the gene {known[0]}", case.id)
-        elif named := _in_genetic_context(text.raw):
-            yield Finding("warning", "gene_named", f"{field} has {named!r}", case.id)
+        if leaked_genes := sorted(words & genes):
+            yield Finding("error", "leak_gene", f"{field} names the gene {leaked_genes[0]}", case.id)
+        elif gene := _in_genetic_context(text.raw):
+            yield Finding("warning", "gene_named", f"{field} has {gene!r}", case.id)
 
 
 def _in_genetic_context(text: str) -> str | None:
@@ -86,7 +86,7 @@ def _in_genetic_context(text: str) -> str | None:
 
 
 def _unknown_fields(case: Case) -> Iterator[tuple[str, str]]:
-    """The texts in fields that wardround does not know, each with its key: where a build keeps ids and genes."""
+    """The texts of fields that wardround does not know, with their keys: builds keep ids and genes there."""
     records = [case, case.origin, case.patient, *case.questions]
     for record in records:
         yield from _texts("", record.model_extra if record is not None else None)
@@ -96,8 +96,8 @@ def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _texts(f"{key}.{name}", each)
+        for name, member in value.items():
+            yield from _texts(f"{key}.{name}", member)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(key, each)
+        for member in value:
+            yield from _texts(key, member)

@@ -1,26 +1,24 @@
-"""Whether a text gives a name away: the whole name, or nearly all of its words close together.
+"""Whether a text reveals a name: the whole name, or nearly all of its words close together.
 
-The rule: the full normalised name, or at least 0.8 of its content words inside 12 tokens. Our choices: a name of which
-no word says anything alone (yes, left, type 2) is not looked for; a name in capitals of up to five letters (MS, SLE)
-counts only where it is written in capitals.
+The rule: the full normalised name, or at least 0.8 of its content words within 12 tokens. Our choices: a name without
+any specific word (yes, left, type 2) is not searched for; a name of up to five capital letters (MS, SLE) counts only if
+it is written in capitals.
 """
-
-from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from wardround.marking.judges.lexical_judge import DECIDING, FUNCTION_WORDS, form, tokens
+from wardround.core.names import DECIDING_WORDS, FUNCTION_WORDS, name_form, normalized_words
 
 SHARE = 0.8
 WINDOW = 12
-SHORTEST = 4  # letters of a word that says something alone
-SAYS_NOTHING = frozenset(
+MIN_LETTERS = 4  # of a specific word
+UNSPECIFIC = frozenset(
     [
         *("yes", "true", "false", "all", "none", "both", "neither", "above", "other"),
         *("normal", "abnormal", "present", "absent", "unknown"),
@@ -32,8 +30,8 @@ Kind = Literal["leak_name", "leak_words"]
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text as names are looked for in it."""
+class WordedText:
+    """A text with its words, prepared for the search of names."""
 
     raw: str
     words: tuple[str, ...]
@@ -41,68 +39,66 @@ class Text:
     present: frozenset[str]
 
 
-def as_text(raw: str) -> Text:
-    words = tuple(tokens(raw))
-    return Text(raw, words, tuple(word for word in words if word not in FUNCTION_WORDS), frozenset(words))
+def split_words(raw: str) -> WordedText:
+    words = tuple(normalized_words(raw))
+    return WordedText(raw, words, tuple(word for word in words if word not in FUNCTION_WORDS), frozenset(words))
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A name as it is looked for."""
+class NamePattern:
+    """A name prepared for the search."""
 
-    words: tuple[str, ...]  # its content words; empty: it is not looked for by them
-    tokens: int  # how many words it has in all
-    short: str | None  # the abbreviation that it is or ends with
+    words: tuple[str, ...]  # its content words; empty: not searched for by them
+    token_count: int
+    abbreviation: str | None  # that it is or ends with
 
 
 @lru_cache(65_536)
-def wanted(name: str) -> Wanted:
+def name_pattern(name: str) -> NamePattern:
     stripped = name.strip()
     if _ABBREVIATION.fullmatch(stripped):
-        return Wanted((), 0, stripped)
-    told = form(stripped)
-    ending = re.search(r"\(\s*([\w-]+)\s*\)\s*$", stripped) if told.short else None
-    words = told.words if any(map(_says_something, told.words)) else ()
-    return Wanted(words, len(tokens(stripped)), ending[1] if ending and _ABBREVIATION.fullmatch(ending[1]) else None)
+        return NamePattern((), 0, stripped)
+    form = name_form(stripped)
+    words = form.words if any(map(_is_specific, form.words)) else ()
+    ending = re.search(r"\(\s*([\w-]+)\s*\)\s*$", stripped) if form.short else None
+    abbreviation = ending[1] if ending and _ABBREVIATION.fullmatch(ending[1]) else None
+    return NamePattern(words, len(normalized_words(stripped)), abbreviation)
 
 
-def _says_something(word: str) -> bool:
-    return len(word) >= SHORTEST and word.isalpha() and word not in DECIDING and word not in SAYS_NOTHING
+def _is_specific(word: str) -> bool:
+    return len(word) >= MIN_LETTERS and word.isalpha() and word not in DECIDING_WORDS and word not in UNSPECIFIC
 
 
-def mentioned(name: str, text: Text) -> Kind | None:
-    """How a text gives the name away, if it does."""
-    looked = wanted(name)
-    if looked.short and re.search(rf"(?<![\w-]){re.escape(looked.short)}(?![\w-])", text.raw):
+def find_mention(name: str, text: WordedText) -> Kind | None:
+    """How a text reveals the name, if it does."""
+    pattern = name_pattern(name)
+    if pattern.abbreviation and re.search(rf"(?<![\w-]){re.escape(pattern.abbreviation)}(?![\w-])", text.raw):
         return "leak_name"
-    distinct = set(looked.words)
+    distinct = set(pattern.words)
     needed = math.ceil(SHARE * len(distinct) - 1e-9)
     if not distinct or len(distinct & text.present) < needed:
         return None
-    if distinct <= text.present and _in_a_row(looked.words, text.content):
+    if distinct <= text.present and _contains_sequence(text.content, pattern.words):
         return "leak_name"
-    return "leak_words" if _most_together(distinct, text.words, max(WINDOW, looked.tokens)) >= needed else None
+    window = max(WINDOW, pattern.token_count)
+    return "leak_words" if _max_words_in_window(distinct, text.words, window) >= needed else None
 
 
-def _in_a_row(words: Sequence[str], text: Sequence[str]) -> bool:
-    size = len(words)
-    return any(text[place : place + size] == words for place in _places(words[0], text))
+def _contains_sequence(text: Sequence[str], words: Sequence[str]) -> bool:
+    starts = (index for index, word in enumerate(text) if word == words[0])
+    return any(text[start : start + len(words)] == words for start in starts)
 
 
-def _places(word: str, text: Sequence[str]) -> Iterator[int]:
-    return (place for place, other in enumerate(text) if other == word)
-
-
-def _most_together(wanted: set[str], text: Sequence[str], window: int) -> int:
-    """The most of these words that stand in any stretch of so many."""
+def _max_words_in_window(words: set[str], text: Sequence[str], window: int) -> int:
+    """The largest number of these words inside any window of so many tokens."""
     inside: Counter[str] = Counter()
-    most = 0
-    for place, word in enumerate(text):
-        if place >= window and (left := text[place - window]) in wanted:
+    largest = 0
+    for index, word in enumerate(text):
+        if index >= window and (left := text[index - window]) in words:
             inside[left] -= 1
             if not inside[left]:
                 del inside[left]
-        if word in wanted:
+        if word in words:
             inside[word] += 1
-            most = max(most, len(inside))
-    return most
+            largest = max(largest, len(inside))
+    return largest

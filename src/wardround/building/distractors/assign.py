@@ -1,225 +1,240 @@
-"""Dealing: the diseases of a set as distractors of each other, each as often as is fair.
+"""Assignment of the diseases of a set to its questions as distractors, each as often as is fair.
 
 A disease that is right g times should be offered as a distractor g (K - 1) times: then it is right in one of K of the
 questions that offer it, and how often a disease is offered says nothing about where it is right. So each right answer
-becomes K - 1 cards; all cards are dealt at random, a hand to each question, and then exchanged where that brings more
-of what the questions wish for. Cards are only ever exchanged, so the counts stay exact.
+fills K - 1 slots, at random over all questions; then slots are swapped where that meets more of the questions'
+preferences. Diseases are only ever swapped, so the counts stay exact.
 """
-
-from __future__ import annotations
 
 import random
 from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-TRIES = 200  # exchanges that are tried for a card that does not fit
-HANDED_ON = 20  # times that such a card is handed on
-PASSES = 10  # times that all cards are looked over
-ROUNDS = 2  # times that every question is served its wishes
-PARTNERS = 6  # owners of a wished card that are asked
+MAX_TRIES = 200  # swaps that are tried for a disease that does not fit
+MAX_HANDOVERS = 20  # times that such a disease is passed to another question
+MAX_PASSES = 10  # over all slots
+ROUNDS = 2  # over all questions, to meet their preferences
+PARTNERS = 6  # slots with a preferred disease that are tried
 EMPTY = -1
-Apart = Callable[[int, int], bool]  # whether two diseases can be options of one question
-Fits = Callable[[int, int], bool]  # whether a question takes a disease as a distractor
+Compatible = Callable[[int, int], bool]  # whether two diseases can be options of one question
+Accepts = Callable[[int, int], bool]  # whether a question takes a disease as a distractor
 
 
-class Wishes:
-    """For each question the diseases that it wishes for, with how much; kept in little memory."""
+class Preferences:
+    """For each question the diseases that it prefers, with weights; kept in little memory."""
 
     def __init__(self) -> None:
         self._starts = array("q", [0])
         self._diseases = array("i")
-        self._worth = array("d")
+        self._weights = array("d")
 
-    def add(self, wished: Sequence[tuple[int, float]]) -> None:
-        for disease, worth in sorted(wished):
+    def add(self, weighted: Sequence[tuple[int, float]]) -> None:
+        """Adds the next question with its (disease, weight) pairs."""
+        for disease, weight in sorted(weighted):
             self._diseases.append(disease)
-            self._worth.append(worth)
+            self._weights.append(weight)
         self._starts.append(len(self._diseases))
 
-    def of(self, question: int) -> list[tuple[float, int]]:
-        """What a question wishes for, most first."""
+    def ranked(self, question: int) -> list[tuple[float, int]]:
+        """(weight, disease) of a question, largest weight first."""
         part = slice(self._starts[question], self._starts[question + 1])
-        pairs = zip(self._worth[part], self._diseases[part], strict=True)
+        pairs = zip(self._weights[part], self._diseases[part], strict=True)
         return sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
 
-    def worth(self, question: int, disease: int) -> float:
-        """How much a question wishes for a disease; 0 for one that it did not name."""
+    def weight(self, question: int, disease: int) -> float:
+        """0 for a disease that the question did not name."""
         last = self._starts[question + 1]
-        place = bisect_left(self._diseases, disease, self._starts[question], last)
-        return self._worth[place] if place < last and self._diseases[place] == disease else 0.0
+        index = bisect_left(self._diseases, disease, self._starts[question], last)
+        return self._weights[index] if index < last and self._diseases[index] == disease else 0.0
 
 
-class Table:
-    """All hands, and who holds which card. A place is one card of one hand; `size` of them are a question's."""
+@dataclass
+class Assignment:
+    """The disease in each slot, and the slots of each disease; `slots_per_question` in a row are a question's."""
 
-    def __init__(
-        self, golds: Sequence[int], size: int, apart: Apart, numbers: random.Random, takes: Fits | None = None
-    ) -> None:
-        self.golds, self.size, self.apart, self.numbers, self.takes = golds, size, apart, numbers, takes
-        cards = _cards(golds, size, takes)
-        numbers.shuffle(cards)
-        self.cards = array("i", cards)
-        self.owners: dict[int, list[int]] = {}  # the places of each disease's cards
-        self._rank = array("i", [0]) * len(cards)  # where a place stands among the owners of its card
-        for place, card in enumerate(cards):
-            if card != EMPTY:
-                self._own(place, card)
+    golds: Sequence[int]
+    slots_per_question: int
+    compatible: Compatible
+    rng: random.Random
+    accepts: Accepts | None = None
 
-    def hand(self, question: int) -> list[int]:
-        """The cards of a question; fewer where a place stayed empty."""
-        return [card for card in self.cards[question * self.size : (question + 1) * self.size] if card != EMPTY]
+    def __post_init__(self) -> None:
+        diseases = _fair_diseases(self.golds, self.slots_per_question, self.accepts)
+        self.rng.shuffle(diseases)
+        self.diseases = array("i", diseases)
+        self.slots_by_disease: dict[int, list[int]] = {}
+        self._rank = array("i", [0]) * len(diseases)  # the index of a slot among the slots of its disease
+        for slot, disease in enumerate(diseases):
+            if disease != EMPTY:
+                self._index(slot, disease)
 
-    def places(self, question: int) -> range:
-        return range(question * self.size, (question + 1) * self.size)
+    def distractors(self, question: int) -> list[int]:
+        """The distractors of a question; fewer if a slot stayed empty."""
+        return [disease for slot in self.slots(question) if (disease := self.diseases[slot]) != EMPTY]
 
-    def put(self, place: int, card: int) -> None:
-        if self.cards[place] != EMPTY:
-            self._disown(place)
-        self.cards[place] = card
-        if card != EMPTY:
-            self._own(place, card)
+    def slots(self, question: int) -> range:
+        return range(question * self.slots_per_question, (question + 1) * self.slots_per_question)
 
-    def exchange(self, one: int, other: int) -> None:
-        mine, theirs = self.cards[one], self.cards[other]
-        self.put(one, theirs)
-        self.put(other, mine)
+    def question(self, slot: int) -> int:
+        return slot // self.slots_per_question
 
-    def fits(self, place: int, card: int) -> bool:
-        """Whether a card can stand beside the right answer and the rest of the hand. A place may stay empty."""
-        question = place // self.size
-        if card == EMPTY:
+    def fill(self, slot: int, disease: int) -> None:
+        if self.diseases[slot] != EMPTY:
+            self._unindex(slot)
+        self.diseases[slot] = disease
+        if disease != EMPTY:
+            self._index(slot, disease)
+
+    def swap(self, one: int, other: int) -> None:
+        first, second = self.diseases[one], self.diseases[other]
+        self.fill(one, second)
+        self.fill(other, first)
+
+    def fits(self, slot: int, disease: int) -> bool:
+        """Whether a disease is compatible with the right answer and the other distractors. A slot may stay empty."""
+        question = self.question(slot)
+        if disease == EMPTY:
             return True
-        if not self.apart(self.golds[question], card):
+        if not self.compatible(self.golds[question], disease):
             return False
-        if self.takes is not None and not self.takes(question, card):
+        if self.accepts is not None and not self.accepts(question, disease):
             return False
-        cards = self.cards
-        return all(
-            cards[other] == EMPTY or self.apart(cards[other], card) for other in self.places(question) if other != place
-        )
+        others = (self.diseases[other] for other in self.slots(question) if other != slot)
+        return all(other == EMPTY or self.compatible(other, disease) for other in others)
 
-    def can_exchange(self, one: int, other: int) -> bool:
-        """Only between two questions: inside a hand nothing would change."""
+    def can_swap(self, one: int, other: int) -> bool:
+        """Only between two questions: within one nothing would change."""
         return (
-            one // self.size != other // self.size
-            and self.fits(one, self.cards[other])
-            and self.fits(other, self.cards[one])
+            self.question(one) != self.question(other)
+            and self.fits(one, self.diseases[other])
+            and self.fits(other, self.diseases[one])
         )
 
-    def some_owners(self, card: int) -> list[int]:
-        """A few places where a card lies, drawn."""
-        owners = self.owners.get(card, [])
-        return owners[:] if len(owners) <= PARTNERS else self.numbers.sample(owners, PARTNERS)
+    def sample_slots(self, disease: int) -> list[int]:
+        """A few random slots with a disease."""
+        slots = self.slots_by_disease.get(disease, [])
+        return slots[:] if len(slots) <= PARTNERS else self.rng.sample(slots, PARTNERS)
 
-    def _own(self, place: int, card: int) -> None:
-        owners = self.owners.setdefault(card, [])
-        self._rank[place] = len(owners)
-        owners.append(place)
+    def _index(self, slot: int, disease: int) -> None:
+        slots = self.slots_by_disease.setdefault(disease, [])
+        self._rank[slot] = len(slots)
+        slots.append(slot)
 
-    def _disown(self, place: int) -> None:
-        owners, rank = self.owners[self.cards[place]], self._rank[place]
-        owners[rank] = owners[-1]
-        self._rank[owners[rank]] = rank
-        owners.pop()
+    def _unindex(self, slot: int) -> None:
+        slots, rank = self.slots_by_disease[self.diseases[slot]], self._rank[slot]
+        slots[rank] = slots[-1]
+        self._rank[slots[rank]] = rank
+        slots.pop()
 
 
-def deal(
-    golds: Sequence[int], size: int, apart: Apart, numbers: random.Random, takes: Fits | None = None
-) -> tuple[Table, int]:
-    """A table on which every card fits where it lies, and for how many places none of the fair cards did.
+def assign_distractors(
+    golds: Sequence[int],
+    slots_per_question: int,
+    compatible: Compatible,
+    rng: random.Random,
+    accepts: Accepts | None = None,
+) -> tuple[Assignment, int]:
+    """An assignment in which every disease fits its slot, and the number of slots that got no fair disease.
 
-    `golds`: the disease that is right in each question; `size`: its distractors. A place without a fair card gets any
-    disease that fits, or stays empty: so it is in small sets, and where one disease is right in more than 1 of K.
+    `golds`: the disease that is right in each question. A slot without a fair disease gets any that fits, or stays
+    empty: this happens in small sets, and if one disease is right in more than 1 of K questions.
     """
-    table = Table(golds, size, apart, numbers, takes)
-    left = _misfits(table)
-    for _ in range(PASSES):
-        for place in left:
-            if not table.fits(place, table.cards[place]):
-                _settle(table, place)
-        if not (left := _misfits(table)):
+    assignment = Assignment(golds, slots_per_question, compatible, rng, accepts)
+    misfits = _misfits(assignment)
+    for _ in range(MAX_PASSES):
+        for slot in misfits:
+            if not assignment.fits(slot, assignment.diseases[slot]):
+                _resolve_misfit(assignment, slot)
+        if not (misfits := _misfits(assignment)):
             break
-    for place in left:
-        table.put(place, EMPTY)
-    left = [place for place, card in enumerate(table.cards) if card == EMPTY]
+    for slot in misfits:
+        assignment.fill(slot, EMPTY)
+    empty = [slot for slot, disease in enumerate(assignment.diseases) if disease == EMPTY]
     diseases = sorted(set(golds))
-    for place in left:
-        table.put(
-            place, next((card for card in numbers.sample(diseases, len(diseases)) if table.fits(place, card)), EMPTY)
-        )
-    return table, len(left)
+    for slot in empty:
+        shuffled = rng.sample(diseases, len(diseases))
+        assignment.fill(slot, next((disease for disease in shuffled if assignment.fits(slot, disease)), EMPTY))
+    return assignment, len(empty)
 
 
-def _cards(golds: Sequence[int], size: int, takes: Fits | None) -> list[int]:
-    """The fair number of cards of each disease; places are empty for those that there are not enough questions for."""
-    many = Counter(golds)
-    if takes is None:
-        room = {card: len(golds) - times for card, times in many.items()}
+def _fair_diseases(golds: Sequence[int], slots_per_question: int, accepts: Accepts | None) -> list[int]:
+    """Each disease as often as is fair; EMPTY instead of those for which there are not enough questions."""
+    times_right = Counter(golds)
+    if accepts is None:
+        questions_left = {disease: len(golds) - times for disease, times in times_right.items()}
     else:
-        room = {card: sum(takes(question, card) for question in range(len(golds))) for card in many}
-    cards: list[int] = []
-    for card in golds:
-        fair = min(size, room[card])
-        room[card] -= fair
-        cards += [card] * fair + [EMPTY] * (size - fair)
-    return cards
+        questions_left = {
+            disease: sum(accepts(question, disease) for question in range(len(golds))) for disease in times_right
+        }
+    diseases: list[int] = []
+    for disease in golds:
+        fair = min(slots_per_question, questions_left[disease])
+        questions_left[disease] -= fair
+        diseases += [disease] * fair + [EMPTY] * (slots_per_question - fair)
+    return diseases
 
 
-def _misfits(table: Table) -> list[int]:
-    return [place for place, card in enumerate(table.cards) if not table.fits(place, card)]
+def _misfits(assignment: Assignment) -> list[int]:
+    return [slot for slot, disease in enumerate(assignment.diseases) if not assignment.fits(slot, disease)]
 
 
-def _settle(table: Table, place: int) -> None:
-    """Exchanges a card that does not fit; where nobody can, it is handed on to someone who then has to."""
-    for _ in range(HANDED_ON):
-        drawn = [table.numbers.randrange(len(table.cards)) for _ in range(TRIES)]
-        other = next((each for each in drawn if table.can_exchange(place, each)), None)
-        if other is not None:
-            table.exchange(place, other)
+def _resolve_misfit(assignment: Assignment, slot: int) -> None:
+    """Swaps a disease that does not fit; if no swap works, it passes to another question, which then swaps it."""
+    for _ in range(MAX_HANDOVERS):
+        drawn = [assignment.rng.randrange(len(assignment.diseases)) for _ in range(MAX_TRIES)]
+        partner = next((other for other in drawn if assignment.can_swap(slot, other)), None)
+        if partner is not None:
+            assignment.swap(slot, partner)
             return
-        others = (each for each in drawn if each // table.size != place // table.size)
-        taker = next((each for each in others if table.fits(place, table.cards[each])), None)
+        others = (other for other in drawn if assignment.question(other) != assignment.question(slot))
+        taker = next((other for other in others if assignment.fits(slot, assignment.diseases[other])), None)
         if taker is None:
             return
-        table.exchange(place, taker)
-        place = taker
+        assignment.swap(slot, taker)
+        slot = taker
 
 
-def serve(table: Table, wishes: Wishes, difficulty: float) -> None:
-    """Exchanges cards so that hands hold more of what is wished; a share `difficulty` of all places takes part."""
-    places = len(table.cards)
-    taking = bytearray(places)
-    for place in table.numbers.sample(range(places), round(difficulty * places)):
-        taking[place] = 1
-    questions = list(range(len(table.golds)))
+def apply_preferences(assignment: Assignment, preferences: Preferences, difficulty: float) -> None:
+    """Swaps distractors to meet more preferences; a share `difficulty` of all slots takes part."""
+    slot_count = len(assignment.diseases)
+    takes_part = bytearray(slot_count)
+    for slot in assignment.rng.sample(range(slot_count), round(difficulty * slot_count)):
+        takes_part[slot] = 1
+    questions = list(range(len(assignment.golds)))
     for _ in range(ROUNDS):
-        table.numbers.shuffle(questions)
+        assignment.rng.shuffle(questions)
         for question in questions:
-            mine = [place for place in table.places(question) if taking[place] and table.cards[place] != EMPTY]
-            if mine:
-                _serve_one(table, wishes, question, mine, taking)
+            slots = [
+                slot for slot in assignment.slots(question) if takes_part[slot] and assignment.diseases[slot] != EMPTY
+            ]
+            if slots:
+                _improve_question(assignment, preferences, question, slots, takes_part)
 
 
-def _serve_one(table: Table, wishes: Wishes, question: int, mine: list[int], taking: bytearray) -> None:
-    """Gets one question the cards it wishes for, each from whoever loses least, for the one it values least."""
-    held = {place: wishes.worth(question, table.cards[place]) for place in mine}
-    hand = table.hand(question)
-    for worth, card in wishes.of(question):
-        place = min(held, key=lambda each: (held[each], each))
-        if worth <= held[place]:
+def _improve_question(
+    assignment: Assignment, preferences: Preferences, question: int, slots: list[int], takes_part: bytearray
+) -> None:
+    """Swaps a question's least preferred distractors for preferred ones, each from the question that loses least."""
+    weights = {slot: preferences.weight(question, assignment.diseases[slot]) for slot in slots}
+    distractors = assignment.distractors(question)
+    for weight, disease in preferences.ranked(question):
+        slot = min(weights, key=lambda slot: (weights[slot], slot))
+        if weight <= weights[slot]:
             return
-        if card in hand or not table.apart(table.golds[question], card):
+        if disease in distractors or not assignment.compatible(assignment.golds[question], disease):
             continue
-        best, chosen = 0.0, EMPTY
-        for other in table.some_owners(card):
-            if taking[other]:
-                theirs = other // table.size
-                gain = wishes.worth(theirs, table.cards[place]) - wishes.worth(theirs, card) + worth - held[place]
-                if gain > best and table.can_exchange(place, other):
-                    best, chosen = gain, other
-        if chosen != EMPTY:
-            table.exchange(place, chosen)
-            held[place] = worth
-            hand = table.hand(question)
+        best_gain, best_slot = 0.0, EMPTY
+        for other in assignment.sample_slots(disease):
+            if takes_part[other]:
+                partner, current = assignment.question(other), assignment.diseases[slot]
+                gain = preferences.weight(partner, current) - preferences.weight(partner, disease)
+                gain = gain + weight - weights[slot]
+                if gain > best_gain and assignment.can_swap(slot, other):
+                    best_gain, best_slot = gain, other
+        if best_slot != EMPTY:
+            assignment.swap(slot, best_slot)
+            weights[slot] = weight
+            distractors = assignment.distractors(question)

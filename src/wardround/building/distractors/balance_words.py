@@ -1,65 +1,72 @@
-"""Levelling: hands changed until the words of an option no longer give the right one away.
+"""Swaps distractors until the words of an option no longer give the right one away.
 
-The name of a disease often shares words with the history of a patient who has it, also where no name is told. Whoever
-takes the option of whose words most stand in the history would then be right too often. Where the right option leads in
-that way, one that leads it is exchanged into the hand, until the guess is right in one of K.
+The name of a disease often shares words with the history of a patient who has it, even if the history does not name it.
+A guesser that takes the option with the largest share of its words in the history would then be right too often. Where
+the right option has the largest share, a disease with a larger one is swapped in, until the guess is right in one of K.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wardround.building.distractors.assign import EMPTY, Table, Wishes
+from wardround.building.distractors.assign import EMPTY, Assignment, Preferences
 
-RIVALS = 12  # diseases that are tried for a question
-Share = Callable[[int, int], float]  # of the words of a disease's name, how many stand in the history of a question
+MAX_RIVALS = 12  # diseases that are tried for a question
+Share = Callable[[int, int], float]  # (question, disease): the share of the name's words that are in the history
 
 
-def guessed(gold: float, others: Sequence[float]) -> float:
-    """How often the right option is taken by whoever takes the highest share, any of equals."""
+def guess_rate(gold: float, others: Sequence[float]) -> float:
+    """How often the highest share is the right option's, if ties are broken at random."""
     best = max(others, default=0.0)
     return 0.0 if gold < best else 1 / (1 + sum(other == gold for other in others))
 
 
-def level(table: Table, wishes: Wishes, share: Share, rivals: Callable[[int], Sequence[int]]) -> float:
-    """Exchanges cards until the guess is at chance; gives how often it is right then, over all questions.
+def balance_shared_words(
+    assignment: Assignment, preferences: Preferences, share: Share, rivals: Callable[[int], Sequence[int]]
+) -> float:
+    """Swaps distractors until the guess is at chance; returns its final accuracy over all questions.
 
-    `rivals` names diseases that share words with a question's history, the largest share first.
+    `rivals` names the diseases that share words with a question's history, the largest share first.
     """
-    questions = range(len(table.golds))
+    questions = range(len(assignment.golds))
+    chance = 1 / (assignment.slots_per_question + 1)
 
     def rate(question: int) -> float:
-        shares = [share(question, card) for card in table.hand(question)]
-        return guessed(share(question, table.golds[question]), shares)
+        shares = [share(question, disease) for disease in assignment.distractors(question)]
+        return guess_rate(share(question, assignment.golds[question]), shares)
 
     rates = [rate(question) for question in questions]
-    right, chance = sum(rates), len(rates) / (table.size + 1)
-    leading = [question for question in questions if rates[question] > 1 / (table.size + 1)]
-    table.numbers.shuffle(leading)
+    right, expected = sum(rates), len(rates) / (assignment.slots_per_question + 1)
+    leading = [question for question in questions if rates[question] > chance]
+    assignment.rng.shuffle(leading)
     for question in leading:
-        if right <= chance:
+        if right <= expected:
             break
-        right -= _overtake(table, wishes, question, share, rivals(question)[:RIVALS], rate)
+        right -= _swap_in_rival(assignment, preferences, question, share, rivals(question)[:MAX_RIVALS], rate)
     return right / max(len(rates), 1)
 
 
-def _overtake(
-    table: Table, wishes: Wishes, question: int, share: Share, rivals: Sequence[int], rate: Callable[[int], float]
+def _swap_in_rival(
+    assignment: Assignment,
+    preferences: Preferences,
+    question: int,
+    share: Share,
+    rivals: Sequence[int],
+    rate: Callable[[int], float],
 ) -> float:
-    """Gets a question a card that leads its right option; gives by how much the guess is right less often."""
-    gold = share(question, table.golds[question])
-    filled = [place for place in table.places(question) if table.cards[place] != EMPTY]
-    filled.sort(key=lambda place: (wishes.worth(question, table.cards[place]), place))
-    for card in rivals:
-        if share(question, card) < gold or not table.apart(table.golds[question], card):
+    """Swaps in a rival with at least the right option's share; returns by how much the guess gets worse."""
+    gold = share(question, assignment.golds[question])
+    filled = [slot for slot in assignment.slots(question) if assignment.diseases[slot] != EMPTY]
+    filled.sort(key=lambda slot: (preferences.weight(question, assignment.diseases[slot]), slot))
+    for disease in rivals:
+        if share(question, disease) < gold or not assignment.compatible(assignment.golds[question], disease):
             continue
-        for other in table.some_owners(card):
-            for place in filled[:2]:
-                if table.can_exchange(place, other):
-                    before = rate(question) + rate(other // table.size)
-                    table.exchange(place, other)
-                    less = before - rate(question) - rate(other // table.size)
-                    if less > 0:
-                        return less
-                    table.exchange(place, other)
+        for other in assignment.sample_slots(disease):
+            partner = assignment.question(other)
+            for slot in filled[:2]:
+                if assignment.can_swap(slot, other):
+                    before = rate(question) + rate(partner)
+                    assignment.swap(slot, other)
+                    gain = before - rate(question) - rate(partner)
+                    if gain > 0:
+                        return gain
+                    assignment.swap(slot, other)
     return 0.0

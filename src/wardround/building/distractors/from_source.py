@@ -1,12 +1,10 @@
-"""Offering: which candidates of a source become distractors, so that no name gives itself away over the set.
+"""Which candidates of a source become distractors, so that no name gives itself away over the set.
 
 A name that is right g times should be offered so often that chance, the sum of 1/K over its questions, makes g. So a
-name that is never right is offered once at most, and one that is right several times beside other answers too.
-Where a question runs out of candidates of its own, right answers of other questions stand in, those of its group first.
-Length and shared words are balanced by the choice among what is left (see options.py).
+name that is never right is offered once at most, and one that is right several times beside other answers too. If a
+question has too few candidates of its own, it gets right answers of other questions, those of its group first.
+The choice among the remaining candidates balances length and shared words (see options.py).
 """
-
-from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
@@ -14,134 +12,151 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from wardround.building.distractors.options import NOTHING_KNOWN, Balance, Known, Options, merged, overlapping
+from wardround.building.distractors.options import (
+    NO_RELATIONS,
+    NameRelations,
+    OptionBalancer,
+    Options,
+    merge_candidates,
+    names_overlap,
+)
 from wardround.building.pipeline.pipeline import Build
 from wardround.candidates.baselines import overlap, words
-from wardround.marking.judges.lexical_judge import content
+from wardround.core.names import content_words
 
 EDGE = 1e-9
-ENOUGH = 6  # others for every option: among them the balanced ones are chosen
+SPARES_PER_OPTION = 6  # right answers of other questions to choose from, for each option
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question whose options are wanted."""
+class OptionRequest:
+    """A question that needs options."""
 
     gold: str
-    names: Sequence[str]  # under which the right answer goes, itself included
+    names: Sequence[str]  # of the right answer, itself included
     candidates: Sequence[str]  # of its own, merged, the better first
     count: int  # options
-    group: str  # right answers of the same group stand in first
-    text: str  # what is told of the case
+    group: str  # right answers of the same group are preferred as substitutes
+    text: str  # of the case
 
 
-class _Offers:
-    """How often each name is right, and what chance makes of the times it is offered."""
+class _OfferCounts:
+    """How often each name is right, and how often chance would make it right where it is offered."""
 
-    def __init__(self, asked: Iterable[Asked], known: Known) -> None:
-        self._known = known
+    def __init__(self, requests: Iterable[OptionRequest], relations: NameRelations) -> None:
+        self._relations = relations
         self._keys: dict[str, Key] = {}
         self.right: Counter[Key] = Counter()
         self.chance: defaultdict[Key, float] = defaultdict(float)
-        self.named: dict[Key, str] = {}
-        for each in asked:
-            key = self.key(each.gold)
-            self.named.setdefault(key, each.gold)
+        self.names: dict[Key, str] = {}
+        for request in requests:
+            key = self.key(request.gold)
+            self.names.setdefault(key, request.gold)
             self.right[key] += 1
-            self.chance[key] += 1 / each.count
+            self.chance[key] += 1 / request.count
 
     def key(self, name: str) -> Key:
-        """What a name and its synonyms have in common; found out once."""
+        """The same for a name and its synonyms."""
         if name not in self._keys:
-            self._keys[name] = min(tuple(sorted(content(each))) for each in self._known.synonyms.of(name))
+            synonyms = self._relations.synonyms.names_of(name)
+            self._keys[name] = min(tuple(sorted(content_words(synonym))) for synonym in synonyms)
         return self._keys[name]
 
-    def lacks(self, key: Key, count: int) -> bool:
-        """Whether a right answer is still offered too rarely beside others."""
+    def is_underoffered(self, key: Key, count: int) -> bool:
+        """Whether a right answer may be offered once more as a distractor."""
         return self.chance[key] + 1 / count <= self.right[key] + EDGE
 
-    def has_room(self, name: str, count: int) -> bool:
+    def is_fair(self, name: str, count: int) -> bool:
+        """Whether a name may be offered once more."""
         key = self.key(name)
-        return self.lacks(key, count) if self.right[key] else not self.chance[key]
+        return self.is_underoffered(key, count) if self.right[key] else not self.chance[key]
 
-    def offer(self, name: str, count: int, times: int = 1) -> None:
+    def add(self, name: str, count: int, times: int = 1) -> None:
         self.chance[self.key(name)] += times / count
 
 
-def offered(asked: Sequence[Asked], numbers: random.Random, known: Known = NOTHING_KNOWN) -> tuple[list[Options], int]:
-    """The options of every question, and how many distractors are offered more often than is fair."""
-    offers, balance, unfair = _Offers(asked, known), Balance(numbers), 0
-    groups: defaultdict[str, set[Key]] = defaultdict(set)
-    for each in asked:
-        groups[each.group].add(offers.key(each.gold))
-    written: dict[int, Options] = {}
-    for place in numbers.sample(range(len(asked)), len(asked)):
-        each = asked[place]
-        fair = [name for name in each.candidates if offers.has_room(name, each.count)]
-        if len(fair) < each.count - 1:
-            fair = merged(each.gold, [*fair, *_others(each, offers, groups, numbers)], known)
-            fair = [name for name in fair if not _is_right(name, each, known)]
-        if len(fair) < each.count - 1:
-            fair = merged(each.gold, [*fair, *each.candidates], known)
-        options = balance.write(each.gold, fair, each.count, partial(_shared, words(each.text)))
+def choose_options(
+    requests: Sequence[OptionRequest], rng: random.Random, relations: NameRelations = NO_RELATIONS
+) -> tuple[list[Options], int]:
+    """The options of every question, and the number of distractors that are offered more often than is fair."""
+    offers, balancer, unfair = _OfferCounts(requests, relations), OptionBalancer(rng), 0
+    keys_by_group: defaultdict[str, set[Key]] = defaultdict(set)
+    for request in requests:
+        keys_by_group[request.group].add(offers.key(request.gold))
+    options_by_index: dict[int, Options] = {}
+    for index in rng.sample(range(len(requests)), len(requests)):
+        request = requests[index]
+        fair = [name for name in request.candidates if offers.is_fair(name, request.count)]
+        if len(fair) < request.count - 1:
+            others = _other_answers(request, offers, keys_by_group, rng)
+            fair = merge_candidates(request.gold, [*fair, *others], relations)
+            fair = [name for name in fair if not _is_right(name, request, relations)]
+        if len(fair) < request.count - 1:
+            fair = merge_candidates(request.gold, [*fair, *request.candidates], relations)
+        options = balancer.make_options(request.gold, fair, request.count, partial(_share, words(request.text)))
         assert options is not None, "its own candidates are enough"
-        for name in _wrong(options):
-            unfair += not offers.has_room(name, each.count)
-            offers.offer(name, each.count)
-        written[place] = options
-    _top_up(asked, written, offers, known, numbers)
-    return [written[place] for place in range(len(asked))], unfair
+        for name in options.distractors:
+            unfair += not offers.is_fair(name, request.count)
+            offers.add(name, request.count)
+        options_by_index[index] = options
+    _offer_common_answers(requests, options_by_index, offers, relations, rng)
+    return [options_by_index[index] for index in range(len(requests))], unfair
 
 
-def offered_by_id(asked: Iterable[tuple[str, Asked]], build: Build, known: Known = NOTHING_KNOWN) -> dict[str, Options]:
+def choose_options_by_id(
+    requests: Iterable[tuple[str, OptionRequest]], build: Build, relations: NameRelations = NO_RELATIONS
+) -> dict[str, Options]:
     """The options of the questions of a build, by the id of their record."""
-    ids, questions = zip(*pairs, strict=True) if (pairs := list(asked)) else ((), ())
-    found, unfair = offered(questions, build.drawn("options"), known)
+    request_by_id = dict(requests)
+    chosen, unfair = choose_options(list(request_by_id.values()), build.random_stream("options"), relations)
     if unfair:
         build.note(f"{unfair:,} distractors are offered more often than is fair: the set has too few others")
-    return dict(zip(ids, found, strict=True))
+    return dict(zip(request_by_id, chosen, strict=True))
 
 
-def _wrong(options: Options) -> list[str]:
-    return [name for place, name in enumerate(options.options) if place != options.gold]
+def _share(case_words: set[str], name: str) -> float:
+    return overlap(words(name), case_words)
 
 
-def _shared(told: set[str], name: str) -> float:
-    return overlap(words(name), told)
+def _is_right(name: str, request: OptionRequest, relations: NameRelations) -> bool:
+    return any(names_overlap(name, right, relations) for right in request.names)
 
 
-def _is_right(name: str, asked: Asked, known: Known) -> bool:
-    return any(overlapping(name, right, known) for right in asked.names)
+def _other_answers(
+    request: OptionRequest, offers: _OfferCounts, keys_by_group: dict[str, set[Key]], rng: random.Random
+) -> list[str]:
+    """Right answers of other questions that may still be offered, those of its group first."""
+    group, limit = keys_by_group[request.group], SPARES_PER_OPTION * request.count
+    near = sorted(key for key in group if offers.is_underoffered(key, request.count))
+    far = sorted(key for key in offers.right.keys() - group if offers.is_underoffered(key, request.count))
+    drawn = [key for keys in (near, far) for key in rng.sample(keys, min(len(keys), limit))]
+    return [offers.names[key] for key in drawn[:limit]]
 
 
-def _others(asked: Asked, offers: _Offers, groups: dict[str, set[Key]], numbers: random.Random) -> list[str]:
-    """Right answers of other questions that may still be offered, as many as are choice enough: of its group first."""
-    near = sorted(key for key in groups[asked.group] if offers.lacks(key, asked.count))
-    far = sorted(key for key in offers.right.keys() - groups[asked.group] if offers.lacks(key, asked.count))
-    drawn = [key for keys in (near, far) for key in numbers.sample(keys, min(len(keys), ENOUGH * asked.count))]
-    return [offers.named[key] for key in drawn[: ENOUGH * asked.count]]
-
-
-def _top_up(
-    asked: Sequence[Asked], written: dict[int, Options], offers: _Offers, known: Known, numbers: random.Random
+def _offer_common_answers(
+    requests: Sequence[OptionRequest],
+    options_by_index: dict[int, Options],
+    offers: _OfferCounts,
+    relations: NameRelations,
+    rng: random.Random,
 ) -> None:
-    """Names that are right several times are offered beside other answers, instead of such as are never right."""
-    for key in sorted(key for key, many in offers.right.items() if many > 1):
-        name = offers.named[key]
-        home = {each.group for each in asked if offers.key(each.gold) == key}
-        places = numbers.sample(range(len(asked)), len(asked))
-        for place in sorted(places, key=lambda place: asked[place].group not in home):
-            each, options = asked[place], written[place]
-            if not offers.lacks(key, each.count):
+    """Names that are right several times replace distractors that are never right, until they are offered fairly."""
+    for key in sorted(key for key, times in offers.right.items() if times > 1):
+        name = offers.names[key]
+        own_groups = {request.group for request in requests if offers.key(request.gold) == key}
+        indices = rng.sample(range(len(requests)), len(requests))
+        for index in sorted(indices, key=lambda index: requests[index].group not in own_groups):
+            request, options = requests[index], options_by_index[index]
+            if not offers.is_underoffered(key, request.count):
                 break
-            if _is_right(name, each, known) or offers.key(name) in map(offers.key, options.options):
+            if _is_right(name, request, relations) or offers.key(name) in map(offers.key, options.options):
                 continue
-            spare = [at for at, other in enumerate(options.options) if not offers.right[offers.key(other)]]
-            for at in reversed(spare):
-                others = [other for number, other in enumerate(options.options) if number not in (at, options.gold)]
-                if not any(overlapping(name, other, known) for other in others):
-                    offers.offer(options.options[at], each.count, times=-1)
-                    offers.offer(name, each.count)
-                    options.options[at] = name
+            spare = [place for place, other in enumerate(options.options) if not offers.right[offers.key(other)]]
+            for place in reversed(spare):
+                others = [other for at, other in enumerate(options.options) if at not in (place, options.gold)]
+                if not any(names_overlap(name, other, relations) for other in others):
+                    offers.add(options.options[place], request.count, times=-1)
+                    offers.add(name, request.count)
+                    options.options[place] = name
                     break

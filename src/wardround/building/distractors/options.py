@@ -1,14 +1,11 @@
-"""Options: candidates from a source, a model or a table, merged so that exactly one option of a question is right.
+"""Options from the candidates of a source, a model or a table, merged so that exactly one option is right.
 
 Our choices: two names overlap if they are the same by their words or a table of synonyms, if a table says that one is
-broader, or if all words of one are in the other (`pneumonia`, `aspiration pneumonia`). Over a set the right option
-stands equally often at every place and, where there are candidates to choose from, at every rank of length, and it does
-not share most words with its case more often than chance has it.
+broader, or if all words of one are in the other (`pneumonia`, `aspiration pneumonia`). Over a set the right option is
+equally often at every position and, if there are candidates to choose from, at every rank of length, and it does not
+share the most words with its case more often than by chance.
 """
 
-from __future__ import annotations
-
-import csv
 import random
 import re
 from collections import Counter
@@ -17,199 +14,183 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from wardround.building.distractors.balance_words import guessed
-from wardround.building.pipeline.pipeline import Build, Reject, Step, asked
-from wardround.building.pipeline.records import Record
-from wardround.core.errors import BadInput
-from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms, content, same_disease, tokens
+from wardround.building.distractors.balance_words import guess_rate
+from wardround.building.pipeline.pipeline import Build, Record, Reject, Step, model_step
+from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words, read_name_pairs, same_disease
 
-COUNT = 6  # options of a question unless told otherwise
-DRAWS = 12  # choices of distractors among which the one that balances the set best is taken
+COUNT = 6  # default number of options
+DRAWS = 12  # random sets of distractors from which the one that balances the case set best is taken
 NEGATIONS = frozenset(["non", "not", "no"])
-Shared = Callable[[str], float]
+Share = Callable[[str], float]  # of a name's words: those that are in the case
 _ALTERNATIVE = re.compile(r"\bwith or without\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}\s*[.):]|[-*•])\s+(.+)$")
 
 
 class Options(NamedTuple):
-    """The options of one question, and the place of the right one."""
+    """The options of one question, and the index of the right one."""
 
     options: list[str]
     gold: int
 
+    @property
+    def distractors(self) -> list[str]:
+        return [name for index, name in enumerate(self.options) if index != self.gold]
+
 
 @dataclass(frozen=True)
-class Known:
+class NameRelations:
     """What tables say about names: which mean the same, and which are broader."""
 
     synonyms: Synonyms = NO_SYNONYMS
     broader: Mapping[tuple[str, ...], frozenset[tuple[str, ...]]] = field(default_factory=dict)
 
-    def above(self, name: str) -> frozenset[tuple[str, ...]]:
-        """The content of all names that are broader than this one, directly or through others."""
-        waiting = [content(each) for each in self.synonyms.of(name)]
-        found: set[tuple[str, ...]] = set()
+    def broader_names(self, name: str) -> frozenset[tuple[str, ...]]:
+        """The content words of all names that are broader than this one, directly or through others."""
+        waiting = [content_words(synonym) for synonym in self.synonyms.names_of(name)]
+        names: set[tuple[str, ...]] = set()
         while waiting:
-            for each in self.broader.get(waiting.pop(), frozenset()) - found:
-                found.add(each)
-                waiting.append(each)
-        return frozenset(found)
+            for broader in self.broader.get(waiting.pop(), frozenset()) - names:
+                names.add(broader)
+                waiting.append(broader)
+        return frozenset(names)
 
     def is_broader(self, one: str, other: str) -> bool:
         """Whether the first is a class of the second."""
-        return bool(self.broader) and any(content(name) in self.above(other) for name in self.synonyms.of(one))
+        if not self.broader:
+            return False
+        return any(content_words(name) in self.broader_names(other) for name in self.synonyms.names_of(one))
 
 
-NOTHING_KNOWN = Known()
+NO_RELATIONS = NameRelations()
 
 
 def read_broader(file: Path) -> dict[tuple[str, ...], frozenset[tuple[str, ...]]]:
-    """The rows of a table with the columns name and broader."""
-    above: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines)
-            if not {"name", "broader"} <= set(rows.fieldnames or ()):
-                raise BadInput(file, "expected the columns name and broader", line=1)
-            for row in rows:
-                for column in ("name", "broader"):
-                    if not content(row[column] or ""):
-                        raise BadInput(file, "is empty", line=rows.line_num, field=column)
-                above.setdefault(content(row["name"]), set()).add(content(row["broader"]))
-    except FileNotFoundError:
-        raise BadInput(file, "there is no such table") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
-    return {name: frozenset(names) for name, names in above.items()}
+    """The broader names of each name in a table with the columns `name` and `broader`."""
+    broader_by_name: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for name, broader in read_name_pairs(file, "broader"):
+        broader_by_name.setdefault(content_words(name), set()).add(content_words(broader))
+    return {name: frozenset(names) for name, names in broader_by_name.items()}
 
 
-def overlapping(one: str, other: str, known: Known = NOTHING_KNOWN) -> bool:
-    """Whether two names cannot stand side by side as options."""
+def names_overlap(one: str, other: str, relations: NameRelations = NO_RELATIONS) -> bool:
+    """Whether two names cannot both be options of one question."""
     return (
-        one_holds_the_other(words_of(one), words_of(other))
-        or same_disease(one, [other], known.synonyms)
-        or known.is_broader(one, other)
-        or known.is_broader(other, one)
+        is_contained(name_words(one), name_words(other))
+        or same_disease(one, [other], relations.synonyms)
+        or relations.is_broader(one, other)
+        or relations.is_broader(other, one)
     )
 
 
-def words_of(name: str) -> frozenset[str]:
-    """The content words of a name; `with or without X` leaves open whether there is X."""
-    return frozenset(content(_ALTERNATIVE.split(name)[0])) or frozenset(content(name))
+def name_words(name: str) -> frozenset[str]:
+    """The content words of a name, without what follows `with or without`."""
+    return frozenset(content_words(_ALTERNATIVE.split(name)[0])) or frozenset(content_words(name))
 
 
-def one_holds_the_other(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether all words of a name are in another one, and what is added does not deny it."""
-    fewer, more = sorted((one, other), key=len)
-    return bool(fewer) and fewer <= more and not (more - fewer) & NEGATIONS
+def is_contained(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether all words of one name are in the other, and the additional ones do not negate it."""
+    shorter, longer = sorted((one, other), key=len)
+    return bool(shorter) and shorter <= longer and not (longer - shorter) & NEGATIONS
 
 
-def merged(gold: str, candidates: Iterable[str], known: Known = NOTHING_KNOWN) -> list[str]:
-    """The candidates that are wrong and mean different things, in their order; the first of two that overlap stays."""
-    kept: list[str] = []
-    for name in map(tidy, candidates):
-        if content(name) and not any(overlapping(name, other, known) for other in [gold, *kept]):
-            kept.append(name)
-    return kept
+def merge_candidates(gold: str, candidates: Iterable[str], relations: NameRelations = NO_RELATIONS) -> list[str]:
+    """The candidates that are wrong and mean different things, in order; of two that overlap the first is kept."""
+    names: list[str] = []
+    for name in map(clean_name, candidates):
+        if content_words(name) and not any(names_overlap(name, other, relations) for other in [gold, *names]):
+            names.append(name)
+    return names
 
 
-def tidy(name: str) -> str:
-    """A name without needless spaces and without a full stop, quotes or emphasis around it."""
+def clean_name(name: str) -> str:
+    """A name with single spaces, without a full stop, quotes or emphasis around it."""
     return " ".join(name.split()).strip("*_\"'“”. ")
 
 
-class Balance:
-    """Writes options one question after the other, so that neither place nor length gives the right one away."""
+class OptionBalancer:
+    """Makes the options of one question after another, so that neither position nor length gives the right one away."""
 
-    def __init__(self, numbers: random.Random) -> None:
-        self._numbers = numbers
-        self._places: dict[int, list[int]] = {}  # by the number of options: places not used in this turn
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._positions: dict[int, list[int]] = {}  # by the number of options: positions not used in this round
         self._ranks: Counter[tuple[int, int]] = Counter()  # (number of options, options longer than the right one)
-        self._led = 0.0  # how much more often than chance the right option shared most words with its case
+        self._word_lead = 0.0  # how much more often than chance the right option shared most words with its case
 
-    def write(
-        self, gold: str, candidates: Sequence[str], count: int = COUNT, shared: Shared | None = None
-    ) -> Options | None:
-        """Options from candidates that do not overlap, the better ones first; None where they are too few.
-
-        `shared`: the share of a name's words that stand in the case; then that is balanced too.
-        """
+    def make_options(self, gold: str, candidates: Sequence[str], count: int, share: Share) -> Options | None:
+        """Options from candidates that do not overlap, the better ones first; None if there are too few."""
         if len(candidates) < count - 1:
             return None
-        distractors = self._chosen(gold, candidates, count - 1, shared)
-        self._ranks[count, longer(gold, distractors)] += 1
-        self._led += _leads(gold, distractors, shared) - 1 / count
-        return self.placed(gold, distractors)
+        distractors = self._choose_distractors(gold, candidates, count - 1, share)
+        self._ranks[count, count_longer(gold, distractors)] += 1
+        self._word_lead += _lead_rate(gold, distractors, share) - 1 / count
+        return self.place_gold(gold, distractors)
 
-    def placed(self, gold: str, distractors: Sequence[str]) -> Options:
-        """The options shuffled; in every K questions with K options the right one is once at each place."""
+    def place_gold(self, gold: str, distractors: Sequence[str]) -> Options:
+        """The options shuffled; in every K questions with K options the right one is once at each position."""
         options = list(distractors)
-        self._numbers.shuffle(options)
-        place = self._place(len(options) + 1)
-        options.insert(place, gold)
-        return Options(options, place)
+        self._rng.shuffle(options)
+        position = self._next_position(len(options) + 1)
+        options.insert(position, gold)
+        return Options(options, position)
 
-    def _chosen(self, gold: str, candidates: Sequence[str], wanted: int, shared: Shared | None) -> list[str]:
-        """Of the best candidates those with which the gold's rank of length has been seen least; else the better.
+    def _choose_distractors(self, gold: str, candidates: Sequence[str], count: int, share: Share) -> list[str]:
+        """From the best candidates those that give the gold its rarest rank of length so far; else the better ones.
 
-        Where right options shared most words with their cases too often, those beside which this one does not.
+        If right options shared most words with their cases too often, first those with which this one does not.
         """
-        pool = candidates[: 2 * wanted]
-        draws = [list(range(wanted))]
-        draws += [sorted(self._numbers.sample(range(len(pool)), wanted)) for _ in range(DRAWS)]
-        ranked = [[pool[place] for place in places] for places in draws]
+        pool = candidates[: 2 * count]
+        draws = [list(range(count))]
+        draws += [sorted(self._rng.sample(range(len(pool)), count)) for _ in range(DRAWS)]
+        choices = [[pool[index] for index in draw] for draw in draws]
         best = min(
             range(len(draws)),
-            key=lambda one: (
-                _leads(gold, ranked[one], shared) if self._led > 0 else 0.0,
-                self._ranks[wanted + 1, longer(gold, ranked[one])],
-                sum(draws[one]),
-                one,
+            key=lambda number: (
+                _lead_rate(gold, choices[number], share) if self._word_lead > 0 else 0.0,
+                self._ranks[count + 1, count_longer(gold, choices[number])],
+                sum(draws[number]),
+                number,
             ),
         )
-        return ranked[best]
+        return choices[best]
 
-    def _place(self, count: int) -> int:
-        if not self._places.get(count):
-            self._places[count] = self._numbers.sample(range(count), count)
-        return self._places[count].pop()
-
-
-def _leads(gold: str, distractors: Sequence[str], shared: Shared | None) -> float:
-    """How often the right option is taken by whoever takes the one that shares most words with the case."""
-    if shared is None:
-        return 1 / (len(distractors) + 1)
-    return guessed(shared(gold), [shared(name) for name in distractors])
+    def _next_position(self, count: int) -> int:
+        if not self._positions.get(count):
+            self._positions[count] = self._rng.sample(range(count), count)
+        return self._positions[count].pop()
 
 
-def longer(gold: str, distractors: Sequence[str]) -> int:
+def _lead_rate(gold: str, distractors: Sequence[str], share: Share) -> float:
+    """How often the right option is the one that shares most words with the case."""
+    return guess_rate(share(gold), [share(name) for name in distractors])
+
+
+def count_longer(gold: str, distractors: Sequence[str]) -> int:
     """How many distractors are longer than the right option."""
     return sum(len(name) > len(gold) for name in distractors)
 
 
-def listed(reply: str) -> list[str]:
-    """The names of a list that a model wrote, one a line, numbered or with dashes; else each line."""
+def parse_name_list(reply: str) -> list[str]:
+    """The names in a list that a model wrote: numbered or bulleted lines, or else every line."""
     lines = [line for line in map(str.strip, reply.splitlines()) if line]
     numbered = [match[1] for line in lines if (match := _NUMBERED.match(line))]
     entries = numbered or [line for line in lines if not line.endswith(":")]
     names = [re.split(r"\s+[-–—]\s+|:\s", entry)[0] for entry in entries]  # what follows is a reason
-    return [tidy(name) for name in names if 0 < len(tokens(name)) <= 15]
+    return [clean_name(name) for name in names if 0 < len(normalized_words(name)) <= 15]
 
 
-def distractors_of_a_model(count: int = COUNT - 1, name: str = "distractors") -> Step:
-    """A step that asks the writer for other diagnoses; they go to the end of the record's `candidates`.
+def model_distractors_step(count: int) -> Step:
+    """A step in which the model `writer` adds other diagnoses to the end of a record's `candidates`.
 
-    A record has `history` and `diagnosis`. A reply without a single name is a reason to leave a record out only where
-    the source gave no candidate either.
+    A record has `history` and `diagnosis`. Without a name in the reply and a candidate of the source it is rejected.
     """
 
     def slots(record: Record, build: Build) -> dict[str, str]:
         return {"history": record["history"], "diagnosis": record["diagnosis"], "count": str(count)}
 
     def read(record: Record, reply: str, build: Build) -> Record:
-        candidates = [*record.get("candidates", []), *listed(reply)]
+        candidates = [*record.get("candidates", []), *parse_name_list(reply)]
         if not candidates:
             raise Reject("no candidate for an option", reply[:200])
         return record | {"candidates": candidates}
 
-    return asked(name, "writer", "distractors", slots, read, max_tokens=256)
+    return model_step("distractors", "writer", "distractors", slots, read, max_tokens=256)

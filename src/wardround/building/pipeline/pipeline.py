@@ -1,24 +1,53 @@
 """A building pipeline: small named steps over records. What a step rejects is kept, with the reason.
 
-A step is made of one of three things: a function of one record (`each`), of all records (`whole`), or a question to a
-model about each record (`asked`). `Build` goes through them in order and writes the account of it.
+There are three kinds of steps: a function of one record (`record_step`), a function of all records
+(`all_records_step`), and a question to a model about each record (`model_step`). `Build` runs them in order and keeps
+the account.
 """
 
 from __future__ import annotations
 
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wardround.asking.options import seeded
+import orjson
+
 from wardround.building.pipeline.about import About
-from wardround.building.pipeline.models import Told, Writers
-from wardround.building.pipeline.records import Record, Spool
+from wardround.building.pipeline.models import BuildModels, StepReplies
+from wardround.core.errors import WardroundError
+from wardround.core.random import seeded
 
-MOST_TOLD = 20  # parts of a source that cannot be used, each in a line of its own
+MAX_LISTED = 20  # unreadable parts of a source that are noted one by one
+Record = dict[str, Any]  # JSON-able; `id` names it in the account
+
+
+class RecordFile:
+    """Records on disk between two steps, so that memory does not grow with the source; iterable more than once."""
+
+    def __init__(self, records: Iterable[Record], folder: Path) -> None:
+        self._count = 0
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # deleted with the object
+        for record in records:
+            self._file.write(orjson.dumps(record) + b"\n")
+            self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Record]:
+        offset = 0
+        while True:
+            self._file.seek(offset)  # another iteration may have moved it
+            line = self._file.readline()
+            if not line:
+                return
+            offset = self._file.tell()
+            yield orjson.loads(line)
 
 
 class Reject(Exception):
@@ -29,8 +58,8 @@ class Reject(Exception):
         self.reason, self.detail = reason, detail
 
 
-class Rejected(NamedTuple):
-    """A record that was left out: by which step, and why. `detail` is about this record alone."""
+class RejectedRecord(NamedTuple):
+    """A record that was left out, by which step and why. `detail` is about this record alone."""
 
     record: str
     step: str
@@ -38,7 +67,7 @@ class Rejected(NamedTuple):
     detail: str = ""
 
 
-class Passed(NamedTuple):
+class StepCount(NamedTuple):
     """One line of the funnel."""
 
     step: str
@@ -51,121 +80,138 @@ class Passed(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A named step. `does` yields what goes on; what it rejects it tells the build."""
+    """A named step. `run` yields the records that go on, and reports those it rejects to the build."""
 
     name: str
-    does: Callable[[Spool, Build], Iterator[Record]]
+    run: Callable[[RecordFile, Build], Iterator[Record]]
 
 
-def each(name: str, change: Callable[[Record, Build], Record]) -> Step:
-    """A step that looks at one record at a time; it raises Reject where one goes no further."""
+def record_step(name: str, change: Callable[[Record, Build], Record]) -> Step:
+    """A step over one record at a time; `change` raises Reject to leave one out."""
 
-    def does(records: Spool, build: Build) -> Iterator[Record]:
+    def run(records: RecordFile, build: Build) -> Iterator[Record]:
         for record in records:
             try:
                 yield change(record, build)
             except Reject as reject:
                 build.reject(record, name, reject.reason, reject.detail)
 
-    return Step(name, does)
+    return Step(name, run)
 
 
-def whole(name: str, change: Callable[[Spool, Build], Iterable[Record]]) -> Step:
-    """A step that looks at all records; it calls `build.reject` for those that it leaves out."""
+def all_records_step(name: str, change: Callable[[RecordFile, Build], Iterable[Record]]) -> Step:
+    """A step over all records; `change` calls `build.reject` for those that it leaves out."""
     return Step(name, lambda records, build: iter(change(records, build)))
 
 
-def asked(
+def model_step(
     name: str,
     role: str,
     prompt: str,
     slots: Callable[[Record, Build], dict[str, str] | None],
     read: Callable[[Record, str, Build], Record],
-    *,
-    images: Callable[[Record], list[Path]] = lambda record: [],
-    max_tokens: int = 1024,
+    max_tokens: int,
 ) -> Step:
-    """A step that puts a question about each record to the model of a role, and makes something of the answer.
+    """A step that asks the model of a role about each record; `read` makes a record of the reply.
 
-    Where `slots` gives None nothing is asked. A record whose question is not answered is rejected.
+    If `slots` returns None, the record goes on without a question. A record without a reply is rejected.
     """
 
-    def does(records: Spool, build: Build) -> Iterator[Record]:
-        put = ((record["id"], slots(record, build), images(record)) for record in records)
-        asked = [(id, filled, shown) for id, filled, shown in put if filled is not None]
-        told = build.writers.ask(role, prompt, asked, max_tokens)
-        build.spent(name, told)
+    def run(records: RecordFile, build: Build) -> Iterator[Record]:
+        all_slots = ((record["id"], slots(record, build)) for record in records)
+        slots_by_record = {id: filled for id, filled in all_slots if filled is not None}
+        replies = build.models.ask(role, prompt, slots_by_record, max_tokens)
+        build.usage[name] = replies
         for record in records:
             try:
-                if slots(record, build) is None:
+                if record["id"] not in slots_by_record:
                     yield record
-                elif (answer := told.answers.get(record["id"])) is None:
+                elif (reply := replies.answers.get(record["id"])) is None:
                     raise Reject("the model gave no answer")
                 else:
-                    yield read(record, answer, build)
+                    yield read(record, reply, build)
             except Reject as reject:
                 build.reject(record, name, reject.reason, reject.detail)
 
-    return Step(name, does)
+    return Step(name, run)
+
+
+def mark_for_review(record: Record, queue: str, reason: str, **fields: Any) -> Record:
+    """The record, marked for `hold_step`: its case goes into the review queue, with the reason and the fields."""
+    return record | {"holds": [*record.get("holds", []), [queue, {"reason": reason, **fields}]]}
+
+
+def hold_step() -> Step:
+    """Takes the cases of marked records out of the set and into the review queues."""
+
+    def hold(record: Record, build: Build) -> Record:
+        holds = record.get("holds", [])
+        for queue, item in holds:
+            build.queue(queue, {"id": record["id"], **item, "case": record["case"]})
+        if holds:
+            raise Reject(holds[0][1]["reason"], "held for review")
+        return {"id": record["id"], "case": record["case"]}
+
+    return record_step("hold", hold)
 
 
 @dataclass
 class Build:
-    """One build: where it works, what it draws from, whom it may ask, and its account so far."""
+    """One build: its folder, seed and models, and its account so far."""
 
-    folder: Path  # a draft, which becomes the case set when all is done
+    folder: Path  # a draft; it becomes the case set at the end
     seed: int
-    writers: Writers
+    models: BuildModels
     note: Callable[[str], None]
-    about: About = field(default_factory=dict)  # what people say of the set: licence, address
-    rejected: list[Rejected] = field(default_factory=list)
-    funnel: list[Passed] = field(default_factory=list)
-    review: dict[str, list[Record]] = field(default_factory=dict)  # queues for people, by name
-    _spent: dict[str, Told] = field(default_factory=dict)
+    about: About = field(default_factory=dict)  # the set as a whole: licence, address
+    rejected: list[RejectedRecord] = field(default_factory=list)
+    funnel: list[StepCount] = field(default_factory=list)
+    review: dict[str, list[Record]] = field(default_factory=dict)  # review queues by name
+    usage: dict[str, StepReplies] = field(default_factory=dict)  # of models, by step
 
     def reject(self, record: Record, step: str, reason: str, detail: str = "") -> None:
-        self.rejected.append(Rejected(str(record["id"]), step, reason, detail))
+        self.rejected.append(RejectedRecord(str(record["id"]), step, reason, detail))
 
-    def unread(self, place: str, reason: str, detail: str = "") -> None:
-        """Leaves out a part of the source, and says so at once: a build of which nothing is left keeps no account."""
+    def reject_unreadable(self, place: str, reason: str, detail: str = "") -> None:
+        """Rejects a part of the source and notes it at once: a build that ends without a case writes no account."""
         self.reject({"id": place}, "read", reason, detail)
-        if len(self.rejected) <= MOST_TOLD:
+        if len(self.rejected) <= MAX_LISTED:
             self.note(f"{place}: {reason}{f': {detail}' if detail else ''}")
 
-    def spent(self, step: str, told: Told) -> None:
-        """What the models of a step took."""
-        self._spent[step] = told
-
     def queue(self, name: str, item: Record) -> None:
-        """Puts something into a queue for people to look at."""
+        """Adds an item to a review queue."""
         self.review.setdefault(name, []).append(item)
 
-    def drawn(self, *names: object) -> random.Random:
-        """A stream of random numbers named by what it is for."""
+    def random_stream(self, *names: object) -> random.Random:
+        """A random stream named by its purpose."""
         return seeded(*names, self.seed)
 
-    def through(self, records: Iterable[Record], steps: list[Step]) -> Spool:
-        """Takes the records through all steps."""
-        spool = Spool(records, self.folder)
-        self.funnel.append(Passed("read", len(spool) + len(self.rejected), len(spool), self._reasons("read")))
+    def run_steps(self, records: Iterable[Record], steps: list[Step]) -> RecordFile:
+        """Runs all steps; returns the records that remain."""
+        remaining = RecordFile(records, self.folder)
+        self.funnel.append(
+            StepCount("read", len(remaining) + len(self.rejected), len(remaining), self._reasons("read"))
+        )
         for step in steps:
-            before = len(spool)
-            spool = Spool(step.does(spool, self), self.folder)
-            told = self._spent.get(step.name, Told())
+            before = len(remaining)
+            remaining = RecordFile(step.run(remaining, self), self.folder)
+            usage = self.usage.get(step.name, StepReplies())
+            reasons = self._reasons(step.name)
             self.funnel.append(
-                Passed(step.name, before, len(spool), self._reasons(step.name), told.calls, told.tokens, told.money)
+                StepCount(step.name, before, len(remaining), reasons, usage.calls, usage.tokens, usage.money)
             )
-            self.note(f"{step.name}: {before:,} in, {len(spool):,} out")
-        return spool
+            self.note(f"{step.name}: {before:,} in, {len(remaining):,} out")
+        return remaining
 
-    def holds_cases(self) -> bool:
-        """Whether a queue has a whole case that people may let into the set."""
-        return any("case" in item for items in self.review.values() for item in items)
+    def require_case(self, records: RecordFile, source: Path, unit: str) -> None:
+        """Refuses a build without a case, in the set or held for review."""
+        if not len(records) and not any("case" in item for items in self.review.values() for item in items):
+            raise WardroundError(f"{source}: no {unit} became a case; {self.summarize_rejections()}")
 
-    def why(self) -> str:
+    def summarize_rejections(self) -> str:
         """What was left out and why, in one line."""
-        reasons = [f"{many} {reason}" for step in self.funnel for reason, many in step.reasons.items()]
+        reasons = [f"{count} {reason}" for step in self.funnel for reason, count in step.reasons.items()]
         return "; ".join(reasons) or "there is none in it"
 
     def _reasons(self, step: str) -> dict[str, int]:
-        return dict(Counter(each.reason for each in self.rejected if each.step == step).most_common())
+        return dict(Counter(rejected.reason for rejected in self.rejected if rejected.step == step).most_common())

@@ -1,6 +1,4 @@
-"""Tables that people give: one row a case or an image, with columns under any of several names."""
-
-from __future__ import annotations
+"""Tables that people supply: one row per case or image; each column may have one of several names."""
 
 import csv
 import io
@@ -13,61 +11,64 @@ from wardround.core.errors import BadInput
 SEPARATOR = "|"
 
 
-class Row(NamedTuple):
-    """One row: the line on which it ends, and what it tells by column."""
+class SourceRow(NamedTuple):
+    """One row: the line on which it ends, and its cells by column."""
 
     line: int
-    told: dict[str, str]
+    cells: dict[str, str]
 
     def listed(self, name: str) -> list[str]:
-        """The values of a cell that holds several."""
-        return [part.strip() for part in self.told.get(name, "").split(SEPARATOR) if part.strip()]
+        """The values of a cell, separated by `|`."""
+        return [part.strip() for part in self.cells.get(name, "").split(SEPARATOR) if part.strip()]
 
     @property
     def age(self) -> float | int | None:
         try:
-            age = float(self.told.get("age", ""))
+            age = float(self.cells.get("age", ""))
         except ValueError:
             return None
         return None if not 0 <= age <= 130 else int(age) if age == int(age) else age
 
     @property
     def sex(self) -> str | None:
-        first = self.told.get("sex", "")[:1].upper()
+        first = self.cells.get("sex", "")[:1].upper()
         return {"F": "F", "W": "F", "M": "M"}.get(first)
 
 
 def read_rows(
     file: Path, names: Mapping[str, Sequence[str]], note: Callable[[str], None]
-) -> tuple[set[str], list[Row]]:
-    """The columns that the table has, and its rows; `names` are what each column may be called.
+) -> tuple[set[str], list[SourceRow]]:
+    """The columns of a table, and its rows. `names`: the other names that each column may have in the file.
 
-    Columns that nobody reads, and ages that are none, are told in one line.
+    Notes list the columns that are not read, and ages that are not numbers.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
-        delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ";" if ";" in text.split("\n", 1)[0] else ","
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        found = [(given, _column(given, names)) for given in rows.fieldnames or ()]
-        columns = {given: column for given, column in found if column}
-        if len(set(columns.values())) < sum(column is not None for _, column in found):
+        first_line = text.split("\n", 1)[0]
+        delimiter = "\t" if "\t" in first_line else ";" if ";" in first_line else ","
+        lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        headers = [(header, _column(header, names)) for header in lines.fieldnames or ()]
+        columns = {header: column for header, column in headers if column}
+        if len(set(columns.values())) < sum(column is not None for _, column in headers):
             raise BadInput(file, "two columns mean the same", line=1)
-        if unread := [given for given, column in found if column is None and given.strip()]:
+        if unread := [header for header, column in headers if column is None and header.strip()]:
             note(f"{file.name}: columns that are not read: {', '.join(unread)}")
-        read = [
-            Row(rows.line_num, {columns[key]: (value or "").strip() for key, value in row.items() if key in columns})
-            for row in rows
+        rows = [
+            SourceRow(
+                lines.line_num, {columns[key]: (value or "").strip() for key, value in row.items() if key in columns}
+            )
+            for row in lines
         ]
-        for row in read:
-            if row.told.get("age") and row.age is None:
-                note(f"{file.name}:{row.line}: age is no number from 0 to 130, and is not told: {row.told['age']!r}")
-        return set(columns.values()), read
     except FileNotFoundError:
         raise BadInput(file, "there is no such table") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(file, f"cannot be read: {error}") from None
+    for row in rows:
+        if row.cells.get("age") and row.age is None:
+            note(f"{file.name}:{row.line}: age {row.cells['age']!r} is not a number from 0 to 130, and is left out")
+    return set(columns.values()), rows
 
 
-def _column(given: str | None, names: Mapping[str, Sequence[str]]) -> str | None:
-    plain = (given or "").strip().lower().replace(" ", "_").replace("-", "_")
-    return next((name for name, called in names.items() if plain in called), None)
+def _column(header: str | None, names: Mapping[str, Sequence[str]]) -> str | None:
+    folded = (header or "").strip().lower().replace(" ", "_").replace("-", "_")
+    return next((column for column, spellings in names.items() if folded in (column, *spellings)), None)

@@ -1,10 +1,8 @@
-"""Items: everything of a case set that people read. Every case is one, and every line of the queues in review/.
+"""The items of a case set that people read: every case, and every line of the queues in review/.
 
-Two levels, as ClinBench has it: students read all, physicians a share, drawn by seed in each queue. That share is read
-twice by people who do not see each other's verdict, as X-PCR has it (20%).
+There are two levels, as in ClinBench: students read all items, physicians a share, drawn by seed in each queue. That
+share is read twice by people who do not see each other's verdict, as in X-PCR (20%).
 """
-
-from __future__ import annotations
 
 import math
 from collections import Counter
@@ -14,16 +12,16 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from wardround.asking.options import seeded
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
+from wardround.core.random import seeded
 
 Level = Literal["student", "physician"]
 STUDENT: Level = "student"
 PHYSICIAN: Level = "physician"
 CASES = "cases"  # the queue of all cases of the set
 SHARE = 0.2
-DECIDE = {
+QUESTIONS = {
     CASES: "Are history, images, options and answer clear, complete and right? Is exactly one option right?",
     "burned-in": "Does an image show who, when or where in its pixels? Then leave the case out, or drop the image.",
     "text": "Does the text still tell who, when or where?",
@@ -31,13 +29,13 @@ DECIDE = {
     "history": "Does the history tell the diagnosis?",
     "options": "Is exactly one option right, and is each of the others plausible?",
 }
-OTHERWISE = "Is the case right as it stands, can it be made right, or has it to be left out?"
+DEFAULT_QUESTION = "Is the case right as it stands, can it be made right, or has it to be left out?"
 
 
-class Item(NamedTuple):
-    """One thing to decide. `shown` is the line of the queue; `levels` says who reads it, one entry a reading."""
+class ReviewItem(NamedTuple):
+    """One item. `shown` is the line of the queue; `levels` has one entry for each required reading."""
 
-    item: str  # QUEUE/CASE, with #2 and so on where a queue has several lines of a case
+    item: str  # QUEUE/CASE, with #2 and so on if a queue has several lines of a case
     queue: str
     case: str
     levels: tuple[Level, ...]
@@ -45,64 +43,64 @@ class Item(NamedTuple):
     shown: dict[str, Any]
 
     @property
-    def held(self) -> dict[str, Any] | None:
-        """The case that is kept out of the set until this is decided."""
+    def held_case(self) -> dict[str, Any] | None:
+        """The case that is kept out of the set until this is decided; None if it is in the set."""
         return self.shown.get("case")
 
     @property
-    def adds(self) -> dict[str, Any] | None:
-        """A question that its case gets if this is kept or edited."""
+    def added_question(self) -> dict[str, Any] | None:
+        """The question that is added to its case if this is kept or edited."""
         return self.shown.get("adds")
 
-    def added_to(self, case: dict[str, Any]) -> dict[str, Any]:
-        """The case with that question; as it is where there is none."""
-        return case if self.adds is None else case | {"questions": [*case["questions"], self.adds]}
+    def add_question(self, case: dict[str, Any]) -> dict[str, Any]:
+        """The case with the added question, if there is one."""
+        return case if self.added_question is None else case | {"questions": [*case["questions"], self.added_question]}
 
-    def lacking(self, read: Iterable[Level]) -> list[Level]:
-        """The levels at which it is still to be read; a physician may stand in for a student."""
-        left = list(self.levels)
-        for level in read:
-            fitting = level if level in left else STUDENT if level == PHYSICIAN else None
-            if fitting in left:
-                left.remove(fitting)
-        return left
+    def missing_levels(self, levels: Iterable[Level]) -> list[Level]:
+        """The levels at which readings are missing; a physician's reading may count as a student's."""
+        missing = list(self.levels)
+        for level in levels:
+            matching = level if level in missing else STUDENT if level == PHYSICIAN else None
+            if matching in missing:
+                missing.remove(matching)
+        return missing
 
-    def line(self, level: Level) -> dict[str, Any]:
-        """The item as it is handed out to somebody."""
-        told = {"item": self.item, "level": level, "case": self.case, "decide": self.decide}
-        return told | ({"shown": self.shown} if self.shown else {})
+    def to_line(self, level: Level) -> dict[str, Any]:
+        """The item as it is given to a reader."""
+        line = {"item": self.item, "level": level, "case": self.case, "decide": self.decide}
+        return line | ({"shown": self.shown} if self.shown else {})
 
 
-def items(cases: CaseSet, *, share: float = SHARE, seed: int = 0) -> list[Item]:
+def list_items(cases: CaseSet, *, share: float = SHARE, seed: int = 0) -> list[ReviewItem]:
     """The items of a set: its cases in their order, then the queues by name."""
     queues: dict[str, list[dict[str, Any]]] = {CASES: [{"id": id} for id in cases.ids]}
     for file in sorted((cases.folder / "review").glob("*.jsonl")):
         if file.stem == CASES:
-            raise BadInput(file, f"the name {CASES!r} is kept for the cases of the set")
-        queues[file.stem] = list(_lines(file))
-    return [item for name, lines in queues.items() for item in _queue(name, lines, share, seed)]
+            raise BadInput(file, f"the name {CASES!r} is reserved for the cases of the set")
+        queues[file.stem] = list(_read_lines(file))
+    return [item for name, lines in queues.items() for item in _queue_items(name, lines, share, seed)]
 
 
-def _queue(name: str, lines: list[dict[str, Any]], share: float, seed: int) -> Iterator[Item]:
-    twice = math.ceil(share * len(lines) - 1e-9)
-    drawn = set(seeded("double reading", name, seed).sample(range(len(lines)), twice))
-    seen: Counter[str] = Counter()
-    for place, line in enumerate(lines):
+def _queue_items(queue: str, lines: list[dict[str, Any]], share: float, seed: int) -> Iterator[ReviewItem]:
+    read_twice = math.ceil(share * len(lines) - 1e-9)
+    drawn = set(seeded("double reading", queue, seed).sample(range(len(lines)), read_twice))
+    lines_of_case: Counter[str] = Counter()
+    for index, line in enumerate(lines):
         case = str(line["id"])
-        seen[case] += 1
-        number = f"#{seen[case]}" if seen[case] > 1 else ""
+        lines_of_case[case] += 1
+        number = f"#{lines_of_case[case]}" if lines_of_case[case] > 1 else ""
         first: Level = PHYSICIAN if line.get("level") == PHYSICIAN else STUDENT
-        levels: tuple[Level, ...] = (first, PHYSICIAN) if place in drawn else (first,)
-        decide = line.get("decide") or DECIDE.get(name, OTHERWISE)
-        yield Item(f"{name}/{case}{number}", name, case, levels, decide, {} if name == CASES else line)
+        levels: tuple[Level, ...] = (first, PHYSICIAN) if index in drawn else (first,)
+        question = line.get("decide") or QUESTIONS.get(queue, DEFAULT_QUESTION)
+        yield ReviewItem(f"{queue}/{case}{number}", queue, case, levels, question, {} if queue == CASES else line)
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def _read_lines(file: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         try:
-            told = orjson.loads(line)
+            entry = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             raise BadInput(file, f"is not JSON: {error}", line=number) from None
-        if not isinstance(told, dict) or "id" not in told:
+        if not isinstance(entry, dict) or "id" not in entry:
             raise BadInput(file, "expected an object with an id", line=number)
-        yield told
+        yield entry

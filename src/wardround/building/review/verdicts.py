@@ -1,4 +1,4 @@
-"""Verdicts: what people said of items, one a line; from the desk or from any program that writes the format."""
+"""The verdicts of reviewers on items, one per line, from the desk or any other program."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from wardround.building.review.items import Level
 from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.errors import BadInput
-from wardround.core.field_errors import complaints, not_json
+from wardround.core.field_errors import describe_json_error, list_errors
+from wardround.core.toml_table import StrictTable
 
 KEEP, EDIT, DISCARD = "keep", "edit", "discard"
-SAYINGS = (KEEP, EDIT, DISCARD)
+VERDICTS = (KEEP, EDIT, DISCARD)
 
 
-class Verdict(BaseModel):
-    """One line. `edits` are new values by field; only `edit` has them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class ReviewVerdict(StrictTable):
+    """One line. `edits` are new values by field, for the verdict `edit` only."""
 
     item: str = Field(min_length=1)
     reviewer: str = Field(min_length=1)
@@ -34,42 +33,42 @@ class Verdict(BaseModel):
     _line: int = PrivateAttr(default=0)
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Verdict:
+    def _check(self) -> ReviewVerdict:
         if (self.verdict == EDIT) != bool(self.edits):
-            raise ValueError("edits belong to the verdict edit, and it to them")
+            raise ValueError("the verdict edit needs edits, and the others have none")
         try:
             moment = datetime.fromisoformat(self.time)
         except ValueError:
-            raise ValueError(f"time is like 2026-03-01T14:05:00Z, not {self.time!r}") from None
+            raise ValueError(f"time is {self.time!r}; expected one like 2026-03-01T14:05:00Z") from None
         if moment.tzinfo is None:
-            raise ValueError(f"time needs its zone, like 2026-03-01T14:05:00Z, not {self.time!r}")
+            raise ValueError(f"time is {self.time!r}, without a zone; expected one like 2026-03-01T14:05:00Z")
         return self
 
     @property
     def moment(self) -> datetime:
         return datetime.fromisoformat(self.time)
 
-    def wrong(self, message: str, field: str | None = None) -> BadInput:
-        """What is wrong with this verdict, with its file and line."""
+    def error(self, message: str, field: str | None = None) -> BadInput:
+        """An error with the verdict's file and line."""
         return BadInput(self._file, message, line=self._line, field=field)
 
 
-def read_verdicts(files: Iterable[Path], known: Collection[str]) -> list[Verdict]:
-    """All verdicts, by item, time and reviewer; of two by one reviewer on one item the later. `known`: the items."""
-    last: dict[tuple[str, str], Verdict] = {}
+def read_verdicts(files: Iterable[Path], item_ids: Collection[str]) -> list[ReviewVerdict]:
+    """All verdicts by item, time and reviewer; of two by one reviewer on one item the later."""
+    last: dict[tuple[str, str], ReviewVerdict] = {}
     for file in files:
         for verdict in _read(file):
-            if verdict.item not in known:
-                raise verdict.wrong(f"the set has no item {verdict.item!r}", "item")
+            if verdict.item not in item_ids:
+                raise verdict.error(f"the set has no item {verdict.item!r}", "item")
             before = last.get((verdict.item, verdict.reviewer))
             if before is None or before.moment < verdict.moment:
                 last[verdict.item, verdict.reviewer] = verdict
             elif before.moment == verdict.moment and before.model_dump() != verdict.model_dump():
-                raise verdict.wrong(f"{verdict.reviewer!r} said something else of {verdict.item!r} at the same time")
-    return sorted(last.values(), key=lambda each: (each.item, each.moment, each.reviewer))
+                raise verdict.error(f"{verdict.reviewer!r} gave another verdict on {verdict.item!r} at the same time")
+    return sorted(last.values(), key=lambda verdict: (verdict.item, verdict.moment, verdict.reviewer))
 
 
-def _read(file: Path) -> Iterable[Verdict]:
+def _read(file: Path) -> Iterable[ReviewVerdict]:
     try:
         lines = file.read_bytes().removeprefix(BYTE_ORDER_MARK).splitlines()
     except OSError as error:
@@ -78,11 +77,11 @@ def _read(file: Path) -> Iterable[Verdict]:
         if not line.strip():
             continue
         try:
-            verdict = Verdict.model_validate_json(line, strict=True)
+            verdict = ReviewVerdict.model_validate_json(line, strict=True)
         except ValidationError as error:
-            field, message = complaints(error)[0]
+            field, message = list_errors(error)[0]
             raise BadInput(file, message, line=number, field=field) from None
         except ValueError as error:
-            raise BadInput(file, not_json(error), line=number) from None
+            raise BadInput(file, describe_json_error(error), line=number) from None
         verdict._file, verdict._line = file, number
         yield verdict

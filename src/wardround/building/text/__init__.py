@@ -1,1 +1,1 @@
-"""Text of a source: near-duplicates, phrases that reveal the diagnosis, modality words."""
+"""Texts of a source: phrases that reveal the diagnosis, modality words."""

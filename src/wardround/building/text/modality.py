@@ -1,11 +1,9 @@
-"""Which modality an image is, by the words of its caption. Words: our choice."""
-
-from __future__ import annotations
+"""The modality of an image by the words of its caption. Words: our choice."""
 
 import re
 from collections.abc import Iterable
 
-# the first that is named counts, at one place the first of the table; PET is not told apart from PET/CT
+# the first match in the text counts, then the first of the table; PET and PET/CT are not distinguished
 WORDS = {
     "PET": r"pet|positron emission|fdg|scintigra\w*|spect",
     "CT": r"ct|cta|hrct|cbct|msct|computed tomograph\w*|computerised tomograph\w*|computerized tomograph\w*",
@@ -21,18 +19,18 @@ WORDS = {
     "ECG": r"ecg|ekg|electrocardiogra\w*",
     "Photograph": r"photogra\w*|clinical image|clinical picture|intraoperative|gross",
 }
-_NAMED = re.compile("|".join(rf"(?P<m{place}>\b(?:{words})\b)" for place, words in enumerate(WORDS.values())), re.I)
+_NAMED = re.compile("|".join(rf"(?P<m{index}>\b(?:{words})\b)" for index, words in enumerate(WORDS.values())), re.I)
 _IS_THE_PRONOUN = re.compile(r"\bus\b")  # "ultrasound" is US only in capitals
 _NAMES = list(WORDS)
 
 
 def modalities_in(text: str) -> list[str]:
     """The modalities that a text names, in its order."""
-    told = _IS_THE_PRONOUN.sub(" ", text)
-    found = (_NAMES[int(match.lastgroup[1:])] for match in _NAMED.finditer(told) if match.lastgroup)
-    return list(dict.fromkeys(found))
+    text = _IS_THE_PRONOUN.sub(" ", text)
+    names = (_NAMES[int(match.lastgroup[1:])] for match in _NAMED.finditer(text) if match.lastgroup)
+    return list(dict.fromkeys(names))
 
 
 def modality_of(texts: Iterable[str]) -> str | None:
-    """The modality that the first of these texts names that names any."""
-    return next((named[0] for text in texts if (named := modalities_in(text))), None)
+    """The first modality named in the first text that names any."""
+    return next((modalities[0] for text in texts if (modalities := modalities_in(text))), None)

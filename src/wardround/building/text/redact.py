@@ -1,22 +1,20 @@
-"""Phrases that reveal the diagnosis are cut out of a text. How much is cut around a name: our choice.
+"""Removes phrases that reveal the diagnosis from a text. How much is removed around a name: our choice.
 
-A clause (between commas, semicolons, colons, brackets and dashes) that names the diagnosis goes; where it says before
-the name what is seen ("a mass with calcification, consistent with X"; "rim enhancement suggesting X"), that part stays.
-A sentence goes where the words of the name are spread over its clauses, where too little of it would be left, and where
-it tells what pathology or follow-up confirmed.
+A clause (between commas, semicolons, colons, brackets and dashes) that names the diagnosis is removed; if it describes
+findings before the name ("a mass with calcification, consistent with X"; "rim enhancement suggesting X"), that part
+stays. A whole sentence is removed if the words of the name are spread over its clauses, if too little of it would be
+left, or if it says what pathology or follow-up confirmed.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from wardround.building.audit.mentions import as_text, mentioned
-from wardround.marking.evidence.document import sentences
-from wardround.marking.judges.lexical_judge import content, tokens
+from wardround.building.audit.mentions import find_mention, split_words
+from wardround.core.names import content_words, normalized_words
+from wardround.marking.evidence.document import split_sentences
 
-FEWEST_WORDS = 3  # of a clause or sentence that is worth keeping
+MIN_WORDS = 3  # of a clause or sentence worth keeping
 _BETWEEN = re.compile(r"(\s*[;,:()\[\]–—]\s*|\s+-\s+)")
 _LEADING = re.compile(
     r"[\s,]*\b(?:(?:a|the|all)\s+)?(?:(?:these|this|which|that|it)\s+)?(?:findings?|features?|appearances?|pattern)?\s*"
@@ -33,56 +31,56 @@ _CONFIRMED = re.compile(
 )
 
 
-class Cut(NamedTuple):
-    """What is left of a text, and what was cut."""
+class Redaction(NamedTuple):
+    """The text that is left, and the sentences that were changed or removed."""
 
     text: str
-    cut: list[str]
+    removed: list[str]
 
 
-def without_diagnosis(text: str, names: Sequence[str]) -> Cut:
+def redact_diagnosis(text: str, names: Sequence[str]) -> Redaction:
     """A text without the phrases that reveal the diagnosis under any of these names."""
-    kept, cut = [], []
+    paragraphs, removed = [], []
     for paragraph in text.split("\n"):
-        left = []
-        for sentence in sentences(paragraph):
-            stays = _sentence(sentence.strip(), names)
-            if stays != sentence.strip():
-                cut.append(sentence.strip())
-            if stays:
-                left.append(stays)
-        if left:
-            kept.append(" ".join(left))
-    return Cut("\n".join(kept), cut)
+        remaining = []
+        for sentence in map(str.strip, split_sentences(paragraph)):
+            redacted = _redact_sentence(sentence, names)
+            if redacted != sentence:
+                removed.append(sentence)
+            if redacted:
+                remaining.append(redacted)
+        if remaining:
+            paragraphs.append(" ".join(remaining))
+    return Redaction("\n".join(paragraphs), removed)
 
 
-def reveals(text: str, names: Iterable[str]) -> str | None:
-    """The first of these names that a text gives away."""
-    read = as_text(text)
-    return next((name for name in names if mentioned(name, read)), None)
+def find_revealed_name(text: str, names: Iterable[str]) -> str | None:
+    """The first of these names that a text reveals."""
+    words = split_words(text)
+    return next((name for name in names if find_mention(name, words)), None)
 
 
-def _sentence(sentence: str, names: Sequence[str]) -> str:
+def _redact_sentence(sentence: str, names: Sequence[str]) -> str:
     if _CONFIRMED.search(sentence):
         return ""
-    if not reveals(sentence, names):
+    if not find_revealed_name(sentence, names):
         return sentence
-    pieces = _BETWEEN.split(sentence)
-    for place in range(0, len(pieces), 2):
-        if reveals(pieces[place], names):
-            pieces[place] = _before_the_name(pieces[place], names)
-    left = _tidy("".join(pieces))
-    return "" if reveals(left, names) or len(content(left)) < FEWEST_WORDS else left
+    clauses = _BETWEEN.split(sentence)
+    for index in range(0, len(clauses), 2):
+        if find_revealed_name(clauses[index], names):
+            clauses[index] = _before_the_name(clauses[index], names)
+    redacted = _tidy("".join(clauses))
+    return "" if find_revealed_name(redacted, names) or len(content_words(redacted)) < MIN_WORDS else redacted
 
 
 def _before_the_name(clause: str, names: Sequence[str]) -> str:
-    """What a clause says before it leads over to the name; nothing if it does not."""
-    stays = _LEADING.sub("", clause)
-    return "" if reveals(stays, names) or len(tokens(stays)) < FEWEST_WORDS else stays
+    """The part of a clause before it leads over to the name; empty if there is none."""
+    start = _LEADING.sub("", clause)
+    return "" if find_revealed_name(start, names) or len(normalized_words(start)) < MIN_WORDS else start
 
 
 def _tidy(sentence: str) -> str:
-    """A sentence without empty brackets and marks that follow each other."""
+    """A sentence without empty brackets and repeated punctuation."""
     text = re.sub(r"[(\[]\s*[)\]]", "", sentence)
     text = re.sub(r"\s*[,;:–—-](?:\s*[,;:–—])+\s*", ", ", text)
     text = re.sub(r"^[\s,;:–—)\]]+|[\s,;:–—(\[]+(?=[.!?]?$)", "", text)

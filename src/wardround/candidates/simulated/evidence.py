@@ -1,10 +1,7 @@
-"""What a simulated respondent makes of the literature in an Ask: it believes what it reads there, and nothing else.
+"""How a simulated respondent reads the literature in an Ask.
 
-Its way of reading is crude on purpose, and not that of marking: a clause that holds a name and no word of denial
-affirms it.
+The rule is crude on purpose, and not that of marking: a clause that contains a name and no word of denial affirms it.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Sequence
@@ -12,7 +9,7 @@ from collections.abc import Sequence
 from wardround.candidates.candidate import Request
 from wardround.core.ask import Message
 
-WORDS = 12  # of the history, that it searches with
+QUERY_WORDS = 12
 _FENCED = re.compile(r"^--- literature (\w+) ---$(.*?)^--- end of literature \1 ---$", re.M | re.S)
 _CLAUSE = re.compile(r"[.;!?]\s|\n|,? (?:but|however)\b", re.I)
 _DENYING = re.compile(
@@ -21,33 +18,33 @@ _DENYING = re.compile(
 
 
 def literature(messages: Sequence[Message]) -> str:
-    """All that stands between fences in what was said to the respondent."""
-    said = [part for message in messages if message.role != "assistant" for part in message.parts]
-    return "\n".join(found[2] for text in said if isinstance(text, str) for found in _FENCED.finditer(text))
+    """The fenced literature in the messages to the respondent."""
+    parts = [part for message in messages if message.role != "assistant" for part in message.parts]
+    return "\n".join(match[2] for part in parts if isinstance(part, str) for match in _FENCED.finditer(part))
 
 
-def affirmed(text: str) -> list[str]:
-    """The clauses of a text that deny nothing, in small letters."""
+def affirming_clauses(text: str) -> list[str]:
+    """The clauses of a text without a word of denial, in lower case."""
     return [clause.casefold() for clause in _CLAUSE.split(text) if not _DENYING.search(clause)]
 
 
 def first_named(clauses: Sequence[str], diagnoses: Sequence[str]) -> str | None:
     """The diagnosis that is named first."""
     for clause in clauses:
-        found = [(place.start(), name) for name in diagnoses if (place := _place(name, clause))]
-        if found:
-            return min(found)[1]
+        mentions = [(match.start(), name) for name in diagnoses if (match := _find_name(name, clause))]
+        if mentions:
+            return min(mentions)[1]
     return None
 
 
-def _place(name: str, clause: str) -> re.Match[str] | None:
+def _find_name(name: str, clause: str) -> re.Match[str] | None:
     return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", clause)
 
 
-def on_the_way(request: Request) -> str:
-    """A turn before the answer: it searches once with the first words of the history, and then has enough."""
+def intermediate_reply(request: Request) -> str:
+    """The reply to an intermediate turn: one search with the first words of the history, then the end of the search."""
     case = request.case
-    told = " ".join((case.history or case.findings or request.question.prompt).split()[:WORDS])
+    query = " ".join((case.history or case.findings or request.question.prompt).split()[:QUERY_WORDS])
     if request.condition.evidence != "agent":
-        return told
-    return f"SEARCH: {told}" if len(request.ask.messages) == 1 else "FINISH"
+        return query
+    return f"SEARCH: {query}" if len(request.ask.messages) == 1 else "FINISH"

@@ -1,4 +1,4 @@
-"""Images made sendable: the recipe that an Ask names, and the pure function that follows it."""
+"""Images prepared for sending: the recipe that an Ask names, and the pure function that follows it."""
 
 from wardround.cases.images.recipe import recipe_for
 from wardround.cases.images.render import pixels, render

@@ -1,15 +1,15 @@
-"""The recipe of an image: what is done to make it sendable, said by rule, so that no file is opened for it.
+"""The recipe of an image: the steps that prepare it for sending, by rule, so that no file is opened for it.
 
 | step | parameters | what it does |
 |---|---|---|
-| orient | rule exif | turns a photograph upright as its EXIF says |
-| frame | rule first | takes the first frame where the case names none |
-| slice | axis; rule middle | takes one slice of a volume; the middle one where the case names none |
-| flatten | over black | puts what is transparent on black, the background of medical images |
-| window | center, width; or a rule | makes stored values 8-bit greys; the rules are told in window.py |
+| orient | rule exif | turns a photograph upright by its EXIF |
+| frame | rule first | takes the first frame if the case names none |
+| slice | axis; rule middle | takes one slice of a volume; the middle one if the case names none |
+| flatten | over black | composes transparent images on black, the background of medical images |
+| window | center, width; or a rule | maps stored values to 8-bit greys; window.py has the rules |
 | blank | | replaces every pixel by mid-grey |
-| fit | pixels | shrinks to a pixel budget, keeps the aspect, never enlarges |
-| encode | format, quality | PNG; JPEG (4:4:4) where the file's name says that it was a JPEG already |
+| fit | pixels | shrinks to a pixel budget, keeps the aspect ratio, never enlarges |
+| encode | format, quality | PNG; JPEG (4:4:4) if the file's name is that of a JPEG |
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NIFTI_SUFFIXES = (".nii", ".nii.gz")
 
 
 def kind_of(path: str) -> Kind:
-    """What a file is, by its name. DICOM files often have no suffix, so DICOM is what nothing else is."""
+    """The kind of a file by its name. DICOM files often have no suffix, so all other names are DICOM."""
     name = path.lower()
     if name.endswith(RASTER_SUFFIXES):
         return "raster"
@@ -49,12 +49,12 @@ def kind_of(path: str) -> Kind:
 
 
 def recipe_for(image: Image, *, blank: bool = False, pixels: int = PIXEL_BUDGET) -> tuple[Step, ...]:
-    """The steps for an image as the case names it; `frame` is not among them where the case gives it."""
+    """The steps for an image of a case; a frame that the case gives is not among them."""
     kind = kind_of(image.path)
     steps: list[tuple[str, dict[str, Any]]] = []
     if kind == "nifti":
-        middle = {"rule": "middle"} if image.frame is None else {}
-        steps.append(("slice", {"axis": 2 if image.axis is None else image.axis, **middle}))
+        rule = {"rule": "middle"} if image.frame is None else {}
+        steps.append(("slice", {"axis": 2 if image.axis is None else image.axis, **rule}))
     elif image.frame is None:
         steps.append(("frame", {"rule": "first"}))
     if kind == "raster":
@@ -62,9 +62,9 @@ def recipe_for(image: Image, *, blank: bool = False, pixels: int = PIXEL_BUDGET)
     steps.append(("window", _window(image, kind)))
     if blank:
         steps.append(("blank", {}))
-    jpeg = image.path.lower().endswith(JPEG_SUFFIXES)
+    is_jpeg = image.path.lower().endswith(JPEG_SUFFIXES)
     steps.append(("fit", {"pixels": pixels}))
-    steps.append(("encode", {"format": "jpeg", "quality": 95} if jpeg else {"format": "png"}))
+    steps.append(("encode", {"format": "jpeg", "quality": 95} if is_jpeg else {"format": "png"}))
     return tuple((name, parameters, VERSIONS[name]) for name, parameters in steps)
 
 

@@ -1,6 +1,4 @@
-"""An image file and a recipe become the bytes that are sent: a pure function, run in worker processes."""
-
-from __future__ import annotations
+"""Renders an image file by its recipe to the bytes that are sent: a pure function, run in worker processes."""
 
 import base64
 import hashlib
@@ -12,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from wardround.cases.encoded import Encoded
-from wardround.cases.images.png import png
+from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.png import encode_png
 from wardround.cases.images.raster import raster_pixels
 from wardround.cases.images.recipe import MID_GREY, VERSIONS, kind_of
 from wardround.cases.images.window import Pixels, Values
@@ -21,63 +19,67 @@ from wardround.core.ask import Step
 from wardround.core.errors import BadInput, WardroundError
 
 
-class Altered(Protocol):
-    """What is done to an image between reading and sending it: to Hounsfield units, and to what is shown of it."""
+class PixelRenderer(Protocol):
+    """Changes an image between reading and sending: in Hounsfield units, and as it is displayed."""
 
-    def hounsfield(self, values: Values) -> Values: ...
+    def render_hounsfield(self, values: Values) -> Values: ...
 
-    def shown(self, pixels: Pixels) -> Pixels: ...
-
-
-def render(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Encoded:
-    """The image as it is sent. Nothing of the file but its pixels is in it."""
-    return encoded(pixels(path, frame, recipe, altered), **_parameters(recipe)["encode"])
+    def render_display(self, pixels: Pixels) -> Pixels: ...
 
 
-def encoded(shown: Pixels, format: str, quality: int = 95) -> Encoded:
-    """Pixels as they are sent; the quality is that of JPEG."""
-    data = _jpeg(shown, quality) if format == "jpeg" else png(shown)
-    return Encoded(
+def render(
+    path: Path | str, frame: int | None, recipe: tuple[Step, ...], renderer: PixelRenderer | None = None
+) -> EncodedImage:
+    """The image as it is sent: pixels only, no metadata."""
+    return encode_pixels(pixels(path, frame, recipe, renderer), **_parameters(recipe)["encode"])
+
+
+def encode_pixels(pixels: Pixels, format: str, quality: int = 95) -> EncodedImage:
+    """Pixels as they are sent; `quality` is for JPEG."""
+    data = _jpeg(pixels, quality) if format == "jpeg" else encode_png(pixels)
+    return EncodedImage(
         base64=base64.b64encode(data),
         media_type=f"image/{format}",
         sha256=hashlib.sha256(data).hexdigest(),
-        width=shown.shape[1],
-        height=shown.shape[0],
+        width=pixels.shape[1],
+        height=pixels.shape[0],
     )
 
 
-def _jpeg(shown: Pixels, quality: int) -> bytes:
-    held = io.BytesIO()
-    Image.fromarray(shown).save(held, "JPEG", quality=quality, subsampling=0)
-    return held.getvalue()
+def _jpeg(pixels: Pixels, quality: int) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=quality, subsampling=0)
+    return file.getvalue()
 
 
-def pixels(path: Path | str, frame: int | None, recipe: tuple[Step, ...], altered: Altered | None = None) -> Pixels:
-    """The image before it is encoded: (h, w) grey or (h, w, 3) RGB. A file that cannot be shown: BadInput."""
+def pixels(
+    path: Path | str, frame: int | None, recipe: tuple[Step, ...], renderer: PixelRenderer | None = None
+) -> Pixels:
+    """The image before it is encoded: (h, w) grey or (h, w, 3) RGB. BadInput if the file cannot be shown."""
     path = Path(path)
     steps = _parameters(recipe)
     try:
-        shown = _read(path, frame, steps, altered)
+        shown = _read(path, frame, steps, renderer)
     except WardroundError:
         raise
     except FileNotFoundError:
         raise BadInput(path, "there is no such file") from None
-    except Exception as error:  # decoders raise whatever they like about a broken file
+    except Exception as error:  # decoders raise anything on a broken file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise BadInput(path, f"cannot be decoded: {reason}"[:300]) from None
-    if altered is not None:
-        shown = altered.shown(shown)
+    if renderer is not None:
+        shown = renderer.render_display(shown)
     if "blank" in steps:
         shown = np.full_like(shown, MID_GREY)
-    return _fitted(shown, steps["fit"]["pixels"]) if "fit" in steps else shown
+    return _fit(shown, steps["fit"]["pixels"]) if "fit" in steps else shown
 
 
-def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]], altered: Altered | None) -> Pixels:
+def _read(path: Path, frame: int | None, steps: dict[str, dict[str, Any]], renderer: PixelRenderer | None) -> Pixels:
     kind = kind_of(path.name)
     if kind == "raster":
         return raster_pixels(path, frame, steps["window"])
-    hounsfield = altered.hounsfield if altered else None
-    # only imported where they are needed: a worker that reads photographs starts in half the time
+    hounsfield = renderer.render_hounsfield if renderer else None
+    # imported on demand: a worker that reads photographs starts in half the time
     if kind == "nifti":
         from wardround.cases.images.nifti import nifti_pixels
 
@@ -94,8 +96,8 @@ def _parameters(recipe: tuple[Step, ...]) -> dict[str, dict[str, Any]]:
     return {name: parameters for name, parameters, _ in recipe}
 
 
-def _fitted(shown: Pixels, budget: int) -> Pixels:
-    """Shrunk to the pixel budget with its aspect kept; never enlarged."""
+def _fit(shown: Pixels, budget: int) -> Pixels:
+    """Shrunk to the pixel budget; the aspect ratio is kept."""
     height, width = shown.shape[:2]
     if height * width <= budget:
         return shown

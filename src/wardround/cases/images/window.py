@@ -1,14 +1,13 @@
-"""Stored values become 8-bit greys: by a window, by the declared depth, or by percentiles.
+"""Maps stored values to 8-bit greys: by a window, by the declared depth, or by percentiles.
 
-Our rules where no window is given:
+Our rules if no window is given:
 - CT in Hounsfield units: centre 40, width 400 (soft tissue).
-- Whole numbers of a PNG or TIFF with more than 8 bits: by the depth in use, the smallest of 8, 10, 12, 14 and
-  16 bits that holds the largest value, so that 12-bit data in 16-bit files is not black.
+- Integers of a PNG or TIFF with more than 8 bits: by the depth in use, the smallest of 8, 10, 12, 14 and 16 bits that
+  fits the largest value, so that 12-bit data in 16-bit files is not black.
 - Everything else (MR, floating point, negative values): percentiles 1 to 99 become black to white.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,48 +15,54 @@ from numpy.typing import NDArray
 
 Values = NDArray[Any]
 Pixels = NDArray[np.uint8]
+ChangeValues = Callable[[Values], Values]
 
 CT_WINDOW = (40.0, 400.0)
 DEPTHS = (8, 10, 12, 14, 16)
 
 
-def to_bytes(fraction: Values) -> Pixels:
-    """0 to 1 as 0 to 255, rounded; what is not a number is black."""
+def to_uint8(fraction: Values) -> Pixels:
+    """0 to 1 as 0 to 255, rounded; NaN is black."""
     clipped = np.clip(np.nan_to_num(fraction, nan=0.0), 0.0, 1.0)
     greys: Pixels = np.rint(clipped * 255.0).astype(np.uint8)
     return greys
 
 
-def windowed(values: Values, center: float, width: float, function: str = "LINEAR_EXACT") -> Pixels:
+def apply_window(values: Values, center: float, width: float, function: str = "LINEAR_EXACT") -> Pixels:
     """A window as DICOM defines it (PS3.3 C.11.2.1.2 and C.11.2.1.3)."""
     values = values.astype(np.float64)
     if function == "SIGMOID":
-        with np.errstate(over="ignore"):  # far below the window exp is infinite and the grey 0, as it should be
-            return to_bytes(1.0 / (1.0 + np.exp(-4.0 * (values - center) / width)))
+        with np.errstate(over="ignore"):  # far below the window exp is infinite and the grey rightly 0
+            return to_uint8(1.0 / (1.0 + np.exp(-4.0 * (values - center) / width)))
     if function == "LINEAR":
         center, width = center - 0.5, width - 1.0
     if width <= 0:
-        return to_bytes(values > center)
-    return to_bytes((values - center) / width + 0.5)
+        return to_uint8(values > center)
+    return to_uint8((values - center) / width + 0.5)
 
 
-def by_depth(values: Values) -> Pixels:
-    """Whole numbers by the depth in use; other values by percentiles."""
-    if values.dtype.kind not in "ui" or values.min(initial=0) < 0 or values.max(initial=0) >= 2 ** DEPTHS[-1]:
-        return by_percentiles(values)
-    depth = next(depth for depth in DEPTHS if values.max(initial=0) < 2**depth)
-    return to_bytes(values / (2.0**depth - 1.0))
+def white_value(values: Values) -> float | None:
+    """The largest integer of the depth in use; None for values that are not integers from 0 of up to 16 bits."""
+    if values.dtype.kind not in "ui" or values.min(initial=0) < 0:
+        return None
+    return next((2.0**depth - 1.0 for depth in DEPTHS if values.max(initial=0) < 2**depth), None)
 
 
-def by_percentiles(values: Values, counted: NDArray[np.bool_] | None = None) -> Pixels:
-    """Percentiles 1 to 99 become black to white; they are taken over what is `counted`."""
+def scale_by_depth(values: Values) -> Pixels:
+    """Integers by the depth in use; other values by percentiles."""
+    white = white_value(values)
+    return scale_by_percentiles(values) if white is None else to_uint8(values / white)
+
+
+def scale_by_percentiles(values: Values, mask: NDArray[np.bool_] | None = None) -> Pixels:
+    """Percentiles 1 to 99 become black to white; they are taken over the values in the mask."""
     values = values.astype(np.float64)
-    kept = np.isfinite(values) if counted is None else np.isfinite(values) & counted
-    if not kept.any():
+    chosen = np.isfinite(values) if mask is None else np.isfinite(values) & mask
+    if not chosen.any():
         return np.zeros(values.shape, np.uint8)
-    low, high = np.percentile(values[kept], (1.0, 99.0))
-    if high <= low:  # nearly all of one value: a mask, a drawing
-        low, high = values[kept].min(), values[kept].max()
+    low, high = np.percentile(values[chosen], (1.0, 99.0))
+    if high <= low:  # nearly all values are equal: a mask, a drawing
+        low, high = values[chosen].min(), values[chosen].max()
     if high <= low:
         return np.zeros(values.shape, np.uint8)
-    return to_bytes((values - low) / (high - low))
+    return to_uint8((values - low) / (high - low))

@@ -1,11 +1,13 @@
-"""Readers: one per layout in which cases are published. A reader makes a Source of a folder."""
+"""Readers: one per layout in which cases are published. A reader makes a CaseSource of a file or folder.
 
-from __future__ import annotations
+A plug-in adds a layout with an entry point of the group `wardround.readers`, or with the decorator
+`wardround.plugins.reader`: a function from the source's path to a CaseSource, named as users type it after `--from`.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from wardround.cases.readers.clinbench import read_clinbench
 from wardround.cases.readers.cure import read_cure
@@ -21,21 +23,27 @@ from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image
 from wardround.core.errors import Problem, WardroundError
+from wardround.plugins import Plugin, extensions
 
 
-class Source(Protocol):
-    """Cases as a layout holds them: what cannot be used is in `problems`, the rest comes by iteration."""
+class CaseSource(Protocol):
+    """What a reader returns: the usable cases by iteration, and the problems of the records that cannot be used.
+
+    A reader raises `wardround.core.errors.BadInput` if the source has no usable case.
+    """
 
     problems: list[Problem]
 
-    def __iter__(self) -> Iterator[Case]: ...
+    def __iter__(self) -> Iterator[Case]:
+        """The cases, the same each time; `image.path` is a path in the case set that will be written."""
+        ...
 
-    def copy_image(self, image: Image, there: Path) -> None:
-        """Writes the file of an image; `image.path` is where the case set will have it, not where the layout has it."""
+    def copy_image(self, image: Image, target: Path, /) -> None:
+        """Writes the file of an image of a case to `target`."""
         ...
 
 
-Reader = Callable[[Path], Source]
+Reader = Callable[[Path], CaseSource]
 
 READERS: dict[str, Reader] = {
     "wardround": CaseSet.open,
@@ -54,11 +62,21 @@ READERS: dict[str, Reader] = {
 
 
 def reader_for(layout: str, fields: Path | None = None) -> Reader:
-    """The reader of a layout by its name; `fields` says what rows call their fields, where names are not fixed."""
-    if layout not in READERS:
-        raise WardroundError(f"unknown layout {layout!r}; the layouts are {', '.join(sorted(READERS))}")
-    if fields is None:
-        return READERS[layout]
-    if layout != "xpcr":
-        raise WardroundError(f"the names of {layout}'s fields are fixed: a field map is read with the layout xpcr only")
-    return partial(read_xpcr, fields=fields)
+    """The reader of a layout, built in or of a plug-in; `fields`: a field map, if its names are not fixed (xpcr)."""
+    plugins = _plugins()
+    if layout not in READERS and layout not in plugins:
+        layouts = ", ".join(sorted([*READERS, *plugins]))
+        raise WardroundError(f"unknown layout {layout!r}; the layouts are {layouts}")
+    if fields is not None and layout != "xpcr":
+        raise WardroundError(f"the field names of {layout} are fixed; a field map works with the layout xpcr only")
+    if layout in plugins:
+        return cast(Reader, plugins[layout].load())
+    return READERS[layout] if fields is None else partial(read_xpcr, fields=fields)
+
+
+def _plugins() -> dict[str, Plugin]:
+    plugins = dict(extensions("readers"))
+    for name in plugins:
+        if name in READERS:
+            raise WardroundError(f"the plug-in {plugins[name].origin} has a reader {name!r}, a built-in layout's name")
+    return plugins

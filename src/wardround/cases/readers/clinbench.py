@@ -1,12 +1,10 @@
-"""ClinBench's records: {"id", "question_stem", "options", "answer"}, with "image" where a case is told with images.
+"""ClinBench's records: {"id", "question_stem", "options", "answer"}, and "image" in a multimodal record.
 
-JSON or JSONL, one record a file or many, images beside them or in a folder `images`. Records of the same id, be it
-told as ClinBench-text-00001 and ClinBench-mm-00001, are one case with two tellings. A record is the telling that its
-id or its file's name says (text; mm, multimodal), else the one with images if it has any. `specialty` and `rare` (or
-a tag) are read where a record has them; the paper's own template names neither.
+JSON or JSONL, one record per file or many, images beside the file or in a folder `images`. Records with the same id
+(ClinBench-text-00001 and ClinBench-mm-00001 are the same) are one case with two tellings. A record's telling is the one
+that its id or its file's name says (text; mm, multimodal), else multimodal if it has images. `specialty` and `rare` (or
+a tag) are read if a record has them; the paper's own template has neither.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -14,16 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from wardround.cases.readers.tables.case_collector import Gathered, Place, files_of, given
-from wardround.cases.readers.tables.choices import plain
-from wardround.cases.readers.tables.image_cell import inside
-from wardround.cases.readers.tables.json_file import Told, json_records, jsonl_records, text
-from wardround.cases.readers.tables.option_lists import gold_of, options_of, printed
-from wardround.core.case import Case
+from wardround.cases.readers.tables.case_collector import CaseCollector, RecordPlace
+from wardround.cases.readers.tables.image_cell import path_inside
+from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord, read_records, required_text
+from wardround.cases.readers.tables.option_lists import gold_index, parse_options, parse_printed
+from wardround.cases.readers.tables.source_files import find_files_by_suffix, first_file
+from wardround.core.case import Case, drop_empty
 from wardround.core.errors import BadInput
+from wardround.core.text import fold
 
 QUESTION = "What is the most likely primary diagnosis for this patient?"
-FEWEST = 6  # options of a question
+MIN_OPTIONS = 6
 SPECIALTIES = {
     "GH": "Gastroenterology and Hematology",
     "Surg": "Surgery",
@@ -42,130 +41,130 @@ READ = {"id", "question_stem", "options", "answer", "image", "specialty", "rare"
 NAMES = {"questions[0]": "options", "tellings": "image"}
 RARE = {"rare": "rare", "true": "rare", "yes": "rare", "1": "rare"}
 RARE |= dict.fromkeys(("non-rare", "nonrare", "not rare", "common", "false", "no", "0"), "non-rare")
-Way = Literal["text", "multimodal"]
-_WAY = re.compile(r"(?<![a-z])(text|mm|multimodal|check)(?![a-z])[-_ ]?", re.IGNORECASE)
-_ASKED = re.compile(r"(?:^|(?<=[\s.!?:]))((?:which|what)\b[^?\n]*\?(?:\s*please\b[^?\n]*)?)\s*\Z", re.IGNORECASE)
+TellingName = Literal["text", "multimodal"]
+_TELLING = re.compile(r"(?<![a-z])(text|mm|multimodal|check)(?![a-z])[-_ ]?", re.IGNORECASE)
+_FINAL_QUESTION = re.compile(
+    r"(?:^|(?<=[\s.!?:]))((?:which|what)\b[^?\n]*\?(?:\s*please\b[^?\n]*)?)\s*\Z", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
-class Record:
+class TellingRecord:
     """One telling of a case."""
 
-    place: Place
+    place: RecordPlace
     id: str
-    way: Way
+    telling: TellingName
     stem: str
-    asked: str
+    prompt: str
     options: tuple[str, ...]
     gold: int
     images: tuple[str, ...]
-    more: dict[str, Any]
+    extra: JsonObject
 
 
-def read_clinbench(source: Path) -> Gathered:
+def read_clinbench(source: Path) -> CaseCollector:
     """The cases of a JSON or JSONL file, or of a folder of them; text and multimodal records are joined by id."""
-    gathered = Gathered()
-    joined: dict[str, list[Record]] = {}
-    for file in files_of(source, ".json", ".jsonl"):
-        for place, told in _records(file, gathered):
-            if (record := _record(place, told, gathered)) is None:
+    cases = CaseCollector()
+    records_by_id: dict[str, list[TellingRecord]] = {}
+    for file in find_files_by_suffix(source, ".json", ".jsonl"):
+        for place, fields in _records_of(file, cases):
+            if (record := _parse_record(place, fields, cases)) is None:
                 continue
-            records = joined.setdefault(record.id, [])
-            if (wrong := _wrong_beside(records, record)) is not None:
-                gathered.problems.append(place.problem(*wrong))
+            records = records_by_id.setdefault(record.id, [])
+            if (mismatch := _mismatch(records, record)) is not None:
+                cases.problems.append(place.problem(*mismatch))
             else:
                 records.append(record)
-    for records in filter(None, joined.values()):
-        gathered.take(records[0].place, _case(records), NAMES)
-    return gathered.or_refused(source)
+    for records in filter(None, records_by_id.values()):
+        cases.add(records[0].place, _case(records), NAMES)
+    return cases.require_cases(source)
 
 
-def _records(file: Path, gathered: Gathered) -> Iterator[tuple[Place, Told]]:
-    """The records of a file. One that is no JSON is a problem: there may be a file for each question."""
-    if file.suffix == ".jsonl":
-        yield from ((Place(file, line), told) for line, told in jsonl_records(file, gathered.problems))
-        return
+def _records_of(file: Path, cases: CaseCollector) -> Iterator[PlacedRecord]:
+    """The records of a file. A file that is not JSON is only a problem: there may be one file per question."""
     try:
-        yield from ((Place(file, within=within), told) for within, told in json_records(file, named="question_stem"))
+        yield from read_records(file, cases.problems, record_field="question_stem")
     except BadInput as error:
-        gathered.problems.append(error.problem)
+        cases.problems.append(error.problem)
 
 
-def _record(place: Place, told: Told, gathered: Gathered) -> Record | None:
-    """The telling of a record, or None: what is wrong with it is among the problems."""
+def _parse_record(place: RecordPlace, fields: JsonObject, cases: CaseCollector) -> TellingRecord | None:
+    """The telling of a record; None, and a problem, if it cannot be used."""
     field = "id"
     try:
-        name = text(told, field)
+        name = required_text(fields, field)
         field = "question_stem"
-        stem, asked = stem_and_question(text(told, field))
+        stem, prompt = stem_and_question(required_text(fields, field))
         field = "options"
-        options = options_of(told.get(field))
+        options = parse_options(fields.get(field))
         field = "answer"
-        gold = gold_of(options, told.get(field))
+        gold = gold_index(options, fields.get(field))
         field = "image"
-        images = tuple(_image(place.file, image, gathered) for image in _listed(told.get(field)))
+        images = tuple(_image(place.file, image, cases) for image in _image_names(fields.get(field)))
         field = "rare"
-        tags = _tags(told)
+        tags = _tags(fields)
     except ValueError as error:
-        gathered.problems.append(place.problem(field, str(error)))
+        cases.problems.append(place.problem(field, str(error)))
         return None
-    if len(options) < FEWEST:
-        message = f"are {len(options)}; ClinBench's questions have {FEWEST} or more (the case is kept)"
-        gathered.problems.append(place.problem("options", message))
-    specialty = told.get("specialty")
+    if len(options) < MIN_OPTIONS:
+        message = f"are {len(options)}; ClinBench's questions have {MIN_OPTIONS} or more (the case is kept)"
+        cases.problems.append(place.problem("options", message))
+    specialty = fields.get("specialty")
     if specialty and (specialty := specialty_named(str(specialty))) not in SPECIALTIES.values():
-        message = f"{specialty!r} is none of ClinBench's {len(SPECIALTIES)} (cases with it are kept)"
-        if not any(problem.message == message for problem in gathered.problems):  # once, however many have it
-            gathered.problems.append(place.problem("specialty", message))
-    more = {key: value for key, value in told.items() if key not in READ | set(Case.model_fields)}
-    more |= given({"specialty": specialty, "tags": tags, "split": told.get("split")})
-    way = _way(name, place.file, bool(images))
-    return Record(place, _WAY.sub("", name), way, stem, asked, tuple(options.values()), gold, images, more)
+        message = f"{specialty!r} is not one of ClinBench's {len(SPECIALTIES)} (cases with it are kept)"
+        if not any(problem.message == message for problem in cases.problems):  # once for all cases
+            cases.problems.append(place.problem("specialty", message))
+    extra = {key: value for key, value in fields.items() if key not in READ | set(Case.model_fields)}
+    extra |= drop_empty({"specialty": specialty, "tags": tags, "split": fields.get("split")})
+    telling = _telling(name, place.file, bool(images))
+    options_list = tuple(options.values())
+    return TellingRecord(place, _TELLING.sub("", name), telling, stem, prompt, options_list, gold, images, extra)
 
 
-def _way(name: str, file: Path, with_images: bool) -> Way:
-    for told in (name, file.stem):
-        if (found := _WAY.search(told)) and found[1].lower() != "check":
-            return "text" if found[1].lower() == "text" else "multimodal"
-    return "multimodal" if with_images else "text"
+def _telling(name: str, file: Path, has_images: bool) -> TellingName:
+    for text in (name, file.stem):
+        if (match := _TELLING.search(text)) and match[1].lower() != "check":
+            return "text" if match[1].lower() == "text" else "multimodal"
+    return "multimodal" if has_images else "text"
 
 
-def _wrong_beside(records: list[Record], record: Record) -> tuple[str, str] | None:
-    """The field and why a record cannot be another telling of a case; None if it can."""
+def _mismatch(records: list[TellingRecord], record: TellingRecord) -> tuple[str, str] | None:
+    """The field and the reason if a record cannot be another telling of the case; None if it can."""
     for other in records:
-        if other.way == record.way:
-            return "id", f"{record.id!r} is told twice as {record.way}"
-        if list(map(plain, other.options)) != list(map(plain, record.options)):
+        if other.telling == record.telling:
+            return "id", f"{record.id!r} has two records with the telling {record.telling}"
+        if list(map(fold, other.options)) != list(map(fold, record.options)):
             return "options", f"are not those of the case's other telling ({other.place.file.name})"
         if other.gold != record.gold:
             return "answer", f"is not that of the case's other telling ({other.place.file.name})"
-    if record.way == "multimodal" and not record.images:
-        return "image", "is required where a case is told with images"
+    if record.telling == "multimodal" and not record.images:
+        return "image", "is required in a multimodal record"
     return None
 
 
-def _case(records: list[Record]) -> dict[str, Any]:
-    """One case of its tellings. Asked in its own way, it is told with images if it can be."""
+def _case(records: list[TellingRecord]) -> dict[str, Any]:
+    """One case of its tellings; its own history is the multimodal one if it has one."""
     images = list(dict.fromkeys(image for record in records for image in record.images))
-    tellings = {
-        record.way: {"history": record.stem, "images": [images.index(image) for image in record.images]}
-        for record in sorted(records, key=lambda record: record.way == "multimodal")
+    tellings: dict[str, dict[str, Any]] = {
+        record.telling: {"history": record.stem, "images": [images.index(image) for image in record.images]}
+        for record in sorted(records, key=lambda record: record.telling == "multimodal")
     }
     first = records[0]
-    more = {key: value for record in reversed(records) for key, value in record.more.items()}
-    question = {
+    extra = {key: value for record in reversed(records) for key, value in record.extra.items()}
+    question: dict[str, Any] = {
         "id": "mcq",
         "kind": "choice",
-        "prompt": first.asked,
+        "prompt": first.prompt,
         "options": list(first.options),
         "gold": first.gold,
-        **{key: more.pop(key) for key in ("rationale", "paraphrase") if key in more},
+        **{key: extra.pop(key) for key in ("rationale", "paraphrase") if key in extra},
     }
     return {
         "id": first.id,
-        **more,
+        **extra,
         "origin": {"name": "clinbench"},
-        "history": tellings.get("multimodal", tellings.get("text", {}))["history"],
+        "history": tellings["multimodal" if "multimodal" in tellings else "text"]["history"],
         "images": [{"path": image} for image in images],
         "tellings": tellings,
         "questions": [question],
@@ -173,34 +172,34 @@ def _case(records: list[Record]) -> dict[str, Any]:
 
 
 def stem_and_question(stem: str) -> tuple[str, str]:
-    """The stem without the question at its end, and that question; the paper's own where it ends with none."""
-    asked = _ASKED.search(stem)
-    if asked is None or not stem[: asked.start()].strip():
+    """The stem without the question at its end, and that question; the paper's question if the stem has none."""
+    question = _FINAL_QUESTION.search(stem)
+    if question is None or not stem[: question.start()].strip():
         return stem.strip(), QUESTION
-    return stem[: asked.start()].strip(), " ".join(asked[1].split())
+    return stem[: question.start()].strip(), " ".join(question[1].split())
 
 
-def specialty_named(told: str) -> str:
-    """The paper's name of a specialty, however it is written; what is none of them stays as it is told."""
-    return _NAMED.get(_letters(told), told.strip())
+def specialty_named(name: str) -> str:
+    """The paper's name of a specialty, whatever its spelling; any other name is returned unchanged."""
+    return _SPECIALTY_BY_LETTERS.get(_letters(name), name.strip())
 
 
-def _letters(told: str) -> str:
-    """A name without what people write differently: case, `&` and `and`, signs, British spelling."""
-    letters = re.sub(r"\band\b|[^a-z]", "", told.lower())
+def _letters(name: str) -> str:
+    """A name without what people write differently: case, `&` and `and`, punctuation, British spelling."""
+    letters = re.sub(r"\band\b|[^a-z]", "", name.lower())
     for british, american in BRITISH.items():
         letters = letters.replace(british, american)
     return letters
 
 
-_NAMED = {_letters(name): full for short, full in SPECIALTIES.items() for name in (short, full)}
+_SPECIALTY_BY_LETTERS = {_letters(name): full for short, full in SPECIALTIES.items() for name in (short, full)}
 
 
-def _tags(told: Told) -> list[str]:
-    tags: Any = told.get("tags") or []
+def _tags(fields: JsonObject) -> list[str]:
+    tags: Any = fields.get("tags") or []
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise ValueError("tags should be a list of texts")
-    if (rare := told.get("rare")) is not None:
+    if (rare := fields.get("rare")) is not None:
         word = str(rare).strip().lower()
         if word not in RARE:
             raise ValueError(f"is {rare!r}; expected true or false, rare or non-rare")
@@ -208,17 +207,18 @@ def _tags(told: Told) -> list[str]:
     return list(dict.fromkeys(RARE.get(tag.strip().lower(), tag) for tag in tags))
 
 
-def _listed(image: Any) -> list[str]:
-    image = (printed(image.strip()) or image) if isinstance(image, str) else image
-    images = image if isinstance(image, list) else [image] if image else []
-    if not all(isinstance(each, str) and each.strip() for each in images):
+def _image_names(value: Any) -> list[str]:
+    value = (parse_printed(value.strip()) or value) if isinstance(value, str) else value
+    names = value if isinstance(value, list) else [value] if value else []
+    if not all(isinstance(name, str) and name.strip() for name in names):
         raise ValueError("should be a name or a list of names")
-    return images
+    return names
 
 
-def _image(file: Path, name: str, gathered: Gathered) -> str:
-    for folder in (file.parent, file.parent.parent):
-        for path in (folder / inside(name), folder / "images" / inside(name), folder / "image" / inside(name)):
-            if path.is_file():
-                return gathered.hold(f"images/{inside(name).removeprefix('images/')}", path)
-    raise ValueError(f"{name!r}: there is no such file beside {file.name} or in images/")
+def _image(record_file: Path, name: str, cases: CaseCollector) -> str:
+    path = path_inside(name)
+    folders = record_file.parents[:2]
+    file = first_file(folder / below / path for folder in folders for below in ("", "images", "image"))
+    if file is None:
+        raise ValueError(f"{name!r}: there is no such file beside {record_file.name} or in images/")
+    return cases.add_image(f"images/{path.removeprefix('images/')}", file)

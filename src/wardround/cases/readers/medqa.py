@@ -1,54 +1,55 @@
 """MedQA: lines with question, options (by letter), answer (its text), answer_idx (its letter) and meta_info.
 
-A folder `questions/US` holds train.jsonl, dev.jsonl and test.jsonl, and the same with four options below
+A folder `questions/US` has train.jsonl, dev.jsonl and test.jsonl, and the same with four options below
 4_options/phrases_no_exclude_*.jsonl. They are the same questions: read one file, or a folder of one kind.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from wardround.cases.readers.medq_deg.released import split_of
-from wardround.cases.readers.tables.case_collector import Gathered, Place, files_of, given
-from wardround.cases.readers.tables.choices import by_letter, plain
-from wardround.cases.readers.tables.json_file import Told, jsonl_records, text
-from wardround.cases.readers.tables.option_lists import options_of
+from wardround.cases.readers.tables.case_collector import CaseCollector, RecordPlace
+from wardround.cases.readers.tables.choices import index_of_letter
+from wardround.cases.readers.tables.json_file import JsonObject, jsonl_records, required_text
+from wardround.cases.readers.tables.option_lists import parse_options
+from wardround.cases.readers.tables.source_files import find_files_by_suffix, split_in_name
+from wardround.core.case import drop_empty
+from wardround.core.text import fold
 
 READ = {"question", "options", "answer", "answer_idx", "meta_info"}
 NAMES = {"questions[0]": "options"}
 
 
-def read_medqa(source: Path) -> Gathered:
-    """The cases of one of its .jsonl files, or of a folder of them. The line is the number of a case."""
-    gathered = Gathered()
-    for file in files_of(source, ".jsonl"):
-        for line, told in jsonl_records(file, gathered.problems):
-            _take(Place(file, line), told, gathered)
-    return gathered.or_refused(source)
+def read_medqa(source: Path) -> CaseCollector:
+    """The cases of one .jsonl file, or of a folder of them. A case is numbered by its line."""
+    cases = CaseCollector()
+    for file in find_files_by_suffix(source, ".jsonl"):
+        for place, record in jsonl_records(file, cases.problems):
+            _add(place, record, cases)
+    return cases.require_cases(source)
 
 
-def _take(place: Place, told: Told, gathered: Gathered) -> None:
+def _add(place: RecordPlace, record: JsonObject, cases: CaseCollector) -> None:
     field = "question"
     try:
-        prompt = text(told, field)
+        prompt = required_text(record, field)
         field = "options"
-        options = options_of(told.get(field))
+        options = parse_options(record.get(field))
         field = "answer_idx"
-        gold = by_letter(options, text(told, field))
+        gold = index_of_letter(options, required_text(record, field))
         field = "answer"
-        if told.get(field) is not None and plain(str(told[field])) != plain(list(options.values())[gold]):
-            raise ValueError(f"is {told[field]!r}, but answer_idx names {list(options.values())[gold]!r}"[:300])
+        right = list(options.values())[gold]
+        if record.get(field) is not None and fold(str(record[field])) != fold(right):
+            raise ValueError(f"is {record[field]!r}, but answer_idx names {right!r}"[:300])
     except ValueError as error:
-        gathered.problems.append(place.problem(field, str(error)))
+        cases.problems.append(place.problem(field, str(error)))
         return
-    more = {key: value for key, value in told.items() if key not in READ}
-    asked = {"id": "mcq", "kind": "choice", "prompt": prompt, "options": list(options.values()), "gold": gold}
-    split = split_of(place.file)
+    question = {"id": "mcq", "kind": "choice", "prompt": prompt, "options": list(options.values()), "gold": gold}
+    extra = {key: value for key, value in record.items() if key not in READ}
+    split = split_in_name(place.file)
     case = {
         "id": f"medqa-{split or place.file.stem}-{place.line}",
         "split": split,
-        "tags": [str(told["meta_info"])] if told.get("meta_info") else None,
+        "tags": [str(record["meta_info"])] if record.get("meta_info") else None,
         "origin": {"name": "medqa"},
-        "questions": [{**asked, **{f"source_{key}" if key in asked else key: value for key, value in more.items()}}],
+        "questions": [question | {f"source_{key}" if key in question else key: extra[key] for key in extra}],
     }
-    gathered.take(place, given(case), NAMES)
+    cases.add(place, drop_empty(case), NAMES)

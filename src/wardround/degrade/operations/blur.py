@@ -1,13 +1,11 @@
 """Blurs: Gaussian, and along a line. The image is mirrored at its borders, so that these do not darken."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
-from wardround.degrade.operations.weighted import Places, Rows, rows_like, weighted_rows
-from wardround.degrade.rendering import Image
+from wardround.degrade.operations.weighted import Places, Rows, sum_weighted_rows
+from wardround.degrade.signature import Image
 
 REACH = 3  # a Gaussian ends at this many sigmas
 PER_PIXEL = 8  # points of a line in each pixel of its length
@@ -50,11 +48,11 @@ def _shifted_sum(image: Image, down: Places, right: Places, weights: Rows) -> Im
     channels = image.size // (height * width)
     reach = int(np.abs(right).max())
     wide = np.pad(image, [(0, 0), (reach, reach), *[(0, 0)] * (image.ndim - 2)], mode="symmetric") if reach else image
-    done = weighted_rows(
+    done = sum_weighted_rows(
         np.ascontiguousarray(wide, np.float32).reshape(height, -1),
         _mirrored(np.arange(height)[:, None] + down, height),
-        rows_like((right + reach) * channels, height),
-        rows_like(weights.astype(np.float32), height),
+        np.tile((right + reach) * channels, (height, 1)),
+        np.tile(weights.astype(np.float32), (height, 1)),
         width * channels,
     )
     return done.reshape(image.shape)

@@ -5,8 +5,6 @@ border is outside: air in the lungs, a dark lesion or a fluid-filled organ is in
 near black has no outside: a photograph that fills the frame, a stained slide, a constant image.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -43,7 +41,8 @@ def _luma(image: NDArray[Any]) -> NDArray[np.float32]:
     channels = image.reshape(*image.shape[:2], -1)
     if channels.shape[2] < 3:
         return channels[..., 0].astype(np.float32)
-    return sum(channels[..., colour] * LUMA[colour] for colour in range(3)).astype(np.float32)
+    luma: NDArray[np.float32] = sum(channels[..., colour] * LUMA[colour] for colour in range(3)).astype(np.float32)
+    return luma
 
 
 def _dark(values: NDArray[np.float32]) -> Mask:
@@ -57,4 +56,5 @@ def _dark(values: NDArray[np.float32]) -> Mask:
     above = values.size - below
     total = (counts * centres).cumsum()
     between = below * above * (total[:-1] / np.maximum(below, 1) - (total[-1] - total[:-1]) / np.maximum(above, 1)) ** 2
-    return values < edges[1:-1][between.argmax()]
+    dark: Mask = values < edges[1:-1][between.argmax()]
+    return dark

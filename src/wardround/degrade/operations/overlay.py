@@ -1,24 +1,21 @@
-"""What lies on a slide: things in a fixed order, of which a severity shows the first few, each in its own box.
+"""Objects on a slide, in a fixed order of which a severity shows the first few, each in its own box.
 
-A real number of them shows the last one partly, so that severity is continuous. What is drawn for one thing never
-depends on how many follow it.
+A fractional number of them shows the last one partly, so that severity is continuous. What is drawn for one object,
+a row of numbers, never depends on how many follow it.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 Field = NDArray[np.float32]
 
 
 class Box(NamedTuple):
-    """The part of an image that one thing may touch, with the distances of its pixels from the thing's centre."""
+    """The part of an image that one object may touch, with the distances of its pixels from the object's centre."""
 
     place: tuple[slice, slice]
     down: Field  # (rows, 1)
@@ -26,21 +23,16 @@ class Box(NamedTuple):
 
 
 def opacities(count: float) -> list[float]:
-    """How much each of a real number of things is seen: all wholly, the last one by what is left."""
+    """The opacity of each of a fractional number of objects: 1, and the fraction for the last."""
     return [min(1.0, count - place) for place in range(math.ceil(count))]
 
 
-def draws(rng: Generator, things: int, numbers: int) -> NDArray[np.float64]:
-    """Uniform numbers for each thing, a row each; more things leave the first rows as they are."""
-    return rng.random((things, numbers))
-
-
 def planes(image: Field, colour: Sequence[float], grey: float) -> Iterator[tuple[Field, float]]:
-    """The channels of an image, each with its number: three colours, or the one of grey."""
+    """The channels of an image, each with its value: three colours, or the one of grey."""
     if image.ndim == 2:
         yield image, grey
     else:
-        yield from ((image[..., channel], each) for channel, each in enumerate(colour))
+        yield from ((image[..., channel], value) for channel, value in enumerate(colour))
 
 
 def box(shape: tuple[int, ...], y: float, x: float, reach: float) -> Box:
@@ -60,11 +52,11 @@ def smoothstep(values: Field) -> Field:
 
 def noise(knots: Field, down: Field, across: Field) -> Field:
     """A smooth random surface: cubic B-splines over a grid of knots, at places given in knots."""
-    wide = _woven(knots.T, across.ravel())
-    return _woven(np.ascontiguousarray(wide.T), down.ravel())
+    wide = _interpolate_knots(knots.T, across.ravel())
+    return _interpolate_knots(np.ascontiguousarray(wide.T), down.ravel())
 
 
-def _woven(knots: Field, places: Field) -> Field:
+def _interpolate_knots(knots: Field, places: Field) -> Field:
     """Along the first axis, the four knots around each place with their weights; beyond the grid its edge goes on."""
     first = np.floor(places)
     t = places - first

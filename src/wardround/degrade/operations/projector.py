@@ -5,8 +5,6 @@ bins of that view lie max(|cos|, |sin|) pixels apart. Neighbouring rays then cro
 a row adds to a view with one pair of interpolation weights: the innermost loops are sums of shifted rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-Image = NDArray[np.float32]
+from wardround.degrade.signature import Image
+
 Sinogram = NDArray[np.float32]  # (views, height + width), line integrals in pixels, the last axis across the ray
 Angles = NDArray[np.float64]  # radians; 0 looks along the columns
 
@@ -22,7 +21,7 @@ MARGIN = 8  # four neighbouring rows are shifted by at most five bins against ea
 AT_ONCE = 64  # views filtered at once, so that they stay in the cache
 
 
-def complete_scan(shape: tuple[int, int]) -> int:
+def complete_view_count(shape: tuple[int, int]) -> int:
     """How many views over half a turn leave no streaks that one could see (our choice: 358 for 512 x 512)."""
     return min(max(180, round(0.7 * max(shape))), 720)
 
@@ -102,6 +101,24 @@ def _ramp(length: int) -> NDArray[np.float64]:
     return ramp
 
 
+@njit(nogil=True, inline="always")  # a call would cost a tenth of the time
+def _add_four_rows(out: Any, rows: Any, first: int, start: int, shift: Any, part: Any) -> None:
+    """Adds four rows, each shifted by a whole number and the part of a bin that its interpolation weights give."""
+    a = rows[first, start + shift[0] :]
+    b = rows[first + 1, start + shift[1] :]
+    c = rows[first + 2, start + shift[2] :]
+    d = rows[first + 3, start + shift[3] :]
+    a1, b1, c1, d1 = part[0], part[1], part[2], part[3]
+    a0, b0, c0, d0 = np.float32(1) - a1, np.float32(1) - b1, np.float32(1) - c1, np.float32(1) - d1
+    for x in range(len(out)):
+        out[x] += (
+            (a0 * a[x] + a1 * a[x + 1])
+            + (b0 * b[x] + b1 * b[x + 1])
+            + (c0 * c[x] + c1 * c[x + 1])
+            + (d0 * d[x] + d1 * d[x + 1])
+        )
+
+
 @njit(cache=True, nogil=True)
 def _sums_along_rays(padded: Any, height: int, slopes: Any) -> Any:
     width = padded.shape[1] - 2 * MARGIN
@@ -117,47 +134,19 @@ def _sums_along_rays(padded: Any, height: int, slopes: Any) -> Any:
                 shift[i] = np.int64(np.floor(at))
                 part[i] = np.float32(at - np.floor(at))
             first, last = -1 - shift.max(), width - shift.min()
-            count = last - first
-            start = first + MARGIN
-            out = sums[view, first:last]
-            a = padded[top, start + shift[0] :]
-            b = padded[top + 1, start + shift[1] :]
-            c = padded[top + 2, start + shift[2] :]
-            d = padded[top + 3, start + shift[3] :]
-            a1, b1, c1, d1 = part[0], part[1], part[2], part[3]
-            a0, b0, c0, d0 = np.float32(1) - a1, np.float32(1) - b1, np.float32(1) - c1, np.float32(1) - d1
-            for x in range(count):
-                out[x] += (
-                    (a0 * a[x] + a1 * a[x + 1])
-                    + (b0 * b[x] + b1 * b[x + 1])
-                    + (c0 * c[x] + c1 * c[x + 1])
-                    + (d0 * d[x] + d1 * d[x + 1])
-                )
+            _add_four_rows(sums[view, first:last], padded, top, first + MARGIN, shift, part)
     return sums
 
 
 @njit(cache=True, nogil=True)
 def _add_views(image: Any, views: Any, slopes: Any) -> None:
-    height, width = image.shape
+    height = len(image)
     shift = np.empty(4, np.int64)
     part = np.empty(4, np.float32)
     for row in range(height):
-        out = image[row]
         for first in range(0, len(slopes), 4):
             for i in range(4):
                 at = 0.5 * height + slopes[first + i] * (row - 0.5 * (height - 1))
                 shift[i] = np.int64(np.floor(at))
                 part[i] = np.float32(at - np.floor(at))
-            a = views[first, shift[0] :]
-            b = views[first + 1, shift[1] :]
-            c = views[first + 2, shift[2] :]
-            d = views[first + 3, shift[3] :]
-            a1, b1, c1, d1 = part[0], part[1], part[2], part[3]
-            a0, b0, c0, d0 = np.float32(1) - a1, np.float32(1) - b1, np.float32(1) - c1, np.float32(1) - d1
-            for x in range(width):
-                out[x] += (
-                    (a0 * a[x] + a1 * a[x + 1])
-                    + (b0 * b[x] + b1 * b[x + 1])
-                    + (c0 * c[x] + c1 * c[x + 1])
-                    + (d0 * d[x] + d1 * d[x + 1])
-                )
+            _add_four_rows(image[row], views, first, 0, shift, part)

@@ -1,23 +1,21 @@
 """Changes of size: smaller by the mean over each new pixel's area, larger by a cubic or by the nearest pixel."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.degrade.operations.weighted import Places, Rows, transposed, weighted_rows
-from wardround.degrade.rendering import Image
+from wardround.degrade.operations.weighted import Places, Rows, sum_weighted_rows, transpose
+from wardround.degrade.signature import Image
 
 Plan = tuple[Places, Rows]  # for each new row, the old rows it is made of and their weights
 
 
-def through_smaller(image: Image, height: int, width: int, method: str) -> Image:
+def downsample_and_restore(image: Image, height: int, width: int, method: str) -> Image:
     """The image made smaller, to height x width, and back to its own size."""
     back = nearest if method == "nearest" else cubic
     down, across = image.shape[:2]
-    small = _rows(image, area(down, height))
-    small = transposed(_rows(transposed(small), area(across, width), back(width, across)))
-    return _rows(small, back(height, down))
+    small = _apply_plans(image, area(down, height))
+    small = transpose(_apply_plans(transpose(small), area(across, width), back(width, across)))
+    return _apply_plans(small, back(height, down))
 
 
 def area(old: int, new: int) -> Plan:
@@ -47,11 +45,12 @@ def catmull_rom(part: NDArray[np.floating]) -> NDArray[np.floating]:
     """The weights of the four pixels around a place that lies this part of the way from the second to the third."""
     t = part[:, None] + np.array([1.0, 0.0, -1.0, -2.0])
     d = np.abs(t)
-    return np.where(d <= 1, (1.5 * d - 2.5) * d * d + 1, ((2.5 - 0.5 * d) * d - 4) * d + 2)
+    weights: NDArray[np.floating] = np.where(d <= 1, (1.5 * d - 2.5) * d * d + 1, ((2.5 - 0.5 * d) * d - 4) * d + 2)
+    return weights
 
 
-def _rows(image: Image, *plans: Plan) -> Image:
+def _apply_plans(image: Image, *plans: Plan) -> Image:
     rows = np.ascontiguousarray(image).reshape(image.shape[0], -1)
     for places, weights in plans:
-        rows = weighted_rows(rows, places, np.zeros_like(places), weights, rows.shape[1])
+        rows = sum_weighted_rows(rows, places, np.zeros_like(places), weights, rows.shape[1])
     return rows.reshape(-1, *image.shape[1:])

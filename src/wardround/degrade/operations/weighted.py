@@ -5,10 +5,6 @@ runs along the row with unit stride, so that it becomes vector code; each pixel 
 so that the result does not depend on the machine's vector length.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -17,12 +13,7 @@ Rows = NDArray[np.float32]
 Places = NDArray[np.int64]
 
 
-def rows_like(values: NDArray[Any], height: int) -> NDArray[Any]:
-    """The same values for every row."""
-    return np.tile(values, (height, 1))
-
-
-def transposed(image: NDArray[np.float32]) -> NDArray[np.float32]:
+def transpose(image: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows for columns; colour by colour, which numpy copies three times as fast."""
     out = np.empty((image.shape[1], image.shape[0], *image.shape[2:]), np.float32)
     for colour in np.ndindex(image.shape[2:]):
@@ -31,7 +22,7 @@ def transposed(image: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 @njit("float32[:,::1](float32[:,::1], int64[:,::1], int64[:,::1], float32[:,::1], int64)", cache=True, nogil=True)
-def weighted_rows(rows: Rows, index: Places, offset: Places, weight: Rows, width: int) -> Rows:  # pragma: no cover
+def sum_weighted_rows(rows: Rows, index: Places, offset: Places, weight: Rows, width: int) -> Rows:  # pragma: no cover
     """out[y, x] = sum over t of weight[y, t] * rows[index[y, t], offset[y, t] + x], for x below width."""
     height, taps = index.shape
     out = np.empty((height, width), np.float32)

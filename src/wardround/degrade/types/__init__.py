@@ -1,37 +1,20 @@
 """The 18 types: the category of each, the modality it belongs to, and the version of what it draws.
 
 Each has a file of its own here, with one function of the type's name: `(image, severity, rng) -> image`.
+Plug-ins add types of their own (degrade/custom.py); TYPES stays the 18.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
 from wardround.core.errors import WardroundError
-
-MODALITIES = ("CT", "MRI", "X-ray", "Ultrasound", "Dermoscopy", "Histopathology", "Endoscopy")
-SPELLINGS = {
-    "CT": ("ct", "computed tomography", "ct scan"),
-    "MRI": ("mri", "mr", "magnetic resonance imaging", "magnetic resonance"),
-    "X-ray": ("x-ray", "xray", "x ray", "cxr", "cr", "dx", "rg", "radiograph", "radiography", "chest x-ray"),
-    "Ultrasound": ("ultrasound", "us", "sonography", "ultrasonography", "echocardiography"),
-    "Dermoscopy": ("dermoscopy", "derm", "dermatoscopy", "dermoscopic image"),
-    "Histopathology": (
-        "histopathology",
-        "pathology",
-        "histology",
-        "sm",
-        "microscopy images",
-        "histopathological image",
-    ),
-    "Endoscopy": ("endoscopy", "es", "colonoscopy", "gastroscopy", "endoscopic image"),
-}
+from wardround.degrade.custom import custom_degradation, custom_names
+from wardround.degrade.modalities import parse_modality
 
 
-class Type(NamedTuple):
-    """What one type is: MedQ-Deg's category, its modality (None: general), and the parameters of its severity.
+class DegradationType(NamedTuple):
+    """One type: MedQ-Deg's category, its modality (None: general), and the parameters of its severity.
 
-    `one|other`: a row of the severity table gives one of them. A change of what is drawn is a new version.
+    `one|other`: a row of the severity table has one of them. Raise the version when what is drawn changes.
     """
 
     category: str
@@ -41,27 +24,27 @@ class Type(NamedTuple):
 
 
 TAXONOMY = {
-    "limited_angle": Type("Artifacts", "CT", ("degrees", "level")),
-    "sparse_view": Type("Artifacts", "CT", ("views",)),
-    "low_dose": Type("Noise", "CT", ("noise|photons",)),
-    "bias_field": Type("Artifacts", "MRI", ("ratio|coefficient",)),
-    "undersampling": Type("Artifacts", "MRI", ("kept", "centre", "pattern")),
-    "ghosting": Type("Artifacts", "MRI", ("fewest", "most", "intensity")),
-    "blood_cell": Type("Artifacts", "Histopathology", ("cells", "radius")),
-    "dark_spots": Type("Artifacts", "Histopathology", ("spots", "radius", "depth")),
-    "bubble": Type("Resolution and Blur", "Histopathology", ("bubbles", "radius", "blur", "rim")),
-    "object_rotation": Type("Motion", None, ("least", "most")),
-    "object_movement": Type("Motion", None, ("least", "most")),
-    "adjust_brightness": Type("Intensity", None, ("shift", "direction")),
-    "exposure": Type("Intensity", None, ("gamma", "offset", "direction")),
-    "reduce_contrast": Type("Intensity", None, ("factor",)),
-    "gaussian_noise": Type("Noise", None, ("sigma",)),
-    "low_resolution": Type("Resolution and Blur", None, ("factor", "method")),
-    "motion_blur": Type("Resolution and Blur", None, ("length",)),
-    "gaussian_blur": Type("Resolution and Blur", None, ("sigma",)),
+    "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level")),
+    "sparse_view": DegradationType("Artifacts", "CT", ("views",)),
+    "low_dose": DegradationType("Noise", "CT", ("noise|photons",)),
+    "bias_field": DegradationType("Artifacts", "MRI", ("ratio|coefficient",)),
+    "undersampling": DegradationType("Artifacts", "MRI", ("kept", "centre", "pattern")),
+    "ghosting": DegradationType("Artifacts", "MRI", ("fewest", "most", "intensity")),
+    "blood_cell": DegradationType("Artifacts", "Histopathology", ("cells", "radius")),
+    "dark_spots": DegradationType("Artifacts", "Histopathology", ("spots", "radius", "depth")),
+    "bubble": DegradationType("Resolution and Blur", "Histopathology", ("bubbles", "radius", "blur", "rim")),
+    "object_rotation": DegradationType("Motion", None, ("least", "most")),
+    "object_movement": DegradationType("Motion", None, ("least", "most")),
+    "adjust_brightness": DegradationType("Intensity", None, ("shift", "direction")),
+    "exposure": DegradationType("Intensity", None, ("gamma", "offset", "direction")),
+    "reduce_contrast": DegradationType("Intensity", None, ("factor",)),
+    "gaussian_noise": DegradationType("Noise", None, ("sigma",)),
+    "low_resolution": DegradationType("Resolution and Blur", None, ("factor", "method")),
+    "motion_blur": DegradationType("Resolution and Blur", None, ("length",)),
+    "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",)),
 }
 TYPES = tuple(TAXONOMY)
-CATEGORIES = {name: each.category for name, each in TAXONOMY.items()}
+CATEGORIES = {name: type.category for name, type in TAXONOMY.items()}
 # how the paper's tables, its site and its released files spell them
 ALIASES = {
     **{f"{name}_artifact": name for name in TYPES},
@@ -76,22 +59,46 @@ ALIASES = {
 }
 
 
-def type_named(text: str) -> str:
-    """The type of this name, or one line that says which there are."""
+def parse_type(text: str) -> str:
+    """The built-in or plug-in type that a usual spelling means; an unknown one is refused."""
     name = text.strip().lower().replace("-", "_").replace(" ", "_")
-    found = ALIASES.get(name, name)
-    if found not in TAXONOMY:
-        raise WardroundError(f"there is no degradation {text!r}; the types are {', '.join(TYPES)}")
-    return found
+    name = ALIASES.get(name, name)
+    if name not in TAXONOMY and custom_degradation(name) is None:
+        types = ", ".join((*TYPES, *custom_names()))
+        raise WardroundError(f"there is no degradation {text!r}; the types are {types}")
+    return name
 
 
-def modality_named(text: str | None) -> str | None:
-    """The one of the seven modalities that a usual spelling means; None if it is none of them."""
-    plain = " ".join((text or "").lower().replace("_", " ").split())
-    return next((modality for modality, spellings in SPELLINGS.items() if plain in spellings), None)
+def check_plugin_names() -> None:
+    """A plug-in cannot replace a built-in type."""
+    for name in custom_names():
+        if name in TAXONOMY or name in ALIASES:
+            raise WardroundError(f"plug-in degradation {name!r} has the name of a built-in type; choose another")
+
+
+def degradation_type(name: str) -> DegradationType:
+    """The record of a built-in or plug-in type."""
+    if name in TAXONOMY:
+        return TAXONOMY[name]
+    custom = custom_degradation(parse_type(name))
+    assert custom is not None
+    return DegradationType(custom.category, parse_modality(custom.modality), tuple(custom.parameters), custom.version)
+
+
+def category_of(name: str) -> str | None:
+    """The category of a type; None if there is no such type, or its plug-in is not loaded."""
+    if name in CATEGORIES:
+        return CATEGORIES[name]
+    custom = custom_degradation(name)
+    return custom.category if custom else None
+
+
+def table_position(name: str) -> tuple[int, str]:
+    """A sort key: the 18 types in the order of the table, then those of plug-ins by name."""
+    return (TYPES.index(name), "") if name in TAXONOMY else (len(TYPES), name)
 
 
 def fits(type: str, modality: str | None) -> bool:
     """Whether an image of this modality can have this degradation: general types fit all, also the unnamed."""
-    needed = TAXONOMY[type].modality
-    return needed is None or modality_named(modality) == needed
+    needed = degradation_type(type).modality
+    return needed is None or parse_modality(modality) == needed

@@ -4,14 +4,12 @@ A constant is added to every pixel; what passes white or black is lost. `shift` 
 whether it makes the image `lighter`, `darker` or is drawn (`either`).
 """
 
-from __future__ import annotations
-
 from numpy.random import Generator
 
-from wardround.degrade.operations.direction import goes_lighter
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.parameters import is_lighter
+from wardround.degrade.signature import Image, SeverityParameters
 
 
-def adjust_brightness(image: Image, severity: Severity, rng: Generator) -> Image:
-    return image + severity["shift"] if goes_lighter(severity, rng) else image - severity["shift"]
+def adjust_brightness(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    shift: float = severity["shift"] if is_lighter(severity, rng) else -severity["shift"]
+    return image + shift

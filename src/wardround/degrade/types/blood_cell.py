@@ -6,8 +6,6 @@ round and out of focus, with the faint bright fringe of refraction around it; ha
 `cells` is their number in the image, `radius` their mean radius.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -15,9 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.operations.overlay import Box, Field, box, draws, opacities, planes, smoothstep
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.overlay import Box, Field, box, opacities, planes, smoothstep
+from wardround.degrade.signature import Image, SeverityParameters
 
 DENSITY = (0.13, 0.86, 0.84)  # natural optical density of a cell in red, green, blue
 DENSITY_GREY = 0.64
@@ -27,7 +24,7 @@ REACH = 1.3  # in radii: the fringe and an outline that bulges lie within
 STEPS = 512  # of a cell's profile, to two radii
 
 
-class Cell(NamedTuple):
+class BloodCell(NamedTuple):
     """One cell, lengths in pixels."""
 
     y: float
@@ -41,12 +38,12 @@ class Cell(NamedTuple):
     softness: float  # of the edge, in radii
 
 
-def blood_cell(image: Image, severity: Severity, rng: Generator) -> Image:
-    seen = opacities(severity["cells"])
+def blood_cell(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    cell_opacities = opacities(severity["cells"])
     height, width = image.shape[:2]
     density = np.zeros((height, width), np.float32)
-    cells = _cells(len(seen), height, width, severity["radius"], rng)
-    for cell, profile, opacity in zip(cells, _profiles(cells), seen, strict=True):
+    cells = _cells(len(cell_opacities), height, width, severity["radius"], rng)
+    for cell, profile, opacity in zip(cells, _profiles(cells), cell_opacities, strict=True):
         part = box(density.shape, cell.y, cell.x, REACH * cell.radius)
         density[part.place] += np.float32(opacity * cell.density) * profile.take(_steps(cell, part), mode="clip")
     done = image.copy()
@@ -55,9 +52,9 @@ def blood_cell(image: Image, severity: Severity, rng: Generator) -> Image:
     return done
 
 
-def _cells(number: int, height: int, width: int, radius: float, rng: Generator) -> list[Cell]:
-    cells: list[Cell] = []
-    for u in draws(rng, number, 13):
+def _cells(number: int, height: int, width: int, radius: float, rng: Generator) -> list[BloodCell]:
+    cells: list[BloodCell] = []
+    for u in rng.random((number, 13)):
         y, x = u[0] * height - 0.5, u[1] * width - 0.5
         own = max(1.0, radius * min(height, width) * (0.72 + 0.56 * u[2]))
         if cells and u[3] < CLUMPED:
@@ -66,7 +63,7 @@ def _cells(number: int, height: int, width: int, radius: float, rng: Generator) 
             y, x = near.y + apart * math.sin(math.tau * u[6]), near.x + apart * math.cos(math.tau * u[6])
             y, x = min(max(y, 0.0), height - 1.0), min(max(x, 0.0), width - 1.0)
         cells.append(
-            Cell(
+            BloodCell(
                 y,
                 x,
                 own,
@@ -81,7 +78,7 @@ def _cells(number: int, height: int, width: int, radius: float, rng: Generator) 
     return cells
 
 
-def _steps(cell: Cell, part: Box) -> NDArray[np.intp]:
+def _steps(cell: BloodCell, part: Box) -> NDArray[np.intp]:
     """How far each pixel is from the centre, in steps of the cell's profile."""
     c, s = np.float32(math.cos(cell.turn) / cell.radius), np.float32(math.sin(cell.turn) / cell.radius)
     along = c * part.across + s * part.down
@@ -97,7 +94,7 @@ def _steps(cell: Cell, part: Box) -> NDArray[np.intp]:
     return steps
 
 
-def _profiles(cells: list[Cell]) -> Field:
+def _profiles(cells: list[BloodCell]) -> Field:
     """How much of each cell the light crosses, by the distance from its centre: 1 at most, below 0 in the fringe."""
     rho = np.linspace(0, 2, STEPS, dtype=np.float32)
     square = np.minimum(rho * rho, np.float32(1))

@@ -6,8 +6,6 @@ turned away: a dark rim, not equally wide nor dark all around, with a bright lin
 from 0 (only blur) to 1 how much of rim, lines and enlargement there is.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,10 +14,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from wardround.degrade.operations.blur import REACH, gaussian
-from wardround.degrade.operations.lengths import side_of
-from wardround.degrade.operations.overlay import box, draws, opacities
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.overlay import box, opacities
+from wardround.degrade.operations.parameters import reference_side
+from wardround.degrade.signature import Image, SeverityParameters
+
+Numbers = NDArray[np.float64]
 
 MARGIN = 0.2  # of a side: no bubble lies mostly outside
 PLACES = 6  # that are drawn for each bubble: it lies at the one farthest from those before it
@@ -29,27 +28,28 @@ OUTSIDE = 1.15  # in radii: what is drawn of a bubble lies within
 NARROWEST = 1.3  # pixels: half the width of a rim
 
 
-def bubble(image: Image, severity: Severity, rng: Generator) -> Image:
-    seen = opacities(severity["bubbles"])
+def bubble(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    bubble_opacities = opacities(severity["bubbles"])
     height, width = image.shape[:2]
     done = image.reshape(height, width, -1).copy()
-    blur = severity["blur"] * side_of(image)
-    drawn = draws(rng, len(seen), SHAPE + 2 * PLACES)
+    blur = severity["blur"] * reference_side(image)
+    drawn = rng.random((len(bubble_opacities), SHAPE + 2 * PLACES))
     places = _places(drawn[:, SHAPE:].reshape(-1, PLACES, 2))
-    for number, (place, u, opacity) in enumerate(zip(places, drawn, seen, strict=True)):
+    for number, (place, u, opacity) in enumerate(zip(places, drawn, bubble_opacities, strict=True)):
         y, x = place * (height, width) - 0.5
         size = SIZES[0] + (SIZES[1] - SIZES[0]) * u[0] if number else 1.0
         radius = max(0.5, severity["radius"] * min(height, width) * size)
         part = box(image.shape, y, x, OUTSIDE * radius + math.ceil(REACH * blur)).place
         shape = np.array([y, x, radius, 1 - 0.1 * u[1], math.tau * u[2], 0.03 * u[3]])
         rim = np.array([max(0.035 + 0.02 * u[4], NARROWEST / radius), *math.tau * u[5:9]])
-        _laid_over(done, gaussian(done[part], blur), part[0].start, part[1].start, shape, rim, severity["rim"], opacity)
+        corner, beneath = (part[0].start, part[1].start), gaussian(done[part], blur)
+        _draw_bubble(done, beneath, corner, shape, rim, severity["rim"], opacity)
     return done.reshape(image.shape)
 
 
-def _places(drawn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _places(drawn: Numbers) -> list[Numbers]:
     """Where each bubble lies, from 0 to 1 down and across."""
-    places: list[NDArray[np.float64]] = []
+    places: list[Numbers] = []
     for offered in MARGIN + (1 - 2 * MARGIN) * drawn:
         apart = [min((np.abs(place - other).sum() for other in places), default=0.0) for place in offered]
         places.append(offered[int(np.argmax(apart))])
@@ -57,17 +57,11 @@ def _places(drawn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 @njit(cache=True, nogil=True)
-def _laid_over(
-    image: Image,
-    beneath: Image,
-    top: int,
-    left: int,
-    shape: NDArray[np.float64],
-    rim: NDArray[np.float64],
-    strength: float,
-    opacity: float,
+def _draw_bubble(
+    image: Image, beneath: Image, corner: tuple[int, int], shape: Numbers, rim: Numbers, strength: float, opacity: float
 ) -> None:  # pragma: no cover
-    """Draws one bubble into the image, from the part of it, out of focus, whose corner is at (top, left)."""
+    """Draws one bubble into the image, from the part of it, out of focus, with this corner."""
+    top, left = corner
     y, x, radius, aspect, turn, lobe = shape
     edge = max(0.04, 1.5 / radius)
     near = 1 - 6 * rim[0] - edge  # from here on there is a rim or an edge
@@ -105,7 +99,7 @@ def _laid_over(
 
 
 @njit(cache=True, nogil=True)
-def _rim(rho: float, cos: float, sin: float, rim: NDArray[np.float64]) -> tuple[float, float]:  # pragma: no cover
+def _rim(rho: float, cos: float, sin: float, rim: Numbers) -> tuple[float, float]:  # pragma: no cover
     """How dark the rim is at a place, and how bright the lines beside it are; both change around the bubble."""
     half, wide_at, twice_at, dark_at, light_at = rim
     cos2, sin2 = 2 * cos * cos - 1, 2 * sin * cos

@@ -2,11 +2,8 @@
 
 Each spot is an irregular patch with a soft, frayed border: it takes `depth` of the light at its darkest, brownish and
 unevenly. Some spots are round like a deposit, others long like a fold.
-`spots` is their number, `radius` their mean radius, `depth` the share of the light that
-they take.
+`spots` is their number, `radius` their mean radius, `depth` the share of the light that they take.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -14,29 +11,29 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.operations.overlay import Box, Field, box, draws, noise, opacities, planes, smoothstep
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.overlay import Box, Field, box, noise, opacities, planes, smoothstep
+from wardround.degrade.signature import Image, SeverityParameters
 
-TAKEN = (0.82, 0.94, 1.0)  # of the light in red, green and blue, by what is brownish black
-TAKEN_GREY = 0.91
+ABSORBED = (0.82, 0.94, 1.0)  # of the light in red, green and blue, by what is brownish black
+ABSORBED_GREY = 0.91
 MARGIN = 0.2  # of a side: no spot lies mostly outside
 REACH = 2.0  # in radii: an outline that bulges lies within
 COARSE, FINE = 9, 36  # knots across the reach: of the outline, and of the grain
 SHAPE = 6  # numbers that place and shape a spot
 
 
-def dark_spots(image: Image, severity: Severity, rng: Generator) -> Image:
-    seen = opacities(severity["spots"])
+def dark_spots(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    spot_opacities = opacities(severity["spots"])
     height, width = image.shape[:2]
     done = image.copy()
-    for drawn, opacity in zip(draws(rng, len(seen), SHAPE + COARSE**2 + FINE**2), seen, strict=True):
+    spots = rng.random((len(spot_opacities), SHAPE + COARSE**2 + FINE**2))
+    for drawn, opacity in zip(spots, spot_opacities, strict=True):
         y, x = (MARGIN + (1 - 2 * MARGIN) * drawn[:2]) * (height, width) - 0.5
         radius = max(0.5, severity["radius"] * min(height, width) * (0.8 + 0.4 * drawn[2]))
         part = box(image.shape, y, x, REACH * radius)
         cover = _cover(part, radius, drawn)
-        for plane, taken in planes(done[part.place], TAKEN, TAKEN_GREY):
-            plane *= np.float32(1) - np.float32(opacity * severity["depth"] * taken) * cover
+        for plane, share in planes(done[part.place], ABSORBED, ABSORBED_GREY):
+            plane *= np.float32(1) - np.float32(opacity * severity["depth"] * share) * cover
     return done
 
 
@@ -57,8 +54,7 @@ def _surface(part: Box, radius: float, drawn: NDArray[np.float64]) -> Field:
     """Roughness of about -0.6 to 0.6, coarse with a grain on it, that grows with the spot."""
     coarse, fine = drawn[: COARSE**2].reshape(COARSE, COARSE), drawn[COARSE**2 :].reshape(FINE, FINE)
     at = np.linspace(1, COARSE - 2, FINE, dtype=np.float32)
-    knots = np.float32(1.3) * noise((coarse - 0.5).astype(np.float32), at, at) + (0.75 * (fine - 0.5)).astype(
-        np.float32
-    )
+    knots = np.float32(1.3) * noise((coarse - 0.5).astype(np.float32), at, at)
+    knots += (0.75 * (fine - 0.5)).astype(np.float32)
     scale, middle = np.float32((FINE - 3) / (2 * REACH * radius)), np.float32((FINE - 1) / 2)
     return noise(knots, part.down * scale + middle, part.across * scale + middle)

@@ -7,27 +7,26 @@ and colours fade: otherwise a longer exposure would turn the compression noise o
 `direction` says `darker`, `lighter` or `either` (drawn).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.direction import goes_lighter
-from wardround.degrade.rendering import LUMA, Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.parameters import is_lighter
+from wardround.degrade.rendering import LUMA
+from wardround.degrade.signature import Image, SeverityParameters
 
 FLOOR = 0.04  # of white
 
 
-def exposure(image: Image, severity: Severity, rng: Generator) -> Image:
-    gamma = 1 / severity["gamma"] if goes_lighter(severity, rng) else severity["gamma"]
+def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    gamma = 1 / severity["gamma"] if is_lighter(severity, rng) else severity["gamma"]
     offset = np.float32(severity["offset"])
     if image.ndim == 2:
         return image * gain(image, gamma) + offset
     luma: Image = (image @ LUMA).astype(np.float32, copy=False)
     brighter = gain(luma, gamma)
-    colour = brighter * np.minimum(luma / np.float32(FLOOR), 1) if gamma < 1 else brighter
-    return image * colour[..., None] + (luma * (brighter - colour) + offset)[..., None]
+    colour: Image = brighter * np.minimum(luma / np.float32(FLOOR), 1) if gamma < 1 else brighter
+    added: Image = luma * (brighter - colour) + offset
+    return image * colour[..., None] + added[..., None]
 
 
 def gain(luma: Image, gamma: float) -> Image:

@@ -3,16 +3,13 @@
 Independent from pixel to pixel and, in a colour image, from channel to channel. `sigma` is its standard deviation.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.signature import Image, SeverityParameters
 
 
-def gaussian_noise(image: Image, severity: Severity, rng: Generator) -> Image:
+def gaussian_noise(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     noise = rng.standard_normal(image.shape, np.float32)
     noise *= np.float32(severity["sigma"])
     noise += image

@@ -8,20 +8,17 @@ The number of ghosts is drawn between `fewest` and `most`; `intensity` is how mu
 worst moment of the cycle, and the phase goes with it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.kspace import line_numbers, with_lines
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.kspace import line_numbers, multiply_lines
+from wardround.degrade.signature import Image, SeverityParameters
 
 SPARED = 0.02  # of the lines, around the centre
 PHASE = 1.0  # radians, at the worst moment of a cycle of intensity 1
 
 
-def ghosting(image: Image, severity: Severity, rng: Generator) -> Image:
+def ghosting(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     axis = int(rng.integers(2))
     drawn, start, sign = rng.random(), rng.random(), rng.choice([-1.0, 1.0])
     ghosts = severity["fewest"] + int(drawn * (severity["most"] - severity["fewest"] + 1))
@@ -30,4 +27,4 @@ def ghosting(image: Image, severity: Severity, rng: Generator) -> Image:
     strength = 1 - severity["intensity"] * (1 - np.cos(cycle)) / 2
     factors = strength * np.exp(1j * sign * PHASE * severity["intensity"] * np.cos(cycle))
     factors[np.abs(numbers) <= SPARED * len(numbers) / 2] = 1
-    return with_lines(image, axis, factors.astype(np.complex64))
+    return multiply_lines(image, axis, factors.astype(np.complex64))

@@ -13,29 +13,26 @@ In Hounsfield units it has to be kept: 10 of 180 degrees are 56 HU, more than ha
 Drawn once: the direction that is missing. More severe, it widens to both sides.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.operations.projector import complete_scan, project, reconstruct
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
+from wardround.degrade.signature import Image, SeverityParameters
 
 BEYOND = 0.125  # of the longer side
 
 
-def limited_angle(image: Image, severity: Severity, rng: Generator) -> Image:
+def limited_angle(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     direction = 180.0 * rng.random()
     missing = min(max(180.0 - severity["degrees"], 0.0), 180.0)
-    views = max(1, round(complete_scan(image.shape) * missing / 180.0))
+    views = max(1, round(complete_view_count(image.shape) * missing / 180.0))
     margin = round(BEYOND * max(image.shape))
     patient = _beyond_the_frame(image, margin)
     angles = np.deg2rad(direction + missing * ((np.arange(views) + 0.5) / views - 0.5))
     weights = np.full(views, np.deg2rad(missing) / views)
-    taken = reconstruct(project(patient, angles), angles, weights, patient.shape, interpolations=2)
-    left = image - taken[margin : margin + image.shape[0], margin : margin + image.shape[1]]
+    missing_part = reconstruct(project(patient, angles), angles, weights, patient.shape, interpolations=2)
+    left = image - missing_part[margin : margin + image.shape[0], margin : margin + image.shape[1]]
     return left * _gain(image, left) if severity["level"] == "kept" else left
 
 

@@ -14,23 +14,20 @@ in the units of the image; then the noise is that of the photons alone, scaled.
 Drawn once: the noise of every bin. Dose scales it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.operations.projector import complete_scan, pitch, project, reconstruct
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.projector import complete_view_count, pitch, project, reconstruct
+from wardround.degrade.signature import Image, SeverityParameters
 
 DENSEST = 5.0  # line integral
 SCAN_VIEWS = 720
 ELECTRONIC = 5.0  # standard deviation, in photons
 
 
-def low_dose(image: Image, severity: Severity, rng: Generator) -> Image:
-    views = complete_scan(image.shape)
+def low_dose(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
+    views = complete_view_count(image.shape)
     angles = np.pi * (np.arange(views) + 0.5) / views
     lines = project(image, angles)
     field = rng.standard_normal(lines.shape, dtype=np.float32)
@@ -46,5 +43,5 @@ def low_dose(image: Image, severity: Severity, rng: Generator) -> Image:
     noise = reconstruct(field, angles, np.full(views, np.pi / views), image.shape, interpolations=1)
     if "photons" in severity:
         return image + noise * np.float32(densest / DENSEST)
-    found = float(noise[body_mask(image)].std())
-    return image + noise * np.float32(severity["noise"] / found) if found > 0.0 else image.copy()
+    noise_level = float(noise[body_mask(image)].std())
+    return image + noise * np.float32(severity["noise"] / noise_level) if noise_level > 0.0 else image.copy()

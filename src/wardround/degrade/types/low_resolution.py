@@ -5,22 +5,19 @@ coarse pixel in an image whose shorter side has 512; it grows and shrinks with t
 the image is brought back: `cubic` (smooth) or `nearest` (blocks).
 """
 
-from __future__ import annotations
-
 from numpy.random import Generator
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.operations.lengths import side_of
-from wardround.degrade.operations.resize import through_smaller
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.parameters import reference_side
+from wardround.degrade.operations.resize import downsample_and_restore
+from wardround.degrade.signature import Image, SeverityParameters
 
 COUNTED_AT = 512
 
 
-def low_resolution(image: Image, severity: Severity, rng: Generator) -> Image:
+def low_resolution(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     if severity["method"] not in ("cubic", "nearest"):
         raise WardroundError(f"method {severity['method']!r}: expected cubic or nearest")
-    height, width = image.shape[:2]
-    factor = 1 + (severity["factor"] - 1) * side_of(image) / COUNTED_AT
-    return through_smaller(image, max(1, round(height / factor)), max(1, round(width / factor)), severity["method"])
+    factor = 1 + (severity["factor"] - 1) * reference_side(image) / COUNTED_AT
+    height, width = (max(1, round(side / factor)) for side in image.shape[:2])
+    return downsample_and_restore(image, height, width, severity["method"])

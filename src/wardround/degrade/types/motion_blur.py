@@ -4,18 +4,15 @@ Every point is drawn out along a line of one drawn direction. `length` is that o
 side.
 """
 
-from __future__ import annotations
-
 import math
 
 from numpy.random import Generator
 
 from wardround.degrade.operations.blur import along_line
-from wardround.degrade.operations.lengths import side_of
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.parameters import reference_side
+from wardround.degrade.signature import Image, SeverityParameters
 
 
-def motion_blur(image: Image, severity: Severity, rng: Generator) -> Image:
+def motion_blur(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     angle = rng.uniform(0, math.pi)
-    return along_line(image, severity["length"] * side_of(image), angle)
+    return along_line(image, severity["length"] * reference_side(image), angle)

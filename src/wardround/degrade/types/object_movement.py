@@ -5,26 +5,23 @@ between `least` and `most`, as shares of the shorter side. That it is a move of 
 profiles: the published examples of the MedQ-Deg benchmark look like motion between the lines of k-space instead.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.signature import Image, SeverityParameters
 
 
-def object_movement(image: Image, severity: Severity, rng: Generator) -> Image:
+def object_movement(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     angle, part = rng.uniform(0, 2 * math.pi), rng.random()
     height, width = image.shape[:2]
     share = severity["least"] + part * (severity["most"] - severity["least"])
     distance = share * min(height, width)
-    return moved(image, round(distance * math.sin(angle)), round(distance * math.cos(angle)))
+    return move(image, round(distance * math.sin(angle)), round(distance * math.cos(angle)))
 
 
-def moved(image: Image, down: int, right: int) -> Image:
+def move(image: Image, down: int, right: int) -> Image:
     """The image moved on its canvas, with black where there was nothing."""
     out = np.zeros_like(image)
     to_y, from_y = _overlap(image.shape[0], down)
@@ -34,6 +31,6 @@ def moved(image: Image, down: int, right: int) -> Image:
 
 
 def _overlap(size: int, shift: int) -> tuple[slice, slice]:
-    kept = max(0, size - abs(shift))
-    to, of = (size - kept, 0) if shift > 0 else (0, size - kept)
-    return slice(to, to + kept), slice(of, of + kept)
+    length = max(0, size - abs(shift))
+    target, source = (size - length, 0) if shift > 0 else (0, size - length)
+    return slice(target, target + length), slice(source, source + length)

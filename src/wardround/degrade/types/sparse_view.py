@@ -8,20 +8,17 @@ of interpolating is not divided out of the streaks: that would make them sharper
 Drawn once: the first angle. Twice the views include all of the fewer.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.projector import complete_scan, project, reconstruct
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
+from wardround.degrade.signature import Image, SeverityParameters
 
 
-def sparse_view(image: Image, severity: Severity, rng: Generator) -> Image:
+def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     start = np.pi * rng.random()
     views = max(1, round(severity["views"]))
-    between = -(-complete_scan(image.shape) // views)  # the complete scan has so many views for each of the few
+    between = -(-complete_view_count(image.shape) // views)  # the complete scan has so many views for each of the few
     if between == 1:
         return image.copy()
     angles = start + np.pi * np.arange(views * between) / (views * between)

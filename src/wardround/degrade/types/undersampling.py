@@ -10,27 +10,24 @@ are drawn in one order of which more or fewer are kept: those of a worse image a
 equispaced order every fourth line comes before every second one (kept shares between have both spacings).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from wardround.core.errors import WardroundError
-from wardround.degrade.operations.kspace import Lines, line_numbers, smooth_phase, with_lines
-from wardround.degrade.rendering import Image
-from wardround.degrade.severities import Severity
+from wardround.degrade.operations.kspace import Lines, line_numbers, multiply_lines, smooth_phase
+from wardround.degrade.signature import Image, SeverityParameters
 
 PHASE = 1.5  # radians: the most of each term
 LEAST_CENTRE = 12  # lines: a small image has no fewer, or else it would lose its contrast
 
 
-def undersampling(image: Image, severity: Severity, rng: Generator) -> Image:
+def undersampling(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     axis = int(rng.integers(2))
     phase = smooth_phase(image.shape, rng, PHASE)
     order = line_order(image.shape[axis], severity["pattern"], rng)
     kept = kept_lines(order, severity["kept"], severity["centre"])
-    return with_lines(image, axis, kept.astype(np.complex64), phase)
+    return multiply_lines(image, axis, kept.astype(np.complex64), phase)
 
 
 def line_order(count: int, pattern: str, rng: Generator) -> Lines:

@@ -1,6 +1,4 @@
-"""Guard: what holds for every request: the size of what is sent, the headers of what is answered, and who visits."""
-
-from __future__ import annotations
+"""Limits on the size of requests, and security headers on every response."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -8,22 +6,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POST_LIMIT = 4 * 2**20  # bytes of an ordinary form
-UPLOAD_LIMIT = 512 * 2**20  # bytes of a file that an administrator gives
+UPLOAD_LIMIT = 512 * 2**20  # bytes of a file that an administrator uploads
 UPLOADS = ("/admin/tasks/new", "/admin/import")
 
 HEADERS = {
-    "content-security-policy": "; ".join(
-        [
-            "default-src 'none'",
-            "img-src 'self' blob:",
-            "style-src 'self'",
-            "script-src 'self'",
-            "connect-src 'self'",
-            "form-action 'self'",
-            "base-uri 'none'",
-            "frame-ancestors 'none'",
-        ]
-    ),
+    "content-security-policy": "default-src 'none'; img-src 'self' blob:; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
@@ -33,15 +21,15 @@ HEADERS = {
 }
 
 
-class TooMuch(HTTPException):
-    """More was sent than is taken."""
+class RequestTooLarge(HTTPException):
+    """The body is larger than the limit."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(413, f"at most {limit // 2**20} MB can be sent at once")
 
 
-class Guard:
-    """Refuses what is too large before it is read, and puts the same headers on every answer."""
+class GuardMiddleware:
+    """Refuses a body that is too large before it is read, and sets the security headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,28 +39,28 @@ class Guard:
             await self._app(scope, receive, send)
             return
         limit = UPLOAD_LIMIT if scope["path"] in UPLOADS else POST_LIMIT
-        read = 0
+        received = 0
 
-        async def counted() -> Message:
-            nonlocal read
+        async def receive_counted() -> Message:
+            nonlocal received
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > limit:
-                raise TooMuch(limit)
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise RequestTooLarge(limit)
             return message
 
-        async def headed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                still = scope["path"].startswith("/static/")
-                headers["cache-control"] = "private, max-age=600" if still else "no-store"
+                is_static = scope["path"].startswith("/static/")
+                headers["cache-control"] = "private, max-age=600" if is_static else "no-store"
             await send(message)
 
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if declared.isdigit() and int(declared) <= limit:
-            await self._app(scope, counted, headed)
+            await self._app(scope, receive_counted, send_with_headers)
         else:
-            told = PlainTextResponse(TooMuch(limit).detail, 413, {"connection": "close"})
-            await told(scope, receive, headed)
+            response = PlainTextResponse(RequestTooLarge(limit).detail, 413, {"connection": "close"})
+            await response(scope, receive, send_with_headers)

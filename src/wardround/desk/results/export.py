@@ -1,18 +1,16 @@
-"""Exporting: everything that people did, as JSONL and CSV."""
-
-from __future__ import annotations
+"""Exports of everything that people did, as JSONL and CSV."""
 
 import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wardround.desk.desk import Desk
 from wardround.desk.records import Task
-from wardround.desk.results.agreement import ALL, KAPPA, agreements, labels_by_batch, one_against_others
-from wardround.desk.results.progress import seconds_of
+from wardround.desk.results.agreement import ALL, KAPPA, batch_agreements, labels_by_batch, reader_agreements
+from wardround.desk.results.progress import seconds_open
 
 FORMAT = 1
 TABLES = {  # what leaves the desk: no passwords, no sessions, no invitations
@@ -33,21 +31,21 @@ AUDIT = (
 )
 
 
-def jsonl(lines: Iterable[Mapping[str, Any]]) -> bytes:
+def to_jsonl(lines: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
 
 
-def table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> bytes:
-    """CSV. A text that a spreadsheet would take for a formula gets a space before it."""
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(columns), extrasaction="ignore", lineterminator="\n")
+def to_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> bytes:
+    """CSV. A text that a spreadsheet would read as a formula gets a space before it."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(columns), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _plain(value) for key, value in row.items()})
-    return written.getvalue().encode()
+        writer.writerow({key: _cell(value) for key, value in row.items()})
+    return buffer.getvalue().encode()
 
 
-def _plain(value: Any) -> Any:
+def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return "" if value != value else round(value, 6)
     if isinstance(value, dict | list):
@@ -55,25 +53,25 @@ def _plain(value: Any) -> Any:
     return f" {value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
-def said(desk: Desk, task: Task) -> list[dict[str, Any]]:
-    """Every verdict of a task, who and when."""
-    kind, items = desk.kind(task), {item.number: item for item in desk.work.items(task)}
+def verdict_rows(desk: Desk, task: Task) -> list[dict[str, Any]]:
+    """Every verdict of a task, with reader and time."""
+    kind, items = desk.kind(task), {item.number: item for item in desk.tasks.list_items(task)}
     return [
         {
             "task": task.name,
-            "item": items[each.item].name,
-            "batch": items[each.item].batch,
-            "reader": each.reader,
-            "role": each.role,
-            "level": each.level,
-            "round": each.round,
-            "label": kind.label(each.said),
-            "said": each.said,
-            "opened": each.opened,
-            "time": each.time,
-            "seconds": seconds_of(each),
+            "item": items[verdict.item].name,
+            "batch": items[verdict.item].batch,
+            "reader": verdict.reader,
+            "role": verdict.role,
+            "level": verdict.level,
+            "round": verdict.round,
+            "label": kind.label(verdict.said),
+            "said": verdict.said,
+            "opened": verdict.opened,
+            "time": verdict.time,
+            "seconds": seconds_open(verdict),
         }
-        for each in desk.work.verdicts(task)
+        for verdict in desk.tasks.verdicts(task)
     ]
 
 
@@ -83,27 +81,33 @@ COLUMNS = (
 )
 
 
-def agreement(desk: Desk, task: Task) -> bytes:
+def agreement_csv(desk: Desk, task: Task) -> bytes:
     """The agreement of each batch, and of each reader with all others."""
     batches = labels_by_batch(desk, task)
-    rows = [each._asdict() for each in agreements(batches)]
-    alone = [each._asdict() for each in one_against_others(batches)]
-    rows += [{"batch": ALL, "figure": KAPPA, "value": each.pop("kappa"), **each} for each in alone]
+    rows = [agreement._asdict() for agreement in batch_agreements(batches)]
+    rows += [{"batch": ALL, "figure": KAPPA, **reader._asdict()} for reader in reader_agreements(batches)]
     columns = ("batch", "reader", "readers", "items", "same", "figure", "value", "low", "high")
-    return table(rows, columns)
+    return to_csv(rows, columns)
 
 
-def audit(desk: Desk) -> list[dict[str, Any]]:
+COMMON_FILES: dict[str, Callable[[Desk, Task], bytes]] = {
+    "verdicts.jsonl": lambda desk, task: to_jsonl(verdict_rows(desk, task)),
+    "verdicts.csv": lambda desk, task: to_csv(verdict_rows(desk, task), COLUMNS),
+    "agreement.csv": agreement_csv,
+}
+
+
+def audit_rows(desk: Desk) -> list[dict[str, Any]]:
     return [dict(row) | {"detail": json.loads(row["detail"])} for row in desk.store.rows(AUDIT)]
 
 
-def everything(desk: Desk) -> bytes:
-    """All tables as JSONL, and the verdicts of each task as CSV too, in a zip that `importing` reads."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+def export_zip(desk: Desk) -> bytes:
+    """All tables as JSONL, and the verdicts of each task as CSV too, in a zip that import_export.py reads."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("desk.json", json.dumps({"format": FORMAT}))
         for name, sql in TABLES.items():
-            file.writestr(f"{name}.jsonl", jsonl(dict(row) for row in desk.store.rows(sql)))
-        for task in desk.work.tasks():
-            file.writestr(f"verdicts-{task.id}.csv", table(said(desk, task), COLUMNS))
-    return packed.getvalue()
+            file.writestr(f"{name}.jsonl", to_jsonl(dict(row) for row in desk.store.rows(sql)))
+        for task in desk.tasks.list_tasks():
+            file.writestr(f"verdicts-{task.id}.csv", to_csv(verdict_rows(desk, task), COLUMNS))
+    return buffer.getvalue()

@@ -1,6 +1,4 @@
-"""Progress: who has read how much, when, and how fast."""
-
-from __future__ import annotations
+"""Progress of each person in a task: items read, waiting, and time per item."""
 
 from collections import Counter
 from datetime import datetime
@@ -9,15 +7,15 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from wardround.desk.auth.people import Person
+from wardround.desk.auth.accounts import Person
 from wardround.desk.desk import Desk
-from wardround.desk.records import Task, Verdict
+from wardround.desk.records import DeskVerdict, Task
 from wardround.reporting.figures.svg import bar
 
-LONGEST = 3600  # seconds: who took longer was away
+MAX_SECONDS = 3600  # a reader who took longer was away
 
 
-class Row(NamedTuple):
+class PersonProgress(NamedTuple):
     """One person's part in a task."""
 
     name: str
@@ -31,55 +29,59 @@ class Row(NamedTuple):
     days: Markup
 
 
-def progress(desk: Desk, task: Task) -> list[Row]:
+def people_progress(desk: Desk, task: Task) -> list[PersonProgress]:
     """Everybody who is assigned or has read something, by name."""
-    by: dict[int, list[Verdict]] = {}
-    for verdict in desk.work.verdicts(task):
-        by.setdefault(verdict.person, []).append(verdict)
-    assigned = [person for person in desk.people.all() if desk.work.is_assigned(task, person)]
+    verdicts_by_person: dict[int, list[DeskVerdict]] = {}
+    for verdict in desk.tasks.verdicts(task):
+        verdicts_by_person.setdefault(verdict.person, []).append(verdict)
+    assigned = [person for person in desk.accounts.list_people() if desk.tasks.is_assigned(task, person)]
     everybody = {person.id: person for person in assigned}
-    everybody |= {id: desk.people.by_id(id) for id in by if id not in everybody}
-    days = sorted({verdict.time[:10] for said in by.values() for verdict in said})
+    everybody |= {id: desk.accounts.by_id(id) for id in verdicts_by_person if id not in everybody}
+    days = sorted({verdict.time[:10] for verdicts in verdicts_by_person.values() for verdict in verdicts})
     people = sorted(everybody.values(), key=lambda person: person.name.casefold())
-    return [_row(desk, task, person, by.get(person.id, []), days) for person in people]
+    return [_person_progress(desk, task, person, verdicts_by_person.get(person.id, []), days) for person in people]
 
 
-def _row(desk: Desk, task: Task, person: Person, said: list[Verdict], days: list[str]) -> Row:
-    read = len({verdict.item for verdict in said})
-    waiting = desk.work.waiting(task, person, desk.kind(task).levels(person, task))
-    taken = [seconds for verdict in said if (seconds := seconds_of(verdict)) is not None and seconds < LONGEST]
+def _person_progress(
+    desk: Desk, task: Task, person: Person, verdicts: list[DeskVerdict], days: list[str]
+) -> PersonProgress:
+    read = len({verdict.item for verdict in verdicts})
+    waiting = desk.tasks.count_waiting(task, person, desk.kind(task).levels(person, task))
+    durations = [
+        seconds for verdict in verdicts if (seconds := seconds_open(verdict)) is not None and seconds < MAX_SECONDS
+    ]
     share = read / (read + waiting) if read + waiting else 0.0
-    counts = Counter(verdict.time[:10] for verdict in said)
-    return Row(
+    counts = Counter(verdict.time[:10] for verdict in verdicts)
+    return PersonProgress(
         person.name,
         person.role,
         read,
         waiting,
-        len(desk.work.todo(task, person)),
-        median(taken) if taken else None,
-        max((verdict.time for verdict in said), default=None),
+        len(desk.tasks.list_returned(task, person)),
+        median(durations) if durations else None,
+        max((verdict.time for verdict in verdicts), default=None),
         bar(share, f"{read} of {read + waiting} read"),
-        columns([(day, counts[day]) for day in days[-30:]]),
+        day_chart([(day, counts[day]) for day in days[-30:]]),
     )
 
 
-def seconds_of(verdict: Verdict) -> float | None:
+def seconds_open(verdict: DeskVerdict) -> float | None:
     """How long an item was open before its verdict."""
     if verdict.opened is None:
         return None
     return (datetime.fromisoformat(verdict.time) - datetime.fromisoformat(verdict.opened)).total_seconds()
 
 
-def columns(counts: list[tuple[str, int]]) -> Markup:
-    """Counts by day as columns, the latest on the right."""
-    most = max((count for _, count in counts), default=0) or 1
-    drawn = Markup("").join(
+def day_chart(counts: list[tuple[str, int]]) -> Markup:
+    """Counts by day as columns of an SVG, the latest on the right."""
+    highest = max((count for _, count in counts), default=0) or 1
+    bars = Markup("").join(
         Markup('<rect class="place" x="{}" y="{:.1f}" width="6" height="{:.1f}"><title>{}: {}</title></rect>').format(
-            8 * place, 22 - 22 * count / most, 22 * count / most, day, count
+            8 * index, 22 - 22 * count / highest, 22 * count / highest, day, count
         )
-        for place, (day, count) in enumerate(counts)
+        for index, (day, count) in enumerate(counts)
     )
-    told = ", ".join(f"{day}: {count}" for day, count in counts) or "nothing yet"
+    title = ", ".join(f"{day}: {count}" for day, count in counts) or "nothing yet"
     return Markup('<svg class="days" role="img" width="{}" height="22"><title>{}</title>{}</svg>').format(
-        8 * max(len(counts), 1), told, drawn
+        8 * max(len(counts), 1), title, bars
     )

@@ -1,7 +1,5 @@
-"""What can be asked of the desk, by who asks."""
+"""The routes of the desk, by who uses them."""
 
-from wardround.desk.routes import admin_files, admin_people, admin_tasks, api, entering, images, reading, rendering
+from wardround.desk.routes import admin_files, admin_people, admin_tasks, api, images, login, tasks
 
-ROUTERS = tuple(
-    each.router for each in (entering, reading, images, rendering, api, admin_tasks, admin_people, admin_files)
-)
+ROUTERS = tuple(module.router for module in (login, tasks, images, api, admin_tasks, admin_people, admin_files))

@@ -1,20 +1,18 @@
-"""JSON for the pages' own scripts, and for programs that log in as a person."""
-
-from __future__ import annotations
+"""JSON for the pages' scripts, and for programs that log in as a person."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.desk.auth.access import ItemToDo, LoggedIn, TaskToDo, TheDesk, json_sent, logged_in
-from wardround.desk.submit import LONGEST_ONCE, give, may_open, take_next
+from wardround.desk.auth.access import CurrentDesk, CurrentPerson, ReadableItem, ReadableTask, check_json, require_login
+from wardround.desk.submit import MAX_ONCE, claim_next, open_item, submit_verdict
 
-router = APIRouter(prefix="/api", dependencies=[Depends(logged_in)])
-FROM_OUR_PAGES = [Depends(json_sent)]
+router = APIRouter(prefix="/api", dependencies=[Depends(require_login)])
+FROM_OUR_PAGES = [Depends(check_json)]
 
 
-class Draft(BaseModel):
+class DraftRequest(BaseModel):
     """The fields of a form as they are now."""
 
     model_config = ConfigDict(extra="forbid")
@@ -23,25 +21,25 @@ class Draft(BaseModel):
     )
 
 
-class Saying(BaseModel):
-    """A verdict. `once` is a new random text for each: what is sent twice is kept once."""
+class VerdictRequest(BaseModel):
+    """A verdict. `once` is a new random text for each: a repeated request is saved once."""
 
     model_config = ConfigDict(extra="forbid")
     said: dict[str, Any] = Field(max_length=200)
-    once: str = Field(min_length=8, max_length=LONGEST_ONCE, pattern=r"^[A-Za-z0-9_-]+$")
+    once: str = Field(min_length=8, max_length=MAX_ONCE, pattern=r"^[A-Za-z0-9_-]+$")
 
 
-class Saved(BaseModel):
+class SavedResponse(BaseModel):
     saved: str = Field(description="When.")
 
 
-class Given(Saved):
+class VerdictResponse(SavedResponse):
     verdict: int
     next: str
 
 
-class Standing(BaseModel):
-    """How far somebody is."""
+class TaskStanding(BaseModel):
+    """A person's progress in a task."""
 
     task: int
     name: str
@@ -52,26 +50,30 @@ class Standing(BaseModel):
 
 
 @router.get("/tasks/{task}")
-def standing(desk: TheDesk, person: LoggedIn, task: TaskToDo) -> Standing:
+def standing(desk: CurrentDesk, person: CurrentPerson, task: ReadableTask) -> TaskStanding:
     levels = desk.kind(task).levels(person, task)
-    return Standing(
+    return TaskStanding(
         task=task.id,
         name=task.name,
-        read=desk.work.many_read(task, person),
-        waiting=desk.work.waiting(task, person, levels),
-        back=len(desk.work.todo(task, person)),
+        read=desk.tasks.count_read(task, person),
+        waiting=desk.tasks.count_waiting(task, person, levels),
+        back=len(desk.tasks.list_returned(task, person)),
         next=f"/tasks/{task.id}/next",
     )
 
 
 @router.post("/tasks/{task}/items/{item}/draft", dependencies=FROM_OUR_PAGES)
-def draft(desk: TheDesk, person: LoggedIn, task: TaskToDo, item: ItemToDo, draft: Draft) -> Saved:
-    return Saved(saved=desk.work.keep_draft(task, item.number, person, draft.form))
+def draft(
+    desk: CurrentDesk, person: CurrentPerson, task: ReadableTask, item: ReadableItem, draft: DraftRequest
+) -> SavedResponse:
+    return SavedResponse(saved=desk.tasks.save_draft(task, item.number, person, draft.form))
 
 
 @router.post("/tasks/{task}/items/{item}/verdict", dependencies=FROM_OUR_PAGES)
-def verdict(desk: TheDesk, person: LoggedIn, task: TaskToDo, item: ItemToDo, saying: Saying) -> Given:
-    if not desk.work.was_said(saying.once):
-        may_open(desk, task, item, person)
-    given = give(desk, task, item, person, saying.said, saying.once)
-    return Given(saved=given.time, verdict=given.id, next=take_next(desk, task, person))
+def verdict(
+    desk: CurrentDesk, person: CurrentPerson, task: ReadableTask, item: ReadableItem, request: VerdictRequest
+) -> VerdictResponse:
+    if not desk.tasks.is_saved(request.once):
+        open_item(desk, task, item, person)
+    saved = submit_verdict(desk, task, item, person, request.said, request.once)
+    return VerdictResponse(saved=saved.time, verdict=saved.id, next=claim_next(desk, task, person))

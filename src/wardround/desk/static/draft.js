@@ -1,4 +1,4 @@
-// Keeps what is typed, a moment after it was typed: a closed browser loses nothing.
+// Saves the form as a draft shortly after each change: a closed browser loses nothing.
 "use strict";
 (() => {
   const form = document.querySelector("form[data-draft]");
@@ -32,7 +32,7 @@
     }
   }
   function later(event) {
-    if (event.target.type !== "hidden") status.textContent = "…"; // what nobody typed is kept in silence
+    if (event.target.type !== "hidden") status.textContent = "…"; // changes that nobody typed are saved silently
     clearTimeout(waiting);
     waiting = setTimeout(keep, 300);
   }

@@ -1,4 +1,4 @@
-// Counts the time in which a question is seen, shows it quietly, and keeps it with the draft.
+// Counts the time in which a question is visible, shows it, and saves it with the draft.
 "use strict";
 (() => {
   const shown = document.querySelector(".timer");
@@ -11,7 +11,7 @@
   const clock = seconds => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
   function count() {
     const moment = performance.now();
-    if (!document.hidden) spent += Math.min((moment - last) / 1000, 5); // a machine that slept was not looked at
+    if (!document.hidden) spent += Math.min((moment - last) / 1000, 5); // a sleeping machine does not count
     last = moment;
     field.value = spent.toFixed(1);
     shown.firstElementChild.textContent = `${clock(spent)} on this question, ${clock(before + spent)} in all`;

@@ -1,4 +1,4 @@
-// The administrator's figures, renewed while the page is looked at.
+// Updates the administrator's figures while the page is visible.
 "use strict";
 (() => {
   const EVERY = 8000;

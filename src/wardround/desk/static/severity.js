@@ -1,10 +1,10 @@
-// The slider of severities: a picture for each place, the newest place first; two marks.
+// The severity slider: fetches the picture of the newest position; two marks.
 "use strict";
 (() => {
   const form = document.querySelector("form.severity");
   if (!form) return;
   const slider = form.querySelector("#slider"), live = form.querySelector("img.live"), state = form.querySelector(".state");
-  const REST = 250; // milliseconds of rest after which the whole picture is fetched
+  const REST = 250; // milliseconds without movement after which the full picture is fetched
   let wanted = null, busy = false, resting = null, turned = null; // turned: the window, where it is not the first
 
   async function draw(place, quick) {

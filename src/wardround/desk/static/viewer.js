@@ -46,7 +46,7 @@
     function reset() { Object.assign(view, { scale: 1, x: 0, y: 0 }); changed(); }
     function whole() {
       const on = frame.classList.toggle("whole");
-      frame.tools.classList.toggle("over", on); // without them a finger could not leave
+      frame.tools.classList.toggle("over", on); // without them a touch user could not leave
       full.setAttribute("aria-pressed", on);
       reset();
     }

@@ -1,6 +1,4 @@
-"""Judge validation: gold and predicted diagnosis, the same or not, blind to what the judge says."""
-
-from __future__ import annotations
+"""Judge validation: are gold and predicted diagnosis the same? Blind to the judge's verdict."""
 
 import csv
 import json
@@ -13,27 +11,32 @@ import numpy as np
 import polars as pl
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.auth.people import PHYSICIANS, STUDENT
+from wardround.desk.auth.accounts import PHYSICIANS, STUDENT
 from wardround.desk.desk import Desk
-from wardround.desk.pages import render
 from wardround.desk.records import NewItem, Task
-from wardround.desk.results.consensus import consensus
-from wardround.desk.results.export import jsonl
-from wardround.desk.sampling import balanced
-from wardround.desk.tasks.one_choice import OneChoice
-from wardround.desk.tasks.task_kind import Export, Part, Setting
-from wardround.marking.judges.judge import FILE, read_verdicts, shown
-from wardround.measuring.validation.agreement_intervals import agreement, cells, figure, kappa, sensitivity, specificity
+from wardround.desk.results.agreement import majority_labels
+from wardround.desk.results.export import to_jsonl
+from wardround.desk.tasks.one_choice import ChoiceTask, balanced_sample
+from wardround.desk.tasks.task_kind import Export, PageSection, Setting
+from wardround.marking.judges.judge import VERDICTS_FILE, normalize_name, read_verdicts
+from wardround.measuring.validation.agreement import (
+    agreement,
+    confusion_cells,
+    estimate_statistic,
+    kappa,
+    sensitivity,
+    specificity,
+)
 from wardround.measuring.validation.judge_labels import NOT_SAME, SAME
 
 YES, NO, UNSURE = "same", "not same", "cannot tell"
 FIGURES = {"Cohen's kappa": kappa, "Agreement": agreement, "Sensitivity": sensitivity, "Specificity": specificity}
 
 
-class JudgeValidation(OneChoice):
+class JudgeValidation(ChoiceTask):
     name = "judge"
     title = "Judge validation"
-    what = "Is a predicted diagnosis the same disease as the right one? For wardround judge validate."
+    summary = "Is a predicted diagnosis the same disease as the right one? For wardround judge validate."
     source = "A run with a judge (verdicts.parquet), or pairs as CSV or JSONL: case, question, gold, diagnosis"
     roles = (STUDENT, *PHYSICIANS)
     settings = (
@@ -41,66 +44,64 @@ class JudgeValidation(OneChoice):
         Setting("many", "Pairs to draw", 0, "Half judged the same, half not, weighted in the export. 0: all."),
         Setting("seed", "Seed of the draw", 0),
     )
-    template = "judge.html"
+    template = "tasks/judge.html"
     field, choices, unsure = "same", (YES, NO), UNSURE
     arbitrates = True
 
-    def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
+    def make_items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
         if settings["readers"] < 1:
             raise WardroundError("each pair needs a reader")
-        rows = _of_run(source) if source.is_dir() else _of_file(source)
+        rows = _pairs_of_run(source) if source.is_dir() else _pairs_of_file(source)
         distinct = {(row["case"], row["question"], row["gold"], row["diagnosis"]): row for row in rows}
-        drawn = balanced(list(distinct.values()), lambda row: str(row["same"]), settings["many"], settings["seed"])
-        return [_new(row, weight, settings["readers"]) for row, weight in drawn]
+        pairs, count, seed = list(distinct.values()), settings["many"], settings["seed"]
+        sample = balanced_sample(pairs, lambda row: str(row["same"]), count, seed)
+        return [_new_item(row, weight, settings["readers"]) for row, weight in sample]
 
-    def parts(self, desk: Desk, task: Task) -> list[Part]:
-        return [Part("People and the judge", render("judge_figures.html", **against_the_judge(desk, task)))]
+    def sections(self, desk: Desk, task: Task) -> list[PageSection]:
+        return [
+            PageSection.render("People and the judge", "tasks/judge_agreement.html", **compare_with_judge(desk, task))
+        ]
 
     def exports(self) -> Sequence[Export]:
-        return (
-            Export(
-                "labels.jsonl",
-                "for wardround judge validate RUN --labels; pairs without a majority are left out",
-                _labels,
-            ),
-        )
+        about = "for wardround judge validate RUN --labels; pairs without a majority are left out"
+        return (Export("labels.jsonl", about, _labels),)
 
 
-def against_the_judge(desk: Desk, task: Task) -> dict[str, Any]:
-    """What the majority of readers says against what the judge says, over cases."""
+def compare_with_judge(desk: Desk, task: Task) -> dict[str, Any]:
+    """The majority of readers compared with the judge, over cases."""
     rows = [
         {"cluster": item.shown["case"] or item.name, "same": item.hidden["same"], "label": label == YES}
         | {"weight": item.hidden["weight"]}
-        for item, label in consensus(desk, task)
+        for item, label in majority_labels(desk, task)
         if item.hidden["same"] is not None
     ]
     frame = pl.DataFrame(
         rows, schema={"cluster": pl.String, "same": pl.Boolean, "label": pl.Boolean, "weight": pl.Float64}
     )
-    sums = cells(frame, sorted(set(frame["cluster"])))
-    found = {name: figure(value, sums, 0) for name, value in FIGURES.items()} if rows else {}
+    sums = confusion_cells(frame, sorted(set(frame["cluster"])))
+    figures = {name: estimate_statistic(value, sums, 0) for name, value in FIGURES.items()} if rows else {}
     counts = np.round(sums.sum(axis=0), 1).tolist() if rows else [0, 0, 0, 0]
-    return {"items": len(rows), "figures": found, "counts": counts}
+    return {"items": len(rows), "figures": figures, "counts": counts}
 
 
-def _new(row: Mapping[str, Any], weight: float, readers: int) -> NewItem:
-    named = f"{row['case']}/{row['question']}" if row["case"] else row["gold"]
-    told = {name: row[name] for name in ("case", "question", "gold", "accept", "diagnosis")}
+def _new_item(row: Mapping[str, Any], weight: float, readers: int) -> NewItem:
+    name = f"{row['case']}/{row['question']}" if row["case"] else row["gold"]
+    shown_row = {column: row[column] for column in ("case", "question", "gold", "accept", "diagnosis")}
     hidden = {"same": row["same"], "judge": row["judge"], "weight": weight}
-    return NewItem(f"{named}: {row['diagnosis']}", "pairs", told, {"reader": readers}, hidden)
+    return NewItem(f"{name}: {row['diagnosis']}", "pairs", shown_row, {"reader": readers}, hidden)
 
 
-def _of_run(folder: Path) -> list[dict[str, Any]]:
-    """The diagnoses that a run's judge has judged; of several judges the last."""
+def _pairs_of_run(folder: Path) -> list[dict[str, Any]]:
+    """The diagnoses that a run's judge has judged; with several judges, the last one's."""
     table = read_verdicts(folder)
     if table.is_empty():
-        raise BadInput(folder / FILE, "no judge has judged anything in this run")
+        raise BadInput(folder / VERDICTS_FILE, "no judge has judged anything in this run")
     table = table.filter(pl.col("judge") == table["judge"][-1])
     columns = ("case", "question", "gold", "accept", "diagnosis", "same", "judge")
     return list(table.select(columns).unique(maintain_order=True).iter_rows(named=True))
 
 
-def _of_file(file: Path) -> list[dict[str, Any]]:
+def _pairs_of_file(file: Path) -> list[dict[str, Any]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
         if file.suffix == ".csv":
@@ -115,20 +116,20 @@ def _of_file(file: Path) -> list[dict[str, Any]]:
 def _pair(row: Any, file: Path, number: int) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise BadInput(file, "expected an object", line=number)
-    given = {key: str(value).strip() for key, value in row.items() if isinstance(key, str) and value is not None}
-    gold, diagnosis = shown(given.get("gold", "")), shown(given.get("diagnosis", ""))
+    fields = {key: str(value).strip() for key, value in row.items() if isinstance(key, str) and value is not None}
+    gold, diagnosis = normalize_name(fields.get("gold", "")), normalize_name(fields.get("diagnosis", ""))
     if not gold or not diagnosis:
         raise BadInput(file, "expected gold and diagnosis", line=number)
-    same = (SAME | NOT_SAME).get(given.get("same", "").lower())
-    names = [shown(name) for name in given.get("accept", "").split("|") if name.strip()]
-    told = {"case": given.get("case") or None, "question": given.get("question") or None, "gold": gold}
-    return told | {"accept": names, "diagnosis": diagnosis, "same": same, "judge": given.get("judge") or None}
+    same = (SAME | NOT_SAME).get(fields.get("same", "").lower())
+    names = [normalize_name(name) for name in fields.get("accept", "").split("|") if name.strip()]
+    pair = {"case": fields.get("case") or None, "question": fields.get("question") or None, "gold": gold}
+    return pair | {"accept": names, "diagnosis": diagnosis, "same": same, "judge": fields.get("judge") or None}
 
 
 def _labels(desk: Desk, task: Task) -> bytes:
     lines = []
-    for item, label in consensus(desk, task):
-        told = item.shown
-        about = {"case": told["case"], "question": told["question"]} if told["case"] else {"gold": told["gold"]}
-        lines.append(about | {"diagnosis": told["diagnosis"], "same": label == YES, "weight": item.hidden["weight"]})
-    return jsonl(lines)
+    for item, label in majority_labels(desk, task):
+        pair = item.shown
+        place = {"case": pair["case"], "question": pair["question"]} if pair["case"] else {"gold": pair["gold"]}
+        lines.append(place | {"diagnosis": pair["diagnosis"], "same": label == YES, "weight": item.hidden["weight"]})
+    return to_jsonl(lines)

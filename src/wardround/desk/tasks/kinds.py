@@ -6,6 +6,6 @@ from wardround.desk.tasks.judge import JudgeValidation
 from wardround.desk.tasks.retain import Retain
 from wardround.desk.tasks.review import Review
 from wardround.desk.tasks.severity import Severity
-from wardround.desk.tasks.task_kind import Kind
+from wardround.desk.tasks.task_kind import TaskKind
 
-KINDS: tuple[Kind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())
+KINDS: tuple[TaskKind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())

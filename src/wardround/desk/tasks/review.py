@@ -1,10 +1,8 @@
-"""Review (ClinBench, CURE): cases and what builds leave to people, read at two levels.
+"""Review (ClinBench, CURE): built cases and the decisions that builds leave to people, read at two levels.
 
-Students read all, physicians a drawn sample; what they find goes back to the students, and another sample is drawn,
-until in one of them the findings are few enough. The files are those of `wardround build review`.
+Students read all items, physicians a sample. Findings go back to the students, and another sample is drawn, until a
+sample passes (rounds.py). The files are those of `wardround build review`.
 """
-
-from __future__ import annotations
 
 import csv
 import json
@@ -15,37 +13,33 @@ from typing import Any
 from markupsafe import Markup
 from starlette.datastructures import FormData
 
-from wardround.building.review.edits import edited
-from wardround.building.review.items import PHYSICIAN, STUDENT, Level, items
-from wardround.building.review.items import Item as Built
-from wardround.building.review.verdicts import EDIT, KEEP, SAYINGS
-from wardround.building.review.verdicts import Verdict as BuiltVerdict
+from wardround.building.review.edits import apply_edits
+from wardround.building.review.items import PHYSICIAN, STUDENT, Level, ReviewItem, list_items
+from wardround.building.review.verdicts import EDIT, KEEP, VERDICTS, ReviewVerdict
 from wardround.cases.set import CaseSet, leaves_folder
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.auth.people import PHYSICIANS, Person
-from wardround.desk.auth.people import STUDENT as STUDENTS
-from wardround.desk.case_form import edits_of, fields, form_of
+from wardround.desk.auth.accounts import PHYSICIANS, Person
+from wardround.desk.auth.accounts import STUDENT as STUDENTS
+from wardround.desk.case_form import edits_of, fields, form_of, mark_differences
 from wardround.desk.desk import Desk
-from wardround.desk.folders import inside, set_of
-from wardround.desk.pages import render
-from wardround.desk.records import Item, NewImage, NewItem, Task, Verdict
-from wardround.desk.results.agreement import latest
-from wardround.desk.results.export import jsonl
+from wardround.desk.folders import case_set_folder, resolve_inside
+from wardround.desk.pages import render_fragment
+from wardround.desk.records import DeskItem, DeskVerdict, NewImage, NewItem, Task
+from wardround.desk.results.agreement import latest_verdicts
+from wardround.desk.results.export import to_jsonl
 from wardround.desk.source_text import source_text
-from wardround.desk.tasks.criteria import CRITERIA, reasons
-from wardround.desk.tasks.rounds import after_verdict, found_by_physicians, rounds
-from wardround.desk.tasks.task_kind import ARBITER, Export, Kind, Part, Setting
-from wardround.desk.text_diff import difference
+from wardround.desk.tasks.rounds import CRITERIA, list_rounds, physician_findings, process_verdict, reason_texts
+from wardround.desk.tasks.task_kind import ARBITER, Export, PageSection, Setting, TaskKind, checked_comment
 
-ANY = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only the edits are tried
-LONGEST_COMMENT = 10_000
+TRIAL_VERDICT = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only its edits matter
+MAX_COMMENT = 10_000
 
 
-class Review(Kind):
+class Review(TaskKind):
     name = "review"
     title = "Review"
-    what = "Cases are read against their source: kept, edited or discarded, at two levels."
+    summary = "Cases are read against their source: kept, edited or discarded, at two levels."
     source = "A case set as it was built (with its review/ queues), or one of its queues"
     roles = (STUDENTS, *PHYSICIANS)
     settings = (
@@ -56,63 +50,59 @@ class Review(Kind):
         Setting("suspicious", "items_to_review.csv of a run", "", "Questions that item analysis suspects come first."),
         Setting("sources", "Folder with the sources", "", "CASE.txt, .md, .html or .xml, shown beside the case."),
     )
-    template = "review.html"
+    template = "tasks/review.html"
     scripts = ("review.js",)
     arbitrates = True
 
     def levels(self, person: Person, task: Task) -> Sequence[str]:
         return (PHYSICIAN, ARBITER) if person.is_physician else (STUDENT,)
 
-    # what is read
-
-    def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
+    def make_items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
         if not 0 <= settings["share"] <= 1 or not 0 <= settings["passes"] <= 1:
             raise WardroundError("a share is between 0 and 1")
-        suspicious = _suspicious(inside(root, settings["suspicious"])) if settings["suspicious"] else {}
-        sources = inside(root, settings["sources"]) if settings["sources"] else None
-        folder = set_of(source)
+        suspicious = _read_suspicious(resolve_inside(root, settings["suspicious"])) if settings["suspicious"] else {}
+        sources = resolve_inside(root, settings["sources"]) if settings["sources"] else None
+        folder = case_set_folder(source)
         cases = CaseSet.read(folder)
-        known = {case.id: case.as_written() for case in cases}
-        built = items(cases, share=settings["share"], seed=settings["seed"])
+        cases_by_id = {case.id: case.as_written() for case in cases}
+        review_items = list_items(cases, share=settings["share"], seed=settings["seed"])
         if not source.is_dir():
-            built = [each for each in built if each.queue == source.stem]
+            review_items = [item for item in review_items if item.queue == source.stem]
         if settings["only"]:
-            wanted = _to_read(inside(root, settings["only"]))
-            built = [each._replace(levels=tuple(wanted[each.item])) for each in built if each.item in wanted]
-        return [_new(each, known, suspicious, sources, folder) for each in built]
+            levels = _read_levels(resolve_inside(root, settings["only"]))
+            review_items = [
+                item._replace(levels=tuple(levels[item.item])) for item in review_items if item.item in levels
+            ]
+        return [
+            _new_item(item, cases_by_id.get(item.case), suspicious.get(item.case), sources, folder)
+            for item in review_items
+        ]
 
-    # what is said
-
-    def view(self, desk: Desk, task: Task, item: Item, person: Person, level: str) -> dict[str, Any]:
+    def template_context(self, desk: Desk, task: Task, item: DeskItem, person: Person, level: str) -> dict[str, Any]:
         case = item.shown.get("case")
         readings: list[dict[str, Any]] = []
         if level == ARBITER:
-            said = latest(desk.work.verdicts(task, item.number)).get(item.number, {})
+            verdicts = latest_verdicts(desk.tasks.verdicts(task, item.number)).get(item.number, {})
             readings = [
-                {"level": each.level, "told": self.told(each.said, item)}
-                for each in said.values()
-                if each.person != person.id
+                {"level": verdict.level, "verdict": self.render_verdict(verdict.said, item)}
+                for verdict in verdicts.values()
+                if verdict.person != person.id
             ]
-        at = STUDENT if level == STUDENT else PHYSICIAN
-        return {
-            "case": case,
-            "fields": list(fields(case)) if case else [],
-            "criteria": CRITERIA[at],
-            "readings": readings,
-        }
+        criteria = CRITERIA[STUDENT if level == STUDENT else PHYSICIAN]
+        return {"case": case, "fields": list(fields(case)) if case else [], "criteria": criteria, "readings": readings}
 
-    def read(self, form: FormData, item: Item) -> dict[str, Any]:
-        fine = form.getlist("fine")
-        asked = [each for each in form.getlist("criterion") if isinstance(each, str)]
+    def parse_form(self, form: FormData, item: DeskItem) -> dict[str, Any]:
+        fulfilled = form.getlist("fine")
+        criteria = [name for name in form.getlist("criterion") if isinstance(name, str)]
         case = item.shown.get("case")
         return {
             "verdict": str(form.get("verdict") or ""),
-            "criteria": {each: each in fine for each in asked},
+            "criteria": {name: name in fulfilled for name in criteria},
             "comment": str(form.get("comment") or "").strip(),
             "edits": edits_of(form, case) if case else {},
         }
 
-    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
+    def fill_form(self, said: Mapping[str, Any], item: DeskItem) -> dict[str, list[str]]:
         case = item.shown.get("case")
         return {
             "verdict": [said["verdict"]],
@@ -121,35 +111,35 @@ class Review(Kind):
             **(form_of(said["edits"], case) if case else {}),
         }
 
-    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
-        verdict, criteria = said.get("verdict"), said.get("criteria")
-        comment, edits = said.get("comment", ""), said.get("edits", {})
-        if verdict not in SAYINGS:
+    def check(self, said: Mapping[str, Any], task: Task, item: DeskItem) -> dict[str, Any]:
+        verdict, criteria, edits = said.get("verdict"), said.get("criteria"), said.get("edits", {})
+        if verdict not in VERDICTS:
             raise WardroundError("choose keep, edit or discard")
-        if not isinstance(criteria, dict) or set(criteria) not in [set(each) for each in CRITERIA.values()]:
-            raise WardroundError("each criterion is needed, true or false")
-        if not all(isinstance(each, bool) for each in criteria.values()):
-            raise WardroundError("each criterion is needed, true or false")
-        if not isinstance(comment, str) or len(comment) > LONGEST_COMMENT or not isinstance(edits, dict):
-            raise WardroundError(f"a comment has at most {LONGEST_COMMENT:,} characters")
+        if not isinstance(criteria, dict) or set(criteria) not in map(set, CRITERIA.values()):
+            raise WardroundError("answer each criterion with true or false")
+        if not all(isinstance(is_fine, bool) for is_fine in criteria.values()):
+            raise WardroundError("answer each criterion with true or false")
+        comment = checked_comment(said, MAX_COMMENT)
+        if not isinstance(edits, dict):
+            raise WardroundError("edits are an object: the new value of each field")
         if verdict == KEEP and not all(criteria.values()):
             raise WardroundError("a case that is kept fulfils every criterion: tick them, or edit or discard it")
         if verdict != KEEP and all(criteria.values()) and not comment:
             raise WardroundError("say why: leave a criterion unticked, or write a comment")
         if (verdict == EDIT) != bool(edits):
-            wrong = "you changed the case: choose “edit”, or undo the changes" if edits else "change something first"
-            raise WardroundError(wrong)
-        self._refuse_bad_edits(edits, item)
+            problem = "you changed the case: choose “edit”, or undo the changes" if edits else "change something first"
+            raise WardroundError(problem)
+        self._check_edits(edits, item)
         return {"verdict": verdict, "criteria": criteria, "comment": comment, "edits": edits}
 
-    def _refuse_bad_edits(self, edits: dict[str, Any], item: Item) -> None:
+    def _check_edits(self, edits: dict[str, Any], item: DeskItem) -> None:
         if not edits:
             return
         if not item.shown.get("case"):
             raise WardroundError("there is no case to edit here")
-        told = BuiltVerdict.model_validate({"item": item.name, "reviewer": "-", "edits": edits} | ANY)
+        verdict = ReviewVerdict.model_validate({"item": item.name, "reviewer": "-", "edits": edits} | TRIAL_VERDICT)
         try:
-            edited(dict(item.shown["case"]), told)
+            apply_edits(dict(item.shown["case"]), verdict)
         except BadInput as error:
             raise WardroundError(error.problem.message) from None
         except (AttributeError, TypeError, ValueError, KeyError, IndexError):
@@ -158,59 +148,50 @@ class Review(Kind):
     def label(self, said: Mapping[str, Any]) -> str | None:
         return str(said["verdict"])
 
-    def told(self, said: Mapping[str, Any], item: Item) -> Markup:
-        changes = [(name, difference(before, after)) for name, before, after in changes_of(said, item)]
-        return render("review_said.html", said=said, reasons=reasons(said), changes=changes)
+    def render_verdict(self, said: Mapping[str, Any], item: DeskItem) -> Markup:
+        changes = [(name, mark_differences(before, after)) for name, before, after in changes_of(said, item)]
+        return render_fragment("tasks/review_verdict.html", verdict=said, reasons=reason_texts(said), changes=changes)
 
-    # what follows
+    def after_verdict(self, desk: Desk, task: Task, item: DeskItem, verdict: DeskVerdict) -> None:
+        process_verdict(desk, task, item, verdict)
 
-    def after(self, desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
-        after_verdict(desk, task, item, verdict)
-
-    def notes(self, desk: Desk, task: Task, person: Person) -> list[Part]:
-        found = found_by_physicians(desk, task)
-        if person.is_physician or not found:
+    def reader_notes(self, desk: Desk, task: Task, person: Person) -> list[PageSection]:
+        findings = physician_findings(desk, task)
+        if person.is_physician or not findings:
             return []
-        return [Part("What physicians found so far", render("review_found.html", found=found))]
+        return [PageSection.render("Findings of physicians so far", "tasks/review_findings.html", findings=findings)]
 
-    def parts(self, desk: Desk, task: Task) -> list[Part]:
-        told = {
-            "rounds": rounds(desk, task),
-            "found": found_by_physicians(desk, task),
-            "passes": task.settings["passes"],
-        }
-        return [Part("Rounds", render("review_rounds.html", **told))]
+    def sections(self, desk: Desk, task: Task) -> list[PageSection]:
+        context = {"rounds": list_rounds(desk, task), "findings": physician_findings(desk, task)}
+        context["passes"] = task.settings["passes"]
+        return [PageSection.render("Rounds", "tasks/review_rounds.html", **context)]
 
     def exports(self) -> Sequence[Export]:
         return (
-            Export("review.jsonl", "for wardround build review --verdicts", _for_build),
-            Export("changes.jsonl", "every edit, with what was there before", _changes),
+            Export("review.jsonl", "for wardround build review --verdicts", _review_jsonl),
+            Export("changes.jsonl", "every edit, with the value before", _changes_jsonl),
         )
 
 
-def changes_of(said: Mapping[str, Any], item: Item) -> list[tuple[str, Any, Any]]:
+def changes_of(said: Mapping[str, Any], item: DeskItem) -> list[tuple[str, Any, Any]]:
     """Field, before, after of each edit."""
     case = item.shown.get("case")
     before = {field.name: field.value for field in fields(case)} if case else {}
     return [(name, before.get(name), after) for name, after in said["edits"].items()]
 
 
-def _new(
-    built: Built,
-    known: Mapping[str, dict[str, Any]],
-    suspicious: Mapping[str, str],
-    sources: Path | None,
-    folder: Path,
+def _new_item(
+    review_item: ReviewItem, case: dict[str, Any] | None, suspicion: str | None, sources: Path | None, folder: Path
 ) -> NewItem:
-    case = built.held or known.get(built.case)
-    if built.held is not None:
-        Case.model_validate(built.held)
+    case = review_item.held_case or case
+    if review_item.held_case is not None:
+        Case.model_validate(review_item.held_case)
     if case is not None:
-        case = built.added_to(case)  # a draft is read and edited in its place
-    line = {key: value for key, value in built.shown.items() if key not in ("case", "adds")}
-    shown: dict[str, Any] = {"queue": built.queue, "decide": built.decide, "line": line, "case": case}
-    if sources is not None and (told := source_text(sources, built.case)):
-        shown["source"] = told
+        case = review_item.add_question(case)  # a draft is read and edited in its place
+    line = {key: value for key, value in review_item.shown.items() if key not in ("case", "adds")}
+    shown: dict[str, Any] = {"queue": review_item.queue, "decide": review_item.decide, "line": line, "case": case}
+    if sources is not None and (text := source_text(sources, review_item.case)):
+        shown["source"] = text
     images: tuple[NewImage, ...] = ()
     if case is not None:
         images = tuple(
@@ -218,56 +199,54 @@ def _new(
             for number, image in enumerate(Case.model_validate(case).images)
             if not leaves_folder(image.path) and (folder / image.path).is_file()
         )
-    wants: dict[str, int] = {level: built.levels.count(level) for level in built.levels}
-    why = suspicious.get(built.case)
-    return NewItem(
-        built.item, built.queue, shown, wants, {"suspicious": why} if why else {}, int(why is not None), images
-    )
+    wants: dict[str, int] = {level: review_item.levels.count(level) for level in review_item.levels}
+    hidden = {"suspicious": suspicion} if suspicion else {}
+    return NewItem(review_item.item, review_item.queue, shown, wants, hidden, int(suspicion is not None), images)
 
 
-def _to_read(file: Path) -> dict[str, list[Level]]:
+def _read_levels(file: Path) -> dict[str, list[Level]]:
     """The levels at which items are still to be read, as `build review --to-read` lists them."""
-    wanted: dict[str, list[Level]] = {}
+    levels: dict[str, list[Level]] = {}
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         try:
-            told = json.loads(line)
-            item, level = str(told["item"]), told["level"]
+            row = json.loads(line)
+            item, level = str(row["item"]), row["level"]
         except (ValueError, KeyError, TypeError):
-            raise BadInput(file, "is no list of items with their levels", line=number) from None
-        wanted.setdefault(item, []).append(PHYSICIAN if level == PHYSICIAN else STUDENT)
-    return wanted
+            raise BadInput(file, "is not a list of items with their levels", line=number) from None
+        levels.setdefault(item, []).append(PHYSICIAN if level == PHYSICIAN else STUDENT)
+    return levels
 
 
-def _suspicious(file: Path) -> dict[str, str]:
+def _read_suspicious(file: Path) -> dict[str, str]:
     """Cases with a question that item analysis suspects, and why."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         if not {"case", "reason"} <= set(rows.fieldnames or []):
-            raise BadInput(file, "is no items_to_review.csv: it has no columns case and reason")
+            raise BadInput(file, "is not an items_to_review.csv: it has no columns case and reason")
         return {row["case"]: row["reason"] for row in rows}
 
 
-def _for_build(desk: Desk, task: Task) -> bytes:
-    names = {item.number: item.name for item in desk.work.items(task)}
-    return jsonl(
+def _review_jsonl(desk: Desk, task: Task) -> bytes:
+    names = {item.number: item.name for item in desk.tasks.list_items(task)}
+    return to_jsonl(
         {
-            "item": names[each.item],
-            "reviewer": each.reader,
-            "level": STUDENT if each.level == STUDENT else PHYSICIAN,
-            "verdict": each.said["verdict"],
-            "reasons": reasons(each.said),
-            "edits": each.said["edits"],
-            "time": each.time,
+            "item": names[verdict.item],
+            "reviewer": verdict.reader,
+            "level": STUDENT if verdict.level == STUDENT else PHYSICIAN,
+            "verdict": verdict.said["verdict"],
+            "reasons": reason_texts(verdict.said),
+            "edits": verdict.said["edits"],
+            "time": verdict.time,
         }
-        for each in desk.work.verdicts(task)
+        for verdict in desk.tasks.verdicts(task)
     )
 
 
-def _changes(desk: Desk, task: Task) -> bytes:
-    items = {item.number: item for item in desk.work.items(task)}
-    return jsonl(
-        {"item": items[each.item].name, "reviewer": each.reader, "level": each.level, "time": each.time}
+def _changes_jsonl(desk: Desk, task: Task) -> bytes:
+    items = {item.number: item for item in desk.tasks.list_items(task)}
+    return to_jsonl(
+        {"item": items[verdict.item].name, "reviewer": verdict.reader, "level": verdict.level, "time": verdict.time}
         | {"field": field, "before": before, "after": after}
-        for each in desk.work.verdicts(task)
-        for field, before, after in changes_of(each.said, items[each.item])
+        for verdict in desk.tasks.verdicts(task)
+        for field, before, after in changes_of(verdict.said, items[verdict.item])
     )

@@ -1,30 +1,44 @@
-"""Rounds of a review: physicians read a sample, what they find goes back, another sample is drawn, until one passes.
+"""Criteria and rounds of a review: physicians read a sample, findings go back to students, until a sample passes.
 
-A finding is a physician's edit or discard of what a student had let pass or decided otherwise. A round ends when its
-sample is read and everything that went back is done. It passes if the share of findings is not above the limit of
-the task; else the next sample is drawn from what no physician was asked to read. The limit is our choice: ClinBench
-says that it went on until quality was assured.
+A finding is a physician's edit or discard of an item on which a student decided otherwise. A round ends when its sample
+is read and every item that was sent back is read again. It passes if the share of findings is not above the task's
+limit; else the next sample is drawn from the items that no physician was asked to read. The limit is our choice:
+ClinBench says that it went on until quality was assured.
 """
-
-from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wardround.asking.options import seeded
 from wardround.building.review.items import PHYSICIAN, STUDENT
 from wardround.building.review.verdicts import KEEP
+from wardround.core.random import seeded
 from wardround.desk.desk import Desk
-from wardround.desk.records import Item, Task, Verdict
-from wardround.desk.tasks.criteria import WORDS, reasons
+from wardround.desk.records import DeskItem, DeskVerdict, Task
 from wardround.measuring.engine.wilson import wilson
 
+CRITERIA = {  # after ClinBench's two guidelines (tables 14 and 15), in our words
+    STUDENT: {
+        "complete": "Nothing that the answer needs is missing, compared with the source",
+        "images": "What an image shows is either seen in it or told, and nothing was lost with the figures",
+        "distinct": "No other option overlaps with the right one, and none is ambiguous",
+        "answer": "The right answer is the one of the source",
+    },
+    PHYSICIAN: {
+        "clarity": "Clarity: stem and options are clear and professionally worded",
+        "rationality": "Clinical rationality: such a patient could come to you like this",
+        "accuracy": "Factual accuracy: stem and right answer are medically true",
+        "options": "Options: plausible, distinct, not overlapping, fairly difficult",
+    },
+}
+CRITERION_TEXTS = CRITERIA[STUDENT] | CRITERIA[PHYSICIAN]
 
-class Round(NamedTuple):
-    """One sample, and what was found in it."""
+
+class ReviewRound(NamedTuple):
+    """One sample and its findings."""
 
     number: int
     sampled: int
@@ -40,91 +54,96 @@ class Round(NamedTuple):
         return self.findings / self.read if self.read else None
 
 
-def after_verdict(desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
-    """Sends findings back to those who read the item, and goes on to the next round when this one is over."""
-    said = desk.work.verdicts(task, item.number)
-    finding = next((each for each in reversed(said) if each.level == PHYSICIAN and _is_grave(each)), None)
+def process_verdict(desk: Desk, task: Task, item: DeskItem, verdict: DeskVerdict) -> None:
+    """Sends findings back to those who read the item, and starts the next round when this one is over."""
+    verdicts = desk.tasks.verdicts(task, item.number)
+    finding = next((other for other in reversed(verdicts) if other.level == PHYSICIAN and _is_objection(other)), None)
     if finding is not None:
         if verdict.level == PHYSICIAN:
-            readers = {each.person: each for each in said if each.level == STUDENT}
-        else:  # a student reads what a physician has found fault with already: blind first, then it comes back
-            mine = [each for each in said if each.person == verdict.person]
-            readers = {verdict.person: verdict} if len(mine) == 1 and verdict.level == STUDENT else {}
+            readers = {other.person: other for other in verdicts if other.level == STUDENT}
+        else:  # a student reads an item that a physician objected to: blind first, then it is sent back
+            own = [other for other in verdicts if other.person == verdict.person]
+            readers = {verdict.person: verdict} if len(own) == 1 and verdict.level == STUDENT else {}
         for person, last in readers.items():
             if last.said["verdict"] != finding.said["verdict"]:
-                desk.work.send_back(task, item.number, person, _why(finding))
-    if verdict.level == PHYSICIAN or desk.work.ever_came_back(task, item.number, verdict.person):
-        _go_on(desk, task)  # nothing else can end a round
+                desk.tasks.send_back(task, item.number, person, _explain(finding))
+    if verdict.level == PHYSICIAN or desk.tasks.was_ever_returned(task, item.number, verdict.person):
+        _start_next_round(desk, task)  # nothing else can end a round
 
 
-def _is_grave(verdict: Verdict) -> bool:
+def reason_texts(said: Mapping[str, Any]) -> list[str]:
+    """The reasons of a verdict: criteria that are not fulfilled, and the comment."""
+    unfulfilled = [CRITERION_TEXTS[name] for name, is_fine in said["criteria"].items() if not is_fine]
+    return [f"not fulfilled: {text}" for text in unfulfilled] + ([said["comment"]] if said["comment"] else [])
+
+
+def _is_objection(verdict: DeskVerdict) -> bool:
     return bool(verdict.said["verdict"] != KEEP)
 
 
-def _why(finding: Verdict) -> dict[str, object]:
-    return {"text": f"A physician would {finding.said['verdict']} it.", "reasons": reasons(finding.said)}
+def _explain(finding: DeskVerdict) -> dict[str, object]:
+    return {"text": f"A physician would {finding.said['verdict']} it.", "reasons": reason_texts(finding.said)}
 
 
 def _samples(desk: Desk, task: Task) -> dict[int, set[int]]:
     """The items that physicians were asked to read, by round."""
-    found: dict[int, set[int]] = {number: set() for number in range(1, task.round + 1)}
+    by_round: dict[int, set[int]] = {number: set() for number in range(1, task.round + 1)}
     rows = desk.store.rows("SELECT item, round FROM wanted WHERE task = ? AND level = ?", task.id, PHYSICIAN)
     for row in rows:
-        found.setdefault(row["round"], set()).add(row["item"])
-    return found
+        by_round.setdefault(row["round"], set()).add(row["item"])
+    return by_round
 
 
-def rounds(desk: Desk, task: Task) -> list[Round]:
-    """Every round so far."""
-    first: dict[tuple[int, str], Verdict] = {}
-    for verdict in desk.work.verdicts(task):
+def list_rounds(desk: Desk, task: Task) -> list[ReviewRound]:
+    first: dict[tuple[int, str], DeskVerdict] = {}
+    for verdict in desk.tasks.verdicts(task):
         first.setdefault((verdict.item, verdict.level), verdict)
-    back = Counter(each.round for each in desk.work.todo(task))
-    told = []
+    returned = Counter(item.round for item in desk.tasks.list_returned(task))
+    results = []
     samples = _samples(desk, task)
     for number, sample in sorted(samples.items()):
         read = [item for item in sample if (item, PHYSICIAN) in first]
         findings = sum(_is_finding(first[item, PHYSICIAN], first.get((item, STUDENT))) for item in read)
         share = findings / len(read) if read else 0.0
-        waits = len(read) < len(sample) or back[number] > 0
-        state = "open" if waits else "passed" if share <= task.settings["passes"] else "another sample"
+        is_open = len(read) < len(sample) or returned[number] > 0
+        state = "open" if is_open else "passed" if share <= task.settings["passes"] else "another sample"
         if state == "another sample" and number == max(samples):
             state = "all was read"
         low, high = map(float, wilson(np.array(share), np.array(float(len(read) or 1))))
-        told.append(Round(number, len(sample), len(read), findings, back[number], low, high, state))
-    return told
+        results.append(ReviewRound(number, len(sample), len(read), findings, returned[number], low, high, state))
+    return results
 
 
-def _is_finding(physician: Verdict, student: Verdict | None) -> bool:
-    return _is_grave(physician) and (student is None or student.said["verdict"] != physician.said["verdict"])
+def _is_finding(physician: DeskVerdict, student: DeskVerdict | None) -> bool:
+    return _is_objection(physician) and (student is None or student.said["verdict"] != physician.said["verdict"])
 
 
-def _go_on(desk: Desk, task: Task) -> None:
-    now = rounds(desk, task)[-1]
-    if now.state != "all was read" or now.number != task.round:
+def _start_next_round(desk: Desk, task: Task) -> None:
+    latest = list_rounds(desk, task)[-1]
+    if latest.state != "all was read" or latest.number != task.round:
         return
-    asked = set().union(*_samples(desk, task).values())
+    requested = set().union(*_samples(desk, task).values())
     by_queue: dict[str, list[int]] = {}
-    for item in desk.work.items(task):
+    for item in desk.tasks.list_items(task):
         by_queue.setdefault(item.batch, []).append(item.number)
-    drawn: list[int] = []
+    sample: list[int] = []
     for queue, numbers in by_queue.items():
-        left = [number for number in numbers if number not in asked]
-        many = min(len(left), math.ceil(task.settings["share"] * len(numbers) - 1e-9))
-        drawn += seeded("double reading", queue, task.settings["seed"], task.round + 1).sample(left, many)
-    if drawn:
+        left = [number for number in numbers if number not in requested]
+        size = min(len(left), math.ceil(task.settings["share"] * len(numbers) - 1e-9))
+        sample += seeded("double reading", queue, task.settings["seed"], task.round + 1).sample(left, size)
+    if sample:
         desk.store.write("UPDATE tasks SET round = ? WHERE id = ?", task.round + 1, task.id)
-        desk.work.want(task, sorted(drawn), PHYSICIAN, task.round + 1)
-        desk.store.record(None, "next round", task.id, round=task.round + 1, items=sorted(drawn))
+        desk.tasks.request_readings(task, sorted(sample), PHYSICIAN, task.round + 1)
+        desk.store.log_action(None, "next round", task.id, round=task.round + 1, items=sorted(sample))
 
 
-def found_by_physicians(desk: Desk, task: Task) -> list[tuple[str, int]]:
-    """How often each criterion was not fulfilled, in the physicians' eyes."""
-    counted = Counter(
-        WORDS[name]
-        for verdict in desk.work.verdicts(task)
+def physician_findings(desk: Desk, task: Task) -> list[tuple[str, int]]:
+    """How often physicians found each criterion not fulfilled."""
+    counts = Counter(
+        CRITERION_TEXTS[name]
+        for verdict in desk.tasks.verdicts(task)
         if verdict.level == PHYSICIAN
         for name, is_fine in verdict.said["criteria"].items()
         if not is_fine
     )
-    return counted.most_common()
+    return counts.most_common()

@@ -1,4 +1,4 @@
-"""Kind: what a task has to know about itself. Each file in tasks/ is one."""
+"""The interface of a kind of task. Each kind is a file in this folder, listed in kinds.py."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from wardround.desk.auth.people import Person
-from wardround.desk.records import Item, NewItem, Task, Verdict
+from wardround.core.errors import WardroundError
+from wardround.desk.auth.accounts import Person
+from wardround.desk.pages import render_fragment
+from wardround.desk.records import DeskItem, DeskVerdict, NewItem, Task
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -23,7 +25,7 @@ ARBITER = "arbiter"
 
 @dataclass(frozen=True)
 class Setting:
-    """Something that the administrator chooses when a task is made. The default tells its type."""
+    """A setting that the administrator chooses for a new task. Its type is that of the default."""
 
     name: str
     label: str
@@ -34,103 +36,113 @@ class Setting:
 
 @dataclass(frozen=True)
 class Export:
-    """A file that a task gives away."""
+    """A file that a task exports."""
 
     name: str
-    what: str
+    description: str
     make: Callable[[Desk, Task], bytes]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of the administrator's page about a task."""
+class PageSection:
+    """A section of a task's page."""
 
     title: str
     body: Markup
 
+    @classmethod
+    def render(cls, title: str, template: str, **context: Any) -> PageSection:
+        return cls(title, render_fragment(template, **context))
 
-class Kind(ABC):
-    """The defaults; a kind of task is a subclass with one instance in tasks/__init__.py."""
+
+def checked_comment(said: Mapping[str, Any], max_length: int = 5_000) -> str:
+    """The comment of a verdict, if it is a text of at most `max_length` characters."""
+    comment = said.get("comment", "")
+    if not isinstance(comment, str) or len(comment) > max_length:
+        raise WardroundError(f"a comment has at most {max_length:,} characters")
+    return comment
+
+
+class TaskKind(ABC):
+    """A kind of task: a subclass with one instance in kinds.py."""
 
     name: str
     title: str
-    what: str  # one sentence for the administrator
-    source: str  # what it is made of, for the form
+    summary: str  # one sentence for the administrator
+    source: str  # what a task is made from, for the form
     roles: tuple[str, ...]  # who may be assigned
     settings: tuple[Setting, ...] = ()
     template: str
     scripts: tuple[str, ...] = ()
-    shuffled = True  # every reader has an order of their own
-    revisable = True  # a reader may come back to an item and say something else
-    classes = True  # what is said is one of a few classes, on which agreement is measured
-    arbitrates = False  # disagreements can be given to a third reader
+    classes = True  # a verdict is one of a few classes, on which agreement is measured
+    arbitrates = False  # disagreements can go to one more reader
 
     def levels(self, person: Person, task: Task) -> Sequence[str]:
-        """The levels at which somebody reads: of those that items want."""
+        """The levels at which a person reads, of those that items request."""
         return ("reader", ARBITER) if self.arbitrates else ("reader",)
 
-    def standing(self, waiting: int, read: int) -> str:
-        """How far somebody is, in words: of items that wait for them and that they have read."""
+    def progress_text(self, waiting: int, read: int) -> str:
+        """A person's progress in words."""
         return f"{waiting} waiting for you · {read} read"
 
     def prepare(self, desk: Desk, task: Task, person: Person) -> None:
-        """What has to be there before somebody who is given the task sees it; asked each time."""
+        """Called each time before a reader sees the task."""
         return
 
-    def next(self, desk: Desk, task: Task, person: Person) -> int | None:
-        """The item that somebody reads now."""
-        return desk.work.next(task, person, self.levels(person, task), self.shuffled)
+    def next_item(self, desk: Desk, task: Task, person: Person) -> int | None:
+        """The item that a person reads next."""
+        return desk.tasks.next_item(task, person, self.levels(person, task))
 
     def may_begin(self, desk: Desk, task: Task, item: int, person: Person) -> bool:
-        """Whether an item that waits for somebody may be opened now, or others have to come first."""
+        """Whether a waiting item may be opened now, or others come first."""
         return True
 
     def may_return(self, desk: Desk, task: Task, item: int, person: Person) -> bool:
-        """Whether somebody may come back to an item that they have read."""
-        return self.revisable
+        """Whether a person may reopen an item that they have read."""
+        return True
 
     @abstractmethod
-    def items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
-        """What is to be read, from the files of the source. Bad input: BadInput, in one line."""
+    def make_items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
+        """The items of a new task, from the files of its source. BadInput if the source cannot be used."""
 
-    def view(self, desk: Desk, task: Task, item: Item, person: Person, level: str) -> dict[str, Any]:
-        """What the template needs beyond task, item, images, draft and the reader's own last verdict (`mine`)."""
+    def template_context(self, desk: Desk, task: Task, item: DeskItem, person: Person, level: str) -> dict[str, Any]:
+        """Context of the template beyond task, item, images, draft and the reader's own last verdict (`mine`)."""
         return {}
 
     @abstractmethod
-    def read(self, form: FormData, item: Item) -> dict[str, Any]:
-        """What was said, from the form as the browser sends it."""
+    def parse_form(self, form: FormData, item: DeskItem) -> dict[str, Any]:
+        """The verdict in a form as the browser sends it."""
 
     @abstractmethod
-    def form(self, said: Mapping[str, Any], item: Item) -> dict[str, list[str]]:
-        """The form as it was when this was said: the reverse of `read`."""
+    def fill_form(self, said: Mapping[str, Any], item: DeskItem) -> dict[str, list[str]]:
+        """The form of a verdict: the reverse of `parse_form`."""
 
     @abstractmethod
-    def checked(self, said: Mapping[str, Any], task: Task, item: Item) -> dict[str, Any]:
-        """What was said, if it can be said; else WardroundError in words for the reader."""
+    def check(self, said: Mapping[str, Any], task: Task, item: DeskItem) -> dict[str, Any]:
+        """The verdict, checked; WardroundError in words for the reader if it is not valid."""
 
     @abstractmethod
     def label(self, said: Mapping[str, Any]) -> str | None:
         """The class that agreement is measured on; None counts as not read."""
 
-    def told(self, said: Mapping[str, Any], item: Item) -> Markup:
-        """What was said, for the administrator."""
+    def render_verdict(self, said: Mapping[str, Any], item: DeskItem) -> Markup:
+        """A verdict as HTML, for the administrator."""
         return Markup("{}").format(self.label(said) or "nothing")
 
-    def after(self, desk: Desk, task: Task, item: Item, verdict: Verdict) -> None:
-        """What follows from a verdict, saved together with it."""
+    def after_verdict(self, desk: Desk, task: Task, item: DeskItem, verdict: DeskVerdict) -> None:
+        """Consequences of a verdict, saved together with it."""
         return
 
-    def done(self, desk: Desk, task: Task, item: Item, person: Person) -> str | None:
-        """A page to be shown after a verdict and before the next item, by its address; None: go on."""
+    def page_after(self, desk: Desk, task: Task, item: DeskItem, person: Person) -> str | None:
+        """The address of a page to show before the next item; None for none."""
         return None
 
-    def notes(self, desk: Desk, task: Task, person: Person) -> list[Part]:
-        """What a reader is told on the page of the task."""
+    def reader_notes(self, desk: Desk, task: Task, person: Person) -> list[PageSection]:
+        """Sections on the reader's page of the task."""
         return []
 
-    def parts(self, desk: Desk, task: Task) -> list[Part]:
-        """What the administrator sees of this kind, beyond progress and agreement."""
+    def sections(self, desk: Desk, task: Task) -> list[PageSection]:
+        """Sections on the administrator's page of the task, beyond progress and agreement."""
         return []
 
     def exports(self) -> Sequence[Export]:

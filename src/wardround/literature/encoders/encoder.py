@@ -1,6 +1,4 @@
-"""Encoder: what makes vectors of queries and of articles. The nearer two are, the higher their inner product."""
-
-from __future__ import annotations
+"""Encoder: turns queries and articles into vectors; the closer two are, the higher their inner product."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -12,26 +10,26 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
 Article = tuple[str, str]  # title and abstract
-Given = TypeVar("Given", str, Article)
+TextOrArticle = TypeVar("TextOrArticle", str, Article)
 
 
 class Encoder(ABC):
-    """Makes vectors. Those of an article do not depend on the articles beside it, but for rounding."""
+    """Makes vectors. Except for rounding, an article's vector does not depend on the rest of its batch."""
 
     name: str  # of the column that it fills
     dimension: int
-    spec: dict[str, Any]  # what decides about the vectors, and as "encoder" what makes it again
+    spec: dict[str, Any]  # everything the vectors depend on, and under "encoder" what creates it again
     device: str = "cpu"
     batch: int = 32  # texts of one pass through the model
-    passes: int = 1  # under way at once: one is made ready while another is on the device
+    passes: int = 1  # concurrent: one is prepared while another is on the device
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """One row for each query."""
-        return in_batches(self._queries, texts, (self.dimension,), self.batch, self.passes)
+        return encode_in_batches(self._queries, texts, (self.dimension,), self.batch, self.passes)
 
-    def documents(self, articles: Sequence[Article], tell: Callable[[int], None] | None = None) -> Vectors:
-        """One row for each article; `tell` hears how many were encoded, after each pass."""
-        return in_batches(self._documents, articles, (self.dimension,), self.batch, self.passes, tell)
+    def documents(self, articles: Sequence[Article], note: Callable[[int], None] | None = None) -> Vectors:
+        """One row for each article; `note` is called with the number encoded after each pass."""
+        return encode_in_batches(self._documents, articles, (self.dimension,), self.batch, self.passes, note)
 
     @abstractmethod
     def _queries(self, texts: list[str]) -> Vectors:
@@ -42,38 +40,38 @@ class Encoder(ABC):
         """One pass."""
 
 
-def in_batches(
-    encode: Callable[[list[Given]], NDArray[np.float32]],
-    given: Sequence[Given],
+def encode_in_batches(
+    encode: Callable[[list[TextOrArticle]], NDArray[np.float32]],
+    texts: Sequence[TextOrArticle],
     shape: tuple[int, ...],
     batch: int,
     passes: int = 1,
-    tell: Callable[[int], None] | None = None,
+    note: Callable[[int], None] | None = None,
 ) -> NDArray[np.float32]:
-    """Texts of like length go together, the longest first: all of a pass are padded to its longest."""
-    lengths = [len(each) if isinstance(each, str) else sum(map(len, each)) for each in given]
-    order = sorted(range(len(given)), key=lambda place: -lengths[place])
+    """Encodes texts of similar length together, the longest first: a pass is padded to its longest text."""
+    lengths = [len(text) if isinstance(text, str) else sum(map(len, text)) for text in texts]
+    order = sorted(range(len(texts)), key=lambda index: -lengths[index])
     batches = [order[start : start + batch] for start in range(0, len(order), batch)]
-    found = np.empty((len(given), *shape), np.float32)
+    encoded = np.empty((len(texts), *shape), np.float32)
     pool = ThreadPoolExecutor(passes)
     try:
-        made = pool.map(lambda places: encode([given[place] for place in places]), batches)
-        for places, vectors in zip(batches, made, strict=True):
-            found[places] = vectors
-            if tell:
-                tell(len(places))
+        results = pool.map(lambda indices: encode([texts[index] for index in indices]), batches)
+        for indices, vectors in zip(batches, results, strict=True):
+            encoded[indices] = vectors
+            if note:
+                note(len(indices))
     finally:
-        pool.shutdown(cancel_futures=True)  # who interrupts it does not wait for all that was to come
-    return found
+        pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the remaining batches
+    return encoded
 
 
-def told(article: Article) -> str:
-    """An article as one text, for models that were not taught titles and abstracts apart."""
+def join_article(article: Article) -> str:
+    """An article as one text, for models that do not take titles and abstracts separately."""
     return " ".join(part for part in article if part).replace("\n", " ")
 
 
-def normalised(vectors: NDArray[Any]) -> Vectors:
-    """Vectors of length 1, whose inner product is their cosine; a vector without direction stays 0."""
+def normalize(vectors: NDArray[Any]) -> Vectors:
+    """Vectors of length 1, whose inner product is their cosine; a zero vector stays 0."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
     directions: Vectors = np.divide(vectors, lengths, dtype=np.float32)
     return directions

@@ -1,6 +1,4 @@
-"""Encoders and rerankers by the spec that a user types: `medcpt`, `onnx:FOLDER`, `mine=sentence-transformers:PATH`."""
-
-from __future__ import annotations
+"""Encoders and rerankers by the spec that users type: `medcpt`, `onnx:FOLDER`, `mine=sentence-transformers:PATH`."""
 
 import re
 from collections.abc import Callable
@@ -12,40 +10,40 @@ from wardround.core.errors import WardroundError
 from wardround.literature.encoders.encoder import Encoder
 from wardround.literature.encoders.rerankers import MEDCPT, Reranker
 
-HERE = "wardround.literature.encoders"
-# imported only when named: most need packages that others do not
+PACKAGE = "wardround.literature.encoders"
+# imported on demand: most need packages of their own
 KINDS = {
-    "wordllama": f"{HERE}.wordllama:make",
-    "sentence-transformers": f"{HERE}.sentences:make",
-    "bge-large-en-v1.5": f"{HERE}.sentences:make_bge",
-    "minilm": f"{HERE}.sentences:make_minilm",
-    "medcpt": f"{HERE}.medcpt:make",
-    "onnx": f"{HERE}.onnx_folder:make",
+    "wordllama": f"{PACKAGE}.wordllama:make",
+    "sentence-transformers": f"{PACKAGE}.sentences:make",
+    "bge-large-en-v1.5": f"{PACKAGE}.sentences:make_bge",
+    "minilm": f"{PACKAGE}.sentences:make_minilm",
+    "medcpt": f"{PACKAGE}.medcpt:make",
+    "onnx": f"{PACKAGE}.onnx_folder:make",
 }
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-TAKEN = ("bm25",)
+RESERVED_NAMES = ("bm25",)
 
 
-def named(spec: str) -> tuple[str, str, str]:
-    """Of a spec: the name of the column, the kind of encoder, and the model that it takes."""
+def parse_spec(spec: str) -> tuple[str, str, str]:
+    """The column's name, the kind of encoder, and its model."""
     name, equals, rest = spec.partition("=")
     if not equals or not NAME.fullmatch(name):
         name, rest = "", spec
     kind, _, model = rest.partition(":")
     if kind not in KINDS:
         raise WardroundError(f"unknown encoder {rest!r}; there are {', '.join(KINDS)}")
-    if not name:  # the kind itself, or what its model is called
-        last = re.split(r"[/,]", model.rstrip("/"))[-1]
-        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", last).strip("-._") or kind if model and kind != "medcpt" else kind
-    if name in TAKEN:
-        raise WardroundError(f"column {name!r} cannot be had: that retriever is built in; name it, as in mine={rest}")
+    if not name:  # the kind, or the name of its model
+        base_name = re.split(r"[/,]", model.rstrip("/"))[-1]
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", base_name).strip("-._") or kind if model and kind != "medcpt" else kind
+    if name in RESERVED_NAMES:
+        raise WardroundError(f"column {name!r}: the name is reserved; choose another, as in mine={rest}")
     return name, kind, model
 
 
 def make_encoder(spec: str, device: str = "auto", *, fetch: bool = False) -> Encoder:
-    """The encoder that a spec names. With `fetch`, a model that is not on this machine is fetched from the hub."""
-    name, kind, model = named(spec)
-    model = ",".join(str(Path(each).resolve()) if each and Path(each).is_dir() else each for each in model.split(","))
+    """The encoder of a spec. With `fetch`, a model that is not on this machine is downloaded from the hub."""
+    name, kind, model = parse_spec(spec)
+    model = ",".join(str(Path(part).resolve()) if part and Path(part).is_dir() else part for part in model.split(","))
     module, function = KINDS[kind].split(":")
     make: Callable[[str, str, str, bool], Any] = getattr(import_module(module), function)
     encoder: Encoder = make(name, model, device, fetch)

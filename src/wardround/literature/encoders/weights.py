@@ -1,6 +1,4 @@
-"""Weights: a model's files on this machine, or fetched where that is allowed; loaded, and told apart by hash."""
-
-from __future__ import annotations
+"""Weights: a model's files on this machine, or downloaded if allowed; loaded, and identified by hash."""
 
 import hashlib
 import os
@@ -16,10 +14,10 @@ from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
 
 Loaded = TypeVar("Loaded")
-PATIENCE = 5  # seconds until a hub that does not answer is given up
+CONNECT_SECONDS = 5  # to wait for a hub
 
 
-def package(name: str, extra: str) -> ModuleType:
+def import_package(name: str, extra: str) -> ModuleType:
     """A package that only some encoders need."""
     try:
         return import_module(name)
@@ -27,22 +25,22 @@ def package(name: str, extra: str) -> ModuleType:
         raise WardroundError(f"{name} cannot be loaded ({error}): pip install 'wardround[{extra}]'") from None
 
 
-def load(model: str, loader: Callable[[bool], Loaded], fetch: bool) -> Loaded:
-    """What `loader(local_only)` makes of a model: from this machine, else, with `fetch`, from the hub.
+def load_model(model: str, loader: Callable[[bool], Loaded], fetch: bool) -> Loaded:
+    """Calls `loader(local_only)`: from this machine, else, with `fetch`, from the hub.
 
-    A hub that cannot be reached is found out here: the libraries try again for minutes.
+    An unreachable hub is detected here, because the libraries retry for minutes.
     """
     try:
         return loader(True)
     except (OSError, ValueError, KeyError) as error:
         if Path(model).exists():
-            raise WardroundError(f"{model} is no model that can be loaded: {_line(error)}") from None
+            raise WardroundError(f"{model} is not a model that can be loaded: {first_line(error)}") from None
     if not fetch or os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0"):
         raise WardroundError(f"model {model} is not on this machine: `hf download {model}`, or name its folder")
     hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-    place = urlsplit(hub)
+    url = urlsplit(hub)
     try:
-        socket.create_connection((place.hostname or "", place.port or 443), PATIENCE).close()
+        socket.create_connection((url.hostname or "", url.port or 443), CONNECT_SECONDS).close()
     except OSError:
         raise WardroundError(
             f"model {model} is not on this machine, and {hub} cannot be reached: name its folder"
@@ -50,16 +48,17 @@ def load(model: str, loader: Callable[[bool], Loaded], fetch: bool) -> Loaded:
     try:
         return loader(False)
     except (OSError, ValueError, KeyError) as error:
-        raise WardroundError(f"model {model} cannot be loaded from {hub}: {_line(error)}") from None
+        raise WardroundError(f"model {model} cannot be loaded from {hub}: {first_line(error)}") from None
 
 
 def digest(files: Iterable[Path]) -> str:
-    """One short hash of files, of their contents alone."""
-    whole = hashlib.sha256()
+    """A short hash of the contents of files."""
+    hasher = hashlib.sha256()
     for file in files:
-        whole.update(bytes.fromhex(sha256_file(file)))
-    return whole.hexdigest()[:16]
+        hasher.update(bytes.fromhex(sha256_file(file)))
+    return hasher.hexdigest()[:16]
 
 
-def _line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of an error's message; its class if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

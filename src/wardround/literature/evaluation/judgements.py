@@ -1,7 +1,5 @@
 """Queries and judgements on file: `id<TAB>text` lines, and TREC qrels (query, iteration, document, relevance)."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -9,7 +7,7 @@ from pathlib import Path
 
 from wardround.core.errors import BadInput
 
-Judgements = dict[str, dict[str, int]]  # query -> document -> relevance; 0 and less is not relevant
+Judgements = dict[str, dict[str, int]]  # query -> document -> relevance; 0 or less is not relevant
 
 
 def read_queries(path: Path) -> dict[str, str]:
@@ -20,10 +18,10 @@ def read_queries(path: Path) -> dict[str, str]:
         if not tab or not name.strip():
             raise BadInput(path, "expected `id<TAB>text`", line=number)
         if name.strip() in queries:
-            raise BadInput(path, f"query {name.strip()} is told twice", line=number)
+            raise BadInput(path, f"query {name.strip()} is listed twice", line=number)
         queries[name.strip()] = text
     if not queries:
-        raise BadInput(path, "no query in it")
+        raise BadInput(path, "contains no queries")
     return queries
 
 
@@ -39,7 +37,7 @@ def read_qrels(path: Path) -> Judgements:
         if before != int(relevance):
             raise BadInput(path, f"document {document} is judged twice for query {query}, differently", line=number)
     if not judged:
-        raise BadInput(path, "no judgement in it")
+        raise BadInput(path, "contains no judgements")
     return judged
 
 
@@ -48,7 +46,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
+    """The non-blank lines with their numbers."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):

@@ -1,12 +1,10 @@
-"""What an index says about itself: the table `about`, a value of JSON for each key.
+"""The description that an index keeps of itself: the table `about`, a JSON value for each key.
 
-articles   its state ("clearing", "filling", "following" or "whole"), the sha256 of the files it was made of in their
-           order, how many articles, the sum of their digests
-bm25       how text is cut into terms, and the constants of the formula
-columns    the encoder of each vector column, by its name
+articles   its state ("clearing", "filling", "following" or "whole"), the sha256 of its source files in order, the
+           number of articles, the sum of their digests
+bm25       how text is split into terms, and the constants of the formula
+columns    the encoder of each vector column by name
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -17,24 +15,24 @@ from wardround.literature.index.location import Connection, Table
 NAME = "about"
 
 
-def told(connection: Connection) -> dict[str, Any]:
-    """All keys with their values; none where there is no such table."""
-    table = _opened(connection)
+def read_about(connection: Connection) -> dict[str, Any]:
+    """All keys with their values; empty if there is no such table."""
+    table = _open_table(connection)
     rows = table.search().limit(None).to_list() if table else []
     return {row["key"]: orjson.loads(row["value"]) for row in rows}
 
 
-def tell(connection: Connection, **values: Any) -> None:
-    """Sets keys, all or none of them."""
+def write_about(connection: Connection, **values: Any) -> None:
+    """Sets keys, all of them or none."""
     rows = [{"key": key, "value": orjson.dumps(value).decode()} for key, value in values.items()]
-    if table := _opened(connection):
+    if table := _open_table(connection):
         table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all().execute(rows)
     else:
         connection.create_table(NAME, rows)
 
 
-def _opened(connection: Connection) -> Table | None:
-    """The table; none where there is none, or only what a process left that was killed while it made it."""
+def _open_table(connection: Connection) -> Table | None:
+    """The table; None if there is none, or only the remains of a killed process."""
     try:
         return connection.open_table(NAME)
     except ValueError as error:

@@ -1,10 +1,8 @@
-"""Building and updating an index: files into records, records into articles, articles into what finds them.
+"""Builds and updates an index: files to records, records to articles, articles to BM25 and vectors.
 
-Killed at any moment, it goes on when it is started again: a file that was read is not read again, articles that were
-committed are not written again, and an index that was made is not made again.
+A killed build continues when it is started again: files that were read, articles that were committed and indices that
+were created are not made again.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,30 +10,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.core.errors import BadInput, WardroundError
-from wardround.literature.encoders import named
+from wardround.core.errors import BadInput
+from wardround.literature.encoders import make_encoder, parse_spec
 from wardround.literature.index import about, articles
-from wardround.literature.index.index import Index
-from wardround.literature.index.location import Connection, connect, is_address, refusals, tables, work_of
+from wardround.literature.index.embedding import embed
+from wardround.literature.index.index import Index, connect_to_index
+from wardround.literature.index.location import (
+    Connection,
+    connect,
+    is_address,
+    one_line_errors,
+    table_names,
+    work_folder,
+)
 from wardround.literature.ingest.ingest import ingest
-from wardround.literature.ingest.ledger import Entry, entries, locked
-from wardround.literature.ingest.sources import files
+from wardround.literature.ingest.ledger import LedgerEntry, locked, read_entries
+from wardround.literature.ingest.sources import list_files
 
-SILENT: Callable[[str], None] = lambda _: None  # noqa: E731
+Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Built:
-    """What came of a build or an update."""
+class IndexBuild:
+    """The result of a build or an update."""
 
     index: str
     work: str
     files: int
-    read: int  # of the files, those that were read now
+    read: int  # files that were read now
     records: int
     deletions: int
     problems: int
-    named: list[str]
+    named: list[str]  # the first problems
     articles: int
     retrievers: list[str]
     fingerprint: str
@@ -43,42 +49,43 @@ class Built:
 
 def build(
     sources: Sequence[Path],
-    place: str | Path,
+    location: str | Path,
     *,
     columns: Sequence[str] = ("wordllama",),
     work: Path | None = None,
     workers: int = 1,
-    tell: Callable[[str], None] = SILENT,
-) -> Built:
-    """Makes the index of all articles in the sources, or goes on with it. New sources are added to those before."""
-    folder = work or work_of(place)
+    note: Note = lambda message: None,
+) -> IndexBuild:
+    """Builds the index of all articles in the sources, or continues it. New sources are added to earlier ones."""
+    folder = work or work_folder(location)
     for column in columns:
-        named(column)  # a word that is none is told now, not after hours
-    files(sources)  # and a source that is not there, before a folder is made
-    _check_free(place)
-    connection = connect(place)
+        parse_spec(column)  # an unknown encoder is an error now, not after hours
+    list_files(sources)  # and a missing source, before a folder is created
+    _check_free(location)
+    connection = connect(location)
     with locked(folder, ".index.lock"):
-        read: list[Entry] = []
+        new_entries: list[LedgerEntry] = []
 
-        def heard(entry: Entry) -> None:
-            read.append(entry)
-            tell(f"{entry.source}: {entry.records:,} records, {entry.deletions:,} deletions" + _problems(entry))
+        def add_entry(entry: LedgerEntry) -> None:
+            new_entries.append(entry)
+            problems = f", {entry.problems:,} problems" if entry.problems else ""
+            note(f"{entry.source}: {entry.records:,} records, {entry.deletions:,} deletions{problems}")
 
-        found = ingest(sources, folder, workers=workers, tell=heard)
-        with refusals(place):
-            _follow_ledger(connection, folder, workers, tell)
+        all_entries = ingest(sources, folder, workers=workers, note=add_entry)
+        with one_line_errors(location):
+            _follow_ledger(connection, folder, workers, note)
         for column in columns:
-            _embed(place, column, tell)
-        index = Index.open(place)
-    return Built(
-        index=str(place),
+            embed(Index.open(location), make_encoder(column, fetch=True), note=note)
+        index = Index.open(location)
+    return IndexBuild(
+        index=str(location),
         work=str(folder),
-        files=len(found),
-        read=len(read),
-        records=sum(entry.records for entry in found),
-        deletions=sum(entry.deletions for entry in found),
-        problems=sum(entry.problems for entry in found),
-        named=[line for entry in found for line in entry.named],
+        files=len(all_entries),
+        read=len(new_entries),
+        records=sum(entry.records for entry in all_entries),
+        deletions=sum(entry.deletions for entry in all_entries),
+        problems=sum(entry.problems for entry in all_entries),
+        named=[line for entry in all_entries for line in entry.named],
         articles=index.about["articles"]["count"],
         retrievers=index.retrievers,
         fingerprint=index.fingerprint,
@@ -86,72 +93,56 @@ def build(
 
 
 def update(
-    place: str | Path,
+    location: str | Path,
     sources: Sequence[Path],
     *,
     work: Path | None = None,
     workers: int = 1,
-    tell: Callable[[str], None] = SILENT,
-) -> Built:
-    """Adds files to an index that is there: newer versions replace, deletions delete, vectors follow."""
-    if not is_address(place) and not Path(place).is_dir():
-        raise BadInput(Path(place), "is not an index of literature; `wardround literature build` makes one")
-    with refusals(place):
-        told = about.told(connect(place))
-    if "articles" not in told:
-        raise WardroundError(f"{place}: is not an index of literature; `wardround literature build` makes one")
-    folder = work or work_of(place)
-    known = {entry.sha256 for entry in entries(folder).values()}
-    if not known.issuperset(told["articles"]["files"]):
-        raise BadInput(folder, f"does not hold the records that {place} was made of; --work names the folder that does")
-    columns = [column["spec"]["encoder"] for column in told.get("columns", {}).values()]
-    return build(sources, place, columns=columns, work=work, workers=workers, tell=tell)
+    note: Note = lambda message: None,
+) -> IndexBuild:
+    """Adds files to an existing index: newer versions replace, deletions delete, vectors follow."""
+    _, about_index = connect_to_index(location)
+    folder = work or work_folder(location)
+    known_hashes = {entry.sha256 for entry in read_entries(folder).values()}
+    if not known_hashes.issuperset(about_index["articles"]["files"]):
+        raise BadInput(folder, f"does not have the records of {location}; name their folder with --work")
+    columns = [column["spec"]["encoder"] for column in about_index.get("columns", {}).values()]
+    return build(sources, location, columns=columns, work=work, workers=workers, note=note)
 
 
-def _follow_ledger(connection: Connection, folder: Path, workers: int, tell: Callable[[str], None]) -> None:
-    """Brings the articles to what the ledger holds, and says so when all of it is done."""
-    read = [entry.sha256 for entry in entries(folder).values()]
-    told: dict[str, Any] = about.told(connection).get("articles", {"state": "none", "files": []})
-    state, before = told["state"], told["files"]
-    if state == "whole" and read == before:
+def _follow_ledger(connection: Connection, folder: Path, workers: int, note: Note) -> None:
+    """Brings the articles up to date with the ledger, and records it when done."""
+    hashes = [entry.sha256 for entry in read_entries(folder).values()]
+    recorded: dict[str, Any] = about.read_about(connection).get("articles", {"state": "none", "files": []})
+    state, recorded_hashes = recorded["state"], recorded["files"]
+    if state == "whole" and hashes == recorded_hashes:
         return
-    if state in ("whole", "following") and read[: len(before)] == before:
-        about.tell(connection, articles={**told, "state": "following"})
-        table = articles.follow(connection, folder, len(before), tell)
-        articles.forget_words(table)
-        articles.tidy(table, fresh=False)
-        articles.find_by(table, workers, tell)
+    if state in ("whole", "following") and hashes[: len(recorded_hashes)] == recorded_hashes:
+        about.write_about(connection, articles={**recorded, "state": "following"})
+        table = articles.apply_changes(connection, folder, len(recorded_hashes), note)
+        articles.drop_word_index(table)
+        articles.compact(table, is_fresh=False)
+        articles.create_indices(table, workers, note)
     else:
-        if state != "filling" or read != before:
-            about.tell(connection, articles={"state": "clearing", "files": []}, columns={})
-            for name in tables(connection):
+        if state != "filling" or hashes != recorded_hashes:
+            about.write_about(connection, articles={"state": "clearing", "files": []}, columns={})
+            for name in table_names(connection):
                 if name == articles.NAME or name.startswith("vectors_"):
                     connection.drop_table(name)
-            about.tell(connection, articles={"state": "filling", "files": read})
-        table = articles.fill(connection, folder, tell)
-        articles.find_by(table, workers, tell)
-        articles.tidy(table, fresh=True)
-    whole = {"state": "whole", "files": read, **articles.count_and_sum(table)}
-    about.tell(connection, articles=whole, bm25={**articles.TOKENS, **articles.FORMULA})
+            about.write_about(connection, articles={"state": "filling", "files": hashes})
+        table = articles.fill_articles(connection, folder, note)
+        articles.create_indices(table, workers, note)
+        articles.compact(table, is_fresh=True)
+    complete = {"state": "whole", "files": hashes, **articles.count_and_sum(table)}
+    about.write_about(connection, articles=complete, bm25={**articles.TOKENS, **articles.FORMULA})
 
 
-def _embed(place: str | Path, encoder: str, tell: Callable[[str], None]) -> None:
-    from wardround.literature.encoders import make_encoder
-    from wardround.literature.index.embedding import embed
-
-    embed(Index.open(place), make_encoder(encoder, fetch=True), tell=tell)
-
-
-def _check_free(place: str | Path) -> None:
-    """An index is not made among other things."""
-    folder = Path(place)
-    if is_address(place) or not folder.exists():
+def _check_free(location: str | Path) -> None:
+    """Refuses a folder that has other contents."""
+    folder = Path(location)
+    if is_address(location) or not folder.exists():
         return
     with suppress(NotADirectoryError):
         if not any(folder.iterdir()) or (folder / "work").is_dir() or (folder / f"{about.NAME}.lance").is_dir():
             return
-    raise BadInput(folder, "is there and is not an index of literature; give a folder that is new or empty")
-
-
-def _problems(entry: Entry) -> str:
-    return f", {entry.problems:,} problems" if entry.problems else ""
+    raise BadInput(folder, "exists and is not a literature index; use a new or empty folder")

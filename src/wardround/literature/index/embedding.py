@@ -1,6 +1,6 @@
-"""Embedding: fills a vector column with every article that has no vector yet, or was another one when it got it.
+"""Embedding: fills a vector column with every article that is new or was revised since it was embedded.
 
-What was made is committed about once a minute. Killed at any moment, it goes on from there when it is started again.
+Vectors are committed about once a minute. A killed run continues from there when it is started again.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import Any
 from wardround.core.errors import WardroundError
 from wardround.literature.encoders import Encoder
 from wardround.literature.index import about, vectors
-from wardround.literature.index.articles import count_and_sum, tidy
+from wardround.literature.index.articles import compact, count_and_sum
 from wardround.literature.index.index import Index
-from wardround.literature.index.location import Table, refusals
-from wardround.literature.index.vectors import Rows
+from wardround.literature.index.location import Table, one_line_errors
+from wardround.literature.index.vectors import RowNumbers
 
 COMMIT = 60  # seconds between commits
-MOST = 64_000_000  # bytes of the vectors of one commit
-TELL = 10  # seconds between words of progress
+MAX_COMMIT_BYTES = 64_000_000  # of vectors
+NOTE_SECONDS = 10  # between messages of progress
 ENGINES = ("local", "ray")
 
-Tell = Callable[[str], None]
-Watch = Callable[[int, int], None]  # hears how many of how many articles are embedded
+Note = Callable[[str], None]
+Watch = Callable[[int, int], None]  # called with the articles embedded and their total
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """What came of it."""
+class EmbeddingResult:
+    """The result of embedding a column."""
 
     column: str
     encoder: str
     dimension: int
     articles: int
-    embedded: int  # of the articles, those that were embedded now
-    deleted: int  # vectors of articles that are gone or were revised
+    embedded: int  # articles embedded now
+    deleted: int  # vectors of deleted or revised articles
     seconds: float
     fingerprint: str
 
@@ -48,35 +48,35 @@ def embed(
     batch: int | None = None,
     engine: str = "local",
     workers: int = 1,
-    tell: Tell = lambda _: None,
+    note: Note = lambda message: None,
     watch: Watch = lambda done, total: None,
-) -> Embedded:
-    """Brings the encoder's column to the articles of the index. `workers` is how many actors Ray may start."""
+) -> EmbeddingResult:
+    """Brings the encoder's column up to date. `workers` is the maximum number of Ray actors."""
     if engine not in ENGINES:
         raise WardroundError(f"engine is {' or '.join(ENGINES)}, not {engine!r}")
     if batch is not None:
         encoder.batch = batch
     started = time.monotonic()
-    fresh = not index.about.get("columns", {}).get(encoder.name, {}).get("articles")  # nobody can have it open
-    with refusals(index.place):
+    is_fresh = not index.about.get("columns", {}).get(encoder.name, {}).get("articles")  # nobody can have it open
+    with one_line_errors(index.location):
         _begin(index, encoder)
-        table = vectors.made(index.connection, encoder.name, encoder.dimension)
+        table = vectors.open_table(index.connection, encoder.name, encoder.dimension)
         missing, wrong = vectors.differences(index.table("articles"), table)
-        vectors.delete(table, wrong)
-        progress = _Progress(encoder.name, len(missing), tell, watch)
+        vectors.delete_vectors(table, wrong)
+        progress = _Progress(encoder.name, len(missing), note, watch)
         if engine == "ray":
-            from wardround.literature.index.embedding_ray import in_actors
+            from wardround.literature.index.embedding_ray import embed_with_actors
 
-            for rows in in_actors(index.place, encoder, missing, workers):
+            for rows in embed_with_actors(index.location, encoder, missing, workers):
                 table.add(rows)
-                progress.made(rows.num_rows)
+                progress.advance(rows.num_rows)
         else:
-            _here(index.table("articles"), table, encoder, missing, progress)
-        vectors.find_by(table)
+            _embed_locally(index.table("articles"), table, encoder, missing, progress)
+        vectors.create_vector_index(table)
         if len(missing) or wrong:
-            tidy(table, fresh)
+            compact(table, is_fresh)
         _finish(index, encoder, table)
-    return Embedded(
+    return EmbeddingResult(
         column=encoder.name,
         encoder=encoder.spec["encoder"],
         dimension=encoder.dimension,
@@ -84,68 +84,68 @@ def embed(
         embedded=len(missing),
         deleted=len(wrong),
         seconds=time.monotonic() - started,
-        fingerprint=Index.open(index.place).fingerprint,
+        fingerprint=Index.open(index.location).fingerprint,
     )
 
 
-def _here(articles: Table, table: Table, encoder: Encoder, missing: Rows, progress: _Progress) -> None:
-    """In this process, in commits that grow to what the encoder makes in a minute."""
-    most = max(encoder.batch, MOST // (4 * encoder.dimension))
+def _embed_locally(articles: Table, table: Table, encoder: Encoder, missing: RowNumbers, progress: _Progress) -> None:
+    """Embeds in this process; commits grow to what the encoder makes in a minute."""
+    max_size = max(encoder.batch, MAX_COMMIT_BYTES // (4 * encoder.dimension))
     size, start = encoder.batch, 0
     while start < len(missing):
-        began = time.monotonic()
-        some = vectors.read(articles, missing[start : start + size])
-        made = encoder.documents(given(some), progress.made)
-        table.add(vectors.rows_of(some, made))
+        batch_started = time.monotonic()
+        batch = vectors.read_articles(articles, missing[start : start + size])
+        encoded = encoder.documents(encoder_inputs(batch), progress.advance)
+        table.add(vectors.vector_rows(batch, encoded))
         start += size
-        rate = some.num_rows / (time.monotonic() - began)
-        size = max(encoder.batch, min(most, 4 * size, int(rate * COMMIT)))
+        rate = batch.num_rows / (time.monotonic() - batch_started)
+        size = max(encoder.batch, min(max_size, 4 * size, int(rate * COMMIT)))
 
 
-def given(articles: Any) -> list[tuple[str, str]]:
-    """What an encoder is given of articles."""
+def encoder_inputs(articles: Any) -> list[tuple[str, str]]:
+    """Titles and abstracts, as encoders take them."""
     return list(zip(articles["title"].to_pylist(), articles["abstract"].to_pylist(), strict=True))
 
 
 def _begin(index: Index, encoder: Encoder) -> None:
-    """Says whose vectors these are before there is one: those of two models cannot be compared."""
-    columns = about.told(index.connection).get("columns", {})
+    """Records the column's model before its first vector: vectors of two models cannot be compared."""
+    columns = about.read_about(index.connection).get("columns", {})
     if encoder.name not in columns:
-        about.tell(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": None}})
+        about.write_about(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": None}})
         return
-    if other := vectors.different(columns[encoder.name]["spec"], encoder.spec):
+    if changed := vectors.changed_keys(columns[encoder.name]["spec"], encoder.spec):
         raise WardroundError(
-            f"{index.place}: column {encoder.name!r} is of another model (its {', '.join(other)} differ); "
-            f"give this one another name, as in {encoder.name}-2={encoder.spec['encoder'].partition('=')[2]}"
+            f"{index.location}: column {encoder.name!r} was made with another model (its {', '.join(changed)} differ); "
+            f"name this column differently, as in {encoder.name}-2={encoder.spec['encoder'].partition('=')[2]}"
         )
 
 
 def _finish(index: Index, encoder: Encoder, table: Table) -> None:
-    """Says which articles the column holds: those of the index, or it is not used."""
-    held = count_and_sum(table)
-    if held != {name: index.about["articles"][name] for name in held}:
-        raise WardroundError(f"{index.place}: was changed while it was embedded; embed {encoder.name!r} again")
-    columns = about.told(index.connection).get("columns", {})
-    about.tell(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": held}})
+    """Records which articles the column covers; it is used only if they are those of the index."""
+    stored = count_and_sum(table)
+    if stored != {name: index.about["articles"][name] for name in stored}:
+        raise WardroundError(f"{index.location}: changed during embedding; embed {encoder.name!r} again")
+    columns = about.read_about(index.connection).get("columns", {})
+    about.write_about(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": stored}})
 
 
 class _Progress:
-    """Tells how far it is: each pass to who watches, a line now and then to who is told."""
+    """Reports progress: every pass to `watch`, a message now and then to `note`."""
 
-    def __init__(self, column: str, total: int, tell: Tell, watch: Watch) -> None:
-        self._column, self._total, self._tell, self._watch = column, total, tell, watch
+    def __init__(self, column: str, total: int, note: Note, watch: Watch) -> None:
+        self._column, self._total, self._note, self._watch = column, total, note, watch
         self._done, self._started = 0, time.monotonic()
-        self._next = self._started + TELL
+        self._next = self._started + NOTE_SECONDS
 
-    def made(self, count: int) -> None:
+    def advance(self, count: int) -> None:
         self._done += count
         self._watch(self._done, self._total)
         now = time.monotonic()
         if now >= self._next or self._done == self._total:
-            self._next = now + TELL
+            self._next = now + NOTE_SECONDS
             rate = self._done / (now - self._started)
             left = (self._total - self._done) / rate
-            self._tell(
+            self._note(
                 f"{self._column}: {self._done:,} of {self._total:,} articles embedded, {rate:,.0f} a second"
                 + (f", {_span(left)} left" if left else "")
             )

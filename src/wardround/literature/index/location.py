@@ -1,6 +1,4 @@
-"""Where an index is: a local folder, or an address of an object store. Everything else is the same for both."""
-
-from __future__ import annotations
+"""Where an index is: a local folder, or an address of an object store."""
 
 import os
 import re
@@ -15,55 +13,55 @@ Connection = Any  # of lancedb, which a core install does not have
 Table = Any
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+]+://")
-MISSING = "the literature needs packages that are not installed: pip install 'wardround[literature]'"
+MISSING = "literature needs packages that are not installed: pip install 'wardround[literature]'"
 
 
-def is_address(place: str | Path) -> bool:
-    return ADDRESS.match(str(place)) is not None
+def is_address(location: str | Path) -> bool:
+    return ADDRESS.match(str(location)) is not None
 
 
-def work_of(place: str | Path) -> Path:
-    """The folder for the ledger and the records of an index: in it, or in the cache where it is an object store's."""
-    if not is_address(place):
-        return Path(place) / "work"
+def work_folder(location: str | Path) -> Path:
+    """The folder for an index's ledger and records: inside it, or in the cache for an object store."""
+    if not is_address(location):
+        return Path(location) / "work"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "wardround" / "literature" / re.sub(r"[^A-Za-z0-9.-]+", "_", str(place)).strip("_")
+    return cache / "wardround" / "literature" / re.sub(r"[^A-Za-z0-9.-]+", "_", str(location)).strip("_")
 
 
-def connect(place: str | Path) -> Connection:
-    """The tables at a place. An object store is told by its own variables (AWS_ENDPOINT_URL and the like)."""
+def connect(location: str | Path) -> Connection:
+    """The tables of an index. An object store is configured by its usual variables (AWS_ENDPOINT_URL, ...)."""
     try:
         import lancedb
     except ImportError:
         raise WardroundError(MISSING) from None
-    plain = os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT", "")).startswith("http://")
-    options = {"allow_http": "true"} if plain and is_address(place) else {}
-    with refusals(place):
-        return lancedb.connect(str(place), storage_options=options)
+    is_plain = os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT", "")).startswith("http://")
+    options = {"allow_http": "true"} if is_plain and is_address(location) else {}
+    with one_line_errors(location):
+        return lancedb.connect(str(location), storage_options=options)
 
 
-def tables(connection: Connection) -> list[str]:
+def table_names(connection: Connection) -> list[str]:
     """The names of all tables."""
     names: list[str] = []
     page = None
     while True:
-        told = connection.list_tables(page_token=page)
-        names += told.tables
-        if not (page := told.page_token):
+        reply = connection.list_tables(page_token=page)
+        names += reply.tables
+        if not (page := reply.page_token):
             return names
 
 
 @contextmanager
-def refusals(place: str | Path) -> Iterator[None]:
-    """What a file system or a store refuses, in one line."""
+def one_line_errors(location: str | Path) -> Iterator[None]:
+    """Turns errors of a file system or a store into one line."""
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
-        raise WardroundError(f"{place}: {_line(error)}") from error
+        raise WardroundError(f"{location}: {_line(error)}") from error
 
 
 def _line(error: Exception) -> str:
-    """The sentence that a store answered with, or the beginning of what LanceDB made of it."""
+    """The message in a store's reply, or the beginning of LanceDB's."""
     text = str(error).strip() or type(error).__name__
-    answered = re.search(r"<Message>(.*?)</Message>", text)
-    return answered[1] if answered else text.split("\n")[0][:300]
+    message = re.search(r"<Message>(.*?)</Message>", text)
+    return message[1] if message else text.split("\n")[0][:300]

@@ -1,1 +1,1 @@
-"""Files of articles become records: PubMed XML, JSONL and CSV, with a ledger of what was read."""
+"""Reads files of articles into records: PubMed XML, JSONL and CSV, with a ledger of the files read."""

@@ -1,9 +1,7 @@
-"""Articles told as rows: JSONL, and CSV with a line of names.
+"""Articles as rows: JSONL, and CSV with a header.
 
-A line of a case set's cases.jsonl tells the articles that the case cites, where it holds their abstracts.
+A line of a case set's cases.jsonl yields the articles that the case cites, if it has their abstracts.
 """
-
-from __future__ import annotations
 
 import ast
 import csv
@@ -15,17 +13,18 @@ from typing import Any
 import orjson
 
 from wardround.core.errors import Problem
-from wardround.literature.ingest.record import Record, plain
+from wardround.core.text import single_line
+from wardround.literature.ingest.record import ArticleRecord
 
-PMID = ("pmid", "doc_id", "_id", "id")  # the first of them that a row has
+PMID = ("pmid", "doc_id", "_id", "id")  # a row's first of these
 ABSTRACT = ("abstract", "text")
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 PRINTED = re.compile(rf"\s*\[\s*(?:(?:{STRING.pattern})[\s,]*)+\]\s*", re.DOTALL)
-LONGEST = 16_000_000  # characters of one CSV cell
+MAX_CELL_LENGTH = 16_000_000  # characters of one CSV cell
 
 
-def read_jsonl(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]:
-    """Every line as a record; one that is none is a problem with its number."""
+def read_jsonl(file: Path, lines: Iterable[bytes]) -> Iterator[ArticleRecord | Problem]:
+    """Every line as a record, or as a problem with the line's number."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -33,7 +32,7 @@ def read_jsonl(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]
             row = orjson.loads(line)
             if not isinstance(row, dict):
                 raise ValueError("is not an object")
-            yield from map(record_of, _cited(row) if "questions" in row else [row])
+            yield from map(row_to_record, _cited(row) if "questions" in row else [row])
         except orjson.JSONDecodeError as error:
             yield Problem(file, number, None, f"is not JSON: {error}")
         except ValueError as error:
@@ -41,18 +40,22 @@ def read_jsonl(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]
 
 
 def _cited(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The references of a case that can be read without looking them up."""
-    told = case.get("references")
-    return [each for each in told if isinstance(each, Mapping) and "abstract" in each] if isinstance(told, list) else []
+    """The references of a case that have an abstract."""
+    references = case.get("references")
+    return (
+        [reference for reference in references if isinstance(reference, Mapping) and "abstract" in reference]
+        if isinstance(references, list)
+        else []
+    )
 
 
-def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]:
-    """Every row as a record. A list of sentences may be printed: with commas, or as numpy does without."""
-    csv.field_size_limit(LONGEST)
+def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[ArticleRecord | Problem]:
+    """Every row as a record. A cell may hold a printed list of sentences, with commas or, as numpy prints, without."""
+    csv.field_size_limit(MAX_CELL_LENGTH)
     rows = csv.reader(line.decode("utf-8", "surrogateescape") for line in lines)
     names: list[str] | None = None
     while True:
-        begun = rows.line_num + 1
+        first_line = rows.line_num + 1
         try:
             row = next(rows)
             if not row:
@@ -61,51 +64,51 @@ def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[Record | Problem]:
                 names = row
                 continue
             if len(row) != len(names):
-                raise ValueError(f"has {len(row)} cells where {len(names)} are named")
+                raise ValueError(f"has {len(row)} cells; the header names {len(names)}")
             "".join(row).encode()
-            yield record_of({name: _sentences(cell) for name, cell in zip(names, row, strict=True) if cell.strip()})
+            yield row_to_record({name: _sentences(cell) for name, cell in zip(names, row, strict=True) if cell.strip()})
         except StopIteration:
             return
         except UnicodeEncodeError:
-            yield Problem(file, begun, None, "is not UTF-8")
+            yield Problem(file, first_line, None, "is not UTF-8")
         except (csv.Error, ValueError) as error:
-            yield Problem(file, begun, None, str(error))
+            yield Problem(file, first_line, None, str(error))
 
 
-def record_of(row: Mapping[str, Any]) -> Record:
-    """The record that a row tells. What has no place of its own, or does not fit it, is kept in `more`."""
-    left = {name: value for name, value in row.items() if value is not None}
-    pmid = _taken(left, PMID)
+def row_to_record(row: Mapping[str, Any]) -> ArticleRecord:
+    """The record of a row. Fields without a column of their own, or of another type, are kept in `more`."""
+    rest = {name: value for name, value in row.items() if value is not None}
+    pmid = _pop_first(rest, PMID)
     if isinstance(pmid, bool) or not isinstance(pmid, str | int) or not (pmid := str(pmid).strip()):
         raise ValueError("has no pmid")
-    title, abstract = plain(_told(left, ("title",))), _told(left, ABSTRACT)
-    lines = [line for line in map(plain, abstract.split("\n")) if line]
+    title, abstract = single_line(_pop_text(rest, ("title",))), _pop_text(rest, ABSTRACT)
+    lines = [line for line in map(single_line, abstract.split("\n")) if line]
     if not title and not lines:
         raise ValueError(f"pmid {pmid} has neither title nor abstract")
-    fitting: dict[str, Any] = {}
-    for name, fit in FITTING.items():
-        if (value := fit(left.get(name))) is not None:
-            fitting[name] = value
-            del left[name]
-    labels = _texts(left.get("labels"))
+    fields: dict[str, Any] = {}
+    for name, parse in FIELD_PARSERS.items():
+        if (value := parse(rest.get(name))) is not None:
+            fields[name] = value
+            del rest[name]
+    labels = _texts(rest.get("labels"))
     if labels is not None and len(labels) in (0, len(lines)):
-        del left["labels"]
-        fitting["labels"] = labels if any(labels) else []
-    more = orjson.dumps(left).decode() if left else None
-    return Record(pmid=pmid, title=title, abstract="\n".join(lines), more=more, **fitting)
+        del rest["labels"]
+        fields["labels"] = labels if any(labels) else []
+    more = orjson.dumps(rest).decode() if rest else None
+    return ArticleRecord(pmid=pmid, title=title, abstract="\n".join(lines), more=more, **fields)
 
 
-def _taken(row: dict[str, Any], names: Iterable[str]) -> Any:
+def _pop_first(row: dict[str, Any], names: Iterable[str]) -> Any:
     return next((row.pop(name) for name in names if name in row), None)
 
 
-def _told(row: dict[str, Any], names: Iterable[str]) -> str:
-    """A text, or its sentences."""
-    value = _taken(row, names)
+def _pop_text(row: dict[str, Any], names: Iterable[str]) -> str:
+    """A text, or its sentences joined."""
+    value = _pop_first(row, names)
     if (sentences := _texts(value)) is not None:
         return " ".join(sentences)
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{' or '.join(names)} is no text")
+        raise ValueError(f"{' or '.join(names)} is not text")
     return value or ""
 
 
@@ -116,19 +119,19 @@ def _number(value: Any) -> int | None:
 
 
 def _line(value: Any) -> str | None:
-    return plain(value) or None if isinstance(value, str) else None
+    return single_line(value) or None if isinstance(value, str) else None
 
 
 def _texts(value: Any) -> list[str] | None:
-    told = isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return list(map(plain, value)) if told else None
+    is_text_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return list(map(single_line, value)) if is_text_list else None
 
 
 def _names(value: Any) -> list[str] | None:
     return list(filter(None, texts)) if (texts := _texts(value)) is not None else None
 
 
-FITTING = {
+FIELD_PARSERS = {
     "version": _number,
     "year": _number,
     "journal": _line,
@@ -142,6 +145,6 @@ def _sentences(cell: str) -> str | list[str]:
     if not PRINTED.fullmatch(cell):
         return cell
     try:
-        return [ast.literal_eval(each) for each in STRING.findall(cell)]
-    except SyntaxError:  # it only looks like one
+        return [ast.literal_eval(literal) for literal in STRING.findall(cell)]
+    except SyntaxError:  # it only looks like a list
         return cell

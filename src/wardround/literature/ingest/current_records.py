@@ -1,54 +1,55 @@
-"""The current records: of everything that was read, what is neither replaced nor deleted.
+"""The current records: all records read that are neither replaced nor deleted.
 
-Records and deletions of a PMID are compared by version, then by the order in which they were read: the last one
-counts. So the newest version wins wherever it stands, a revision replaces what was read before it, and a deletion
-holds until the same or a newer version is told again.
+Records and deletions of a PMID are ordered by version, then by the order in which they were read; the last one counts.
+So the newest version wins wherever it is, a revision replaces earlier records, and a deletion holds until the same or
+a newer version is read again.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from wardround.literature.ingest.ledger import entries, place_of
+from wardround.literature.ingest.ledger import read_entries, records_folder
 
-AT_ONCE = 4_000_000  # records compared together: a few hundred megabytes
+CHUNK_RECORDS = 4_000_000  # records compared together: a few hundred megabytes
 
 
-def current(folder: Path, after: int = 0) -> Iterator[pl.DataFrame]:
-    """The current records, those of one Parquet file after another; without the files that hold the first `after`."""
+def current_records(folder: Path, skip: int = 0) -> Iterator[pl.DataFrame]:
+    """The current records, one Parquet file after another, without the files that hold the first `skip` records."""
     parts = _parts(folder)
-    for part, rows in zip(parts, _split(_kept(parts), parts), strict=True):
+    for part, rows in zip(parts, _split(_current_rows(parts), parts), strict=True):
         count = int(rows.sum())
-        if after < max(1, count):
+        if skip < max(1, count):
             yield pl.read_parquet(part).filter(pl.Series(rows)).drop("deleted")
-        after = max(0, after - count)
+        skip = max(0, skip - count)
 
 
-def news(folder: Path, since: int) -> tuple[pl.Series, Iterator[pl.DataFrame]]:
-    """The PMIDs that files from this place on tell of, and those of their records that are current."""
-    told = [part for place in entries(folder) if place >= since for part in _parts_of(folder, place)]
-    if not told:
+def changed_records(folder: Path, first: int) -> tuple[pl.Series, Iterator[pl.DataFrame]]:
+    """The PMIDs in files from this number on, and their current records."""
+    changed_parts = [part for number in read_entries(folder) if number >= first for part in _parts_of(folder, number)]
+    if not changed_parts:
         return pl.Series([], dtype=pl.String), iter(())
-    pmids = pl.scan_parquet(told).select(pl.col("pmid").unique()).collect().to_series()
+    pmids = pl.scan_parquet(changed_parts).select(pl.col("pmid").unique()).collect().to_series()
     parts = _parts(folder)
-    kept = zip(parts, _split(_kept(parts, among=pmids), parts), strict=True)
-    return pmids, (pl.read_parquet(part).filter(pl.Series(rows)).drop("deleted") for part, rows in kept if rows.any())
+    current = zip(parts, _split(_current_rows(parts, among=pmids), parts), strict=True)
+    return pmids, (
+        pl.read_parquet(part).filter(pl.Series(rows)).drop("deleted") for part, rows in current if rows.any()
+    )
 
 
 def _parts(folder: Path) -> list[Path]:
-    return [part for place in entries(folder) for part in _parts_of(folder, place)]
+    return [part for number in read_entries(folder) for part in _parts_of(folder, number)]
 
 
-def _parts_of(folder: Path, place: int) -> list[Path]:
-    return sorted(place_of(folder, place).glob("*.parquet"))
+def _parts_of(folder: Path, number: int) -> list[Path]:
+    return sorted(records_folder(folder, number).glob("*.parquet"))
 
 
-def _split(rows: np.ndarray, parts: list[Path]) -> Iterator[np.ndarray]:
-    """Rows of all parts as those of each."""
+def _split(rows: NDArray[np.bool_], parts: list[Path]) -> Iterator[NDArray[np.bool_]]:
+    """Splits the rows of all parts into those of each."""
     start = 0
     for part in parts:
         height = int(pl.scan_parquet(part).select(pl.len()).collect().item())
@@ -56,20 +57,24 @@ def _split(rows: np.ndarray, parts: list[Path]) -> Iterator[np.ndarray]:
         start += height
 
 
-def _kept(parts: list[Path], among: pl.Series | None = None) -> np.ndarray:
-    """Of all rows of all parts in order: is it current? PMIDs are compared in shares that fit into memory."""
+def _current_rows(parts: list[Path], among: pl.Series | None = None) -> NDArray[np.bool_]:
+    """Whether each row of all parts is current. PMIDs are compared in chunks that fit into memory."""
     if not parts:
         return np.zeros(0, bool)
     rows = pl.scan_parquet(parts, row_index_name="row").select("row", "pmid", "version", "deleted")
     count = int(rows.select(pl.len()).collect().item())
-    kept = np.zeros(count, bool)
-    shares = 1
+    is_current = np.zeros(count, bool)
+    chunks = 1
     if among is not None:
         rows = rows.filter(pl.col("pmid").is_in(among.implode()))
     else:
-        shares += count // AT_ONCE
-    for share in range(shares):
-        some = rows.filter(pl.col("pmid").hash() % shares == share).collect()
-        last = some.sort("version", "row").unique("pmid", keep="last", maintain_order=True).filter(~pl.col("deleted"))
-        kept[last["row"].to_numpy()] = True
-    return kept
+        chunks += count // CHUNK_RECORDS
+    for chunk in range(chunks):
+        rows_of_chunk = rows.filter(pl.col("pmid").hash() % chunks == chunk).collect()
+        newest = (
+            rows_of_chunk.sort("version", "row")
+            .unique("pmid", keep="last", maintain_order=True)
+            .filter(~pl.col("deleted"))
+        )
+        is_current[newest["row"].to_numpy()] = True
+    return is_current

@@ -1,6 +1,4 @@
-"""Ingest: files of articles into Parquet, one process a file. Killed at any moment, it loses the files under way."""
-
-from __future__ import annotations
+"""Ingest: files of articles into Parquet, one process per file. If it is killed, only files in progress are lost."""
 
 import os
 import shutil
@@ -11,77 +9,77 @@ import orjson
 
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, Problem
-from wardround.degrade.workers import in_order
-from wardround.literature.ingest.ledger import Entry, entries, locked, place_of, plan
-from wardround.literature.ingest.record import Record, table
-from wardround.literature.ingest.sources import files, read
+from wardround.degrade.workers import map_in_order
+from wardround.literature.ingest.ledger import LedgerEntry, locked, plan_files, read_entries, records_folder
+from wardround.literature.ingest.record import ArticleRecord, records_table
+from wardround.literature.ingest.sources import list_files, read_records
 
 PART = 10_000  # records of one Parquet file, which are in memory together
 PART_SIZE = 32_000_000  # characters of their titles and abstracts
-NAMED = 100  # problems of a file that are told one by one; all are counted
+MAX_LISTED_PROBLEMS = 100  # per file; all are counted
 
-Job = tuple[Path, Path]  # a file, and the folder for what is read of it
+Job = tuple[Path, Path]  # a file, and the folder for its records
 
 
 def ingest(
-    sources: Sequence[Path], folder: Path, *, workers: int = 1, tell: Callable[[Entry], None] | None = None
-) -> list[Entry]:
-    """Reads what was not read yet, or has changed since, and returns the entries of all files in their order.
+    sources: Sequence[Path], folder: Path, *, workers: int = 1, note: Callable[[LedgerEntry], None] | None = None
+) -> list[LedgerEntry]:
+    """Reads files that are new or have changed, and returns the entries of all files in their order.
 
-    Files later in the order replace and delete what earlier ones told: those of an earlier call come first, then
-    those new to this one as they are given. `tell` hears of each file that was read now.
+    Later files replace and delete records of earlier ones. Files of earlier calls come first, then new ones as they
+    are listed. `note` is called with the entry of each file read now.
     """
-    given = files(sources)
+    files = list_files(sources)
     with locked(folder):
-        order = plan(folder, given)
-        known = entries(folder)
-        for left in (folder / "records").glob(".*"):  # by a process that was killed
-            shutil.rmtree(left)
-        places = {source: place for place, source in enumerate(order)}
+        planned = plan_files(folder, files)
+        known = read_entries(folder)
+        for leftover in (folder / "records").glob(".*"):  # of a killed process
+            shutil.rmtree(leftover)
+        numbers = {source: number for number, source in enumerate(planned)}
         jobs: list[Job] = []
-        for file in given:
-            place = places[str(file)]
-            if place not in known or not known[place].is_of(file):
-                jobs.append((file, place_of(folder, place)))
+        for file in files:
+            number = numbers[str(file)]
+            if number not in known or not known[number].is_of(file):
+                jobs.append((file, records_folder(folder, number)))
         try:
-            for (file, _), entry in in_order(ingest_file, jobs, workers):
+            for (file, _), entry in map_in_order(ingest_file, jobs, workers):
                 if entry is None:
-                    raise BadInput(file, "the process that read it died; what was read of other files is kept")
-                if tell:
-                    tell(entry)
+                    raise BadInput(file, "the process that read it died; the records of other files are kept")
+                if note:
+                    note(entry)
         except OSError as error:
             raise BadInput(folder, f"cannot be written: {error.strerror or error}") from None
-        return list(entries(folder).values())
+        return list(read_entries(folder).values())
 
 
-def ingest_file(job: Job) -> Entry:
-    """Reads one file into its folder, which appears whole, with its entry, when all was read."""
-    file, there = job
-    draft = there.with_name(f".{there.name}.{os.getpid()}")
+def ingest_file(job: Job) -> LedgerEntry:
+    """Reads one file into its folder, which appears complete, with its entry, at the end."""
+    file, target = job
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     draft.mkdir(parents=True)
-    found = file.stat()
+    status = file.stat()
     digest = sha256_file(file)
-    records: list[Record] = []
+    records: list[ArticleRecord] = []
     parts = deletions = count = size = problems = 0
-    named: list[str] = []
-    for each in read(file):
-        if isinstance(each, Problem):
+    listed: list[str] = []
+    for item in read_records(file):
+        if isinstance(item, Problem):
             problems += 1
-            if problems <= NAMED:
-                named.append(str(each))
+            if problems <= MAX_LISTED_PROBLEMS:
+                listed.append(str(item))
             continue
-        records.append(each)
-        deletions += each.deleted
-        count += not each.deleted
-        size += len(each.title) + len(each.abstract)
+        records.append(item)
+        deletions += item.deleted
+        count += not item.deleted
+        size += len(item.title) + len(item.abstract)
         if len(records) == PART or size >= PART_SIZE:
-            table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
+            records_table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
             records, parts, size = [], parts + 1, 0
     if records:
-        table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
-    entry = Entry(str(file), found.st_size, found.st_mtime_ns, digest, count, deletions, problems, named)
+        records_table(records).write_parquet(draft / f"{parts:05}.parquet", compression="zstd")
+    entry = LedgerEntry(str(file), status.st_size, status.st_mtime_ns, digest, count, deletions, problems, listed)
     (draft / "entry.json").write_bytes(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
-    if there.exists():
-        shutil.rmtree(there)
-    draft.rename(there)
+    if target.exists():
+        shutil.rmtree(target)
+    draft.rename(target)
     return entry

@@ -1,10 +1,8 @@
-"""The ledger: which files were to be read, in which order, and what came of each.
+"""The ledger: the files to read, their order, and the result of each.
 
-sources.json          the files, in the order in which they replace each other; written before one is read
-records/00000/        what was read of the first: NNNNN.parquet and entry.json. It appears whole or not at all
+sources.json          the files, in the order in which they replace each other; written before the first is read
+records/00000/        the records of the first: NNNNN.parquet and entry.json; appears complete or not at all
 """
-
-from __future__ import annotations
 
 import fcntl
 from collections.abc import Iterator, Sequence
@@ -16,43 +14,46 @@ import orjson
 
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
+from wardround.core.files import write_file
 
-FORMAT = 1  # of the Parquet files: what an older one holds is read anew
+FORMAT = 1  # of the Parquet files; files of an older format are read again
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What came of one file."""
+class LedgerEntry:
+    """The result of reading one file."""
 
     source: str
     size: int
-    changed: int  # its time of change, in nanoseconds
+    changed: int  # modification time in nanoseconds
     sha256: str
     records: int
     deletions: int
     problems: int
-    named: list[str]  # the first problems, each with its place
+    named: list[str]  # the first problems
     format: int = FORMAT
 
     def is_of(self, source: Path) -> bool:
-        """Is the file still the one that was read? Where size and time of change agree it is not read to know."""
-        told = source.stat()
-        return told.st_size == self.size and (told.st_mtime_ns == self.changed or sha256_file(source) == self.sha256)
+        """Whether the file is still the one that was read; it is hashed only if its modification time differs."""
+        status = source.stat()
+        return status.st_size == self.size and (
+            status.st_mtime_ns == self.changed or sha256_file(source) == self.sha256
+        )
 
 
-def entries(folder: Path) -> dict[int, Entry]:
-    """The entry of each file that was read, by its place in the order."""
-    found = {}
-    for place in range(len(planned(folder))):
-        file = place_of(folder, place) / "entry.json"
-        with suppress(FileNotFoundError, orjson.JSONDecodeError, TypeError):  # not read, or not to be relied on
-            entry = Entry(**orjson.loads(file.read_bytes()))
+def read_entries(folder: Path) -> dict[int, LedgerEntry]:
+    """The entry of each file that was read, by its number in the order."""
+    entry_by_number = {}
+    for number in range(len(planned_files(folder))):
+        file = records_folder(folder, number) / "entry.json"
+        with suppress(FileNotFoundError, orjson.JSONDecodeError, TypeError):  # not read, or damaged
+            entry = LedgerEntry(**orjson.loads(file.read_bytes()))
             if entry.format == FORMAT:
-                found[place] = entry
-    return found
+                entry_by_number[number] = entry
+    return entry_by_number
 
 
-def planned(folder: Path) -> list[str]:
+def planned_files(folder: Path) -> list[str]:
     """The files in their order."""
     file = folder / "sources.json"
     try:
@@ -61,17 +62,15 @@ def planned(folder: Path) -> list[str]:
         raise BadInput(file, f"is not JSON: {error}") from None
 
 
-def plan(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Adds files to the order, new ones at its end, and returns it."""
-    order = list(dict.fromkeys([*planned(folder), *map(str, files)]))
-    draft = folder / ".sources.json"
-    draft.write_bytes(orjson.dumps(order, option=orjson.OPT_INDENT_2))
-    draft.replace(folder / "sources.json")
+def plan_files(folder: Path, files: Sequence[Path]) -> list[str]:
+    """Appends new files to the order, and returns it."""
+    order = list(dict.fromkeys([*planned_files(folder), *map(str, files)]))
+    write_file(folder / "sources.json", orjson.dumps(order, option=orjson.OPT_INDENT_2))
     return order
 
 
-def place_of(folder: Path, place: int) -> Path:
-    return folder / "records" / f"{place:05}"
+def records_folder(folder: Path, number: int) -> Path:
+    return folder / "records" / f"{number:05}"
 
 
 @contextmanager

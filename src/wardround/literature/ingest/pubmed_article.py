@@ -1,23 +1,22 @@
-"""One <PubmedArticle> as a Record: scanned where it is written as NLM writes it, else parsed.
+"""One <PubmedArticle> as a record: scanned if it is formatted as NLM formats it, else parsed.
 
-A parser spends its time on authors, affiliations and references, which no record keeps. The scan jumps from tag to
-tag that matters, and takes nothing that it does not wholly understand: the record then goes to the parser. So both
-agree on all that is well-formed; of what is not, the scan may read what the parser would refuse.
+An XML parser spends its time on authors, affiliations and references, which no record keeps. The scan jumps between
+the relevant tags and leaves whatever it does not fully understand to the parser. So both agree on all well-formed
+articles; the scan may accept some malformed ones that the parser refuses.
 """
-
-from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
 from functools import lru_cache
 from typing import Any
 
-from wardround.literature.ingest.record import Record, joined, plain
+from wardround.core.text import single_line
+from wardround.literature.ingest.record import ArticleRecord, join_sections
 
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")  # the first of "1998 Dec-1999 Jan"
 INLINE = re.compile(r"</?(?:i|b|u|sub|sup)/?>")
 ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6});|#([0-9]{1,7});|(amp|lt|gt|quot|apos);|)")
-NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 PMID = re.compile(rb'<MedlineCitation[^>]*>\s*<PMID(?: Version="([0-9]+)")?>([0-9]+)</PMID>')
 SECTION = re.compile(r'<AbstractText(?: Label="([^"<]*)")?(?: NlmCategory="[^"<]*")?(?:/>|>([^<]*)</AbstractText>)')
@@ -28,68 +27,73 @@ IDENTIFIER = re.compile(r'<ArticleId IdType="([^"<]*)">([^<]*)</ArticleId>')
 LOCATION = re.compile(r'<ELocationID EIdType="([^"<]*)"(?: ValidYN="([YN])")?>([^<]*)</ELocationID>')
 
 
-class Unusual(Exception):
-    """The scan met something that it leaves to the parser."""
+class UnusualMarkup(Exception):
+    """Markup that the scan leaves to the parser."""
 
 
-def article(source: bytes) -> Record:
-    """The record of an article. ValueError says what is wrong with it."""
+def parse_article(source: bytes) -> ArticleRecord:
+    """The record of an article; ValueError if it has none."""
     try:
-        return scanned(source)
-    except (Unusual, ValueError):  # whatever the scan refuses, the parser has the last word
-        return parsed(source)
+        return scan_article(source)
+    except (UnusualMarkup, ValueError):  # the parser decides
+        return parse_with_etree(source)
 
 
-def scanned(source: bytes) -> Record:
-    """The record by jumping to what matters; Unusual where the article is not written as NLM writes them."""
-    if b"!" in source and b"<!" in source:  # comments and CDATA could hold anything; the first look is far cheaper
-        raise Unusual
-    named = PMID.search(source)
-    if named is None:
-        raise Unusual
+def scan_article(source: bytes) -> ArticleRecord:
+    """The record by scanning for the relevant tags; UnusualMarkup if the format is not NLM's."""
+    if b"!" in source and b"<!" in source:  # comments and CDATA; the first test is far cheaper
+        raise UnusualMarkup
+    pmid = PMID.search(source)
+    if pmid is None:
+        raise UnusualMarkup
     journal = _inside(source, b"Journal")
     title = _text(INLINE.sub("", _inside(source, b"ArticleTitle")))
     if not title:
         title = _text(INLINE.sub("", _inside(source, b"VernacularTitle")))
     abstract = INLINE.sub("", _inside(source, b"Abstract"))
-    told = [(_text(label), _text(text)) for label, text in _all(SECTION, abstract, "<AbstractText")]
+    sections = [(_text(label), _text(text)) for label, text in _find_all(SECTION, abstract, "<AbstractText")]
     return _record(
-        pmid=named[2].decode(),
-        version=(named[1] or b"1").decode(),
+        pmid=pmid[2].decode(),
+        version=(pmid[1] or b"1").decode(),
         title=title,
-        told=told,
+        sections=sections,
         date=_between(journal, "<PubDate>", "</PubDate>"),
-        journal=_term(_all(TITLE, journal, "<Title")[0]) if "<Title" in journal else "",
-        mesh=[_term(name) for name in _all(DESCRIPTOR, _inside(source, b"MeshHeadingList"), "<DescriptorName")],
-        types=[_term(name) for name in _all(TYPE, _inside(source, b"PublicationTypeList"), "<PublicationType")],
+        journal=_term(_find_all(TITLE, journal, "<Title")[0]) if "<Title" in journal else "",
+        mesh=[_term(name) for name in _find_all(DESCRIPTOR, _inside(source, b"MeshHeadingList"), "<DescriptorName")],
+        types=[_term(name) for name in _find_all(TYPE, _inside(source, b"PublicationTypeList"), "<PublicationType")],
         doi=_doi(source),
     )
 
 
-def parsed(source: bytes) -> Record:
-    """The record by xml.etree, whatever way the article is written."""
+def parse_with_etree(source: bytes) -> ArticleRecord:
+    """The record by xml.etree, however the article is formatted."""
     try:
         tree = ET.XML(source)
     except ET.ParseError as error:
         raise ValueError(f"is not well-formed: {error}") from None
     citation = tree.find("MedlineCitation")
-    found = citation.find("PMID") if citation is not None else None
-    told = citation.find("Article") if citation is not None else None
-    if citation is None or found is None or not (found.text or "").strip().isdecimal():
+    pmid = citation.find("PMID") if citation is not None else None
+    article = citation.find("Article") if citation is not None else None
+    if citation is None or pmid is None or not (pmid.text or "").strip().isdecimal():
         raise ValueError("has no PMID")
-    if told is None:
-        raise ValueError(f"PMID {plain(found.text or '')} has no Article")
+    if article is None:
+        raise ValueError(f"PMID {single_line(pmid.text or '')} has no Article")
     identifiers = tree.iterfind("PubmedData/ArticleIdList/ArticleId[@IdType='doi']")
-    locations = (each for each in told.iterfind("ELocationID[@EIdType='doi']") if each.get("ValidYN") != "N")
+    locations = (
+        element for element in article.iterfind("ELocationID[@EIdType='doi']") if element.get("ValidYN") != "N"
+    )
     return _record(
-        pmid=plain(found.text or ""),
-        version=found.get("Version", "1"),
-        title=_content(told.find("ArticleTitle")) or _content(told.find("VernacularTitle")),
-        told=[(plain(each.get("Label", "")), _content(each)) for each in told.iterfind("Abstract/AbstractText")],
-        date=_content(told.find("Journal/JournalIssue/PubDate"), between=" "),
-        journal=_content(told.find("Journal/Title")),
-        mesh=[_content(each) for each in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
-        types=[_content(each) for each in told.iterfind("PublicationTypeList/PublicationType")],
+        pmid=single_line(pmid.text or ""),
+        version=pmid.get("Version", "1"),
+        title=_content(article.find("ArticleTitle")) or _content(article.find("VernacularTitle")),
+        sections=[
+            (single_line(element.get("Label", "")), _content(element))
+            for element in article.iterfind("Abstract/AbstractText")
+        ],
+        date=_content(article.find("Journal/JournalIssue/PubDate"), between=" "),
+        journal=_content(article.find("Journal/Title")),
+        mesh=[_content(element) for element in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
+        types=[_content(element) for element in article.iterfind("PublicationTypeList/PublicationType")],
         doi=next(filter(None, map(_content, (*identifiers, *locations))), ""),
     )
 
@@ -98,56 +102,58 @@ def _record(
     pmid: str,
     version: str,
     title: str,
-    told: list[tuple[str, str]],
+    sections: list[tuple[str, str]],
     date: str,
     journal: str,
     mesh: list[str],
     types: list[str],
     doi: str,
-) -> Record:
-    abstract, labels = joined(told)
+) -> ArticleRecord:
+    abstract, labels = join_sections(sections)
     if not title and not abstract:
         raise ValueError(f"PMID {pmid} has neither title nor abstract")
     if not (version.isdecimal() and len(version) < 7):
         raise ValueError(f"PMID {pmid} has the version {version!r}")
-    found = YEAR.search(date)
-    year = int(found[0]) if found else None
+    year_match = YEAR.search(date)
+    year = int(year_match[0]) if year_match else None
     mesh, types = list(filter(None, mesh)), list(filter(None, types))
-    return Record(pmid, int(version), False, title, abstract, labels, year, journal or None, mesh, types, doi or None)
+    return ArticleRecord(
+        pmid, int(version), False, title, abstract, labels, year, journal or None, mesh, types, doi or None
+    )
 
 
 def _doi(source: bytes) -> str:
-    """That of the list of ids, not of a reference's; where it has none, a valid one among the locations."""
+    """The DOI in the article's own list of ids (not a reference's), else a valid one among the locations."""
     start = source.rfind(b"<PubmedData>")
     if start >= 0:
         end = source.find(b"<ReferenceList", start)
         ids = _inside(source[start:end] if end >= 0 else source[start:], b"ArticleIdList")
         if not ids and b"<ArticleIdList>" in source:
-            raise Unusual
-        for kind, identifier in _all(IDENTIFIER, ids, "<ArticleId "):
+            raise UnusualMarkup
+        for kind, identifier in _find_all(IDENTIFIER, ids, "<ArticleId "):
             if kind == "doi" and (doi := _text(identifier)):
                 return doi
     if b"<ELocationID" not in source:
         return ""
     start = source.find(b"<ELocationID")
     end = source.rfind(b"</ELocationID>") + len(b"</ELocationID>")
-    for kind, valid, location in _all(LOCATION, source[start:end].decode(), "<ELocationID"):
+    for kind, valid, location in _find_all(LOCATION, source[start:end].decode(), "<ELocationID"):
         if kind == "doi" and valid != "N" and (doi := _text(location)):
             return doi
     return ""
 
 
 def _inside(source: bytes, tag: bytes) -> str:
-    """What the first element of this name holds, as it is written; empty where there is none."""
+    """The source inside the first element of this name; empty if there is none."""
     start = source.find(b"<" + tag + b">")
     if start < 0:
         if b"<" + tag + b" " in source or b"<" + tag + b"\n" in source:
-            raise Unusual  # it has attributes
+            raise UnusualMarkup  # it has attributes
         return ""
     start += len(tag) + 2
     end = source.find(b"</" + tag + b">", start)
     if end < 0:
-        raise Unusual
+        raise UnusualMarkup
     return source[start:end].decode()
 
 
@@ -156,33 +162,33 @@ def _between(text: str, opening: str, closing: str) -> str:
     return text[start + len(opening) : text.find(closing, start)] if start >= 0 else ""
 
 
-def _all(pattern: re.Pattern[str], text: str, opening: str) -> list[Any]:
-    """All elements that begin so; Unusual where one of them is not of the form that the pattern knows."""
-    found = pattern.findall(text)
-    if len(found) != text.count(opening):
-        raise Unusual
-    return found
+def _find_all(pattern: re.Pattern[str], text: str, opening: str) -> list[Any]:
+    """All elements with this opening; UnusualMarkup if one does not match the pattern."""
+    matches = pattern.findall(text)
+    if len(matches) != text.count(opening):
+        raise UnusualMarkup
+    return matches
 
 
-def _text(written: str) -> str:
-    """Text as it is meant, of text as it is written, without tags."""
-    if "<" in written:
-        raise Unusual
-    return plain(ENTITY.sub(_character, written) if "&" in written else written)
+def _text(markup: str) -> str:
+    """The text of markup without tags, with entities resolved."""
+    if "<" in markup:
+        raise UnusualMarkup
+    return single_line(ENTITY.sub(_character, markup) if "&" in markup else markup)
 
 
-_term = lru_cache(maxsize=1 << 16)(_text)  # headings, types and journals come again and again
+_term = lru_cache(maxsize=1 << 16)(_text)  # headings, types and journals recur often
 
 
 def _character(entity: re.Match[str]) -> str:
     hexadecimal, decimal, name = entity.groups()
     if name:
-        return NAMED[name]
+        return ENTITIES[name]
     code = int(hexadecimal, 16) if hexadecimal else int(decimal or 0)
     if not (code in (9, 10, 13) or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000):
-        raise Unusual  # no character of XML, or no entity at all
+        raise UnusualMarkup  # not a character of XML, or not an entity
     return chr(code)
 
 
 def _content(element: ET.Element | None, between: str = "") -> str:
-    return plain(between.join(element.itertext())) if element is not None else ""
+    return single_line(between.join(element.itertext())) if element is not None else ""

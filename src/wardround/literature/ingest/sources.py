@@ -1,6 +1,4 @@
-"""Sources: which files there are, and each read as what it is."""
-
-from __future__ import annotations
+"""Sources: lists files of articles and reads each in its format."""
 
 import gzip
 import zlib
@@ -11,50 +9,50 @@ from pathlib import Path
 from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.literature.ingest.article_rows import read_csv, read_jsonl
 from wardround.literature.ingest.pubmed_files import read_pubmed
-from wardround.literature.ingest.record import Record
+from wardround.literature.ingest.record import ArticleRecord
 
 READERS = {".xml": read_pubmed, ".jsonl": read_jsonl, ".csv": read_csv}
 CHUNK = 1 << 20
-LONGEST = 64 << 20  # bytes of a line: a longer one comes in pieces, which are problems
-MARK = b"\xef\xbb\xbf"
+MAX_LINE_BYTES = 64 << 20  # a longer line is read in pieces, which are problems
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read(file: Path) -> Iterator[Record | Problem]:
-    """Records, deletions and problems of one file in its order. A gzip file cut short gives what was whole."""
+def read_records(file: Path) -> Iterator[ArticleRecord | Problem]:
+    """The records, deletions and problems of one file in order. A truncated gzip file yields its complete records."""
     kind = _kind(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
-            taken = partial(opened.read1, CHUNK) if kind == ".xml" else partial(opened.readline, LONGEST)
-            yield from READERS[kind](file, _unmarked(iter(taken, b"")))
+            read_piece = partial(opened.read1, CHUNK) if kind == ".xml" else partial(opened.readline, MAX_LINE_BYTES)
+            yield from READERS[kind](file, _without_mark(iter(read_piece, b"")))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        yield Problem(file, None, None, f"is cut short or damaged ({error}); what was whole before that is kept")
+        yield Problem(file, None, None, f"is truncated or damaged ({error}); the records before that are kept")
     except OSError as error:
         raise WardroundError(f"{file}: cannot be read: {error.strerror}") from None
 
 
-def files(sources: Sequence[Path]) -> list[Path]:
-    """The files that sources name, each once: a folder's in the order of their names, as PubMed numbers them."""
-    found: dict[Path, None] = {}
+def list_files(sources: Sequence[Path]) -> list[Path]:
+    """The files of all sources, each once; those of a folder by name, which is PubMed's order."""
+    listed: dict[Path, None] = {}
     for source in sources:
         if source.is_dir():
-            inside = sorted(each for each in source.rglob("*") if _kind(each) in READERS and each.is_file())
-            if not inside:
-                raise BadInput(source, f"holds no file of {', '.join(READERS)}, nor of these with .gz")
+            paths = sorted(path for path in source.rglob("*") if _kind(path) in READERS and path.is_file())
+            if not paths:
+                raise BadInput(source, f"contains no {', '.join(READERS)} files (also with .gz)")
         elif not source.exists():
             raise BadInput(source, "does not exist")
         elif _kind(source) not in READERS:
-            raise BadInput(source, f"is none of {', '.join(READERS)}, nor of these with .gz")
+            raise BadInput(source, f"is not a {', '.join(READERS)} file (also with .gz)")
         else:
-            inside = [source]
-        found |= dict.fromkeys(each.resolve() for each in inside)
-    return list(found)
+            paths = [source]
+        listed |= dict.fromkeys(path.resolve() for path in paths)
+    return list(listed)
 
 
 def _kind(file: Path) -> str:
     return Path(file.name.removesuffix(".gz")).suffix.lower()
 
 
-def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Without the byte order mark that some programs write first."""
-    yield next(pieces, b"").removeprefix(MARK)
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Removes the byte order mark that some programs write."""
+    yield next(pieces, b"").removeprefix(BYTE_ORDER_MARK)
     yield from pieces

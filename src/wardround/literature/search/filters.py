@@ -1,13 +1,11 @@
 """Filters: which articles a search may return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What is not given does not filter."""
+    """Unset fields do not filter."""
 
     since: int | None = None  # first year
     until: int | None = None  # last year
@@ -15,4 +13,4 @@ class Filters:
     without: tuple[str, ...] = ()  # PMIDs that are never returned
 
 
-ANYTHING = Filters()
+NO_FILTERS = Filters()

@@ -1,6 +1,4 @@
-"""Hit: an article that was found."""
-
-from __future__ import annotations
+"""Hit: an article in a list of search results."""
 
 from typing import NamedTuple
 
@@ -8,7 +6,7 @@ SNIPPET = 300  # characters of an abstract that a list of hits shows to an agent
 
 
 class Hit(NamedTuple):
-    """An article found, with the score that its retriever gave it; lists of hits are best first."""
+    """An article with the score of its retriever; lists of hits are best first."""
 
     pmid: str
     score: float

@@ -1,6 +1,6 @@
 """The HTTP server: /search, /articles/PMID and /about with their OpenAPI description, and MCP at /mcp."""
 
-# Annotations are read when a path is made, inside the function that knows the index: no deferred evaluation here.
+# FastAPI evaluates annotations inside http_app, which knows the index: no deferred evaluation here.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -14,60 +14,52 @@ from pydantic import BaseModel, ConfigDict, Field
 from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.literature.search.filters import Filters
-from wardround.literature.serving.served import LONGEST_QUERY, MOST_HITS, Served
-from wardround.literature.serving.tools import mcp_server
+from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, ServedIndex
+from wardround.literature.serving.tools import ArticleResponse, mcp_server
 
 PAGE = files("wardround.literature.serving") / "docs.html"
 ABOUT = "Search a fixed corpus of medical articles. The same corpus is an MCP server at /mcp (streamable HTTP)."
 
 
-class Article(BaseModel):
-    pmid: str
-    title: str
-    abstract: str
-    year: int | None
-    journal: str | None
-
-
-class Hit(Article):
+class ScoredArticle(ArticleResponse):
     score: float
 
 
-class Found(BaseModel):
-    """Articles, best first; the fingerprint says in which corpus."""
+class SearchResponse(BaseModel):
+    """Articles, best first, and the fingerprint of the corpus."""
 
     fingerprint: str
-    hits: list[Hit]
+    hits: list[ScoredArticle]
 
 
-class About(BaseModel):
-    """The corpus, and what may be asked of it."""
+class CorpusResponse(BaseModel):
+    """The corpus and the limits of requests."""
 
     fingerprint: str
     articles: int
     retrievers: list[str] = Field(description="The default first.")
-    without: int = Field(description="How many PMIDs are left out.")
+    without: int = Field(description="Number of excluded PMIDs.")
     most_hits: int
     longest_query: int
 
 
-class Refused(BaseModel):
+class ErrorResponse(BaseModel):
     detail: str
 
 
-def http_app(served: Served, host: str = "127.0.0.1") -> FastAPI:
-    """The application; `host` is where it will be reached, for the MCP server's defence of loopback addresses."""
+def http_app(served: ServedIndex, host: str = "127.0.0.1") -> FastAPI:
+    """The application; `host` is its address, for the MCP server's protection of loopback addresses."""
     server = mcp_server(served)
-    mcp_routes = server.streamable_http_app(host=host).routes  # makes the session manager, too
+    mcp_routes = server.streamable_http_app(host=host).routes  # also creates the session manager
     retrievers = served.retrievers
 
-    class Wanted(BaseModel):
+    class SearchRequest(BaseModel):
         """A search."""
 
         model_config = ConfigDict(extra="forbid")
 
-        query: str = Field(max_length=LONGEST_QUERY, description="Any text; there is no query syntax.")
-        k: int = Field(default=10, ge=1, le=MOST_HITS, description="How many articles.")
+        query: str = Field(max_length=MAX_QUERY_LENGTH, description="Any text; there is no query syntax.")
+        k: int = Field(default=10, ge=1, le=MAX_HITS, description="How many articles.")
         retriever: Literal[tuple(retrievers)] = retrievers[0]  # type: ignore[valid-type]
         since: int | None = Field(default=None, ge=0, le=9999, description="The first year.")
         until: int | None = Field(default=None, ge=0, le=9999, description="The last year.")
@@ -84,38 +76,40 @@ def http_app(served: Served, host: str = "127.0.0.1") -> FastAPI:
         title="wardround literature",
         version=__version__,
         description=ABOUT,
-        docs_url=None,  # that page is loaded from another server; ours needs none
+        docs_url=None,  # FastAPI's page loads scripts from another server; ours does not
         redoc_url=None,
         lifespan=lifespan,
     )
 
-    def answered(wanted: Wanted) -> Found:
-        filters = Filters(wanted.since, wanted.until, tuple(wanted.publication_types))
-        hits = served.search(wanted.query, wanted.retriever, wanted.k, filters)
-        return Found(fingerprint=served.index.fingerprint, hits=[Hit(**hit._asdict()) for hit in hits])
+    def respond(request: SearchRequest) -> SearchResponse:
+        filters = Filters(request.since, request.until, tuple(request.publication_types))
+        hits = served.search(request.query, request.retriever, request.k, filters)
+        return SearchResponse(
+            fingerprint=served.index.fingerprint, hits=[ScoredArticle(**hit._asdict()) for hit in hits]
+        )
 
     @app.get("/search")
-    def search(wanted: Annotated[Wanted, Query()]) -> Found:
+    def search(request: Annotated[SearchRequest, Query()]) -> SearchResponse:
         """Search: articles with their abstracts, best first."""
-        return answered(wanted)
+        return respond(request)
 
-    @app.post("/search", responses={400: {"model": Refused, "description": "Not JSON in UTF-8"}})
-    def search_long(wanted: Wanted) -> Found:
-        """The same, for queries that are too long for an address."""
-        return answered(wanted)
+    @app.post("/search", responses={400: {"model": ErrorResponse, "description": "Not JSON in UTF-8"}})
+    def search_long(request: SearchRequest) -> SearchResponse:
+        """The same, for queries that are too long for a URL."""
+        return respond(request)
 
-    @app.get("/articles/{pmid}", responses={404: {"model": Refused, "description": "Not in this corpus"}})
-    def article(pmid: Annotated[str, Path(max_length=64)]) -> Article:
+    @app.get("/articles/{pmid}", responses={404: {"model": ErrorResponse, "description": "Not in this corpus"}})
+    def article(pmid: Annotated[str, Path(max_length=64)]) -> ArticleResponse:
         """One article."""
         hit = served.read(pmid)
         if hit is None:
             raise HTTPException(404, "not in this corpus")
-        return Article(**hit._asdict())
+        return ArticleResponse(**hit._asdict())
 
     @app.get("/about")
-    def about() -> About:
-        """The corpus, and what may be asked of it."""
-        return About(**served.told())
+    def about() -> CorpusResponse:
+        """The corpus and the limits of requests."""
+        return CorpusResponse(**served.describe())
 
     @app.get("/docs", include_in_schema=False)
     @app.get("/", include_in_schema=False)
@@ -124,8 +118,10 @@ def http_app(served: Served, host: str = "127.0.0.1") -> FastAPI:
 
     @app.exception_handler(RequestValidationError)
     def refused(request: Request, error: RequestValidationError) -> JSONResponse:
-        """Says what was wrong, without sending it back: it may be a patient's history, or no text at all."""
-        detail: list[dict[str, Any]] = [{key: each[key] for key in ("loc", "msg", "type")} for each in error.errors()]
+        """Says what was wrong without echoing it: it may be a patient's history, or not text."""
+        detail: list[dict[str, Any]] = [
+            {key: problem[key] for key in ("loc", "msg", "type")} for problem in error.errors()
+        ]
         return JSONResponse({"detail": detail}, status_code=422)
 
     @app.exception_handler(WardroundError)

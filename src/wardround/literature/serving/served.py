@@ -1,21 +1,19 @@
-"""What every server over an index does: search and read within limits, without the articles that are left out."""
-
-from __future__ import annotations
+"""An index behind a server: search and read within limits, without excluded articles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from wardround.literature.search.filters import ANYTHING, Filters
+from wardround.literature.search.filters import NO_FILTERS, Filters
 from wardround.literature.search.hit import Hit
-from wardround.literature.search.retrieval import NAMED, Searched, find, usual_search
+from wardround.literature.search.retrieval import NAMED_FUSIONS, Searchable, default_retriever, search_by_name
 
-MOST_HITS = 100
-LONGEST_QUERY = 50_000  # characters: a long history, not a book
+MAX_HITS = 100
+MAX_QUERY_LENGTH = 50_000  # characters: a long history, not a book
 
 
-class Index(Searched, Protocol):
-    """What an index tells beside its hits."""
+class ServableIndex(Searchable, Protocol):
+    """An index with a description and articles by PMID."""
 
     about: dict[str, Any]
 
@@ -26,37 +24,39 @@ class Index(Searched, Protocol):
 
 
 @dataclass(frozen=True)
-class Served:
-    """An index as it is served."""
+class ServedIndex:
+    """An index with the articles that are never returned."""
 
-    index: Index
-    without: tuple[str, ...] = ()  # PMIDs that nobody is given
+    index: ServableIndex
+    without: tuple[str, ...] = ()  # excluded PMIDs
 
     @property
     def retrievers(self) -> list[str]:
         """The default first."""
         single = self.index.retrievers
-        return list(dict.fromkeys([usual_search(self.index), *(NAMED if len(single) > 1 else ()), *single]))
+        return list(
+            dict.fromkeys([default_retriever(self.index), *(NAMED_FUSIONS if len(single) > 1 else ()), *single])
+        )
 
-    def search(self, query: str, retriever: str, k: int, filters: Filters = ANYTHING) -> list[Hit]:
-        return find(self.index, query, retriever, k, replace(filters, without=self.without))
+    def search(self, query: str, retriever: str, k: int, filters: Filters = NO_FILTERS) -> list[Hit]:
+        return search_by_name(self.index, query, retriever, k, replace(filters, without=self.without))
 
     def read(self, pmid: str) -> Hit | None:
-        """An article; one that is left out is not there."""
+        """An article by PMID; None if it is excluded or not in the index."""
         return None if pmid in self.without else self.index.articles([pmid]).get(pmid)
 
-    def told(self) -> dict[str, Any]:
-        """What the corpus is, so that two examinations can be known to have had the same."""
+    def describe(self) -> dict[str, Any]:
+        """Identifies the corpus and states its limits."""
         return {
             "fingerprint": self.index.fingerprint,
             "articles": self.index.about["articles"]["count"],
             "retrievers": self.retrievers,
             "without": len(self.without),
-            "most_hits": MOST_HITS,
-            "longest_query": LONGEST_QUERY,
+            "most_hits": MAX_HITS,
+            "longest_query": MAX_QUERY_LENGTH,
         }
 
     def warm(self) -> None:
-        """One search each: what a retriever lacks is said before anyone asks, and its model is loaded."""
+        """Runs one search with each retriever: loads its model, and reports what it lacks before the first request."""
         for name in self.index.retrievers:
             self.index.search("warm", name, 1)

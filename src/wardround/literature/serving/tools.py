@@ -1,6 +1,6 @@
 """The MCP server: the tools `search` and `read` over one index, for any agent that speaks the protocol."""
 
-# Annotations are read when a tool is made, inside the function that knows the index: no deferred evaluation here.
+# MCP evaluates annotations inside mcp_server, which knows the index: no deferred evaluation here.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
@@ -13,13 +13,13 @@ from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.literature.search.filters import Filters
 from wardround.literature.search.hit import snippet
-from wardround.literature.serving.served import LONGEST_QUERY, MOST_HITS, Served
+from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, ServedIndex
 
 Year = Annotated[int | None, Field(ge=0, le=9999)]
 
 
-class Found(BaseModel):
-    """An article as a list of hits shows it."""
+class SearchHit(BaseModel):
+    """An article in a list of hits."""
 
     pmid: str
     title: str
@@ -29,7 +29,7 @@ class Found(BaseModel):
     beginning: str = Field(description="The beginning of its abstract; `read` gives the whole.")
 
 
-class Article(BaseModel):
+class ArticleResponse(BaseModel):
     pmid: str
     title: str
     abstract: str
@@ -37,7 +37,7 @@ class Article(BaseModel):
     journal: str | None
 
 
-def mcp_server(served: Served) -> MCPServer[Any]:
+def mcp_server(served: ServedIndex) -> MCPServer[Any]:
     """The server, for either transport."""
     server: MCPServer[Any] = MCPServer(
         "wardround-literature",
@@ -51,34 +51,34 @@ def mcp_server(served: Served) -> MCPServer[Any]:
 
     @server.tool()
     def search(
-        query: Annotated[str, Field(max_length=LONGEST_QUERY, description="Any text; there is no query syntax.")],
-        k: Annotated[int, Field(ge=1, le=MOST_HITS, description="How many articles.")] = 10,
+        query: Annotated[str, Field(max_length=MAX_QUERY_LENGTH, description="Any text; there is no query syntax.")],
+        k: Annotated[int, Field(ge=1, le=MAX_HITS, description="How many articles.")] = 10,
         retriever: Literal[tuple(retrievers)] = retrievers[0],  # type: ignore[valid-type]
         since: Annotated[Year, Field(description="The first year.")] = None,
         until: Annotated[Year, Field(description="The last year.")] = None,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """Search the medical literature. Returns articles with the beginning of their abstracts, best first."""
-        with refusals():
+        with tool_errors():
             hits = served.search(query, retriever, k, Filters(since, until))
-        return [Found(**hit._asdict(), beginning=snippet(hit.abstract)) for hit in hits]
+        return [SearchHit(**hit._asdict(), beginning=snippet(hit.abstract)) for hit in hits]
 
     @server.tool()
     def read(
         pmid: Annotated[str, Field(max_length=64, description="As a search showed it.")],
-    ) -> Article:
+    ) -> ArticleResponse:
         """Read an article: its title and its whole abstract."""
-        with refusals():
+        with tool_errors():
             hit = served.read(pmid)
         if hit is None:
             raise ToolError(f"There is no article with PMID {pmid} here.")
-        return Article(**hit._asdict())
+        return ArticleResponse(**hit._asdict())
 
     return server
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """What an index refuses, told to the agent in one line."""
+def tool_errors() -> Iterator[None]:
+    """Turns errors of the index into one line for the agent."""
     try:
         yield
     except WardroundError as error:

@@ -1,16 +1,15 @@
-"""A document as the support test reads it: sentences of words, of which some are denied."""
-
-from __future__ import annotations
+"""A document for the support test: sentences of words, some of them denied."""
 
 import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from wardround.marking.evidence.negation import BREAK, COMMA, denied
-from wardround.marking.judges.lexical_judge import plain, spelled
+from wardround.core.names import normalize_spelling
+from wardround.core.text import fold_accents
+from wardround.marking.evidence.negation import BREAK, COMMA, denied_places
 
-KEPT = 4096  # documents that stay read
+MAX_CACHED_DOCUMENTS = 4096
 _END = re.compile(r"(?<=[.!?])[)\]\"'”’]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\n+")
 _NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|al|Figs?|Dr|Prof|Mr|Mrs|St|No|Nos|approx|ca)|\b[A-Z])\.\s*$")
 _WORD = re.compile(r"[^\W_]+")
@@ -19,59 +18,59 @@ _MARKS = {",": COMMA, ";": BREAK, ":": BREAK}
 
 
 class Word(NamedTuple):
-    """A word of a document, in one spelling: the number of its sentence, and whether it is denied there."""
+    """A word of a document in normalized spelling, the number of its sentence, and whether it is denied there."""
 
     text: str
     sentence: int
-    denied: bool
+    is_denied: bool
 
 
-class Read:
-    """One document: its vocabulary at once, where its words stand and what is denied only when that matters."""
+class DocumentWords:
+    """One document: its vocabulary at once, its words with their places only when needed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.vocabulary = frozenset(map(spelled, joined(_WORD.findall(plain(text)))))
+        self.vocabulary = frozenset(map(normalize_spelling, join_non(_WORD.findall(fold_accents(text)))))
 
     @cached_property
     def words(self) -> list[Word]:
         """All words, in order."""
-        found: list[Word] = []
-        for number, sentence in enumerate(sentences(self._text)):
-            pieces = joined(_PIECE.findall(plain(sentence)))
-            places = denied([_MARKS.get(piece, piece) for piece in pieces])
-            found += [
-                Word(spelled(piece), number, place in places)
+        words: list[Word] = []
+        for number, sentence in enumerate(split_sentences(self._text)):
+            pieces = join_non(_PIECE.findall(fold_accents(sentence)))
+            denied = denied_places([_MARKS.get(piece, piece) for piece in pieces])
+            words += [
+                Word(normalize_spelling(piece), number, place in denied)
                 for place, piece in enumerate(pieces)
                 if piece not in _MARKS
             ]
-        return found
+        return words
 
 
-@lru_cache(KEPT)
-def read(text: str) -> Read:
-    return Read(text)
+@lru_cache(MAX_CACHED_DOCUMENTS)
+def read_document(text: str) -> DocumentWords:
+    return DocumentWords(text)
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text; a title or a paragraph ends one too."""
-    found, start = [], 0
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text; the end of a title or paragraph ends one, too."""
+    sentences, start = [], 0
     for end in _END.finditer(text):
         if "\n" not in end[0] and _NO_END.search(text[max(0, end.start() - 12) : end.start()]):
             continue
-        found.append(text[start : end.start()])
+        sentences.append(text[start : end.start()])
         start = end.end()
-    return [sentence for sentence in (*found, text[start:]) if sentence.strip()]
+    return [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]
 
 
-def joined(words: Sequence[str]) -> Sequence[str]:
-    """Words in which "non" is one with the next: non-Hodgkin lymphoma is no Hodgkin lymphoma."""
+def join_non(words: Sequence[str]) -> Sequence[str]:
+    """Words with "non" joined to the next: non-Hodgkin lymphoma is not Hodgkin lymphoma."""
     if "non" not in words:
         return words
-    found: list[str] = []
+    joined: list[str] = []
     for word in words:
-        if found and found[-1] == "non":
-            found[-1] += word
+        if joined and joined[-1] == "non":
+            joined[-1] += word
         else:
-            found.append(word)
-    return found
+            joined.append(word)
+    return joined

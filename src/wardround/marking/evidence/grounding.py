@@ -1,12 +1,10 @@
-"""Grounding: whether the documents that were shown support a diagnosis (CURE, specs/protocols.md 2.2).
+"""Grounding: whether the documents shown support a diagnosis (CURE, docs/protocols.md 2.2).
 
-The support test is our choice, as the paper names none: one document holds at least 80% of the content words of one of
-the diagnosis' names within 30 words that reach over no more than one sentence end, and does not deny them there
-(negation.py). What is left out of a name may not decide it (acute or chronic, a side, a number). Or a judge says so
-(support_judge.py). How often the rule errs is measured on labelled pairs (support_error.py).
+The support test is our choice, as the paper names none: one document contains at least 80% of the content words of
+one of the diagnosis' names within 30 words across at most one sentence end, and does not deny them there
+(negation.py). The missing words may not be deciding ones (acute or chronic, a side, a number). Instead a judge may
+decide (support_judge.py). The error rate of the rule is measured on labelled pairs (support_error.py).
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -14,131 +12,125 @@ from typing import Any
 
 import polars as pl
 
-from wardround.asking.evidence import cited, names_of
+from wardround.asking.evidence import answer_names, cited_pmids
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.evidence import Evidence
-from wardround.marking.evidence.document import Read, joined, read
+from wardround.core.names import DECIDING_WORDS, Synonyms, content_words, name_form, same_disease
+from wardround.marking.evidence.document import DocumentWords, join_non, read_document
 from wardround.marking.judges.judge import judged_diagnoses
-from wardround.marking.judges.lexical_judge import DECIDING, NO_SYNONYMS, Synonyms, content, form, same_disease
 
 VERSION = "support-2"
 WINDOW = 30
-KEPT = 500_000  # verdicts that are remembered
-ENOUGH = 8  # tenths of the content words
+MAX_CACHED_VERDICTS = 500_000
+NEEDED_TENTHS = 8  # of the content words
 EVIDENCE_SCHEMA: dict[str, Any] = {
     "covered": pl.Boolean,
     "relevant": pl.Int32,
     "relevant_ranks": pl.List(pl.Int32),
 }
-Test = Callable[[Sequence[str], Sequence[str]], bool | None]  # (names of a diagnosis, documents) -> do they support it?
+SupportTest = Callable[[Sequence[str], Sequence[str]], bool | None]  # (names of a diagnosis, documents) -> verdict
 
 
 def evidence_marks(
     case: Case,
     question: Question,
     answer: Answer,
-    judged: dict[str, Any],
+    mark: dict[str, Any],
     evidence: Evidence,
     synonyms: Synonyms,
-    test: Test,
+    support_test: SupportTest,
 ) -> dict[str, Any]:
-    """What the documents that were shown say of a judged answer, and what a search brought of what the case cites."""
-    documents = texts(evidence)
-    told: dict[str, Any] = {"covered": test(true_names(question, synonyms), documents)}
-    if names := answered_names(question, answer, judged, synonyms):
-        told["grounded"] = test(names, documents)
-    wanted = cited(case)
-    if evidence.queries or evidence.found:
-        ranks = [rank for rank, pmid in enumerate(evidence.found, 1) if pmid in wanted]
-        told |= {"relevant": len(wanted), "relevant_ranks": ranks}
-    return told
+    """Whether the documents shown support the gold and the answer, and at which ranks a search found citations."""
+    documents, tested = document_texts(evidence), tested_names(question, answer, mark, synonyms)
+    columns: dict[str, Any] = {column: support_test(names, documents) for column, names in tested.items()}
+    if evidence.queries or evidence.hits:
+        cited = cited_pmids(case)
+        ranks = [rank for rank, pmid in enumerate(evidence.hits, 1) if pmid in cited]
+        columns |= {"relevant": len(cited), "relevant_ranks": ranks}
+    return columns
 
 
-def texts(evidence: Evidence) -> list[str]:
-    """The documents as the support test reads them: a title, then the text."""
+def tested_names(question: Question, answer: Answer, mark: dict[str, Any], synonyms: Synonyms) -> dict[str, list[str]]:
+    """The names that the support test is asked about, by the column that it decides."""
+    tested = {"covered": gold_names(question, synonyms)}
+    if names := diagnosis_names(question, answer, mark, synonyms):
+        tested["grounded"] = names
+    return tested
+
+
+def document_texts(evidence: Evidence) -> list[str]:
+    """The documents for the support test: the title, then the text."""
     return [f"{document.title}\n{document.text}" for document in evidence.documents]
 
 
-def true_names(question: Question, synonyms: Synonyms) -> list[str]:
-    """All names of the right answer: those that the case gives, and theirs in a table."""
-    return _distinct([other for name in names_of(question) for other in synonyms.of(name)])
+def gold_names(question: Question, synonyms: Synonyms) -> list[str]:
+    """All names of the right answer: those of the case, and their synonyms."""
+    return _distinct_names([other for name in answer_names(question) for other in synonyms.names_of(name)])
 
 
-def answered_names(question: Question, answer: Answer, judged: dict[str, Any], synonyms: Synonyms) -> list[str]:
-    """All names of the first diagnosis of an answer; one that was judged right has those of the truth too."""
-    option = judged.get("option")
+def diagnosis_names(question: Question, answer: Answer, mark: dict[str, Any], synonyms: Synonyms) -> list[str]:
+    """All names of an answer's first diagnosis; a right one also has those of the gold."""
+    option = mark.get("option")
     if question.kind == "choice":
         first = None if option is None else question.choices[option]
     else:
         first = next(iter(judged_diagnoses(answer.text)), None)
     if first is None:
         return []
-    names, true = synonyms.of(first), true_names(question, synonyms)
-    right = judged["outcome"] == "right" or (judged["outcome"] == "unscored" and same_disease(first, true))
-    return _distinct([*true, *names]) if right else names
+    names, gold = synonyms.names_of(first), gold_names(question, synonyms)
+    is_right = mark["outcome"] == "right" or (mark["outcome"] == "unscored" and same_disease(first, gold))
+    return _distinct_names([*gold, *names]) if is_right else names
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """The names whose words differ, the first of each."""
-    return list({content(name): name for name in reversed(names)}.values())[::-1]
+def _distinct_names(names: Sequence[str]) -> list[str]:
+    """The first of the names with the same content words."""
+    return list({content_words(name): name for name in reversed(names)}.values())[::-1]
 
 
-def supported(names: Sequence[str], documents: Sequence[str]) -> bool:
-    """Whether one of the documents supports the diagnosis that has these names."""
-    wanted = _wanted(names)
-    return any(_supports(document, words) for document in documents for words in wanted)
+def is_supported(names: Sequence[str], documents: Sequence[str]) -> bool:
+    """Whether one of the documents supports the diagnosis with these names."""
+    word_sets = _name_words(names)
+    return any(_supports(document, words) for document in documents for words in word_sets)
 
 
-def grounded(diagnosis: str, documents: Sequence[str], synonyms: Synonyms = NO_SYNONYMS) -> bool:
-    """Whether one of the documents supports the diagnosis, under any of its names."""
-    return supported(synonyms.of(diagnosis), documents)
-
-
-def coverage(gold: str, accept: Sequence[str], documents: Sequence[str], synonyms: Synonyms = NO_SYNONYMS) -> bool:
-    """Whether the documents contain the true diagnosis, under any of its names."""
-    return any(grounded(name, documents, synonyms) for name in (gold, *accept))
-
-
-def evidence_outcome(right: bool, grounded: bool) -> str:
+def evidence_outcome(is_right: bool, is_grounded: bool) -> str:
     """CURE's four outcomes: whether the first diagnosis is right, and whether the documents support it."""
-    if right:
-        return "evidence_based_correct" if grounded else "knowledge_based_correct"
-    return "evidence_misled" if grounded else "hallucination"
+    if is_right:
+        return "evidence_based_correct" if is_grounded else "knowledge_based_correct"
+    return "evidence_misled" if is_grounded else "hallucination"
 
 
-def _wanted(names: Sequence[str]) -> list[frozenset[str]]:
-    """The content words of each name, and of the abbreviation that it gives in brackets."""
-    forms = [part for name in names for part in (form(name).words, form(name).short)]
-    return [frozenset(joined(words)) for words in dict.fromkeys(forms) if words]
+def _name_words(names: Sequence[str]) -> list[frozenset[str]]:
+    """The content words of each name, and of the abbreviation in its brackets."""
+    forms = [part for name in names for part in (name_form(name).words, name_form(name).short)]
+    return [frozenset(join_non(words)) for words in dict.fromkeys(forms) if words]
 
 
-def _supports(document: str, wanted: frozenset[str]) -> bool:
-    """Whether a document supports a name. Remembered by hash: many answers are about the same documents."""
-    key = (blake2b(document.encode(), digest_size=16).digest(), wanted)
-    known = _known.get(key)
-    if known is None:
-        if len(_known) >= KEPT:
-            _known.clear()
-        known = _known[key] = _affirms(read(document), wanted)
-    return known
+def _supports(document: str, words: frozenset[str]) -> bool:
+    """Whether a document supports a name; cached by hash, as many answers share documents."""
+    key = (blake2b(document.encode(), digest_size=16).digest(), words)
+    verdict = _cached_verdicts.get(key)
+    if verdict is None:
+        if len(_cached_verdicts) >= MAX_CACHED_VERDICTS:
+            _cached_verdicts.clear()
+        verdict = _cached_verdicts[key] = _contains_name(read_document(document), words)
+    return verdict
 
 
-_known: dict[tuple[bytes, frozenset[str]], bool] = {}
+_cached_verdicts: dict[tuple[bytes, frozenset[str]], bool] = {}
 
 
-def _affirms(document: Read, wanted: frozenset[str]) -> bool:
-    needed = -(-ENOUGH * len(wanted) // 10)
-    if len(wanted & document.vocabulary) < needed:
+def _contains_name(document: DocumentWords, words: frozenset[str]) -> bool:
+    needed = -(-NEEDED_TENTHS * len(words) // 10)
+    if len(words & document.vocabulary) < needed:
         return False
-    inside: dict[
-        str, tuple[int, int]
-    ] = {}  # words of the name that are not denied: the last place and sentence of each
-    for place, (word, sentence, denied) in enumerate(document.words):
-        if denied or word not in wanted:
+    last_places: dict[str, tuple[int, int]] = {}  # of each word that is not denied: its place and sentence
+    for place, (word, sentence, is_denied) in enumerate(document.words):
+        if is_denied or word not in words:
             continue
-        inside[word] = place, sentence
-        near = {each for each, (last, before) in inside.items() if place - last < WINDOW and sentence - before <= 1}
-        if len(near) >= needed and not (wanted - near) & DECIDING:
+        last_places[word] = place, sentence
+        near = {w for w, (last, before) in last_places.items() if place - last < WINDOW and sentence - before <= 1}
+        if len(near) >= needed and not (words - near) & DECIDING_WORDS:
             return True
     return False

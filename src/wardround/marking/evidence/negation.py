@@ -1,33 +1,31 @@
-"""Negation: which words of a sentence are denied, contrasted with, likened to, or said of a relative.
+"""Negation: the words of a sentence that are denied, contrasted, compared, or said of a relative.
 
-Our own rules; they know no medicine. "No evidence of X", "without X", "unlike X", "mimicking X" and "family history of
-X" deny what follows, up to the next verb. "X was ruled out" and "X was not seen" deny what stands before, back to the
-verb before. Neither goes beyond the sentence, a semicolon, "but" or "however". "Not only X", "X cannot be excluded" and
-"to rule out X" deny nothing: the text still takes X for possible.
+The rules are our own and contain no medical knowledge. "No evidence of X", "without X", "unlike X", "mimicking X" and
+"family history of X" deny the words after them, up to the next verb. "X was ruled out" and "X was not seen" deny the
+words before them, back to the previous verb. Neither crosses a sentence end, a semicolon, "but" or "however". "Not only
+X", "X cannot be excluded" and "to rule out X" deny nothing: X is still possible.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-COMMA, BREAK = ",", ";"  # the marks that count beside words
+COMMA, BREAK = ",", ";"  # punctuation that counts
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def _any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
 
 
 _BE = r"(?:is|are|was|were|be|been|being|seem(?:s|ed)?|appear(?:s|ed)?|remain(?:s|ed)?)"
 _NOT_PASSIVE = "".join(f"(?<!{verb} )" for verb in ("is", "are", "was", "were", "be", "been", "being"))
-_VERB = _any(
+_VERB = _any_of(
     *(_BE, "has|have|had|do|does|did|can|could|may|might|will|would|should|must"),
     r"(?:show|reveal|demonstrate|suggest|indicate|confirm|prove|detect|present|develop|define|represent|follow|cause)"
     r"(?:s|e?d)?",
     r"(?:support|exclude|argue|play|occur|resolve|establishe?|diagnose)(?:s|r?e?d)?",
     r"establish|proven|finds?|found|leads?|led|became|becomes|denie[ds]|underwent|speaks?|spoke",
 )
-_AUXILIARY = _any(
+_AUXILIARY = _any_of(
     _BE, "has|have|had|can|could|may|might|will|would|should|also|then|later|finally|initially|first|\\w+ly"
 )
 _STOPS = frozenset([BREAK, "but", "however", "although", "though", "whereas", "while", "yet", "except", "because"])
@@ -41,14 +39,14 @@ _SEEN = (
     r"encountered|diagnosed|noted|shown|established|proven|proved|detectable|apparent|recogni[sz]ed|recorded)"
 )
 _EXCLUDED = r"(?:excluded?|ruled? out)"
-_AFFIRMING = _any(
+_AFFIRMING = _any_of(
     r"not (?:only|just|merely|necessarily|uncommon(?:ly)?|rare(?:ly)?|infrequent(?:ly)?|unusual(?:ly)?|unlikely)",
     r"(?:no|without) (?:doubt|question)",
     rf"(?:cannot|not|never) (?:(?:be|been|yet|\w+ly) )*{_EXCLUDED}",
     r"(?:cannot|not) (?:(?:be|\w+ly) )*(?:tell|told|distinguish(?:ed)?|differentiated?|discriminated?|separated?)",
     rf"(?:to|should|must|needs?)(?: be)? {_EXCLUDED}",
 )
-_BEHIND = _any(  # deny what stands before
+_BEHIND = _any_of(  # deny the words before
     rf"{_BE} (?:\w+ly )?(?:{_EXCLUDED}|disprove[dn]|refuted|discarded|absent|unlikely|improbable|negative)",
     r"(?:considered|thought|deemed|judged) (?:unlikely|improbable)",
     rf"(?:not|never|hardly ever) (?:be |been |have been )?{_SEEN}",
@@ -58,7 +56,7 @@ _BEHIND = _any(  # deny what stands before
     r"an exclusion criterion|exclusion criteria",
     rf"{_SEEN} in (?:no|none)",
 )
-_CONTRAST = _any(  # deny what follows, up to a comma
+_CONTRAST = _any_of(  # deny the words after, up to a comma
     r"rather than|instead of|unlike|in contrast (?:to|with)|as opposed to|contrary to",
     r"(?:argu|speak|count)(?:es?|ed|s|ing)? against|spoke against|evidence against",
     r"mimic\w*(?: of)?|masquerad\w+ as|simulating",
@@ -66,10 +64,10 @@ _CONTRAST = _any(  # deny what follows, up to a comma
     r"family history of|(?:mother|father|brother|sister|parents?|siblings?|uncle|aunt|cousin|relatives?|grand\w+)"
     r"(?: (?:had|has|have|with|who|died|of|from|also))+",
 )
-_SUBJECT = _any(  # deny what follows, beyond one verb
+_SUBJECT = _any_of(  # deny the words after, across one verb
     r"none(?: of)?|neither(?: of)?|no (?:patients?|persons?|one|wom[ae]n|m[ae]n|child(?:ren)?|subjects?|cases?)"
 )
-_AHEAD = _any(  # deny what follows
+_AHEAD = _any_of(  # deny the words after
     r"no|not|cannot|never|nor|without|absence of|lack of|lack(?:ed|s|ing)|negative for|free (?:of|from)",
     rf"{_NOT_PASSIVE}(?:absent|denie[ds]|exclude[ds]?|ruled? out)",
     r"excluding|exclusion of|rules out|ruling out",
@@ -81,60 +79,62 @@ _CUES = re.compile(
 )
 
 
-def denied(pieces: Sequence[str]) -> frozenset[int]:
-    """The places, in a sentence of small words, COMMA and BREAK, of what is denied."""
+def denied_places(pieces: Sequence[str]) -> frozenset[int]:
+    """The places of denied words in a sentence of lower-case words, COMMA and BREAK."""
     text = " ".join(pieces)
     if not _CUES.search(text):
         return frozenset()
-    number, start = {}, 0
+    place_by_offset, start = {}, 0
     for place, piece in enumerate(pieces):
-        number[start] = place
+        place_by_offset[start] = place
         start += len(piece) + 1
-    taken = [found.span() for found in _AFFIRMING.finditer(text)]
+    used_spans = [match.span() for match in _AFFIRMING.finditer(text)]
     places: set[int] = set()
     for cues in (_BEHIND, _CONTRAST, _SUBJECT, _AHEAD):
-        for found in cues.finditer(text):
-            if any(found.start() < end and start < found.end() for start, end in taken):
+        for match in cues.finditer(text):
+            if any(match.start() < end and start < match.end() for start, end in used_spans):
                 continue
-            taken.append(found.span())
-            first = number[found.start()]
-            after = first + found[0].count(" ") + 1
+            used_spans.append(match.span())
+            first = place_by_offset[match.start()]
+            after = first + match[0].count(" ") + 1
             if cues is _BEHIND:
-                places |= _before(pieces, first)
+                places |= _denied_before(pieces, first)
             else:
-                places |= _following(pieces, first, after, contrast=cues is _CONTRAST, verbs=cues is _SUBJECT)
+                places |= _denied_after(
+                    pieces, first, after, is_contrast=cues is _CONTRAST, crosses_verb=cues is _SUBJECT
+                )
     return frozenset(places)
 
 
-def _following(pieces: Sequence[str], cue: int, after: int, *, contrast: bool, verbs: bool) -> set[int]:
-    """What follows a cue: up to a verb (`verbs`: the second one), or where its phrase ends."""
+def _denied_after(pieces: Sequence[str], cue: int, after: int, *, is_contrast: bool, crosses_verb: bool) -> set[int]:
+    """The places after a cue, up to a verb (the second one if `crosses_verb`) or the end of its phrase."""
     opening = _clause_start(pieces, cue)
-    up_to_comma = contrast or (pieces[opening] in _FRONTED and COMMA not in pieces[opening:cue])
-    skipped, end = int(verbs), after
+    ends_at_comma = is_contrast or (pieces[opening] in _FRONTED and COMMA not in pieces[opening:cue])
+    verbs_to_cross, end = int(crosses_verb), after
     while end < len(pieces):
         piece = pieces[end]
-        if piece in _STOPS or piece in _RELATIVES or (piece == COMMA and up_to_comma):
+        if piece in _STOPS or piece in _RELATIVES or (piece == COMMA and ends_at_comma):
             return set(range(after, end))
         if _VERB.fullmatch(piece) and end > after:  # "not have X", "not show X": this verb is denied too
-            if not skipped:
+            if not verbs_to_cross:
                 break
-            skipped -= 1
+            verbs_to_cross -= 1
         end += 1
     else:
         return set(range(after, end))
-    as_object = any(_VERB.fullmatch(piece) for piece in pieces[opening : cue + 1])
-    if as_object:  # "showed no X, and Y was found": Y begins something new
+    is_object = any(_VERB.fullmatch(piece) for piece in pieces[opening : cue + 1])
+    if is_object:  # "showed no X, and Y was found": Y begins something new
         joints = [place for place in range(after, end) if pieces[place] in (COMMA, "and")]
         end = joints[-1] if joints else end
     return set(range(after, end))
 
 
-def _before(pieces: Sequence[str], cue: int) -> set[int]:
-    """What stands before a cue: its subject, back to the verb before."""
-    end = _before_auxiliaries(pieces, cue)
+def _denied_before(pieces: Sequence[str], cue: int) -> set[int]:
+    """The places before a cue: its subject, back to the previous verb."""
+    end = _start_of_auxiliaries(pieces, cue)
     if end and pieces[end - 1] in ("and", "but"):  # "X was suspected but was disproved": X is the subject of both
         verbs = [place for place in range(end - 1) if _VERB.fullmatch(pieces[place])]
-        end = _before_auxiliaries(pieces, verbs[-1]) if verbs else end
+        end = _start_of_auxiliaries(pieces, verbs[-1]) if verbs else end
     start = end
     while start and pieces[start - 1] not in _STOPS:
         if _VERB.fullmatch(pieces[start - 1]):  # "showed X, and Y was ruled out": X is another verb's
@@ -144,7 +144,7 @@ def _before(pieces: Sequence[str], cue: int) -> set[int]:
     return set(range(start, end))
 
 
-def _before_auxiliaries(pieces: Sequence[str], place: int) -> int:
+def _start_of_auxiliaries(pieces: Sequence[str], place: int) -> int:
     while place and _AUXILIARY.fullmatch(pieces[place - 1]):
         place -= 1
     return place

@@ -1,19 +1,18 @@
-"""A model as judge of support: whether documents speak for a diagnosis, asked once for each distinct pair."""
-
-from __future__ import annotations
+"""A model as judge of support: whether documents support a diagnosis, asked once for each distinct pair."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from wardround.asking.prompts import Prompts
-from wardround.candidates.candidate import Request
-from wardround.core.ask import Answer, Identity, Sampling
-from wardround.core.canonical import blake
-from wardround.marking.evidence.grounding import supported
-from wardround.marking.judges.model_judge import YES_OR_NO, judge_request, stated, within
+from wardround.core.ask import Answer
+from wardround.marking.evidence.grounding import document_texts, is_supported, tested_names
+from wardround.marking.judges.judge import Judge, scored_answers
+from wardround.marking.judges.model_judge import YES_OR_NO, JudgeQuestion, parse_verdict, shorten
+from wardround.marking.marks import AnswerMarker
+from wardround.running.stored_run import StoredRun
+from wardround.running.used_answers import RunEvidence, scan_used
 
-LONGEST_DOCUMENTS = 24_000  # characters that a judge is shown
+MAX_DOCUMENT_CHARACTERS = 24_000
 
 
 class SupportPair(NamedTuple):
@@ -22,45 +21,40 @@ class SupportPair(NamedTuple):
     names: tuple[str, ...]
     documents: tuple[str, ...]
 
-    @property
-    def key(self) -> bytes:
-        return blake([list(self.names), list(self.documents)])
-
 
 @dataclass
-class Wanted:
-    """A support test that only notes what is to be asked."""
+class JudgedSupport:
+    """The support test of a judge: its verdict on each pair. Without documents no diagnosis is supported."""
 
-    pairs: dict[bytes, SupportPair] = field(default_factory=dict)
-
-    def __call__(self, names: Sequence[str], documents: Sequence[str]) -> bool | None:
-        if documents:
-            pair = SupportPair(tuple(names), tuple(documents))
-            self.pairs.setdefault(pair.key, pair)
-        return None
-
-
-@dataclass
-class Supported:
-    """The support test of a judge: what it said of each pair. Where nothing was shown, nothing is supported."""
-
-    verdicts: Mapping[bytes, bool | None]
+    verdicts: Mapping[SupportPair, bool | None]
 
     def __call__(self, names: Sequence[str], documents: Sequence[str]) -> bool | None:
-        return self.verdicts.get(SupportPair(tuple(names), tuple(documents)).key) if documents else False
+        return self.verdicts.get(SupportPair(tuple(names), tuple(documents))) if documents else False
 
 
-def support_request(
-    names: Sequence[str], documents: Sequence[str], identity: Identity, sampling: Sampling, prompts: Prompts
-) -> Request:
-    """Asks a judge whether the documents support the diagnosis that has these names, the first being its own."""
-    shown = "\n".join(f"[{number}] {' '.join(document.split())}" for number, document in enumerate(documents, 1))
+def support_pairs(run: StoredRun, run_evidence: RunEvidence, judge: Judge, parser: str) -> list[SupportPair]:
+    """The distinct pairs that a judge must be asked about before the answers of a run can be marked."""
+    marker = AnswerMarker(run.cases, run.store, run.study, parser, judge)
+    pairs: dict[SupportPair, None] = {}
+    for row, case, question in scored_answers(scan_used(run.folder), run.cases):
+        evidence = run_evidence.of_answer(row)
+        documents = tuple(document_texts(evidence)) if evidence is not None else ()
+        if documents and (marked := marker.mark(row, case, question)) is not None:
+            for names in tested_names(question, *marked, marker.synonyms).values():
+                pairs[SupportPair(tuple(names), documents)] = None
+    return list(pairs)
+
+
+def support_question(pair: SupportPair) -> JudgeQuestion:
+    """Whether the documents support the diagnosis; the first name is the one it was given."""
+    names, documents = pair
+    listed = "\n".join(f"[{number}] {' '.join(document.split())}" for number, document in enumerate(documents, 1))
     diagnosis = f"{names[0]} (also: {'; '.join(names[1:])})" if len(names) > 1 else names[0]
-    slots = {"diagnosis": within(diagnosis), "documents": shown[:LONGEST_DOCUMENTS]}
-    gold = 0 if supported(names, documents) else 1
-    return judge_request("support", slots, ["yes", "no"], gold, identity, sampling, prompts)
+    slots = {"diagnosis": shorten(diagnosis), "documents": listed[:MAX_DOCUMENT_CHARACTERS]}
+    gold = 0 if is_supported(names, documents) else 1
+    return JudgeQuestion("support", slots, ["yes", "no"], gold)
 
 
-def read_support(answer: Answer | None) -> bool | None:
-    """Whether the judge said yes; None where it said nothing that can be read."""
-    return None if answer is None else stated(answer.text, YES_OR_NO)
+def parse_support(answer: Answer | None) -> bool | None:
+    """Whether the judge said yes; None without a readable verdict."""
+    return None if answer is None else parse_verdict(answer.text, YES_OR_NO)

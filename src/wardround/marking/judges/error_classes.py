@@ -1,9 +1,7 @@
-"""ClinBench's five kinds of error: a judge names the one that led to a wrong answer (specs/protocols.md 4.5).
+"""ClinBench's five error classes: a judge names the one behind a wrong answer (docs/protocols.md 4.5).
 
-The judge needs the reasoning behind the answer. Where a candidate gave none, the error is unscored.
+The judge needs the reasoning behind the answer. Without reasoning the error is unscored.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -11,20 +9,18 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wardround.asking.applicable import told
-from wardround.asking.options import option_order, written
-from wardround.asking.prompts import Prompts
-from wardround.candidates.candidate import Request
+from wardround.asking.options import format_options, option_order
+from wardround.asking.tellings import resolve_telling
 from wardround.cases.set import CaseSet
-from wardround.core.ask import Answer, Identity, Sampling
+from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
+from wardround.core.names import normalized_words
 from wardround.core.study import Study
-from wardround.marking.judges.judge import answered, judged_diagnoses, row_of
-from wardround.marking.judges.lexical_judge import tokens
-from wardround.marking.judges.model_judge import CATEGORY, judge_request, stated, within
-from wardround.marking.marks import PLACE
-from wardround.running.store import Store
+from wardround.marking.judges.judge import answer_key, judged_diagnoses, scored_answers
+from wardround.marking.judges.model_judge import CATEGORY, JudgeQuestion, fold_words, parse_verdict, shorten
+from wardround.marking.marks import MARK_KEY
+from wardround.running.store import AnswerStore
 
 CLASSES = (
     "key_information_omission",
@@ -35,9 +31,9 @@ CLASSES = (
 )
 NO_REASONING, NO_VERDICT, UNREADABLE = "unscored: no reasoning", "unscored: no verdict", "unscored: unreadable"
 ERROR_TOKENS = 512
-LEAST_WORDS = 10  # of a reply, beyond the answer itself, for it to hold reasoning (our choice)
+MIN_REASONING_WORDS = 10  # of a reply, besides the answer itself, to count as reasoning (our choice)
 
-_THOUGHT = re.compile(r"<(?:think|thinking|reasoning)>(.*?)(?:</(?:think|thinking|reasoning)>|\Z)", re.S | re.I)
+_REASONING_TAG = re.compile(r"<(?:think|thinking|reasoning)>(.*?)(?:</(?:think|thinking|reasoning)>|\Z)", re.S | re.I)
 _MEANINGS = {
     meaning: name
     for number, name in enumerate(CLASSES, 1)
@@ -46,10 +42,10 @@ _MEANINGS = {
 }
 
 
-class Wrong(NamedTuple):
+class WrongAnswer(NamedTuple):
     """A wrong answer with all that a judge of its error needs."""
 
-    place: tuple[Any, ...]
+    key: tuple[Any, ...]
     case: Case
     question: Question
     condition: Condition
@@ -59,67 +55,69 @@ class Wrong(NamedTuple):
 
 
 def wrong_answers(
-    marks: pl.DataFrame, used: pl.LazyFrame, cases: CaseSet, store: Store, study: Study
-) -> Iterator[Wrong]:
+    marks: pl.DataFrame, used: pl.LazyFrame, cases: CaseSet, store: AnswerStore, study: Study
+) -> Iterator[WrongAnswer]:
     """Every wrong answer of a run."""
     conditions = {condition.json: condition for condition in study.all_conditions}
-    wrong = marks.filter(pl.col("outcome") == "wrong").select(*PLACE, "option")
+    wrong = marks.filter(pl.col("outcome") == "wrong").select(*MARK_KEY, "option")
     options = {row[:-1]: row[-1] for row in wrong.iter_rows()}
-    about_wrong = used.join(wrong.lazy(), on=PLACE, how="semi", maintain_order="left").collect().lazy()
-    for row, case, question in answered(about_wrong, cases):
-        answer = store.get(row_of(row))
+    used_wrong = used.join(wrong.lazy(), on=MARK_KEY, how="semi", maintain_order="left").collect().lazy()
+    for row, case, question in scored_answers(used_wrong, cases):
+        answer = store.get(answer_key(row))
         if answer is not None:
-            place, condition = tuple(row[name] for name in PLACE), conditions[row["condition"]]
+            key, condition = tuple(row[name] for name in MARK_KEY), conditions[row["condition"]]
             order = option_order(case, question, condition, row["trial"], study.seed)
-            yield Wrong(place, case, question, condition, order, options[place], answer)
+            yield WrongAnswer(key, case, question, condition, order, options[key], answer)
 
 
-def error_request(wrong: Wrong, reasoning: str, identity: Identity, sampling: Sampling, prompts: Prompts) -> Request:
-    """Asks which kind of error led to a wrong answer."""
-    question, option = wrong.question, wrong.option
+def error_question(wrong: WrongAnswer) -> JudgeQuestion | None:
+    """The question for the error class of a wrong answer; None without reasoning."""
+    question, option, reasoning = wrong.question, wrong.option, reasoning_of(wrong.answer, wrong.question)
+    if reasoning is None:
+        return None
     slots = {
-        "question": within(as_put(wrong)),
-        "gold": question.choices[int(question.gold)] if question.options else str(question.gold),
+        "question": shorten(shown_question(wrong)),
+        "gold": question.gold_text,
         "answer": question.choices[option] if option is not None else judged_diagnoses(wrong.answer.text)[0],
-        "reasoning": within(reasoning),
+        "reasoning": shorten(reasoning),
     }
-    return judge_request("error", slots, list(CLASSES), 0, identity, sampling, prompts)
+    return JudgeQuestion("error", slots, list(CLASSES))
 
 
-def read_error_class(answer: Answer | None) -> str:
-    """The class that the judge named, or why there is none."""
+def parse_error_class(answer: Answer | None) -> str:
+    """The class that the judge named, or the reason why there is none."""
     if answer is None:
         return NO_VERDICT
-    return stated(answer.text, _MEANINGS, CATEGORY) or UNREADABLE
+    return parse_verdict(answer.text, _MEANINGS, CATEGORY) or UNREADABLE
 
 
-def class_named(text: str) -> str | None:
-    """The class that a person names, by its name or its number; None where it is none."""
-    return _MEANINGS.get(" ".join(re.findall(r"[^\W_]+", text.casefold())))
+def parse_class_name(text: str) -> str | None:
+    """The class of this name or number, if there is one."""
+    return _MEANINGS.get(fold_words(text))
 
 
 def reasoning_of(answer: Answer, question: Question) -> str | None:
-    """The reasoning that came with an answer: told apart, within tags, or as a reply that is more than an answer."""
+    """The reasoning with an answer: in a field of its own, in tags, or as a reply that is more than an answer."""
     if answer.reasoning and answer.reasoning.strip():
         return answer.reasoning.strip()
-    thought = "\n".join(part.strip() for part in _THOUGHT.findall(answer.text)).strip()
-    if thought:
-        return thought
+    tagged = "\n".join(part.strip() for part in _REASONING_TAG.findall(answer.text)).strip()
+    if tagged:
+        return tagged
     names = question.options or judged_diagnoses(answer.text)
-    answering = {word for name in names for word in tokens(name)}
-    beyond = [word for word in tokens(answer.text) if word.isalpha() and word not in answering]
-    return answer.text.strip() if len(beyond) >= LEAST_WORDS else None
+    answer_words = {word for name in names for word in normalized_words(name)}
+    other_words = [word for word in normalized_words(answer.text) if word.isalpha() and word not in answer_words]
+    return answer.text.strip() if len(other_words) >= MIN_REASONING_WORDS else None
 
 
-def as_put(wrong: Wrong) -> str:
-    """The question as the candidate was shown it, without its images."""
+def shown_question(wrong: WrongAnswer) -> str:
+    """The question as the candidate saw it, without its images."""
     case, question, condition = wrong.case, wrong.question, wrong.condition
     parts = []
     if condition.stem == "full":
-        history, _ = told(case, condition)
+        history, _ = resolve_telling(case, condition)
         parts += [
             history if condition.shows("history") else None,
             case.findings if condition.shows("findings") else None,
         ]
-    parts += [question.prompt, written(question.options, wrong.order) if question.options else None]
+    parts += [question.prompt, format_options(question.options, wrong.order) if question.options else None]
     return "\n".join(part for part in parts if part)

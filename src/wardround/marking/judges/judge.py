@@ -1,11 +1,11 @@
-"""Judges mark open answers: what every judge can say, and the diagnoses that are put to it."""
+"""The interface of a judge of open answers, the pairs of diagnoses it compares, and the table of its verdicts."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -13,15 +13,16 @@ import polars as pl
 
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
+from wardround.core.files import replacement
 from wardround.marking.parser.open import ranked_diagnoses
 from wardround.running.parquet import in_parts
-from wardround.running.store import Row, Store
+from wardround.running.store import AnswerKey, AnswerStore
 
-RANKS = 3  # the diagnoses of an answer that are judged, from the first
-LONGEST_NAME = 300
-FILE = "verdicts.parquet"
-_AROUND = " .,;:*_`'\""
-PLACE: dict[str, Any] = {
+JUDGED_RANKS = 3  # of an answer's diagnoses
+MAX_NAME_LENGTH = 300
+VERDICTS_FILE = "verdicts.parquet"
+_PUNCTUATION = " .,;:*_`'\""
+PLACE_SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
     "case": pl.String,
     "cluster": pl.String,
@@ -30,53 +31,53 @@ PLACE: dict[str, Any] = {
     "trial": pl.Int32,
     "rank": pl.Int16,
 }
-PREDICTIONS = {**PLACE, "gold": pl.String, "accept": pl.List(pl.String), "diagnosis": pl.String}
-VERDICTS = {**PREDICTIONS, "same": pl.Boolean, "judge": pl.String}
+PREDICTION_SCHEMA = {**PLACE_SCHEMA, "gold": pl.String, "accept": pl.List(pl.String), "diagnosis": pl.String}
+VERDICT_SCHEMA = {**PREDICTION_SCHEMA, "same": pl.Boolean, "judge": pl.String}
 
 
 class Judge(Protocol):
-    """Says whether a diagnosis is the one that a question is after."""
+    """Decides whether a diagnosis is the right answer to a question."""
 
-    name: str  # with its version, as marks carry it
+    name: str  # with its version, as in marks
 
     def same(self, question: Question, diagnosis: str) -> bool | None:
-        """None where it has no verdict."""
+        """None without a verdict."""
         ...
 
 
-class Pair(NamedTuple):
-    """A gold diagnosis with its accepted names, and a diagnosis to compare with it, all as a judge sees them."""
+class DiagnosisPair(NamedTuple):
+    """A gold diagnosis with its accepted names, and a diagnosis to compare with it, all normalized."""
 
     gold: str
     accept: tuple[str, ...]
     diagnosis: str
 
     @classmethod
-    def of(cls, question: Question, diagnosis: str) -> Pair:
-        accept = dict.fromkeys(shown(name) for name in question.accept)
-        return cls(shown(str(question.gold)), tuple(accept), shown(diagnosis))
+    def of(cls, question: Question, diagnosis: str) -> DiagnosisPair:
+        accept = dict.fromkeys(normalize_name(name) for name in question.accept)
+        return cls(normalize_name(str(question.gold)), tuple(accept), normalize_name(diagnosis))
 
 
-def shown(name: str) -> str:
-    """A name as a judge sees it: one line, and no capitals but those of abbreviations, so that pairs are few."""
-    words = unicodedata.normalize("NFKC", name[: 4 * LONGEST_NAME]).split()
-    return " ".join(map(_without_capital, words)).strip(_AROUND)[:LONGEST_NAME].strip(_AROUND)
+def normalize_name(name: str) -> str:
+    """A name on one line, in lower case except for abbreviations, so that there are few distinct pairs."""
+    words = unicodedata.normalize("NFKC", name[: 4 * MAX_NAME_LENGTH]).split()
+    return " ".join(map(_without_capital, words)).strip(_PUNCTUATION)[:MAX_NAME_LENGTH].strip(_PUNCTUATION)
 
 
 def _without_capital(word: str) -> str:
-    """A word that has no capital but its first letter, in small letters."""
-    letters = word.lstrip("([{" + _AROUND)
+    """A word in lower case, unless it has a capital after its first letter."""
+    letters = word.lstrip("([{" + _PUNCTUATION)
     return word.lower() if letters[1:] == letters[1:].lower() else word
 
 
 def judged_diagnoses(text: str) -> list[str]:
-    """The diagnoses of an answer that are judged, as a judge sees them."""
-    names = (shown(diagnosis) for diagnosis in ranked_diagnoses(text))
-    return [name for name in names if name][:RANKS]
+    """The diagnoses of an answer that are judged, normalized."""
+    names = (normalize_name(diagnosis) for diagnosis in ranked_diagnoses(text))
+    return [name for name in names if name][:JUDGED_RANKS]
 
 
-def answered(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any], Case, Question]]:
-    """Every used answer that counts, with its case and its question."""
+def scored_answers(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any], Case, Question]]:
+    """Every used answer that is scored, with its case and its question."""
     case: Case | None = None
     for part in in_parts(used):
         for row in part.filter("scored").iter_rows(named=True):
@@ -88,61 +89,61 @@ def answered(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any
 
 @lru_cache
 def is_probe(condition: str) -> bool:
-    """Whether a condition, as marks carry it, is a probe of leakage: its answers diagnose nothing."""
-    return "probe" in json.loads(condition)  # not told where it is none
+    """Whether a condition, in the JSON of marks, is a leakage probe: its answers contain no diagnosis."""
+    return "probe" in json.loads(condition)  # left out if there is none
 
 
-def row_of(used: dict[str, Any]) -> Row:
-    """Where a used answer stands in the store."""
-    return Row(bytes.fromhex(used["ask"]), used["trial"], used["turn"])
+def answer_key(used: dict[str, Any]) -> AnswerKey:
+    """The key of a used answer in the store."""
+    return AnswerKey(bytes.fromhex(used["ask"]), used["trial"], used["turn"])
 
 
-def predictions(used: pl.LazyFrame, cases: CaseSet, store: Store) -> pl.DataFrame:
-    """The first diagnoses of every open answer, one a row, as a judge sees them."""
+def list_predictions(used: pl.LazyFrame, cases: CaseSet, store: AnswerStore) -> pl.DataFrame:
+    """The first diagnoses of every open answer, one a row, normalized."""
     rows = []
-    for row, case, question in answered(used, cases):
-        if question.kind != "open" or is_probe(row["condition"]) or (answer := store.get(row_of(row))) is None:
+    for row, case, question in scored_answers(used, cases):
+        if question.kind != "open" or is_probe(row["condition"]) or (answer := store.get(answer_key(row))) is None:
             continue
         place = {name: row[name] for name in ("candidate", "case", "question", "condition", "trial")}
         for rank, diagnosis in enumerate(judged_diagnoses(answer.text), 1):
-            pair = Pair.of(question, diagnosis)._asdict()
-            rows.append(place | {"cluster": case.resampled_as, "rank": rank} | pair)
-    return pl.DataFrame(rows, schema=PREDICTIONS)
+            pair = DiagnosisPair.of(question, diagnosis)._asdict()
+            rows.append(place | {"cluster": case.cluster_id, "rank": rank} | pair)
+    return pl.DataFrame(rows, schema=PREDICTION_SCHEMA)
 
 
-def pairs(predicted: pl.DataFrame) -> list[Pair]:
+def distinct_pairs(predictions: pl.DataFrame) -> list[DiagnosisPair]:
     """The distinct pairs, in a fixed order."""
-    distinct = {
-        Pair(gold, tuple(accept), diagnosis)
-        for gold, accept, diagnosis in predicted.select("gold", "accept", "diagnosis").iter_rows()
+    pairs = {
+        DiagnosisPair(gold, tuple(accept), diagnosis)
+        for gold, accept, diagnosis in predictions.select("gold", "accept", "diagnosis").iter_rows()
     }
-    return sorted(distinct)
+    return sorted(pairs)
 
 
-def verdict_table(predicted: pl.DataFrame, cases: CaseSet, judge: Judge) -> pl.DataFrame:
-    """What the judge says of every prediction."""
-    known: dict[tuple[str, str, str], bool | None] = {}
-    questions: dict[tuple[str, str], Question] = {}
-    for case, question, diagnosis in predicted.select("case", "question", "diagnosis").iter_rows():
-        if (case, question) not in questions:
-            whole = cases.case(cases.index_of(case))
-            questions |= {(case, each.id): each for each in whole.questions}
-        if (case, question, diagnosis) not in known:
-            known[case, question, diagnosis] = judge.same(questions[case, question], diagnosis)
-    same = [known[place] for place in predicted.select("case", "question", "diagnosis").iter_rows()]
-    given = predicted.with_columns(pl.Series("same", same, pl.Boolean), pl.lit(judge.name).alias("judge"))
-    return given.select(*VERDICTS)
+def verdict_table(predictions: pl.DataFrame, cases: CaseSet, judge: Judge) -> pl.DataFrame:
+    """The judge's verdict on every prediction."""
+
+    @cache
+    def questions(case_id: str) -> dict[str, Question]:
+        return {question.id: question for question in cases.case(cases.index_of(case_id)).questions}
+
+    @cache
+    def is_same(case_id: str, question_id: str, diagnosis: str) -> bool | None:
+        return judge.same(questions(case_id)[question_id], diagnosis)
+
+    same = [is_same(*place) for place in predictions.select("case", "question", "diagnosis").iter_rows()]
+    table = predictions.with_columns(pl.Series("same", same, pl.Boolean), pl.lit(judge.name).alias("judge"))
+    return table.select(*VERDICT_SCHEMA)
 
 
 def write_verdicts(folder: Path, table: pl.DataFrame, judge: str) -> None:
-    """Keeps the verdicts of this judge in the run folder, beside those of other judges."""
-    others = [each for each in read_verdicts(folder).partition_by("judge") if each["judge"][0] != judge]
-    waiting = folder / f".{FILE}.new"
-    pl.concat([*others, table]).write_parquet(waiting)
-    waiting.replace(folder / FILE)
+    """Writes the verdicts of this judge into the run folder; those of other judges are kept."""
+    others = [part for part in read_verdicts(folder).partition_by("judge") if part["judge"][0] != judge]
+    with replacement(folder / VERDICTS_FILE) as draft:
+        pl.concat([*others, table]).write_parquet(draft)
 
 
 def read_verdicts(folder: Path) -> pl.DataFrame:
-    """All verdicts of a run folder; none where none were given."""
-    file = folder / FILE
-    return pl.read_parquet(file) if file.exists() else pl.DataFrame(schema=VERDICTS)
+    """All verdicts of a run folder."""
+    file = folder / VERDICTS_FILE
+    return pl.read_parquet(file) if file.exists() else pl.DataFrame(schema=VERDICT_SCHEMA)

@@ -1,16 +1,14 @@
-"""A model as judge: what it is asked about a pair of diagnoses, and which verdict its reply states.
+"""A model as judge: the request about a pair of diagnoses, and the verdict in its reply.
 
-Our choices (specs/protocols.md 2.5): temperature 0, a short reply, one request for each distinct pair. A verdict is
-read only where the reply states exactly one; all else is unscored.
+Our choices (docs/protocols.md 2.5): temperature 0, a short reply, one request for each distinct pair. A verdict is
+read only if the reply states exactly one; every other reply is unscored.
 """
-
-from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from wardround.asking.prompts import Prompts
 from wardround.candidates.candidate import Request
@@ -18,13 +16,13 @@ from wardround.core.ask import Answer, Ask, Identity, Message, Sampling
 from wardround.core.canonical import blake
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.marking.judges.judge import Pair
-from wardround.marking.judges.lexical_judge import same_disease
-from wardround.marking.parser.clean import spoken
+from wardround.core.names import same_disease
+from wardround.marking.judges.judge import DiagnosisPair
+from wardround.marking.parser.clean import clean_reply
 
 PROMPT = "judge"
 VERDICT_TOKENS = 64
-LONGEST_SLOT = 12_000  # characters; what a candidate wrote must not push the question out of the judge's sight
+MAX_SLOT_CHARACTERS = 12_000  # a candidate's text must not push the question out of the judge's context
 
 T = TypeVar("T")
 
@@ -39,112 +37,112 @@ CATEGORY = _label(r"error\s+category|category")
 _SENTENCE_END = re.compile(r"[.;(\n]|\s[-–—]+\s")
 
 
-def _meanings(yes: Sequence[str], no: Sequence[str]) -> dict[str, bool]:
-    told = dict.fromkeys(yes, True) | dict.fromkeys(no, False)
-    lettered = {f"{'a' if meaning else 'b'} {word}": meaning for word, meaning in told.items()}
-    return {"a": True, "b": False, **told, **lettered}
+def _verdict_words(yes: Sequence[str], no: Sequence[str]) -> dict[str, bool]:
+    words = dict.fromkeys(yes, True) | dict.fromkeys(no, False)
+    lettered = {f"{'a' if meaning else 'b'} {word}": meaning for word, meaning in words.items()}
+    return {"a": True, "b": False, **words, **lettered}
 
 
-SAME_OR_NOT = _meanings(
+SAME_OR_NOT = _verdict_words(
     ["same", "the same", "same disease", "the same disease", "yes"],
     ["not same", "not the same", "different", "not same disease", "not the same disease", "different diseases", "no"],
 )
-YES_OR_NO = _meanings(["yes"], ["no"])
+YES_OR_NO = _verdict_words(["yes"], ["no"])
 
 
-def same_request(pair: Pair, identity: Identity, sampling: Sampling, prompts: Prompts) -> Request:
-    """Asks whether both names of a pair mean the same disease."""
+class JudgeQuestion(NamedTuple):
+    """A question to a judge: its prompt and slots, the verdicts to choose from, and that of the lexical rules."""
+
+    kind: str
+    slots: dict[str, str]
+    options: list[str]
+    gold: int = 0
+
+    def request(self, identity: Identity, sampling: Sampling, prompts: Prompts) -> Request:
+        """The request to a judge of this identity.
+
+        Servers see only the rendered text. A simulated judge errs as planted against `gold`; `task` names it, so that
+        sensitivity and specificity can be planted separately.
+        """
+        kind, slots, options, gold = self
+        question = Question(id=kind, kind="choice", prompt="", options=options, gold=gold, task=options[gold])
+        case = Case(id=blake(slots).hex()[:16], questions=[question])
+        ask = Ask(identity, sampling, (Message("user", (prompts.fill(PROMPT, kind, slots),)),))
+        return Request(ask, case, question, Condition(), tuple(range(len(options))), (0,))
+
+
+def same_question(pair: DiagnosisPair) -> JudgeQuestion:
+    """Whether both names of a pair mean the same disease."""
     slots = {"gold": pair.gold, "accept": "; ".join(pair.accept), "diagnosis": pair.diagnosis}
     gold = 0 if same_disease(pair.diagnosis, [pair.gold, *pair.accept]) else 1
-    return judge_request("same", slots, ["same", "not same"], gold, identity, sampling, prompts)
+    return JudgeQuestion("same", slots, ["same", "not same"], gold)
 
 
-def judge_request(
-    kind: str,
-    slots: Mapping[str, str],
-    options: list[str],
-    gold: int,
-    identity: Identity,
-    sampling: Sampling,
-    prompts: Prompts,
-) -> Request:
-    """One request to a judge.
-
-    Servers see the rendered text only. A simulated judge errs as planted against `gold`, which is what the rules
-    without medicine say; `task` names it, so that sensitivity and specificity can be planted apart.
-    """
-    text = prompts.fill(PROMPT, kind, slots)
-    question = Question(id=kind, kind="choice", prompt="", options=options, gold=gold, task=options[gold])
-    case = Case(id=blake(dict(slots)).hex()[:16], questions=[question])
-    ask = Ask(identity, sampling, (Message("user", (text,)),))
-    return Request(ask, case, question, Condition(), tuple(range(len(options))), (0,))
+def parse_same(answer: Answer | None) -> bool | None:
+    """Whether the judge said "same"; None without a readable verdict."""
+    return None if answer is None else parse_verdict(answer.text, SAME_OR_NOT)
 
 
-def read_same(answer: Answer | None) -> bool | None:
-    """Whether the judge said "same"; None where it said nothing that can be read."""
-    return None if answer is None else stated(answer.text, SAME_OR_NOT)
-
-
-def stated(reply: str, meanings: Mapping[str, T], label: re.Pattern[str] = VERDICT) -> T | None:
-    """What a reply states, if it states exactly one of the meanings, and nothing that contradicts it."""
-    said = spoken(reply)
-    labelled = [_meaning(value, meanings) for value in _labelled(said, label)]
+def parse_verdict(reply: str, meanings: Mapping[str, T], label: re.Pattern[str] = VERDICT) -> T | None:
+    """The meaning that a reply states, if it states exactly one."""
+    text = clean_reply(reply)
+    labelled = [_meaning(value, meanings) for value in _labelled_values(text, label)]
     if labelled:
         first = labelled[0]
         return first if all(meaning == first for meaning in labelled) else None
-    whole = meanings.get(_folded(said))
+    whole = meanings.get(fold_words(text))
     if whole is not None:
         return whole
-    lines = said.splitlines()
+    lines = text.splitlines()
     if len(lines) < 2:
-        opening = _folded(_SENTENCE_END.split(said, maxsplit=1)[0])
-        return meanings.get(opening) if len(opening) > 1 else None  # "A. fib ..." begins with no verdict
-    ends = {meanings.get(_folded(lines[0])), meanings.get(_folded(lines[-1]))} - {None}
+        opening = fold_words(_SENTENCE_END.split(text, maxsplit=1)[0])
+        return meanings.get(opening) if len(opening) > 1 else None  # "A. fib ..." is not a verdict
+    ends = {meanings.get(fold_words(lines[0])), meanings.get(fold_words(lines[-1]))} - {None}
     return ends.pop() if len(ends) == 1 else None
 
 
-def within(text: str) -> str:
-    """What a candidate wrote, as long as a judge may be shown."""
-    return text if len(text) <= LONGEST_SLOT else f"{text[:LONGEST_SLOT]} [...]"
+def shorten(text: str) -> str:
+    """A candidate's text, cut to the length that a judge is shown."""
+    return text if len(text) <= MAX_SLOT_CHARACTERS else f"{text[:MAX_SLOT_CHARACTERS]} [...]"
 
 
-def _labelled(said: str, label: re.Pattern[str]) -> list[str]:
+def _labelled_values(text: str, label: re.Pattern[str]) -> list[str]:
     """The values that follow "Verdict:" and the like, in lines or in a JSON object."""
-    opened, closed = said.find("{"), said.rfind("}")
-    if 0 <= opened < closed:
+    start, end = text.find("{"), text.rfind("}")
+    if 0 <= start < end:
         try:
-            told = json.loads(said[opened : closed + 1])
+            fields = json.loads(text[start : end + 1])
         except (ValueError, RecursionError):
-            told = None
-        if isinstance(told, dict):
-            return [str(value) for key, value in told.items() if label.match(f"{key}:")]
-    return [found[1] for line in said.splitlines() if (found := label.match(line))]
+            fields = None
+        if isinstance(fields, dict):
+            return [str(value) for key, value in fields.items() if label.match(f"{key}:")]
+    return [match[1] for line in text.splitlines() if (match := label.match(line))]
 
 
 def _meaning(value: str, meanings: Mapping[str, T]) -> T | None:
-    whole = meanings.get(_folded(value))
-    return meanings.get(_folded(_SENTENCE_END.split(value.strip(), maxsplit=1)[0])) if whole is None else whole
+    whole = meanings.get(fold_words(value))
+    return meanings.get(fold_words(_SENTENCE_END.split(value.strip(), maxsplit=1)[0])) if whole is None else whole
 
 
-def _folded(text: str) -> str:
+def fold_words(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def judge_name(identity: Identity, sampling: Sampling, prompt_hash: str) -> str:
-    """How marks name a judge: who it is, and a short hash of how it is asked."""
-    who = f"{identity.provider}/{identity.model or '-'}"
+    """The name of a judge in marks: its identity, and a short hash of its prompt and settings."""
+    name = f"{identity.provider}/{identity.model or '-'}"
     if identity.revision:
-        who += f"@{identity.revision}"
-    how = {"prompt": prompt_hash, "sampling": json.loads(sampling.json), "extra_body": identity.extra_body}
-    return f"{who}#{blake(how).hex()[:8]}"
+        name += f"@{identity.revision}"
+    settings = {"prompt": prompt_hash, "sampling": json.loads(sampling.json), "extra_body": identity.extra_body}
+    return f"{name}#{blake(settings).hex()[:8]}"
 
 
 @dataclass
-class Verdicts:
-    """What a judge said about pairs, read once for all the marks that need it."""
+class JudgeVerdicts:
+    """The verdicts of a judge on pairs."""
 
     name: str
-    by_pair: Mapping[Pair, bool | None] = field(default_factory=dict)
+    by_pair: Mapping[DiagnosisPair, bool | None] = field(default_factory=dict)
 
     def same(self, question: Question, diagnosis: str) -> bool | None:
-        return self.by_pair.get(Pair.of(question, diagnosis))
+        return self.by_pair.get(DiagnosisPair.of(question, diagnosis))

@@ -1,18 +1,16 @@
-"""Claims: options that a reply says to be its answer, by words before or after them or by their place."""
-
-from __future__ import annotations
+"""Claims: options that a reply names as its answer, by the words around them or by their place."""
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from wardround.marking.parser import phrases
-from wardround.marking.parser.mentions import BOTH, DIFFER, LETTER, NO_SUCH, SEVERAL, TEXT, Mention, mentions
-from wardround.marking.parser.option_text import Forms
+from wardround.marking.parser.mentions import BOTH, DIFFER, LETTER, NO_SUCH, SEVERAL, TEXT, Mention, find_mentions
+from wardround.marking.parser.option_text import OptionForms
 
-WINDOW = 160  # characters before an option that may say what it is
-NEAR = 60  # of these, the ones that may hold a phrase without a subject
-SAID = ("stated", "chosen", "judged", "corrected")  # the rules that go by words
+WINDOW = 160  # characters before an option that may make it a claim
+NEAR = 60  # of these, the ones that may contain a phrase without a subject
+WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read words
 
 _STOP = re.compile(r"(?<!\d)(?<!\bans)[.!?;]\s|\n")
 _LAST_STOP = re.compile(rf".*({_STOP.pattern})", re.S)
@@ -24,46 +22,46 @@ _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=] ?(?:[\d.]|tr
 
 
 class Claim(NamedTuple):
-    """A mention that is said to be the answer."""
+    """A mention that the reply names as its answer."""
 
     mention: Mention
     rule: str
 
 
-def claims_of(said: str, options: Sequence[str], forms: Forms) -> list[Claim]:
-    """What the reply claims, in order."""
+def find_claims(text: str, options: Sequence[str], forms: OptionForms) -> list[Claim]:
+    """The claims of a reply, in order."""
     claims, unclaimed = [], []
-    found = mentions(said, options, forms)
+    mentions = find_mentions(text, options, forms)
     rejected: Mention | None = None
-    small = said.lower()
-    for mention in found:
-        before = _before(small, mention.start)
-        if _is_rejected(small, mention, before):
+    lower = text.lower()
+    for mention in mentions:
+        before = _text_before(lower, mention.start)
+        if _is_rejected(lower, mention, before):
             rejected = mention
             continue
-        heads_list = before.endswith(":") and _continues_list(said, mention, found)
-        rule = None if heads_list else _said_rule(small, mention, before, rejected)
-        if rule == "chosen" and said[mention.start].islower():
+        heads_list = before.endswith(":") and _continues_list(text, mention, mentions)
+        rule = None if heads_list else _worded_rule(lower, mention, before, rejected)
+        if rule == "chosen" and text[mention.start].islower():
             rule = None  # "this is a"
         if rule is None:
             unclaimed.append((mention, before))
         else:
             claims.append(Claim(mention, rule))
-    is_said = bool(claims)
-    listed = len(unclaimed) > 1 and _listed(said, [mention for mention, _ in unclaimed])
+    is_worded = bool(claims)
+    is_list = len(unclaimed) > 1 and _is_list(text, [mention for mention, _ in unclaimed])
     for mention, before in unclaimed:
-        rule = _placed_rule(small, mention, found, listed)
-        if rule is None and not is_said and _is_pointed(small, mention, before):
-            others = {other.option for other in found if other.how == mention.how and other is not rejected}
+        rule = _position_rule(lower, mention, mentions, is_list)
+        if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
+            others = {other.option for other in mentions if other.kind == mention.kind and other is not rejected}
             rule = "pointed to" if others == {mention.option} else None
         if rule is not None:
             claims.append(Claim(mention, rule))
     return sorted(claims, key=lambda claim: claim.mention.start)
 
 
-def _before(said: str, start: int) -> str:
-    """The sentence up to an option; where the option opens a line, the heading above it."""
-    window = said[max(0, start - WINDOW) : start]
+def _text_before(text: str, start: int) -> str:
+    """The sentence up to an option; if the option opens a line, the heading above it."""
+    window = text[max(0, start - WINDOW) : start]
     stop = _LAST_STOP.match(window)
     before = window[stop.end() :] if stop else window
     if stop is None or before.strip(_LEADS) or "\n" not in stop[1]:
@@ -74,33 +72,33 @@ def _before(said: str, start: int) -> str:
     return f"{above.strip('# ')}:" if len(above.split()) <= 4 and above[:1] in "#|" else before
 
 
-def _is_rejected(said: str, mention: Mention, before: str) -> bool:
-    """Whether an option is denied, only supposed, asked about, or taken back."""
-    if _goes_on(said, mention) and phrases.REJECTED.match(said, mention.end):
+def _is_rejected(text: str, mention: Mention, before: str) -> bool:
+    """Whether an option is denied, only supposed, asked about, or retracted."""
+    if _continues(text, mention) and phrases.REJECTED.match(text, mention.end):
         return True
-    if phrases.UNDONE.match(said, mention.end):
+    if phrases.RETRACTED.match(text, mention.end):
         return True
     if before and (phrases.NOT.search(phrases.CLAUSE.split(before)[-1]) or phrases.SUPPOSED.match(before)):
         return True
-    if "?" not in said:
+    if "?" not in text:
         return False
-    stop = _STOP.search(said, mention.end)
-    return said[stop.start() if stop else len(said) - 1] == "?"
+    stop = _STOP.search(text, mention.end)
+    return text[stop.start() if stop else len(text) - 1] == "?"
 
 
-def _goes_on(said: str, mention: Mention) -> bool:
-    """Whether words follow in the same breath."""
-    return said[mention.end : mention.end + 1] not in _BREAKS
+def _continues(text: str, mention: Mention) -> bool:
+    """Whether words follow in the same clause."""
+    return text[mention.end : mention.end + 1] not in _BREAKS
 
 
-def _said_rule(said: str, mention: Mention, before: str, rejected: Mention | None) -> str | None:
-    """The rule by which the words around a mention make it the answer."""
-    if _goes_on(said, mention) and phrases.JUDGED.match(said, mention.end):
+def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | None) -> str | None:
+    """The rule by which the words around a mention make it a claim."""
+    if _continues(text, mention) and phrases.JUDGED.match(text, mention.end):
         return "judged"
     if not before.strip(_LEADS):
         return None
     near = before[-NEAR:]
-    if phrases.STATED.search(before) or (phrases.ENDED.match(said, mention.end) and phrases.ADJACENT.search(near)):
+    if phrases.STATED.search(before) or (phrases.ENDED.match(text, mention.end) and phrases.ADJACENT.search(near)):
         return None if phrases.WRONG.search(before) else "stated"
     if phrases.CHOSEN.search(near):
         return "chosen"
@@ -109,74 +107,77 @@ def _said_rule(said: str, mention: Mention, before: str, rejected: Mention | Non
     return None
 
 
-def _placed_rule(said: str, mention: Mention, found: list[Mention], listed: bool) -> str | None:
-    """The rule by which the place of a mention makes it the answer."""
-    line_start = said.rfind("\n", 0, mention.start) + 1
-    lead = said[line_start : mention.start]
+def _position_rule(text: str, mention: Mention, mentions: list[Mention], is_list: bool) -> str | None:
+    """The rule by which the place of a mention makes it a claim."""
+    line_start = text.rfind("\n", 0, mention.start) + 1
+    lead = text[line_start : mention.start]
     if not _LINE_START.fullmatch(lead):
-        closing = mention.how == BOTH and len(found) == 1 and not said[mention.end :].strip(" .)]}\"'")
-        return "at the end" if closing else None
-    ended = (phrases.LINE_ENDED if mention.how == LETTER else phrases.ENDED).match(said, mention.end)
-    if not said[:line_start].strip() and not _NUMBERED.match(lead):
-        if listed and not (ended and not _continues_list(said, mention, found)):
+        is_closing = mention.kind == BOTH and len(mentions) == 1 and not text[mention.end :].strip(" .)]}\"'")
+        return "at the end" if is_closing else None
+    is_ended = (phrases.LINE_ENDED if mention.kind == LETTER else phrases.ENDED).match(text, mention.end)
+    if not text[:line_start].strip() and not _NUMBERED.match(lead):
+        if is_list and not (is_ended and not _continues_list(text, mention, mentions)):
             return None
-        if mention.how == LETTER and phrases.HEDGES.search(said):
+        if mention.kind == LETTER and phrases.HEDGES.search(text):
             return None
-        opens = mention.how in (BOTH, DIFFER, SEVERAL) or phrases.REASONED.match(said, mention.end)
-        return "opening" if opens else None
-    if _NUMBERED.match(lead) or (listed and not said[:line_start].endswith("\n\n")):
+        is_opening = mention.kind in (BOTH, DIFFER, SEVERAL) or phrases.REASONED.match(text, mention.end)
+        return "opening" if is_opening else None
+    if _NUMBERED.match(lead) or (is_list and not text[:line_start].endswith("\n\n")):
         return None
-    if ended and not said[mention.end :].strip(" .)]}\"'!\n"):
+    if is_ended and not text[mention.end :].strip(" .)]}\"'!\n"):
         return "last line"
-    if listed:
+    if is_list:
         return None
-    return "own line" if mention.how == BOTH and mention.option else None
+    return "own line" if mention.kind == BOTH and mention.option else None
 
 
-def _is_pointed(said: str, mention: Mention, before: str) -> bool:
+def _is_pointed_to(text: str, mention: Mention, before: str) -> bool:
     """Whether the first or last sentence points to an option."""
-    if mention.how == TEXT and mention.start <= WINDOW and phrases.PREDICATE.search(said[: mention.start]):
+    if mention.kind == TEXT and mention.start <= WINDOW and phrases.PREDICATE.search(text[: mention.start]):
         return True
     if not before.strip(_LEADS) or not phrases.POINTED.search(before[-NEAR:]):
         return False
-    first = not _STOP.search(said, 0, mention.start)
-    last = not _STOP.search(said.rstrip(), mention.end)
-    return first or last
+    is_first = not _STOP.search(text, 0, mention.start)
+    is_last = not _STOP.search(text.rstrip(), mention.end)
+    return is_first or is_last
 
 
-def _listed(said: str, found: list[Mention]) -> bool:
-    """Whether the reply goes through the options, line by line or in a sentence."""
-    lines = set()
-    named = set()
-    for mention in found:
-        if mention.how not in (LETTER, TEXT, BOTH, DIFFER, NO_SUCH):
+def _is_list(text: str, mentions: list[Mention]) -> bool:
+    """Whether the reply lists the options, line by line or in a sentence."""
+    line_options, named_options = set(), set()
+    for mention in mentions:
+        if mention.kind not in (LETTER, TEXT, BOTH, DIFFER, NO_SUCH):
             continue
-        lead = said[said.rfind("\n", 0, mention.start) + 1 : mention.start]
-        follows = said[mention.end : mention.end + 1]
-        if _LINE_START.fullmatch(lead) and (not follows or follows in ".):,\n -–") and not _predicated(said, mention):
-            lines.add(said[mention.start : mention.end] if mention.option is None else mention.option)
-        if mention.how == BOTH or (mention.how == LETTER and _ENTRY.match(said, mention.end)):
-            named.add(mention.option)
-    return len(lines) > 1 or len(named) > 1
+        lead = text[text.rfind("\n", 0, mention.start) + 1 : mention.start]
+        next_character = text[mention.end : mention.end + 1]
+        if (
+            _LINE_START.fullmatch(lead)
+            and (not next_character or next_character in ".):,\n -–")
+            and not _has_predicate(text, mention)
+        ):
+            line_options.add(text[mention.start : mention.end] if mention.option is None else mention.option)
+        if mention.kind == BOTH or (mention.kind == LETTER and _ENTRY.match(text, mention.end)):
+            named_options.add(mention.option)
+    return len(line_options) > 1 or len(named_options) > 1
 
 
-def _predicated(said: str, mention: Mention) -> bool:
+def _has_predicate(text: str, mention: Mention) -> bool:
     """Whether a verb follows: a sentence about an option, not an entry of a list."""
-    return mention.how in (LETTER, TEXT) and re.match(r" [a-z]", said[mention.end : mention.end + 2]) is not None
+    return mention.kind in (LETTER, TEXT) and re.match(r" [a-z]", text[mention.end : mention.end + 2]) is not None
 
 
-def _continues_list(said: str, mention: Mention, found: list[Mention]) -> bool:
-    """Whether the next line begins with another option, or a later line is nothing but another option."""
-    rest = said.find("\n", mention.end) + 1
-    if not rest:
+def _continues_list(text: str, mention: Mention, mentions: list[Mention]) -> bool:
+    """Whether the next line begins with another option, or a later line is only another option."""
+    next_line = text.find("\n", mention.end) + 1
+    if not next_line:
         return False
-    lead = _LINE_START.match(said, rest)
-    for other in found:
-        if other.start < rest or other.option == mention.option or _predicated(said, other):
+    lead = _LINE_START.match(text, next_line)
+    for other in mentions:
+        if other.start < next_line or other.option == mention.option or _has_predicate(text, other):
             continue
         if lead and other.start == lead.end():
             return True
-        alone = _LINE_START.fullmatch(said, said.rfind("\n", 0, other.start) + 1, other.start)
-        if alone and other.how in (BOTH, DIFFER) and phrases.LINE_ENDED.match(said, other.end):
+        is_alone = _LINE_START.fullmatch(text, text.rfind("\n", 0, other.start) + 1, other.start)
+        if is_alone and other.kind in (BOTH, DIFFER) and phrases.LINE_ENDED.match(text, other.end):
             return True
     return False

@@ -1,6 +1,4 @@
-"""Answers that a reply marks as such: in JSON, in a LaTeX box, in an <answer> tag."""
-
-from __future__ import annotations
+"""Answers in a place that marks them as such: JSON, a LaTeX box, an <answer> tag."""
 
 import re
 from collections.abc import Iterator
@@ -20,43 +18,33 @@ _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}?")
 _TAGGED = re.compile(r"<(?:final_?)?answer>([^<]*)", re.I)
 
 
-class Marked(NamedTuple):
-    """What stands in the place of the answer."""
+class DelimitedAnswer(NamedTuple):
+    """The text in the place of the answer."""
 
     value: str
     start: int
     end: int
 
 
-def marked_answers(said: str) -> tuple[list[Marked], str]:
-    """All of the first kind that the reply has, and what kind that is."""
-    for find, kind in ((_in_json, "in json"), (_in_box, "in box"), (_in_tag, "in tag")):
-        if found := list(find(said)):
-            return found, kind
+def delimited_answers(text: str) -> tuple[list[DelimitedAnswer], str]:
+    """All answers of the first kind that the reply has, and that kind."""
+    if answers := list(_in_json(text)):
+        return answers, "in json"
+    for pattern, kind in ((_BOXED, "in box"), (_TAGGED, "in tag")):
+        if answers := [DelimitedAnswer(match[1], *match.span()) for match in pattern.finditer(text)]:
+            return answers, kind
     return [], "not marked"
 
 
-def _in_json(said: str) -> Iterator[Marked]:
-    if "{" not in said and '"' not in said:
+def _in_json(text: str) -> Iterator[DelimitedAnswer]:
+    if "{" not in text and '"' not in text:
         return
     end = 0
-    for key in _KEY.finditer(said.lower()):
-        quoted = said[key.start() - 1 : key.start()] in ('"', "'")
-        if key.start() < end or not (quoted or "{" in said[: key.end() + 1]):
+    for key in _KEY.finditer(text.lower()):
+        is_quoted = text[key.start() - 1 : key.start()] in ('"', "'")
+        if key.start() < end or not (is_quoted or "{" in text[: key.end() + 1]):
             continue
-        if value := _VALUE.match(said, key.end()):
+        if value := _VALUE.match(text, key.end()):
             end = value.end()
-            several = "[" in value[0] and (value[2] or value[4])
-            yield Marked(SEVERAL if several else value[1] or value[3] or value[5] or "", key.start(), end)
-
-
-def _in_box(said: str) -> Iterator[Marked]:
-    if "boxed" in said:
-        for match in _BOXED.finditer(said):
-            yield Marked(match[1], match.start(), match.end())
-
-
-def _in_tag(said: str) -> Iterator[Marked]:
-    if "answer>" in said.lower():
-        for match in _TAGGED.finditer(said):
-            yield Marked(match[1], match.start(), match.end())
+            has_several = "[" in value[0] and (value[2] or value[4])
+            yield DelimitedAnswer(SEVERAL if has_several else value[1] or value[3] or value[5] or "", key.start(), end)

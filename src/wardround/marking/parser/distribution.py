@@ -1,6 +1,4 @@
-"""The distribution over options that log-probabilities of the first token give."""
-
-from __future__ import annotations
+"""The distribution over options from log-probabilities of the first token."""
 
 import math
 from collections.abc import Sequence
@@ -9,24 +7,24 @@ from dataclasses import dataclass
 from wardround.core.ask import Answer
 from wardround.marking.parser.choice import parse_choice
 
-MOST_OUTSIDE = 0.02
+MAX_OUTSIDE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
-    """Shares of the options as shown; mass on tokens that name none; mass beyond the returned tokens."""
+class FirstTokenDistribution:
+    """Shares of the options as shown; mass on tokens that name none; mass outside the returned tokens."""
 
     shares: tuple[float, ...]
     unparsed: float
     outside: float
 
     @property
-    def settled(self) -> bool:
-        return self.outside <= MOST_OUTSIDE
+    def is_complete(self) -> bool:
+        return self.outside <= MAX_OUTSIDE
 
 
-def distribution(answer: Answer, options: Sequence[str]) -> Distribution | None:
-    """First tokens that the parser reads as the same letter are summed. None without log-probabilities."""
+def first_token_distribution(answer: Answer, options: Sequence[str]) -> FirstTokenDistribution | None:
+    """The sum of the first tokens of each option, as the parser reads them; None without log-probabilities."""
     if not answer.first_token:
         return None
     shares = [0.0] * len(options)
@@ -38,4 +36,4 @@ def distribution(answer: Answer, options: Sequence[str]) -> Distribution | None:
             unparsed += mass
         else:
             shares[option] += mass
-    return Distribution(tuple(shares), unparsed, max(0.0, 1.0 - sum(shares) - unparsed))
+    return FirstTokenDistribution(tuple(shares), unparsed, max(0.0, 1.0 - sum(shares) - unparsed))

@@ -1,90 +1,91 @@
 """Options that a reply names: by letter, by text, by both, or several at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wardround.asking.options import LETTERS
-from wardround.marking.parser.option_text import FIRST, Forms
-from wardround.marking.parser.phrases import ALONE, ATOM, JOINED, KIND, MARKED, NOT, OF, OTHERWISE, OWN
+from wardround.core.text import LETTERS
+from wardround.marking.parser import phrases
+from wardround.marking.parser.option_text import FIRST_CHARACTER, OptionForms
 
-MOST = 120  # mentions; of more than these only the first and the last are looked at
+MAX_MENTIONS = 120  # of more than these only the first and the last are read
 LETTER, TEXT, BOTH, DIFFER, SEVERAL, NO_SUCH = "letter", "text", "both", "differ", "several", "no such option"
 
 
 class Mention(NamedTuple):
-    """Where an option is named, and how. The option is None where that is not one option of the question."""
+    """A place that names an option, and in which way. The option is None if it is not one of the question's."""
 
     start: int
     end: int
     option: int | None
-    how: str
+    kind: str
 
 
-def letter_option(letter: str, options: Sequence[str], forms: Forms) -> tuple[int | None, str]:
+def letter_option(letter: str, options: Sequence[str], forms: OptionForms) -> tuple[int | None, str]:
     """The option of a letter, unless the letter is also another option's text."""
     letter = letter.upper()
     place = LETTERS.index(letter)
-    named = forms.letters.get(letter)
+    own_text_option = forms.letters.get(letter)
     if place >= len(options):
-        return (named, TEXT) if named is not None else (None, NO_SUCH)
-    if named is not None and named != place:
+        return (own_text_option, TEXT) if own_text_option is not None else (None, NO_SUCH)
+    if own_text_option is not None and own_text_option != place:
         return None, DIFFER
     return place, LETTER
 
 
-def mentions(said: str, options: Sequence[str], forms: Forms) -> list[Mention]:
-    """All options named in a reply whose options' texts are marked, in order."""
-    found: list[Mention] = []
-    small = said.lower()
-    places = [alone.end() - 2 for alone in ALONE.finditer(f" {said}")]
-    if not said.isascii():
-        places = sorted(places + [text.start() for text in MARKED.finditer(said)])
+def find_mentions(text: str, options: Sequence[str], forms: OptionForms) -> list[Mention]:
+    """All options named in a text whose option texts are marked (option_text.py), in order."""
+    mentions: list[Mention] = []
+    lower = text.lower()
+    places = [match.end() - 2 for match in phrases.LONE_LETTER.finditer(f" {text}")]
+    if not text.isascii():
+        places = sorted(places + [match.start() for match in phrases.OPTION_CHARACTER.finditer(text)])
     for place in places:
-        atom = ATOM.match(said, place)
+        atom = phrases.NAMED_OPTION.match(text, place)
         if atom is None:
             continue
         if atom[0].isascii():
-            option, how = letter_option(atom[0], options, forms)
-            mention = Mention(*atom.span(), option, how)
+            mention = Mention(*atom.span(), *letter_option(atom[0], options, forms))
         else:
-            kind = KIND.match(small, atom.end())
-            mention = Mention(atom.start(), kind.end() if kind else atom.end(), ord(atom[0]) - FIRST, TEXT)
-        together = _together(found[-1], mention, small) if found else None
-        if together is None:
-            found.append(mention)
+            kind_word = phrases.KIND.match(lower, atom.end())
+            mention = Mention(
+                atom.start(), kind_word.end() if kind_word else atom.end(), ord(atom[0]) - FIRST_CHARACTER, TEXT
+            )
+        merged = _merge(mentions[-1], mention, lower) if mentions else None
+        if merged is None:
+            mentions.append(mention)
         else:
-            found[-1] = together
-    return found if len(found) <= MOST else [*found[: MOST // 4], *found[-3 * MOST // 4 :]]
+            mentions[-1] = merged
+    if len(mentions) <= MAX_MENTIONS:
+        return mentions
+    return [*mentions[: MAX_MENTIONS // 4], *mentions[-3 * MAX_MENTIONS // 4 :]]
 
 
-def _together(one: Mention, other: Mention, said: str) -> Mention | None:
-    """Two mentions as one, if nothing but a joint is between them."""
-    if other.start - one.end > 60:
+def _merge(first: Mention, second: Mention, text: str) -> Mention | None:
+    """Two mentions as first, if only a joint is between them."""
+    if second.start - first.end > 60:
         return None
-    between = said[one.end : other.start]
-    same = one.option == other.option and one.option is not None
-    how = _of_both(one, other, between, said)
-    if how is None and not same and JOINED.fullmatch(between):
-        how = SEVERAL
-    if how is None:
+    between = text[first.end : second.start]
+    same = first.option == second.option and first.option is not None
+    kind = _merged_kind(first, second, between, text)
+    if kind is None and not same and phrases.LIST_JOINT.fullmatch(between):
+        kind = SEVERAL
+    if kind is None:
         return None
-    return Mention(one.start, other.end, one.option if same else None, how)
+    return Mention(first.start, second.end, first.option if same else None, kind)
 
 
-def _of_both(one: Mention, other: Mention, between: str, said: str) -> str | None:
-    """A letter with an option's text: the same option, or not."""
-    lettered = one.how in (LETTER, NO_SUCH)
-    if one.how == SEVERAL and other.how == TEXT and OWN.fullmatch(between):
+def _merged_kind(first: Mention, second: Mention, between: str, text: str) -> str | None:
+    """The kind of a letter next to an option's text: the same option or different ones."""
+    is_letter = first.kind in (LETTER, NO_SUCH)
+    if first.kind == SEVERAL and second.kind == TEXT and phrases.LETTER_JOINT.fullmatch(between):
         return SEVERAL
-    if lettered and other.how == TEXT:
-        if OWN.fullmatch(between):
-            return BOTH if one.option == other.option else DIFFER
-        if one.option != other.option and OTHERWISE.fullmatch(between) and not NOT.search(between):
+    if is_letter and second.kind == TEXT:
+        if phrases.LETTER_JOINT.fullmatch(between):
+            return BOTH if first.option == second.option else DIFFER
+        if first.option != second.option and phrases.OTHER_WORDS.fullmatch(between) and not phrases.NOT.search(between):
             return DIFFER
-    if one.how == TEXT and other.how in (LETTER, NO_SUCH) and OF.fullmatch(between):
-        closed = said[other.end : other.end + 1]
-        if not closed or closed in ")].\n":
-            return BOTH if one.option == other.option else DIFFER
+    if first.kind == TEXT and second.kind in (LETTER, NO_SUCH) and phrases.BRACKET_JOINT.fullmatch(between):
+        next_character = text[second.end : second.end + 1]
+        if not next_character or next_character in ")].\n":
+            return BOTH if first.option == second.option else DIFFER
     return None

@@ -1,13 +1,11 @@
-"""Open answers: a ranked list of diagnoses in any usual shape."""
-
-from __future__ import annotations
+"""The ranked list of diagnoses in an open answer, in any usual format."""
 
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from wardround.marking.parser.clean import spoken
+from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
 
 _ITEM = re.compile(r"(?:#?\(?\d{1,2}(?:[.):、]|\s[–-])\s*|#\d{1,2}\s+|[-•–]\s+)(?=\S)(.+)")
@@ -15,8 +13,8 @@ _NUMBERED = re.compile(r"#?\(?\d")
 _ROW = re.compile(r"\|(.+)\|")
 _BRACKET = re.compile(r"[\[{]")
 _TRAILING_COMMA = re.compile(r",\s*(?=[\]}])")
-_NAMES = ("diagnosis", "name", "disease", "condition", "label", "title")
-_NO_NAMES = (
+_NAME_KEYS = ("diagnosis", "name", "disease", "condition", "label", "title")
+_OTHER_KEYS = (
     "confidence",
     "probability",
     "reason",
@@ -67,63 +65,63 @@ _SENTENCE = re.compile(r"(?<=[^\s.]{3})\.\s+")
 
 
 def ranked_diagnoses(reply: str) -> list[str]:
-    """The diagnoses that a reply names, the likeliest first, each once and without numbers, reasons and shares."""
-    said = spoken(reply)
-    found = _from_json(said)
-    if found is None:
-        found = list(_from_lines(said))
-    named: dict[str, str] = {}
-    for diagnosis in map(_cleaned, found):
+    """The diagnoses of a reply, the likeliest first, without repeats, numbers, reasons and probabilities."""
+    text = clean_reply(reply)
+    names = _from_json(text)
+    if names is None:
+        names = list(_from_lines(text))
+    diagnoses: dict[str, str] = {}
+    for diagnosis in map(_clean_name, names):
         if diagnosis:
-            named.setdefault(diagnosis.casefold(), diagnosis)
-    return list(named.values())
+            diagnoses.setdefault(diagnosis.casefold(), diagnosis)
+    return list(diagnoses.values())
 
 
-def _from_json(said: str) -> list[str] | None:
+def _from_json(text: str) -> list[str] | None:
     """Names in the first JSON array or object; None if there is none."""
-    opened = _BRACKET.search(said)
+    opened = _BRACKET.search(text)
     if opened is None:
         return None
-    closed = max(said.rfind("]"), said.rfind("}"))
+    closed = max(text.rfind("]"), text.rfind("}"))
     try:
-        told = json.loads(_TRAILING_COMMA.sub("", said[opened.start() : closed + 1]))
+        value = json.loads(_TRAILING_COMMA.sub("", text[opened.start() : closed + 1]))
     except (ValueError, RecursionError):
         return None
-    return list(_names(told))
+    return list(_names_in(value))
 
 
-def _names(told: Any) -> Iterator[str]:
-    if isinstance(told, str):
-        yield told
-    elif isinstance(told, list):
-        for entry in told:
-            yield from _names(entry)
-    elif isinstance(told, dict):
-        entries = {key.casefold(): value for key, value in told.items()}
-        named = [entries[name] for name in _NAMES if name in entries]
-        for value in named[:1] or [value for key, value in entries.items() if key not in _NO_NAMES]:
-            yield from _names(value)
+def _names_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _names_in(entry)
+    elif isinstance(value, dict):
+        fields = {key.casefold(): field for key, field in value.items()}
+        names = [fields[key] for key in _NAME_KEYS if key in fields]
+        for name in names[:1] or [field for key, field in fields.items() if key not in _OTHER_KEYS]:
+            yield from _names_in(name)
 
 
-def _from_lines(said: str) -> Iterator[str]:
+def _from_lines(text: str) -> Iterator[str]:
     """The entries of a numbered list, else of a bulleted one or a table, else of prose."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    rows = [row for line in lines if (row := _row(line)) is not None]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    rows = [row for line in lines if (row := _table_name(line)) is not None]
     if rows:
         yield from rows
         return
-    items = [(line, found[1]) for line in lines if (found := _ITEM.fullmatch(line))]
+    items = [(line, match[1]) for line in lines if (match := _ITEM.fullmatch(line))]
     numbered = [item for line, item in items if _NUMBERED.match(line)]
     if items:
         for item in numbered or [item for _, item in items]:
             yield _SHARE.sub("", item)
         return
     for line in lines:
-        if not _says_nothing(line):
+        if not _names_no_diagnosis(line):
             yield from _from_prose(_SHARE.sub("", line))
 
 
-def _row(line: str) -> str | None:
+def _table_name(line: str) -> str | None:
     """The name in a row of a table: its first cell with words. None for headings and rulers."""
     if not (row := _ROW.fullmatch(line)):
         return None
@@ -132,36 +130,36 @@ def _row(line: str) -> str | None:
     return None if len(names) != 1 else names[0]
 
 
-def _says_nothing(line: str) -> bool:
-    """Whether a line names no diagnosis: a heading, a number alone, a confidence, a refusal."""
-    alone = re.fullmatch(r"(?:my |the )?confidence\b.*", line, re.I)
+def _names_no_diagnosis(line: str) -> bool:
+    """Whether a line is a heading, a number alone, a confidence or a refusal."""
+    is_confidence = re.fullmatch(r"(?:my |the )?confidence\b.*", line, re.I)
     return bool(
         line.endswith(":")
         or _REFUSAL.search(line)
         or not re.search(r"[^\W\d_]", line)
-        or (alone and stated_confidence(line) is not None)
+        or (is_confidence and stated_confidence(line) is not None)
     )
 
 
 def _from_prose(line: str) -> Iterator[str]:
     """The names in a line of prose, in order."""
     for sentence in _SENTENCE.split(line.rstrip(".。 ")):
-        said = _SHARE_FIRST.sub("", sentence)
-        if headed := _HEADED.match(said):
-            said = said[headed.end() :]
-        said = _FOREIGN_LEAD_IN.sub("", said, count=1)
-        led = _LEAD_IN.match(said)
-        listed = said[led.end() :] if led else said
-        if led is None and len(listed.split()) > 12 and not re.search(r"[;>,]| or ", listed):
+        text = _SHARE_FIRST.sub("", sentence)
+        if heading := _HEADED.match(text):
+            text = text[heading.end() :]
+        text = _FOREIGN_LEAD_IN.sub("", text, count=1)
+        lead_in = _LEAD_IN.match(text)
+        names = text[lead_in.end() :] if lead_in else text
+        if lead_in is None and len(names.split()) > 12 and not re.search(r"[;>,]| or ", names):
             continue  # a sentence about something else
-        parts = _SEPARATOR.split(_ORDINAL.sub("", listed))
-        if (led or len(parts) > 1) and parts[-1].count(" and ") == 1 and " of " not in parts[-1]:
+        parts = _SEPARATOR.split(_ORDINAL.sub("", names))
+        if (lead_in or len(parts) > 1) and parts[-1].count(" and ") == 1 and " of " not in parts[-1]:
             parts[-1:] = parts[-1].split(" and ")
         yield from parts
 
 
-def _cleaned(diagnosis: str) -> str:
-    """A name alone: without its share, its reason, marks around it."""
+def _clean_name(diagnosis: str) -> str:
+    """A name without its probability, its reason and marks around it."""
     diagnosis = _SHARE_FIRST.sub("", _SHARE.sub("", diagnosis.strip(" *_`\"'")))
     diagnosis = _REASON.sub("", diagnosis)
     diagnosis = _SHARE.sub("", diagnosis).strip(" *_.`\"',;:。")

@@ -1,6 +1,4 @@
-"""Options named by their text: each such text in a reply becomes one character."""
-
-from __future__ import annotations
+"""Options named by their text: every option text in a reply is replaced by one character."""
 
 import re
 import unicodedata
@@ -8,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-FIRST = 0xE000  # private use: the text of option i is written as chr(FIRST + i)
-TEXT = "[\ue000-\uefff]"
+FIRST_CHARACTER = 0xE000  # private use: the text of option i is written as chr(FIRST + i)
+OPTION_CHARACTERS = "[\ue000-\uefff]"
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_CJK}]|\d+(?:\.\d+)?|[^\W\d_{_CJK}]+(?:'s\b)?")
@@ -18,12 +16,12 @@ _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 _ARTICLES = ("a", "an", "the")
-_GENERIC = ("disease", "syndrome", "disorder", "mellitus")  # left out at will: Crohn's (disease)
+_GENERIC = ("disease", "syndrome", "disorder", "mellitus")  # may be left out: Crohn's (disease)
 
 
 @lru_cache(maxsize=1 << 16)
-def folded(word: str) -> str:
-    """A word without case, accents, possessive and plural s, and the difference of British and American spelling."""
+def fold_word(word: str) -> str:
+    """A word without case, accents, possessive and plural s, in American spelling."""
     if word in _ROMAN:
         return _ROMAN[word]
     word = word.lower().removesuffix("'s")
@@ -38,19 +36,19 @@ def folded(word: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _folded_together(written: str) -> str:
-    """The folded words of what is written without a space."""
-    return " ".join(map(folded, _WORD.findall(written)))
+def _fold_unspaced(unspaced: str) -> str:
+    """The folded words of a text without spaces."""
+    return " ".join(map(fold_word, _WORD.findall(unspaced)))
 
 
-def words(text: str) -> tuple[str, ...]:
+def folded_words(text: str) -> tuple[str, ...]:
     """The folded words of a text."""
-    return tuple(" ".join(map(_folded_together, text.split())).split())
+    return tuple(" ".join(map(_fold_unspaced, text.split())).split())
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
-    """The ways in which a question's options may be written."""
+class OptionForms:
+    """The forms in which a question's options may be written."""
 
     options: dict[tuple[str, ...], int]  # folded words -> option
     spaced: tuple[tuple[str, tuple[str, ...]], ...]  # each of them as one string
@@ -60,124 +58,126 @@ class Forms:
     misspelt: dict[tuple[str, ...], int]
 
 
-def forms_of(options: Sequence[str]) -> Forms:
-    return _forms_of(tuple(options))
+def option_forms(options: Sequence[str]) -> OptionForms:
+    return _option_forms(tuple(options))
 
 
 @lru_cache(maxsize=1 << 12)
-def _forms_of(options: tuple[str, ...]) -> Forms:
+def _option_forms(options: tuple[str, ...]) -> OptionForms:
     texts = [unicodedata.normalize("NFKC", option).replace("’", "'") for option in options]
-    whole = [_unarticled(words(text)) for text in texts]
-    found: dict[tuple[str, ...], int | None] = {}
+    whole = [_without_article(folded_words(text)) for text in texts]
+    forms: dict[tuple[str, ...], int | None] = {}
     for option, form in enumerate(whole):
-        found[form] = None if form in found else option
+        forms[form] = None if form in forms else option
     abbreviations = set()
     looser: dict[tuple[str, ...], int | None] = {}
     for option, text in enumerate(texts):
-        for form, abbreviation in _looser(text, whole[option]):
-            if form and form not in found and not _within_another(form, option, whole):
+        for form, is_abbreviation in _looser_forms(text, whole[option]):
+            if form and form not in forms and not _is_within_another(form, option, whole):
                 looser[form] = None if looser.get(form, option) != option else option
-                if abbreviation:
+                if is_abbreviation:
                     abbreviations.add(form)
-    named = {form: option for form, option in (found | looser).items() if option is not None and form}
-    letters = {form[0].upper(): option for form, option in named.items() if len(form) == 1 and len(texts[option]) == 1}
-    named = {
-        form: option for form, option in named.items() if len(form[0]) > 1 or len(form) > 1 or not form[0].isalpha()
+    by_form = {form: option for form, option in (forms | looser).items() if option is not None and form}
+    letters = {
+        form[0].upper(): option for form, option in by_form.items() if len(form) == 1 and len(texts[option]) == 1
+    }
+    by_form = {
+        form: option for form, option in by_form.items() if len(form[0]) > 1 or len(form) > 1 or not form[0].isalpha()
     }
     misspelt: dict[tuple[str, ...], int | None] = {}
-    for form, option in named.items():
-        scrambled = tuple(map(_scrambled, form))
-        misspelt[scrambled] = option if misspelt.get(scrambled, option) == option else None
-    return Forms(
-        named,
-        tuple((f" {' '.join(form)} ", form) for form in named),
+    for form, option in by_form.items():
+        sorted_form = tuple(map(_sort_inner_letters, form))
+        misspelt[sorted_form] = option if misspelt.get(sorted_form, option) == option else None
+    return OptionForms(
+        by_form,
+        tuple((f" {' '.join(form)} ", form) for form in by_form),
         frozenset(abbreviations),
-        frozenset(option for option, text in enumerate(texts) if words(text)[:1] in {("a",), ("an",), ("the",)}),
+        frozenset(option for option, text in enumerate(texts) if folded_words(text)[:1] in {("a",), ("an",), ("the",)}),
         letters,
         {form: option for form, option in misspelt.items() if option is not None},
     )
 
 
-def _looser(text: str, whole: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Other ways to write an option, and whether each is an abbreviation."""
-    bare = _unarticled(words(_BRACKETED.sub("", text)))
+def _looser_forms(text: str, whole: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Other forms of an option, and whether each is an abbreviation."""
+    bare = _without_article(folded_words(_BRACKETED.sub("", text)))
     yield bare, False
     for inside in _BRACKETED.findall(text):
         if _ABBREVIATION.fullmatch(inside):
-            yield words(inside), True
-    yield words(_BRACKETED.sub("", text).replace("-", "")), False
+            yield folded_words(inside), True
+    yield folded_words(_BRACKETED.sub("", text).replace("-", "")), False
     for form in (whole, bare):
         if len(form) > 1 and form[-1] in _GENERIC:
             yield form[:-1], False
 
 
-def _within_another(form: tuple[str, ...], option: int, whole: list[tuple[str, ...]]) -> bool:
-    """Whether another option's text holds this form: "diabetes" may be any of several."""
+def _is_within_another(form: tuple[str, ...], option: int, whole: list[tuple[str, ...]]) -> bool:
+    """Whether another option's text contains this form: "diabetes" may be any of several."""
     spaced = f" {' '.join(form)} "
     return any(spaced in f" {' '.join(other)} " for place, other in enumerate(whole) if place != option)
 
 
-def _unarticled(form: tuple[str, ...]) -> tuple[str, ...]:
+def _without_article(form: tuple[str, ...]) -> tuple[str, ...]:
     return form[1:] if len(form) > 1 and form[0] in _ARTICLES else form
 
 
-def _scrambled(word: str) -> str:
-    """The same for words that differ in the order of inner letters only."""
+def _sort_inner_letters(word: str) -> str:
+    """Equal for words that differ only in the order of inner letters."""
     return word if len(word) < 6 else word[0] + "".join(sorted(word[1:-1])) + word[-1]
 
 
-def whole_text(said: str, form: tuple[str, ...], forms: Forms) -> int | None:
-    """The option whose text the reply is, and nothing else."""
+def find_whole_text(text: str, form: tuple[str, ...], forms: OptionForms) -> int | None:
+    """The option whose text is the whole reply."""
     option = forms.options.get(form)
-    if option is not None and form in forms.abbreviations and not _in_capitals(said):
+    if option is not None and form in forms.abbreviations and not _is_upper_case(text):
         return None
     return option
 
 
-def misspelt_text(form: tuple[str, ...], forms: Forms) -> int | None:
-    """The option whose text the reply is, but for letters that changed places."""
-    return forms.misspelt.get(tuple(map(_scrambled, form)))
+def find_misspelt_text(form: tuple[str, ...], forms: OptionForms) -> int | None:
+    """The option whose text is the whole reply, except for inner letters in another order."""
+    return forms.misspelt.get(tuple(map(_sort_inner_letters, form)))
 
 
-def with_texts_marked(said: str, folds: tuple[str, ...], forms: Forms) -> str:
-    """The reply with every option's text, and an article before it, replaced by its one character."""
-    line = f" {' '.join(folds)} "
-    present: dict[str, list[tuple[str, ...]]] = {}
+def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> str:
+    """The reply with every option text, and an article before it, replaced by its character."""
+    line = f" {' '.join(words)} "
+    forms_by_word: dict[str, list[tuple[str, ...]]] = {}
     for spaced, form in forms.spaced:
         if spaced in line:
-            present.setdefault(form[0], []).append(form)
-    if not present:
-        return said
-    for sharing in present.values():
-        sharing.sort(key=len, reverse=True)
-    places = [match.span() for match in _WORD.finditer(said)]
-    parts, done, taken = [], 0, 0
-    for index, word in enumerate(folds):
-        if word not in present or index < taken:
+            forms_by_word.setdefault(form[0], []).append(form)
+    if not forms_by_word:
+        return text
+    for forms_of_word in forms_by_word.values():
+        forms_of_word.sort(key=len, reverse=True)
+    spans = [match.span() for match in _WORD.finditer(text)]
+    parts, end_of_last, next_index = [], 0, 0
+    for index, word in enumerate(words):
+        if word not in forms_by_word or index < next_index:
             continue
-        form = next((form for form in present[word] if form == folds[index : index + len(form)]), ())
+        form = next((form for form in forms_by_word[word] if form == words[index : index + len(form)]), ())
         if not form:
             continue
-        start, end = places[index][0], places[index + len(form) - 1][1]
+        start, end = spans[index][0], spans[index + len(form) - 1][1]
         option = forms.options[form]
-        if form not in forms.abbreviations or _in_capitals(said[start:end]):
-            if index and places[index - 1][0] >= done:
-                start = _with_article(said, places[index - 1], start, option, forms)
-            parts += [said[done:start], chr(FIRST + option)]
-            done = end
-        taken = index + len(form)
-    return "".join([*parts, said[done:]])
+        if form not in forms.abbreviations or _is_upper_case(text[start:end]):
+            if index and spans[index - 1][0] >= end_of_last:
+                start = _start_of_article(text, spans[index - 1], start, option, forms)
+            parts += [text[end_of_last:start], chr(FIRST_CHARACTER + option)]
+            end_of_last = end
+        next_index = index + len(form)
+    return "".join([*parts, text[end_of_last:]])
 
 
-def _with_article(said: str, before: tuple[int, int], start: int, option: int, forms: Forms) -> int:
-    """Where the text begins if the word before it is its article; a capital A may be a letter instead."""
-    article = said[before[0] : before[1]]
-    if article.lower() not in _ARTICLES or said[before[1] : start] != " ":
+def _start_of_article(text: str, before: tuple[int, int], start: int, option: int, forms: OptionForms) -> int:
+    """The start of an option text with the article before it; a capital A may be a letter instead."""
+    article = text[before[0] : before[1]]
+    if article.lower() not in _ARTICLES or text[before[1] : start] != " ":
         return start
-    if article == "A" and said[start].isupper() and option != 0 and option not in forms.articled:
+    if article == "A" and text[start].isupper() and option != 0 and option not in forms.articled:
         return start
     return before[0]
 
 
-def _in_capitals(text: str) -> bool:
+def _is_upper_case(text: str) -> bool:
     return text.upper() == text

@@ -1,23 +1,20 @@
-"""Chains: stages that depend on each other, right only if all of them are (X-PCR's CCR)."""
-
-from __future__ import annotations
+"""Complete chains: dependent stages that are all right (X-PCR's CCR)."""
 
 import numpy as np
 import polars as pl
 
-from wardround.measuring.engine.encode import OUTCOMES, Coded
+from wardround.measuring.engine.encode import OUTCOMES, EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.sums import Whole
+from wardround.measuring.engine.sums import Integers
 
 
-def chain_sums(marks: pl.DataFrame, numbers: Coded, index: pl.DataFrame, trials: int) -> dict[str, Floats]:
-    """Per item the chains that end with it (in the order of names), and how many are right throughout.
+def chain_sums(marks: pl.DataFrame, encoded: EncodedMarks, index: pl.DataFrame, trials: int) -> dict[str, Floats]:
+    """Per item the chains that end with it (in the order of names), and how many of them are right in all stages.
 
-    A chain is counted once per trial. Several questions of one stage must all be right. A chain with an
-    unscored mark, or without a mark for one of its questions, is left out. Where log-probabilities are known
-    a stage is right by p(gold), and the chain by the product.
+    A chain counts once per trial. All questions of a stage must be right. A chain with an unscored or missing
+    mark is left out. With log-probabilities a stage counts as p(gold), and the chain as the product.
     """
-    chains = numbers.subjects.filter(pl.col("chain").is_not_null()).select("subject", "case", "chain")
+    chains = encoded.subjects.filter(pl.col("chain").is_not_null()).select("subject", "case", "chain")
     if chains.is_empty():
         return {}
     chains = chains.with_columns(link=pl.struct("case", "chain").rank("dense").cast(pl.UInt32)).select(
@@ -33,7 +30,7 @@ def chain_sums(marks: pl.DataFrame, numbers: Coded, index: pl.DataFrame, trials:
             pl.DataFrame({"trial": range(trials)}, schema={"trial": marks["trial"].dtype}), how="cross"
         )
         steps = pl.concat([steps.filter(pl.col("shares").is_null()), known.select(steps.columns)])
-    whole = (
+    complete = (
         steps.group_by("candidate", "condition", "link", "trial")
         .agg(
             pl.col("chance").sort_by("subject").product(),
@@ -44,8 +41,8 @@ def chain_sums(marks: pl.DataFrame, numbers: Coded, index: pl.DataFrame, trials:
         .filter((pl.col("answered") == pl.col("links")) & ~pl.col("unscored"))
     )
     place = index.select("candidate", "condition", "subject").with_row_index("item")
-    ends = whole.join(place, on=("candidate", "condition", "subject"), how="inner")
-    item: Whole = ends["item"].cast(pl.Int64).to_numpy()
+    ends = complete.join(place, on=("candidate", "condition", "subject"), how="inner")
+    item: Integers = ends["item"].cast(pl.Int64).to_numpy()
     chance = exact(ends["chance"].to_numpy())
     return {
         "chains_right": np.bincount(item, weights=chance, minlength=len(index)),

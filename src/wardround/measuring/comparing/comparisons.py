@@ -1,184 +1,145 @@
 """Paired comparisons: differences with intervals, tests and adjustment within their family."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
-from wardround.marking.slice_values import CLEAN
+from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.comparing.deltas import deltas
-from wardround.measuring.comparing.families import MOST_PAIRED, SEVERITY, compared_values, families, is_paired, pairs
+from wardround.measuring.comparing.families import MAX_ALL_PAIRS, SEVERITY, compared_values, families, is_paired, pairs
 from wardround.measuring.comparing.pairing import (
-    Own,
-    Paired,
-    Side,
+    ComparisonSide,
+    PairedSums,
+    SidesByCandidate,
     applies,
-    difference,
     items_by_candidate,
-    pair,
-    side,
+    pair_sides,
+    side_of,
+    tested_differences,
 )
-from wardround.measuring.comparing.signflip import FLIPS, Tested, sign_flip
-from wardround.measuring.engine.bootstrap import Part, percentile_interval, resampled_sums
-from wardround.measuring.engine.encode import Coded, coded
-from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW
+from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.measurement import defined_for
+from wardround.measuring.engine.measurement import measures_for_marks
 from wardround.measuring.engine.tables import COMPARISONS
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides and what they share; None where one has no marks."""
+    """Two sides and the sums over what they share; None if one has no marks."""
 
     a: str
     b: str
     slice: str
-    paired: Paired | None
+    paired: PairedSums | None
     unmatched: int = 0  # degraded records whose L0 was not asked
 
 
 def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
     declared = families(study)
-    if marks.lazy().head(1).collect().is_empty():
+    if is_empty(marks):
         return pl.DataFrame(schema=COMPARISONS)
-    numbers = coded(marks, study)
-    if not study.comparisons and len(numbers.candidates) < 2:
+    encoded = encode_marks(marks, study)
+    if not study.comparisons and len(encoded.candidates) < 2:
         return pl.DataFrame(schema=COMPARISONS)
-    defined = [measure for measure in defined_for(numbers, study) if is_paired(measure)]
-    wanted = {family.measure for family in declared.values()}
-    by_candidate = items_by_candidate(numbers, [measure for measure in defined if measure.name in wanted], study.trials)
+    measures = [measure for measure in measures_for_marks(encoded, study) if is_paired(measure)]
+    names = {family.measure for family in declared.values()}
+    by_candidate = items_by_candidate(encoded, [measure for measure in measures if measure.name in names], study.trials)
     rows: list[dict[str, Any]] = []
     for name, family in declared.items():
-        versions = [m for m in defined if m.name == family.measure and applies(m, by_candidate)]
-        compared = (_changes if family.between == SEVERITY else _contrasts)(
-            family, versions, numbers, by_candidate, study
-        )
-        for measure, comparisons in zip(versions, compared, strict=True):
+        versions = [m for m in measures if m.name == family.measure and applies(m, by_candidate)]
+        make = _degradation_comparisons if family.between == SEVERITY else _value_comparisons
+        by_version = make(family, versions, encoded, by_candidate, study)
+        for measure, comparisons in zip(versions, by_version, strict=True):
             label = f"{name} ({measure.version})" if len(versions) > 1 else name
-            rows += _compared(label, measure, comparisons, numbers, study)
-    if not study.comparisons and len(numbers.candidates) > MOST_PAIRED:
-        rows = _with_the_best(rows)
+            rows += _family_rows(label, measure, comparisons, encoded, study)
+    if not study.comparisons and len(encoded.candidates) > MAX_ALL_PAIRS:
+        rows = _pairs_of_the_best(rows)
     return pl.DataFrame(rows, schema=COMPARISONS)
 
 
-def _contrasts(
-    family: Family, versions: list[Measure], numbers: Coded, by_candidate: dict[str, Own], study: Study
+def _value_comparisons(
+    family: Family, versions: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
 ) -> list[list[Comparison]]:
     """Candidates with each other, or the values of an axis within each candidate; by measure."""
-    values, people = (
-        compared_values(family, study),
-        {each.name for each in study.candidates if each.provider == "people"},
-    )
-    sides: list[tuple[str, dict[str, Side]]] = []
+    values = compared_values(family, study)
+    people = {candidate.name for candidate in study.candidates if candidate.provider == "people"}
+    sides: list[tuple[str, dict[str, ComparisonSide]]] = []
     if family.between == "candidate":
-        values = values + [name for name in numbers.candidates if name not in values]
-        every = {number: number for number in range(len(numbers.conditions))}
-        sides.append(("{}", {name: side(*by_candidate[name], every) for name in values if name in by_candidate}))
+        values = values + [name for name in encoded.candidates if name not in values]
+        conditions = {number: number for number in range(len(encoded.conditions))}
+        sides.append(("{}", {name: side_of(by_candidate[name], conditions) for name in values if name in by_candidate}))
     else:
-        matched = {value: _matched(numbers, family.between, value) for value in values}
+        matched = {value: _matched(encoded, family.between, value) for value in values}
         for name, own in by_candidate.items():
-            there = {value: side(*own, conditions) for value, conditions in matched.items()}
-            sides.append((canonical_json({"candidate": name}), there))
+            by_value = {value: side_of(own, conditions) for value, conditions in matched.items()}
+            sides.append((canonical_json({"candidate": name}), by_value))
 
-    def paired(measure: Measure, a: Side | None, b: Side | None) -> Paired | None:
-        return None if a is None or b is None else pair(a, b, measure, study.trials, numbers)
+    def paired(measure: Measure, a: ComparisonSide | None, b: ComparisonSide | None) -> PairedSums | None:
+        return None if a is None or b is None else pair_sides(a, b, measure, study.trials, encoded)
 
     return [
         [
-            Comparison(a, b, slice, paired(measure, there.get(a), there.get(b)))
-            for slice, there in sides
+            Comparison(a, b, slice, paired(measure, by_value.get(a), by_value.get(b)))
+            for slice, by_value in sides
             for a, b in pairs(values, family.reference)
-            if not people & {a, b}  # these have a family of their own
+            if not people & {a, b}  # people have their own family
         ]
         for measure in versions
     ]
 
 
-def _changes(
-    family: Family, versions: list[Measure], numbers: Coded, by_candidate: dict[str, Own], study: Study
+def _degradation_comparisons(
+    family: Family, versions: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
 ) -> list[list[Comparison]]:
     """Degraded records with their own L0, within each candidate; by measure."""
-    found: list[list[Comparison]] = [[] for _ in versions]
+    by_version: list[list[Comparison]] = [[] for _ in versions]
     for name, own in by_candidate.items():
-        for comparisons, told in zip(found, deltas(*own, versions, study.trials, numbers), strict=True):
-            for severity, slice, paired, unmatched in told:
-                where = canonical_json({**json.loads(slice), "candidate": name})
-                comparisons.append(Comparison(severity, CLEAN, where, paired, unmatched))
-    return found
+        for comparisons, changes in zip(by_version, deltas(own, versions, study.trials, encoded), strict=True):
+            for severity, slice, paired, unmatched in changes:
+                name_and_slice = canonical_json({**json.loads(slice), "candidate": name})
+                comparisons.append(Comparison(severity, CLEAN_LEVEL, name_and_slice, paired, unmatched))
+    return by_version
 
 
-def _matched(numbers: Coded, axis: str, value: str) -> dict[int, int]:
-    """The conditions with this value, by a number that is the same for conditions alike on the other axes."""
-    others = [canonical_json({**condition, axis: ""}) for condition in numbers.conditions]
+def _matched(encoded: EncodedMarks, axis: str, value: str) -> dict[int, int]:
+    """The conditions with this value; the number is the same for conditions that agree on the other axes."""
+    others = [canonical_json({**condition, axis: ""}) for condition in encoded.conditions]
     place = {other: number for number, other in enumerate(dict.fromkeys(others))}
     return {
-        number: place[others[number]] for number, condition in enumerate(numbers.conditions) if condition[axis] == value
+        number: place[others[number]] for number, condition in enumerate(encoded.conditions) if condition[axis] == value
     }
 
 
-def _compared(
-    family: str, measure: Measure, comparisons: list[Comparison], numbers: Coded, study: Study
+def _family_rows(
+    family: str, measure: Measure, comparisons: list[Comparison], encoded: EncodedMarks, study: Study
 ) -> list[dict[str, Any]]:
     """One family: paired, resampled and tested together."""
-    there = [each.paired for each in comparisons if each.paired is not None and len(each.paired.cluster)]
-    if not there:
-        return [_row(family, measure, each) for each in comparisons]
-    tested = sign_flip(_side_by_side(there, measure, numbers.size), study.seed)
-    parts = [Part(paired.cluster, paired.sums.T) for paired in there]
-    drawn = dict(resampled_sums(parts, numbers.size, study.seed))
-    rows, place = [], 0
-    for each in comparisons:
-        row = _row(family, measure, each)
-        if each.paired is not None and len(each.paired.cluster):
-            figures = _figures(measure, each.paired, drawn[place].all(), tested, place)
+    known = [c.paired for c in comparisons if c.paired is not None and len(c.paired.cluster)]
+    tested = iter(tested_differences(known, measure, encoded.cluster_count, study.seed))
+    rows = []
+    for comparison in comparisons:
+        row = _row(family, measure, comparison)
+        if comparison.paired is not None and len(comparison.paired.cluster):
+            figures = next(tested)
             row |= figures | {"method": "; ".join(filter(None, (figures["method"], row["method"])))}
-            place += 1
         rows.append(row)
     return rows
 
 
-def _side_by_side(there: list[Paired], measure: Measure, clusters: int) -> Floats:
-    """Clusters x comparisons; a cluster that a comparison lacks adds nothing to it."""
-    matrix = np.zeros((clusters, len(there)))
-    for place, paired in enumerate(there):
-        matrix[paired.cluster, place] = paired.differences(measure)
-    return matrix
+def _row(family: str, measure: Measure, comparison: Comparison) -> dict[str, Any]:
+    names = {"measure": measure.name, "a": comparison.a, "b": comparison.b, "slice": comparison.slice, "family": family}
+    unmatched = f"{comparison.unmatched} records without their {CLEAN_LEVEL}" if comparison.unmatched else None
+    return dict.fromkeys(COMPARISONS) | names | {"n": 0, "clusters": 0, "method": unmatched}
 
 
-def _row(family: str, measure: Measure, each: Comparison) -> dict[str, Any]:
-    told = {"measure": measure.name, "a": each.a, "b": each.b, "slice": each.slice, "family": family}
-    unmatched = f"{each.unmatched} records without their {CLEAN}" if each.unmatched else None
-    return dict.fromkeys(COMPARISONS) | told | {"n": 0, "clusters": 0, "method": unmatched}
-
-
-def _figures(measure: Measure, paired: Paired, drawn: Floats, tested: Tested, place: int) -> dict[str, Any]:
-    flips = "all flips" if tested.exact[place] else f"{FLIPS} flips"
-    enough = len(paired.cluster) >= FEWEST
-    low, high = percentile_interval(difference(measure, drawn.T)) if enough else (None, None)
-    return {
-        "value": float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
-        "low": low,
-        "high": high,
-        "p": float(tested.p[place]),
-        "p_adjusted": float(tested.p_adjusted[place]),
-        "n": paired.n,
-        "clusters": len(paired.cluster),
-        "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
-    }
-
-
-def _with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of very many pairs only those of the candidate that wins most; they stay adjusted for all of them."""
+def _pairs_of_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of very many pairs only those of the candidate that wins most, adjusted for all pairs."""
     wins = Counter(row["a"] if row["value"] >= 0 else row["b"] for row in rows if row["value"] is not None)
     best = wins.most_common(1)
     return [row for row in rows if best and best[0][0] in (row["a"], row["b"])]

@@ -1,6 +1,4 @@
-"""Degradation deltas: every degraded record against its own L0, by the same candidate in the same trials."""
-
-from __future__ import annotations
+"""Degradation deltas: every degraded record compared with its own L0, by the same candidate in the same trials."""
 
 import json
 from collections.abc import Iterator
@@ -11,99 +9,95 @@ import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.measuring.comparing.families import SEVERITY
-from wardround.measuring.comparing.pairing import SLOT, Paired, Side, paired_items
-from wardround.measuring.comparing.pairs import originals
-from wardround.measuring.engine.encode import Coded
+from wardround.measuring.comparing.originals import originals
+from wardround.measuring.comparing.pairing import SLOT, ComparisonSide, PairedSums, paired_items
+from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.slices import Slicing, degraded_slicings
-from wardround.measuring.engine.sums import Whole, cluster_sums, placed
+from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
 
 
 class Delta(NamedTuple):
-    """The records of one slice against their L0, or the mean over several slices (None: one of them is missing)."""
+    """The records of one slice compared with their L0, or the mean over several slices (None: one is missing)."""
 
     severity: str
     slice: str
-    paired: Paired | None
+    paired: PairedSums | None
     unmatched: int  # degraded records whose L0 was not asked
 
 
-def deltas(
-    marks: pl.DataFrame, each: pl.DataFrame, measures: list[Measure], trials: int, numbers: Coded
-) -> list[list[Delta]]:
-    """Of one candidate, by measure: at every severity, whole and by what MedQ-Deg's tables take it apart by."""
-    if not (slicings := degraded_slicings(numbers)):
+def deltas(own: ComparisonSide, measures: list[Measure], trials: int, encoded: EncodedMarks) -> list[list[Delta]]:
+    """Of one candidate, by measure: at every severity, over all records and by the keys of MedQ-Deg's tables."""
+    if not (slicings := degraded_slicings(encoded)):
         return [[] for _ in measures]
-    twin = originals(each, numbers)
-    degraded, clean = _sides(marks, each, twin)
-    lost = each.filter(pl.Series(twin < 0) & pl.col("severity").is_not_null())
-    found = []
+    marks, items = own
+    original = originals(items, encoded)
+    degraded, clean = _sides(marks, items, original)
+    unmatched = items.filter(pl.Series(original < 0) & pl.col("severity").is_not_null())
+    by_measure = []
     for measure in measures:
-        both = paired_items(degraded, clean, measure, trials, numbers)
+        both = paired_items(degraded, clean, measure, trials, encoded)
         index = both.select(SLOT).join(degraded.items, on=SLOT, how="left", maintain_order="left")
-        scores, unmatched = _scores(both, measure), lost.filter(pl.col(measure.needed) > 0)
-        told = (_by_slice(slicing, index, scores, unmatched) for slicing in slicings)
-        found.append([delta for each in told for delta in each])
-    return found
+        scores, counted = _scores(both, measure), unmatched.filter(pl.col(measure.required_sum) > 0)
+        by_measure.append([delta for slicing in slicings for delta in _by_slice(slicing, index, scores, counted)])
+    return by_measure
 
 
-def _sides(marks: pl.DataFrame, each: pl.DataFrame, twin: Whole) -> tuple[Side, Side]:
-    """The degraded records that have an L0, and those L0, each named like the record that it is held against."""
-    at = np.flatnonzero(twin >= 0)
-    names = each.select("subject", "condition", matched="condition")[at]
-    own = each.select(clean_subject="subject", clean_condition="condition")[twin[at]]
-    clean = each.drop("subject", "condition")[twin[at]].with_columns(names)
+def _sides(marks: pl.DataFrame, items: pl.DataFrame, original: Integers) -> tuple[ComparisonSide, ComparisonSide]:
+    """The degraded records that have an L0, and those L0, each under the names of its degraded record."""
+    matched = np.flatnonzero(original >= 0)
+    names = items.select("subject", "condition", matched="condition")[matched]
+    own = items.select(clean_subject="subject", clean_condition="condition")[original[matched]]
+    clean = items.drop("subject", "condition")[original[matched]].with_columns(names)
     answers = marks.rename({"subject": "clean_subject", "condition": "clean_condition"})
     answers = answers.join(own.with_columns(names), on=own.columns, how="inner").drop(own.columns)
-    return Side(marks.join(names, on=("subject", "condition"), how="inner"), each[at].with_columns(names)), Side(
-        answers, clean
-    )
+    degraded_marks = marks.join(names, on=("subject", "condition"), how="inner")
+    return ComparisonSide(degraded_marks, items[matched].with_columns(names)), ComparisonSide(answers, clean)
 
 
 def _scores(both: pl.DataFrame, measure: Measure) -> dict[str, Floats]:
-    """Of each record its score and that of its L0, and how many answers each stands for."""
-    found = {"records": np.ones(len(both))}
+    """The score of each record and of its L0, and how many answers each represents."""
+    scores = {"records": np.ones(len(both))}
     for side, end in (("a", ""), ("b", "_b")):
         part, whole = (both[f"{name}{end}"].to_numpy() for name in measure.sums[:2])
-        found |= {f"score_{side}": exact(part / whole), f"n_{side}": both[f"{measure.n}{end}"].to_numpy()}
-    return found
+        scores |= {f"score_{side}": exact(part / whole), f"n_{side}": both[f"{measure.n}{end}"].to_numpy()}
+    return scores
 
 
 def _by_slice(
     slicing: Slicing, index: pl.DataFrame, scores: dict[str, Floats], unmatched: pl.DataFrame
 ) -> Iterator[Delta]:
-    at = placed(index, *slicing.of(index))
-    sums = cluster_sums(at, scores)
+    sums = cluster_sums(place_items(index, *slicing.assign(index)), scores)
     columns = np.column_stack([sums.row(name) for name in ("score_a", "records", "score_b", "records")])
     answers = np.minimum(sums.cell_total("n_a"), sums.cell_total("n_b"))
     cells = {int(number): cell for cell, number in enumerate(sums.slice)}
-    lost = np.bincount(slicing.of(unmatched)[1], minlength=len(slicing.slices)).tolist()
+    lost = np.bincount(slicing.assign(unmatched)[1], minlength=len(slicing.slices)).tolist()
     means: dict[tuple[str, str], list[Delta]] = {}
     for number, name in enumerate(slicing.slices):
-        told = json.loads(name)
-        severity = told.pop(SEVERITY)
+        keys = json.loads(name)
+        severity = keys.pop(SEVERITY)
         paired = None
         if number in cells:
             cell = cells[number]
             span = slice(sums.ends[cell], sums.ends[cell + 1])
-            paired = Paired(sums.cluster[span], columns[span], int(answers[cell]))
-        delta = Delta(severity, canonical_json(told), paired, lost[number])
+            paired = PairedSums(sums.cluster[span], columns[span], int(answers[cell]))
+        delta = Delta(severity, canonical_json(keys), paired, lost[number])
         yield delta
-        if slicing.averaged:
-            over = canonical_json(told | {slicing.averaged: "mean"})
-            means.setdefault((severity, over), []).append(delta)
+        if slicing.mean_key:
+            mean_slice = canonical_json(keys | {slicing.mean_key: "mean"})
+            means.setdefault((severity, mean_slice), []).append(delta)
     for (severity, name), parts in means.items():
         yield Delta(severity, name, _mean([part.paired for part in parts]), sum(part.unmatched for part in parts))
 
 
-def _mean(parts: list[Paired | None]) -> Paired | None:
-    """Groups side by side; none where one of them is missing."""
-    there = [part for part in parts if part is not None]
-    if len(there) < len(parts):
+def _mean(parts: list[PairedSums | None]) -> PairedSums | None:
+    """The groups next to each other; None if one is missing."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
         return None
-    cluster = np.unique(np.concatenate([part.cluster for part in there]))
-    sums = np.zeros((len(cluster), 4 * len(there)))
-    for place, part in enumerate(there):
+    cluster = np.unique(np.concatenate([part.cluster for part in known]))
+    sums = np.zeros((len(cluster), 4 * len(known)))
+    for place, part in enumerate(known):
         sums[np.searchsorted(cluster, part.cluster), 4 * place : 4 * place + 4] = part.sums
-    return Paired(cluster, sums, sum(part.n for part in there))
+    return PairedSums(cluster, sums, sum(part.n for part in known))

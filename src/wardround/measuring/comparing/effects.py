@@ -1,6 +1,4 @@
-"""Effects of crossed axes: what each changes by itself, and what two change together beyond that."""
-
-from __future__ import annotations
+"""Effects of crossed axes: main effects and two-way interactions."""
 
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -10,39 +8,28 @@ import polars as pl
 
 from wardround.core.study import Study
 from wardround.measuring.comparing.families import is_paired
-from wardround.measuring.comparing.pairing import Own, Paired, applies, difference, items_by_candidate
-from wardround.measuring.comparing.signflip import FLIPS, Tested, sign_flip
-from wardround.measuring.engine.bootstrap import Part, percentile_interval, resampled_sums
-from wardround.measuring.engine.encode import Coded, coded, is_empty
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW
+from wardround.measuring.comparing.pairing import (
+    ComparisonSide,
+    PairedSums,
+    applies,
+    items_by_candidate,
+    tested_differences,
+)
+from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.measurement import defined_for
+from wardround.measuring.engine.measurement import measures_for_marks
+from wardround.measuring.engine.tables import table_schema
 
 MEASURED = ("accuracy", "hit@1", "confidence", "calibration_shift")
-EFFECTS: dict[str, Any] = {
-    "measure": pl.String,
-    "candidate": pl.String,
-    "axis": pl.String,
-    "value": pl.String,  # against `reference`
-    "reference": pl.String,
-    "with_axis": pl.String,  # of an interaction: empty for a main effect
-    "with_value": pl.String,
-    "with_reference": pl.String,
-    "effect": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "n": pl.Int64,
-    "clusters": pl.Int64,
-    "cells": pl.Int64,
-    "method": pl.String,
-    "version": pl.String,
-}
+EFFECTS = table_schema(  # the columns with_ are those of an interaction, empty for a main effect
+    *("measure", "candidate", "axis", "value", "reference", "with_axis", "with_value", "with_reference"),
+    *("effect", "low", "high", "p", "p_adjusted", "n", "clusters", "cells", "method", "version"),
+    **dict.fromkeys(("axis", "value", "reference", "with_axis", "with_value", "with_reference"), pl.String),
+)
 Axes = dict[str, list[str]]
 
 
-class Change(NamedTuple):
+class AxisChange(NamedTuple):
     """An axis moved from its reference, which is its first value in the study, to another value."""
 
     axis: str
@@ -50,15 +37,15 @@ class Change(NamedTuple):
     reference: str
 
 
-class Contrast(NamedTuple):
-    """One change, or two at once; and pairs of conditions whose differences it is the mean of, so many `times`.
+class AxisContrast(NamedTuple):
+    """One change, or two at once, as `times` the mean of differences between pairs of conditions.
 
-    The effect of a change is the mean of its differences over all cells of the other axes, each weighing the same.
-    An interaction is by how much that effect itself changes under the second: twice the mean of the differences
-    under the second's value and, with the sign turned, under its reference.
+    The effect of a change is the mean of its differences over all cells of the other axes, equally weighted.
+    An interaction is the change of that effect under the second change: twice the mean of the differences
+    under the second's value and, with the opposite sign, under its reference.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[AxisChange, ...]
     pairs: list[tuple[int, int]]
 
     @property
@@ -66,10 +53,12 @@ class Contrast(NamedTuple):
         return len(self.changes)
 
 
-class Found(NamedTuple):
+class CandidateContrast(NamedTuple):
+    """A contrast for one candidate, with its paired sums."""
+
     candidate: str
-    contrast: Contrast
-    paired: Paired
+    contrast: AxisContrast
+    paired: PairedSums
 
 
 def effects(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
@@ -79,36 +68,38 @@ def effects(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """
     if len(study.varied_axes) < 2 or is_empty(marks):
         return pl.DataFrame(schema=EFFECTS)
-    numbers = coded(marks, study)
-    defined = [measure for measure in defined_for(numbers, study) if measure.name in MEASURED and is_paired(measure)]
-    by_candidate = items_by_candidate(numbers, defined, study.trials)
+    encoded = encode_marks(marks, study)
+    measures = [
+        measure for measure in measures_for_marks(encoded, study) if measure.name in MEASURED and is_paired(measure)
+    ]
+    by_candidate = items_by_candidate(encoded, measures, study.trials)
     rows: list[dict[str, Any]] = []
-    for measure in defined:
+    for measure in measures:
         if not applies(measure, by_candidate):
             continue
-        found = [
-            Found(name, contrast, paired)
+        candidate_contrasts = [
+            CandidateContrast(name, contrast, paired)
             for name, own in by_candidate.items()
-            for contrast in contrasts(*_crossed(own, numbers, study))
+            for contrast in axis_contrasts(*_crossed(own, encoded, study))
             if (paired := _paired(own, contrast, measure)) is not None
         ]
-        rows += _figures(found, measure, numbers.size, study.seed)
+        rows += _figures(candidate_contrasts, measure, encoded.cluster_count, study.seed)
     return pl.DataFrame(rows, schema=EFFECTS)
 
 
-def contrasts(axes: Axes, conditions: dict[int, dict[str, str]]) -> list[Contrast]:
+def axis_contrasts(axes: Axes, conditions: dict[int, dict[str, str]]) -> list[AxisContrast]:
     """Every change of one axis, then every two changes of different axes."""
     place = {tuple(condition[axis] for axis in axes): number for number, condition in conditions.items()}
 
-    def cells(told: dict[str, str]) -> list[int]:
-        """The conditions with these values, in an order that is the same whatever the values."""
-        return [place[values] for values in product(*([told[axis]] if axis in told else axes[axis] for axis in axes))]
+    def cells(fixed: dict[str, str]) -> list[int]:
+        """The conditions with these values, in an order that does not depend on the values."""
+        return [place[values] for values in product(*([fixed[axis]] if axis in fixed else axes[axis] for axis in axes))]
 
-    changes = [Change(axis, value, values[0]) for axis, values in axes.items() for value in values[1:]]
-    found = []
+    changes = [AxisChange(axis, value, values[0]) for axis, values in axes.items() for value in values[1:]]
+    contrasts = []
     for change in changes:
         pairs = zip(cells({change.axis: change.value}), cells({change.axis: change.reference}), strict=True)
-        found.append(Contrast((change,), [*pairs]))
+        contrasts.append(AxisContrast((change,), [*pairs]))
     for one, two in combinations(changes, 2):
         if one.axis != two.axis:
             under, without = (
@@ -118,83 +109,60 @@ def contrasts(axes: Axes, conditions: dict[int, dict[str, str]]) -> list[Contras
                 )
                 for value in (two.value, two.reference)
             )
-            found.append(Contrast((one, two), [*zip(*under, strict=True), *zip(*reversed(without), strict=True)]))
-    return found
+            contrasts.append(
+                AxisContrast((one, two), [*zip(*under, strict=True), *zip(*reversed(without), strict=True)])
+            )
+    return contrasts
 
 
-def _crossed(own: Own, numbers: Coded, study: Study) -> tuple[Axes, dict[int, dict[str, str]]]:
+def _crossed(own: ComparisonSide, encoded: EncodedMarks, study: Study) -> tuple[Axes, dict[int, dict[str, str]]]:
     """The axes on which this candidate was asked two values or more, and the conditions by number.
 
-    There are none where a combination of values was not asked.
+    There are none if a combination of values was not asked.
     """
-    asked = {number: numbers.conditions[number] for number in own[1]["condition"].unique().sort().to_list()}
+    asked = {number: encoded.conditions[number] for number in own.items["condition"].unique().sort().to_list()}
     axes = {
         axis: values
         for axis in study.varied_axes
-        if len(values := [v for v in study.conditions[axis] if any(each[axis] == v for each in asked.values())]) > 1
+        if len(values := [v for v in study.conditions[axis] if any(axes[axis] == v for axes in asked.values())]) > 1
     }
-    every = {tuple(each[axis] for axis in axes) for each in asked.values()}
-    return (axes if len(every) == np.prod([len(values) for values in axes.values()]) else {}), asked
+    combinations_asked = {tuple(values[axis] for axis in axes) for values in asked.values()}
+    return (axes if len(combinations_asked) == np.prod([len(values) for values in axes.values()]) else {}), asked
 
 
-def _paired(own: Own, contrast: Contrast, measure: Measure) -> Paired | None:
-    """Per cluster the sums of every pair's two conditions, over the questions that all of the conditions have."""
+def _paired(own: ComparisonSide, contrast: AxisContrast, measure: Measure) -> PairedSums | None:
+    """Per cluster the sums of both conditions of every pair, over the questions that all conditions have."""
     conditions = sorted({number for pair in contrast.pairs for number in pair})
-    of = measure.sums[1]
-    there = own[1].filter(
-        pl.col("condition").is_in(conditions) & (pl.col("whole") | (pl.col("shared") > 0)) & (pl.col(of) > 0)
-    )
-    there = there.filter(pl.col("condition").n_unique().over("subject") == len(conditions))
-    if there.is_empty():
+    is_complete = pl.col("whole") | (pl.col("shared") > 0)
+    items = own.items.filter(pl.col("condition").is_in(conditions) & is_complete & (pl.col(measure.sums[1]) > 0))
+    items = items.filter(pl.col("condition").n_unique().over("subject") == len(conditions))
+    if items.is_empty():
         return None
     sums = list(measure.sums)
-    added = there.group_by("cluster", "condition").agg(pl.col(dict.fromkeys([*sums, measure.n])).sum())
-    added = added.sort("cluster", "condition")
-    cluster = added["cluster"].unique(maintain_order=True).cast(pl.Int64).to_numpy()
-    cube = added.select(sums).to_numpy().astype(np.float64).reshape(len(cluster), len(conditions), len(sums))
-    place = {number: at for at, number in enumerate(conditions)}
-    side_by_side = [cube[:, place[number]] for pair in contrast.pairs for number in pair]
-    n = int(added.group_by("condition").agg(pl.col(measure.n).sum())[measure.n].min())  # type: ignore[arg-type]
-    return Paired(cluster, np.ascontiguousarray(np.concatenate(side_by_side, axis=1)), n)
+    totals = items.group_by("cluster", "condition").agg(pl.col(dict.fromkeys([*sums, measure.n])).sum())
+    totals = totals.sort("cluster", "condition")
+    cluster = totals["cluster"].unique(maintain_order=True).cast(pl.Int64).to_numpy()
+    cube = totals.select(sums).to_numpy().astype(np.float64).reshape(len(cluster), len(conditions), len(sums))
+    place = {number: index for index, number in enumerate(conditions)}
+    columns = [cube[:, place[number]] for pair in contrast.pairs for number in pair]
+    n = int(totals.group_by("condition").agg(pl.col(measure.n).sum())[measure.n].min())  # type: ignore[arg-type]
+    return PairedSums(cluster, np.ascontiguousarray(np.concatenate(columns, axis=1)), n)
 
 
-def _figures(found: list[Found], measure: Measure, clusters: int, seed: int) -> list[dict[str, Any]]:
+def _figures(
+    candidate_contrasts: list[CandidateContrast], measure: Measure, clusters: int, seed: int
+) -> list[dict[str, Any]]:
     """The effects on one measure: resampled and tested together, adjusted for all of them."""
-    if not found:
-        return []
-    matrix = np.zeros((clusters, len(found)))
-    for place, (_, _, paired) in enumerate(found):
-        matrix[paired.cluster, place] = paired.differences(measure)
-    tested = sign_flip(matrix, seed)
-    parts = [Part(paired.cluster, paired.sums.T) for _, _, paired in found]
-    rows: list[dict[str, Any]] = [{}] * len(found)
-    for place, drawn in resampled_sums(parts, clusters, seed):
-        values = found[place].contrast.times * difference(measure, drawn.all().T)
-        enough = len(found[place].paired.cluster) >= FEWEST
-        rows[place] = _row(found[place], measure, tested, place) | {
-            "low": (ends := percentile_interval(values))[0] if enough else None,
-            "high": ends[1] if enough else None,
-        }
+    rows = []
+    tested = tested_differences([paired for _, _, paired in candidate_contrasts], measure, clusters, seed)
+    for (name, contrast, _), figures in zip(candidate_contrasts, tested, strict=True):
+        effect, low, high = (
+            None if figures[end] is None else contrast.times * figures[end] for end in ("value", "low", "high")
+        )
+        axes = contrast.changes[0]._asdict()
+        if len(contrast.changes) > 1:
+            axes |= {f"with_{key}": value for key, value in contrast.changes[1]._asdict().items()}
+        names = {"measure": measure.name, "candidate": name, "version": measure.version}
+        cells = len({number for pair in contrast.pairs for number in pair})
+        rows.append(figures | names | axes | {"effect": effect, "low": low, "high": high, "cells": cells})
     return rows
-
-
-def _row(found: Found, measure: Measure, tested: Tested, place: int) -> dict[str, Any]:
-    name, contrast, paired = found
-    enough = len(paired.cluster) >= FEWEST
-    flips = "all flips" if tested.exact[place] else f"{FLIPS} flips"
-    named = {"axis": contrast.changes[0].axis} | contrast.changes[0]._asdict()
-    if len(contrast.changes) > 1:
-        named |= {f"with_{key}": value for key, value in contrast.changes[1]._asdict().items()}
-    return {
-        "measure": measure.name,
-        "candidate": name,
-        **named,
-        "effect": contrast.times * float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
-        "p": float(tested.p[place]),
-        "p_adjusted": float(tested.p_adjusted[place]),
-        "n": paired.n,
-        "clusters": len(paired.cluster),
-        "cells": len({number for pair in contrast.pairs for number in pair}),
-        "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
-        "version": measure.version,
-    }

@@ -1,26 +1,26 @@
-"""Families of comparisons: what a study declares to compare, before the run."""
-
-from __future__ import annotations
+"""Families of comparisons, as a study declares them before the run."""
 
 from collections.abc import Sequence
 from itertools import combinations
 
 from wardround.core.errors import WardroundError
 from wardround.core.study import Family, Study
-from wardround.marking.slice_values import CLEAN
+from wardround.marking.slice_values import CLEAN_LEVEL
+from wardround.measuring.engine.known_sums import RANKED
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.measures.confidence_order import RANKED
-from wardround.measuring.measures.definitions import definitions
+from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.record import MeasureContext
 
-SEVERITY = "severity"  # compared within each candidate, every degraded record with its own L0
+SEVERITY = "severity"  # each degraded record with its own L0, within each candidate
 NOT_DECLARED = "default (not declared)"
-PEOPLE = "models and people"  # begins the names of families that no study declares, where people are candidates
-MOST_PAIRED = 10  # candidates that are all compared with each other where nothing is declared
+PEOPLE = "models and people"  # prefix of the families that are added if people are candidates
+MAX_ALL_PAIRS = 10  # candidates; without a declaration up to so many are compared with each other
 
 
 def families(study: Study) -> dict[str, Family]:
-    """The study's families, each checked against what the study has; without any, accuracy between candidates."""
-    known = list(dict.fromkeys(measure.name for measure in definitions(study.trials) if is_paired(measure)))
+    """The study's families, checked; without any, accuracy between candidates."""
+    measures = define_measures(MeasureContext(study.trials))
+    known = list(dict.fromkeys(measure.name for measure in measures if is_paired(measure)))
     for name, family in study.comparisons.items():
         _check(name, family, study, known)
     if study.comparisons:
@@ -29,13 +29,20 @@ def families(study: Study) -> dict[str, Family]:
 
 
 def is_paired(measure: Measure) -> bool:
-    """Whether two sides can be compared by it: a mean over items, which the clusters share out."""
-    return measure.kind.is_mean and not measure.beside and not measure.where and not measure.sums[0].startswith(RANKED)
+    """Whether two sides can be compared by it: a mean over items, so that clusters add up."""
+    return (
+        measure.kind.is_mean
+        and not measure.is_companion
+        and not measure.only_by
+        and not measure.sums[0].startswith(RANKED)
+    )
 
 
 def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:
     if family.measure not in known:
-        raise WardroundError(f"comparisons.{name}: unknown measure {family.measure!r}; there are {', '.join(known)}")
+        raise WardroundError(
+            f"comparisons.{name}: unknown measure {family.measure!r}; expected one of {', '.join(known)}"
+        )
     if family.between not in ("candidate", SEVERITY, *study.conditions):
         choices = ", ".join(["candidate", SEVERITY, *study.conditions])
         raise WardroundError(f"comparisons.{name}: between = {family.between!r}: expected one of {choices}")
@@ -49,7 +56,7 @@ def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> Non
 def compared_values(family: Family, study: Study) -> list[str]:
     """What a family compares: the study's candidates, or the values of an axis, in its order; severities with L0."""
     if family.between == SEVERITY:
-        return [CLEAN]
+        return [CLEAN_LEVEL]
     if family.between == "candidate":
         return [candidate.name for candidate in study.candidates]
     return study.conditions[family.between]

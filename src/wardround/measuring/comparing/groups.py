@@ -1,6 +1,4 @@
-"""Gaps between groups: who fares worst, and by how much, with intervals."""
-
-from __future__ import annotations
+"""Gaps between groups: the worst group, and its distance from the best, with intervals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,29 +9,18 @@ import polars as pl
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.measuring.engine.bootstrap import percentile_interval
-from wardround.measuring.engine.encode import Coded, coded, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.intervals import FEWEST
-from wardround.measuring.engine.measurement import Sitting, defined_for, measured
-from wardround.measuring.engine.slices import Members, Slicing, slicings
-from wardround.measuring.measures.derived import Joining, Piece
+from wardround.measuring.engine.measurement import MeasureInputs, measure_candidates, measures_for_marks
+from wardround.measuring.engine.slices import SliceMembers, Slicing, slicings
+from wardround.measuring.engine.tables import table_schema
+from wardround.measuring.measures.derived import DerivedInputs, SliceEstimate
 
 PEOPLE = ("age_band", "sex", "modality", "tag")
-GAPS: dict[str, Any] = {
-    "key": pl.String,
-    "candidate": pl.String,
-    "groups": pl.Int64,
-    "worst": pl.String,
-    "worst_value": pl.Float64,
-    "worst_low": pl.Float64,
-    "worst_high": pl.Float64,
-    "best": pl.String,
-    "best_value": pl.Float64,
-    "gap": pl.Float64,
-    "gap_low": pl.Float64,
-    "gap_high": pl.Float64,
-    "noise": pl.Float64,  # the gap that chance alone gives between groups that are alike
-    "clusters": pl.Int64,
-}
+GAPS = table_schema(  # noise: the gap that chance alone gives between groups that are alike
+    *("key", "candidate", "groups", "worst", "worst_value", "worst_low", "worst_high", "best", "best_value"),
+    *("gap", "gap_low", "gap_high", "noise", "clusters"),
+)
 
 
 def subgroup_gaps(
@@ -42,59 +29,51 @@ def subgroup_gaps(
     """Worst group, best group and the gap between them, by key and candidate.
 
     A gap between the largest and the smallest of several figures is never below zero and grows with noise:
-    `noise` is its mean in resamples of groups moved to the same figure. Groups of fewer than 8 clusters are
-    left out. Each tag is held against the cases without it.
+    `noise` is its mean in resamples of groups moved to the same value. Groups of fewer than 8 clusters are
+    left out. Each tag is compared with the cases without it.
     """
-    return _gaps(marks, study, keys, measure)
-
-
-def prompt_sensitivity(marks: pl.DataFrame | pl.LazyFrame, study: Study, measure: str = "accuracy") -> pl.DataFrame:
-    """The same over the prompts that a study asked by: how far a figure depends on the wording."""
-    return _gaps(marks, study, ("prompt",), measure)
-
-
-def _gaps(marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str], name: str) -> pl.DataFrame:
     if is_empty(marks):
         return pl.DataFrame(schema=GAPS)
-    numbers = coded(marks, study)
-    defined = [m for m in defined_for(numbers, study) if m.name == name and not m.beside]
-    chosen = _chosen(numbers, study, keys)
+    encoded = encode_marks(marks, study)
+    measures = [m for m in measures_for_marks(encoded, study) if m.name == measure and not m.is_companion]
+    chosen = _chosen_slicings(encoded, study, keys)
     if not chosen:
         return pl.DataFrame(schema=GAPS)
-    wanted = {number: {(m.name, m.version) for m in defined} for number in range(len(chosen))}
-    joining = Joining(chosen, wanted, study.seed)
-    lines = measured(Sitting(numbers, study, defined, joining)).table(defined, chosen, numbers.candidates)
-    ends = {
-        (version or "", candidate, slice): (low, high)
-        for version, candidate, slice, low, high in lines.select(
-            "version", "candidate", "slice", "low", "high"
-        ).iter_rows()
-    }
+    wanted = {number: {(m.name, m.version) for m in measures} for number in range(len(chosen))}
+    derived = DerivedInputs(chosen, wanted, study.seed)
+    inputs = MeasureInputs(encoded, study, measures, derived)
+    lines = measure_candidates(inputs).table(measures, chosen, encoded.candidates)
+    columns = lines.select("version", "candidate", "slice", "low", "high")
+    intervals = {(version or "", *place): (low, high) for version, *place, low, high in columns.iter_rows()}
     rows = []
-    for (_, version), pieces in joining.pieces.items():
+    for (_, version), by_slot in derived.estimates.items():
         for number, slicing in enumerate(chosen):
-            for whom, candidate in enumerate(numbers.candidates):
-                found = {
-                    at: pieces[number, at, whom] for at in range(len(slicing.slices)) if (number, at, whom) in pieces
-                }
-                found = {at: piece for at, piece in found.items() if len(piece.clusters) >= FEWEST}
-                if len(found) > 1:
-                    told = _gap(found, slicing)
-                    low, high = ends[version, candidate, told["worst"]]
+            for candidate_index, candidate in enumerate(encoded.candidates):
+                slots = {group: (number, group, candidate_index) for group in range(len(slicing.slices))}
+                groups = {group: by_slot[slot] for group, slot in slots.items() if slot in by_slot}
+                groups = {group: estimate for group, estimate in groups.items() if len(estimate.clusters) >= FEWEST}
+                if len(groups) > 1:
+                    gap = _gap(groups, slicing)
+                    low, high = intervals[version, candidate, gap["worst"]]
                     rows.append(
-                        {"key": slicing.keys[0], "candidate": candidate, **told, "worst_low": low, "worst_high": high}
+                        {"key": slicing.keys[0], "candidate": candidate, **gap, "worst_low": low, "worst_high": high}
                     )
     return pl.DataFrame(rows, schema=GAPS)
 
 
-def _gap(found: dict[int, Piece], slicing: Slicing) -> dict[str, Any]:
-    values = {at: piece.value for at, piece in found.items()}
-    worst, best = min(values, key=lambda at: values[at]), max(values, key=lambda at: values[at])
-    drawn = np.array([piece.drawn for piece in found.values()], np.float64)
+def prompt_sensitivity(marks: pl.DataFrame | pl.LazyFrame, study: Study, measure: str = "accuracy") -> pl.DataFrame:
+    """The same over the prompts of a study: how far a measure depends on the wording."""
+    return subgroup_gaps(marks, study, ("prompt",), measure)
+
+
+def _gap(groups: dict[int, SliceEstimate], slicing: Slicing) -> dict[str, Any]:
+    values = {group: estimate.value for group, estimate in groups.items()}
+    worst, best = min(values, key=lambda group: values[group]), max(values, key=lambda group: values[group])
+    drawn = np.array([estimate.drawn for estimate in groups.values()], np.float64)
     low, high = percentile_interval(drawn.max(axis=0) - drawn.min(axis=0))
     alike = drawn - np.array(list(values.values()))[:, None]
     return {
-        "groups": len(found),
+        "groups": len(groups),
         "worst": slicing.slices[worst],
         "worst_value": values[worst],
         "best": slicing.slices[best],
@@ -103,25 +82,25 @@ def _gap(found: dict[int, Piece], slicing: Slicing) -> dict[str, Any]:
         "gap_low": low,
         "gap_high": high,
         "noise": float(np.nanmean(alike.max(axis=0) - alike.min(axis=0))),
-        "clusters": len(np.unique(np.concatenate([piece.clusters for piece in found.values()]))),
+        "clusters": len(np.unique(np.concatenate([estimate.clusters for estimate in groups.values()]))),
     }
 
 
-def _chosen(numbers: Coded, study: Study, keys: Sequence[str]) -> list[Slicing]:
-    every = {slicing.keys: slicing for slicing in slicings(numbers, study) if not slicing.only}
-    found = [every[(key,)] for key in keys if key != "tag" and (key,) in every]
-    return found + (_tags(numbers) if "tag" in keys else [])
+def _chosen_slicings(encoded: EncodedMarks, study: Study, keys: Sequence[str]) -> list[Slicing]:
+    by_keys = {slicing.keys: slicing for slicing in slicings(encoded, study) if not slicing.only_measures}
+    chosen = [by_keys[(key,)] for key in keys if key != "tag" and (key,) in by_keys]
+    return chosen + (_tags(encoded) if "tag" in keys else [])
 
 
-def _tags(numbers: Coded) -> list[Slicing]:
-    """With and without each tag."""
-    tags = numbers.subjects["tag"]
-    found = []
+def _tags(encoded: EncodedMarks) -> list[Slicing]:
+    """Cases with and without each tag."""
+    tags = encoded.subjects["tag"]
+    chosen = []
     for tag in sorted(tags.explode().drop_nulls().unique()):
         inside = tags.list.contains(tag).fill_null(False)
         if inside.all():
             continue
-        frame = numbers.subjects.select("subject", slice=pl.when(inside).then(0).otherwise(1).cast(pl.UInt32))
+        frame = encoded.subjects.select("subject", slice=pl.when(inside).then(0).otherwise(1).cast(pl.UInt32))
         slices = [canonical_json({"tag": tag}), canonical_json({"tag": f"not {tag}"})]
-        found.append(Slicing(("tag",), slices, (Members("subject", frame, 2),)))
-    return found
+        chosen.append(Slicing(("tag",), slices, (SliceMembers("subject", frame, 2),)))
+    return chosen

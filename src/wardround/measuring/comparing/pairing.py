@@ -1,51 +1,53 @@
-"""Pairing: what two sides of a comparison share, which is all that may be compared."""
+"""Pairing: the questions and trials that two sides of a comparison share; nothing else is compared."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from wardround.measuring.engine.encode import ITEM, Coded
+from wardround.measuring.comparing.signflip import FLIPS, sign_flip
+from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
+from wardround.measuring.engine.encode import ITEM, EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.items import items
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW
+from wardround.measuring.engine.items import build_items
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.sums import Whole
+from wardround.measuring.engine.sums import Integers
 
 SLOT = ("subject", "matched")
-Own = tuple[pl.DataFrame, pl.DataFrame]  # marks and items of one candidate
 
 
-@dataclass(frozen=True)
-class Side:
-    """One side: some marks of one candidate, and their items, each with the condition that it is `matched` by."""
+class ComparisonSide(NamedTuple):
+    """Marks of one candidate and their items; in both, `matched` is the condition that they are paired by."""
 
     marks: pl.DataFrame
     items: pl.DataFrame
 
 
-@dataclass(frozen=True)
-class Paired:
-    """Sums over what both sides have, per cluster: those of a, then those of b; of several groups one after another.
+SidesByCandidate = dict[str, ComparisonSide]
 
-    Of several groups the unweighted mean of their differences is meant.
+
+@dataclass(frozen=True)
+class PairedSums:
+    """Sums over what both sides have, per cluster: those of a, then those of b; groups one after another.
+
+    With several groups the difference is the unweighted mean over groups.
     """
 
-    cluster: Whole
+    cluster: Integers
     sums: Floats
     n: int
 
     def differences(self, measure: Measure) -> Floats:
-        """Per cluster the difference of its means, weighted by its size, so that the differences add up.
+        """Per cluster the difference of its means times its size; the sign-flip test flips these.
 
-        The signs of these are flipped. Their sum over the clusters' sizes is the difference of the means. A group
-        weighs as much as any other, whatever its size.
+        Their sum divided by the clusters' sizes is the difference of the means. Groups are equally weighted.
         """
-        many = len(measure.sums)
-        groups = np.split(self.sums, self.sums.shape[1] // (2 * many), axis=1)
-        sizes = [(group[:, 1] + group[:, many + 1]) / 2 for group in groups]
+        count = len(measure.sums)
+        groups = np.split(self.sums, self.sums.shape[1] // (2 * count), axis=1)
+        sizes = [(group[:, 1] + group[:, count + 1]) / 2 for group in groups]
         whole = sum(float(size.sum()) for size in sizes) / len(groups)
         weighted = (
             np.nan_to_num(difference(measure, group)) * size * (whole / size.sum())
@@ -55,77 +57,111 @@ class Paired:
 
 
 def difference(measure: Measure, sums: Floats) -> Floats:
-    """The measure of a minus that of b, in every row of sums; of several groups the mean over them."""
-    many = len(measure.sums)
-    found = [
-        measure.value(*group[:, :many].T) - measure.value(*group[:, many:].T)
-        for group in np.split(sums, sums.shape[1] // (2 * many), axis=1)
+    """The measure of a minus that of b, in every row of sums; with several groups their mean."""
+    count = len(measure.sums)
+    differences = [
+        measure.formula(*group[:, :count].T) - measure.formula(*group[:, count:].T)
+        for group in np.split(sums, sums.shape[1] // (2 * count), axis=1)
     ]
-    return found[0] if len(found) == 1 else np.mean(found, axis=0)
+    return differences[0] if len(differences) == 1 else np.mean(differences, axis=0)
 
 
-def items_by_candidate(numbers: Coded, measures: list[Measure], trials: int) -> dict[str, Own]:
-    """Marks and items by candidate; of the items only what is to be compared."""
-    names = sorted({name for m in measures for name in (*m.sums, m.n, m.needed)} | {"shared"})
-    found = {}
-    for number, name in enumerate(numbers.candidates):
-        own = numbers.of(number, number)
-        found[name] = (own, items(own, trials, numbers).frame(names).select(*ITEM, *numbers.strata, "whole", *names))
-    return found
+def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: int, seed: int) -> list[dict[str, Any]]:
+    """The differences of one family, resampled and tested together: value, interval, p and adjusted p of each."""
+    if not known:
+        return []
+    matrix = np.zeros((clusters, len(known)))  # a cluster that a comparison lacks adds nothing to it
+    for place, paired in enumerate(known):
+        matrix[paired.cluster, place] = paired.differences(measure)
+    tested = sign_flip(matrix, seed)
+    rows: list[dict[str, Any]] = [{}] * len(known)
+    blocks = [SumBlock(paired.cluster, paired.sums.T) for paired in known]
+    for place, drawn in resampled_sums(blocks, clusters, seed):
+        paired, flips = known[place], "all flips" if tested.exact[place] else f"{FLIPS} flips"
+        enough = len(paired.cluster) >= FEWEST
+        low, high = percentile_interval(difference(measure, drawn.all_rows().T)) if enough else (None, None)
+        rows[place] = {
+            "value": float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
+            "low": low,
+            "high": high,
+            "p": float(tested.p[place]),
+            "p_adjusted": float(tested.p_adjusted[place]),
+            "n": paired.n,
+            "clusters": len(paired.cluster),
+            "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
+        }
+    return rows
 
 
-def applies(measure: Measure, by_candidate: dict[str, Own]) -> bool:
-    """Whether any candidate was asked anything that the measure is about."""
-    return any((each[measure.needed] > 0).any() for _, each in by_candidate.values())
+def items_by_candidate(encoded: EncodedMarks, measures: list[Measure], trials: int) -> SidesByCandidate:
+    """Every candidate's marks and items, not matched yet; items with the sums of these measures only."""
+    names = sorted({name for m in measures for name in (*m.sums, m.n, m.required_sum)} | {"shared"})
+    by_candidate = {}
+    for number, name in enumerate(encoded.candidates):
+        marks = encoded.marks_of(number)
+        items = build_items(marks, trials, encoded).frame(names)
+        by_candidate[name] = ComparisonSide(marks, items.select(*ITEM, *encoded.strata, "whole", *names))
+    return by_candidate
 
 
-def side(marks: pl.DataFrame, each: pl.DataFrame, matched_by: Mapping[int, int]) -> Side:
-    """The marks and items of one candidate under some conditions, matched by what those have in common."""
+def applies(measure: Measure, by_candidate: SidesByCandidate) -> bool:
+    """Whether any candidate has an item that the measure is about."""
+    return any((items[measure.required_sum] > 0).any() for _, items in by_candidate.values())
+
+
+def side_of(own: ComparisonSide, matched_by: Mapping[int, int]) -> ComparisonSide:
+    """The marks and items of one candidate under some conditions; `matched_by`: the number each is paired by."""
     conditions = pl.DataFrame(
         {"condition": matched_by.keys(), "matched": matched_by.values()},
         schema={"condition": pl.UInt32, "matched": pl.UInt32},
     )
-    return Side(*(table.join(conditions, on="condition", how="inner") for table in (marks, each)))
+    return ComparisonSide(*(table.join(conditions, on="condition", how="inner") for table in own))
 
 
-def pair(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> Paired:
-    """What both sides have, by cluster."""
-    both, sums = paired_items(a, b, measure, trials, numbers), [*measure.sums, *(f"{name}_b" for name in measure.sums)]
-    added = both.group_by("cluster").agg(pl.col(sums).sum()).sort("cluster")
-    return Paired(
-        added["cluster"].cast(pl.Int64).to_numpy(),
-        np.ascontiguousarray(added.select(sums).to_numpy().astype(np.float64)),
+def pair_sides(
+    a: ComparisonSide, b: ComparisonSide, measure: Measure, trials: int, encoded: EncodedMarks
+) -> PairedSums:
+    """The sums over what both sides have, by cluster."""
+    both, sums = paired_items(a, b, measure, trials, encoded), [*measure.sums, *(f"{name}_b" for name in measure.sums)]
+    totals = both.group_by("cluster").agg(pl.col(sums).sum()).sort("cluster")
+    return PairedSums(
+        totals["cluster"].cast(pl.Int64).to_numpy(),
+        np.ascontiguousarray(totals.select(sums).to_numpy().astype(np.float64)),
         int(min(both[measure.n].sum(), both[f"{measure.n}_b"].sum())),
     )
 
 
-def paired_items(a: Side, b: Side, measure: Measure, trials: int, numbers: Coded) -> pl.DataFrame:
+def paired_items(
+    a: ComparisonSide, b: ComparisonSide, measure: Measure, trials: int, encoded: EncodedMarks
+) -> pl.DataFrame:
     """The same questions, under the same other conditions, in the same trials: SLOT, cluster, and sums of both.
 
-    A side whose option probabilities are known stands for all trials. Where a trial is missing on one side,
-    it is left out on the other.
+    A side with known option probabilities represents all trials. A trial that is missing on one side is left out
+    on the other.
     """
-    met = a.items.join(b.items, on=SLOT, how="inner", suffix="_b")
-    level = (pl.col("whole") & pl.col("whole_b")) | (pl.col("shared") > 0) | (pl.col("shared_b") > 0)
+    both = a.items.join(b.items, on=SLOT, how="inner", suffix="_b")
+    has_same_trials = (pl.col("whole") & pl.col("whole_b")) | (pl.col("shared") > 0) | (pl.col("shared_b") > 0)
     columns = list(
         dict.fromkeys([*SLOT, "cluster", *(f"{n}{b}" for b in ("", "_b") for n in (*measure.sums, measure.n))])
     )
-    shared = [met.filter(level).select(columns)]
-    uneven = met.filter(~level).select(SLOT)
+    shared = [both.filter(has_same_trials).select(columns)]
+    uneven = both.filter(~has_same_trials).select(SLOT)
     if len(uneven):
-        shared.append(_level(a, b, uneven, trials, numbers, columns).select(columns))
-    of = measure.sums[1]
-    return pl.concat(shared).filter((pl.col(of) > 0) & (pl.col(f"{of}_b") > 0))
+        shared.append(_items_of_shared_trials(a, b, uneven, trials, encoded, columns).select(columns))
+    whole = measure.sums[1]
+    return pl.concat(shared).filter((pl.col(whole) > 0) & (pl.col(f"{whole}_b") > 0))
 
 
-def _level(a: Side, b: Side, uneven: pl.DataFrame, trials: int, numbers: Coded, columns: list[str]) -> pl.DataFrame:
+def _items_of_shared_trials(
+    a: ComparisonSide, b: ComparisonSide, uneven: pl.DataFrame, trials: int, encoded: EncodedMarks, columns: list[str]
+) -> pl.DataFrame:
     """Items over the trials that both sides have."""
-    first, second = (each.marks.join(uneven, on=SLOT, how="semi") for each in (a, b))
+    first, second = (side.marks.join(uneven, on=SLOT, how="semi") for side in (a, b))
     names = sorted({name.removesuffix("_b") for name in columns} - {"cluster", *SLOT})
-    found = []
+    tables = []
     for own, other in ((first, second), (second, first)):
-        kept = own.join(other, on=(*SLOT, "trial"), how="semi")
-        matched = kept.select("subject", "condition", "matched").unique()
-        each = items(kept.drop("matched"), trials, numbers).frame(names)
-        found.append(each.join(matched, on=("subject", "condition"), how="inner"))
-    return found[0].join(found[1], on=SLOT, how="inner", suffix="_b")
+        shared = own.join(other, on=(*SLOT, "trial"), how="semi")
+        matched = shared.select("subject", "condition", "matched").unique()
+        items = build_items(shared.drop("matched"), trials, encoded).frame(names)
+        tables.append(items.join(matched, on=("subject", "condition"), how="inner"))
+    return tables[0].join(tables[1], on=SLOT, how="inner", suffix="_b")

@@ -1,6 +1,4 @@
-"""How many cases are needed to see a difference between two candidates."""
-
-from __future__ import annotations
+"""Sample size: the number of cases needed to detect a difference between two candidates."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,27 +11,26 @@ from scipy.special import ndtr, ndtri
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.measuring.comparing.families import is_paired
-from wardround.measuring.comparing.pairing import pair, side
-from wardround.measuring.engine.encode import coded
-from wardround.measuring.engine.items import items
-from wardround.measuring.engine.measurement import defined_for
+from wardround.measuring.comparing.pairing import items_by_candidate, pair_sides, side_of
+from wardround.measuring.engine.encode import encode_marks
+from wardround.measuring.engine.measurement import measures_for_marks
 
 POWER, ALPHA = 0.8, 0.05
-FEWEST = 8  # clusters without which no spread is told
+FEWEST = 8  # clusters
 
 
 @dataclass(frozen=True)
-class Needed:
-    """So many cases (clusters) show a difference d with the given power; `spread` is that of differences per case."""
+class SampleSize:
+    """The cases (clusters) that detect a difference with the target power; `spread`: the SD of differences per case."""
 
     cases: int
     difference: float
     spread: float
     power: float
-    pairs: int = 0  # pairs of candidates from which the spread was taken
+    pairs: int = 0  # pairs of candidates that the spread comes from
 
-    def power_of(self, cases: int) -> float:
-        """The chance to see the difference with so many cases."""
+    def power_with(self, cases: int) -> float:
+        """The probability of detecting the difference with this number of cases."""
         return float(ndtr(self.difference * sqrt(cases) / self.spread + ndtri(ALPHA / 2)))
 
 
@@ -44,11 +41,11 @@ def power_from_guesses(
     questions: int = 1,
     within: float = 0.0,
     power: float = POWER,
-) -> Needed:
+) -> SampleSize:
     """Two candidates with accuracies `accuracy` +- difference / 2, asked the same questions once.
 
-    Their answers to a question correlate by `correlation`; a case has so many questions, whose paired
-    differences correlate by `within`. Normal: n = ((z_(1-alpha/2) + z_power) s / d)^2.
+    Their answers to a question correlate by `correlation`; the paired differences of the `questions` of a
+    case correlate by `within`. Normal: n = ((z_(1-alpha/2) + z_power) s / d)^2.
     """
     low, high = accuracy - difference / 2, accuracy + difference / 2
     if not (0 < difference < 1 and low > 0 and high < 1):
@@ -62,26 +59,23 @@ def power_from_guesses(
 
 def power_from_marks(
     marks: pl.DataFrame, study: Study, difference: float, measure: str = "accuracy", power: float = POWER
-) -> Needed:
-    """The same from a run: its spread of paired differences per cluster, root mean square over pairs of candidates."""
+) -> SampleSize:
+    """The same, with the spread per cluster of a run's paired differences: root mean square over candidate pairs."""
     if not 0 < difference < 1:
         raise WardroundError(f"a difference of {difference:g} is not between 0 and 1")
-    numbers = coded(marks, study)
-    defined = next((m for m in defined_for(numbers, study) if m.name == measure and is_paired(m)), None)
-    if defined is None:
-        raise WardroundError(f"no two candidates can be compared by {measure!r}")
-    every = {number: number for number in range(len(numbers.conditions))}
-    names = sorted({*defined.sums, defined.n, "shared"})
-    sides = []
-    for number in range(len(numbers.candidates)):
-        own = numbers.of(number, number)
-        sides.append(side(own, items(own, study.trials, numbers).frame(names), every))
+    encoded = encode_marks(marks, study)
+    chosen = next((m for m in measures_for_marks(encoded, study) if m.name == measure and is_paired(m)), None)
+    if chosen is None:
+        raise WardroundError(f"candidates cannot be compared by {measure!r}")
+    conditions = {number: number for number in range(len(encoded.conditions))}
+    by_candidate = items_by_candidate(encoded, [chosen], study.trials)
+    sides = [side_of(own, conditions) for own in by_candidate.values()]
     variances = []
     for a, b in combinations(sides, 2):
-        paired = pair(a, b, defined, study.trials, numbers)
+        paired = pair_sides(a, b, chosen, study.trials, encoded)
         if len(paired.cluster) < FEWEST:
             continue
-        differences, size = paired.differences(defined), (paired.sums[:, 1] + paired.sums[:, 3]) / 2
+        differences, size = paired.differences(chosen), (paired.sums[:, 1] + paired.sums[:, 3]) / 2
         mean = differences.sum() / size.sum()
         residual = (differences - mean * size) / size.mean()
         variances.append(float((residual**2).sum() / (len(residual) - 1)))
@@ -90,8 +84,8 @@ def power_from_marks(
     return _needed(difference, float(np.sqrt(np.mean(variances))), power, len(variances))
 
 
-def _needed(difference: float, spread: float, power: float, pairs: int = 0) -> Needed:
+def _needed(difference: float, spread: float, power: float, pairs: int = 0) -> SampleSize:
     if not 0 < power < 1:
         raise WardroundError(f"a power of {power:g} is not between 0 and 1")
     reach = ndtri(power) - ndtri(ALPHA / 2)
-    return Needed(ceil((reach * spread / difference) ** 2), difference, spread, power, pairs)
+    return SampleSize(ceil((reach * spread / difference) ** 2), difference, spread, power, pairs)

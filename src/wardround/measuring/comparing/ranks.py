@@ -1,31 +1,24 @@
-"""Rank intervals: how far a candidate's place in a table is settled."""
-
-from __future__ import annotations
+"""Rank intervals: the ranks of a candidate that the comparisons leave open."""
 
 from typing import Any
 
 import polars as pl
 
 from wardround.measuring.comparing.families import PEOPLE
+from wardround.measuring.engine.tables import table_schema
 
 ALPHA = 0.05
-RANKS: dict[str, Any] = {
-    "family": pl.String,
-    "measure": pl.String,
-    "candidate": pl.String,
-    "first": pl.Int64,
-    "last": pl.Int64,
-}
+RANKS = table_schema("family", "measure", "candidate", "first", "last")
 
 
 def rank_intervals(comparisons: pl.DataFrame) -> pl.DataFrame:
     """For each family of all pairs: 1 + the number significantly better, to the number not significantly worse.
 
-    Significant is adjusted for the family (step-down max-T). A family against one reference ranks nobody,
-    nor does that of models and people.
+    Significance is adjusted for the family (step-down max-T). Families against one reference, and those of models
+    and people, give no ranks.
     """
-    of_people = pl.col("family").str.starts_with(PEOPLE).fill_null(False)
-    between = comparisons.filter(pl.col("slice") == "{}", ~of_people)
+    is_people = pl.col("family").str.starts_with(PEOPLE).fill_null(False)
+    between = comparisons.filter(pl.col("slice") == "{}", ~is_people)
     rows: list[dict[str, Any]] = []
     for (family, measure), pairs in between.group_by("family", "measure", maintain_order=True):
         names = list(dict.fromkeys(name for pair in pairs.select("a", "b").rows() for name in pair))

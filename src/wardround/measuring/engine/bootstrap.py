@@ -1,11 +1,9 @@
 """Percentile bootstrap over clusters: weights by counting, and one matrix product over cluster sums.
 
-Every figure of a study is taken over the same 2,000 resamples of all its clusters. Cluster sums are multiples of
+Every figure of a study uses the same 2,000 resamples of all its clusters. Cluster sums are multiples of
 2**-30 (see exact.py), and so is every partial sum of the product: it comes out the same however the linear
 algebra library orders or splits it.
 """
-
-from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,56 +15,56 @@ from numpy.typing import NDArray
 
 from wardround.core.random import stream
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.sums import Whole
+from wardround.measuring.engine.sums import Integers
 
 RESAMPLES = 2_000
 LEVEL = 0.95
-BLOCK = 4_000_000  # weights multiplied at once: 32 MB
-KEPT = 40_000_000  # weights that are kept for the next time
+MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
+MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
 Counts = NDArray[np.int16 | np.float64]
 
 
-class Part(NamedTuple):
-    """Sums of some clusters, to be added up in every resample."""
+class SumBlock(NamedTuple):
+    """The sums of some clusters, which every resample adds up."""
 
-    cluster: Whole  # which clusters, by number
+    cluster: Integers  # the clusters, by number
     sums: Floats  # sums x clusters
 
 
-class Drawn(NamedTuple):
-    """The sums of one part in every resample, among those of other parts."""
+class ResampledSums(NamedTuple):
+    """The sums of one block in every resample, stored among those of other blocks."""
 
     totals: Floats  # sums x resamples
-    place: Whole | None = None  # where the sums of the part are; None: it is the only part
+    place: Integers | None = None  # the rows of the block's sums; None: it is the only block
 
-    def of(self, sums: Whole) -> Floats:
-        """Some of them, by rising number (x resamples); not copied if they stand together."""
+    def rows(self, sums: Integers) -> Floats:
+        """Some sums, by rising number (x resamples); a view if they are adjacent."""
         if self.place is not None:
             return self.totals[self.place[sums]]
         first, last = int(sums[0]), int(sums[-1])
         return self.totals[first : last + 1] if last - first == len(sums) - 1 else self.totals[sums]
 
-    def all(self) -> Floats:
+    def all_rows(self) -> Floats:
         return self.totals if self.place is None else self.totals[self.place]
 
 
 def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts]:
     """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
 
-    A block may be overwritten by the next. It is as large as can be multiplied at once if so many clusters are used.
+    A block may be overwritten by the next. `used` is the number of clusters that are multiplied; it sets the height.
     """
-    if clusters * RESAMPLES > KEPT:
-        yield from _drawn_weights(clusters, seed, BLOCK)
+    if clusters * RESAMPLES > MAX_CACHED_WEIGHTS:
+        yield from _drawn_weights(clusters, seed, MAX_BLOCK_WEIGHTS)
         return
-    weights, height = _all_weights(clusters, seed), max(1, BLOCK // (used or clusters))
+    weights, height = _all_weights(clusters, seed), max(1, MAX_BLOCK_WEIGHTS // (used or clusters))
     yield from (weights[:, first : first + height] for first in range(0, RESAMPLES, height))
 
 
 @lru_cache(maxsize=1)
 def _all_weights(clusters: int, seed: int) -> Counts:
-    """In 80 MB at most: as they are multiplied if that is enough, else packed."""
+    """At most 80 MB: as floats if they fit, else packed."""
     (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES)
-    return weights.astype(np.float64) if weights.size <= KEPT // 4 else weights
+    return weights.astype(np.float64) if weights.size <= MAX_CACHED_WEIGHTS // 4 else weights
 
 
 def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
@@ -74,60 +72,62 @@ def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
     height = min(RESAMPLES, max(1, block // clusters))
     drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), np.int16)
     for first in range(0, RESAMPLES, height):
-        many = min(height, RESAMPLES - first)
-        for resample in drawn[:many]:  # one draw per resample, so that the block's height changes nothing
+        count = min(height, RESAMPLES - first)
+        for resample in drawn[:count]:  # one draw per resample, so that the block's height changes nothing
             resample[:] = np.bincount(random.integers(0, clusters, size=clusters, dtype=np.int32), minlength=clusters)
-        weights[:, :many] = drawn[:many].T
-        yield weights[:, :many]
+        weights[:, :count] = drawn[:count].T
+        yield weights[:, :count]
 
 
-def resampled_sums(parts: Sequence[Part], clusters: int, seed: int) -> Iterator[tuple[int, Drawn]]:
-    """The sums of each part (told by its number) in every resample."""
-    alike: dict[bytes, list[int]] = defaultdict(list)
-    for number, part in enumerate(parts):
-        alike[part.cluster.tobytes()].append(number)
-    groups = list(alike.values())
-    # where the weights are kept, what was multiplied is still at hand when it is used
-    for batch in [[group] for group in groups] if clusters * RESAMPLES <= KEPT else [groups] if groups else []:
-        yield from _multiplied(batch, parts, clusters, seed)
+def resampled_sums(blocks: Sequence[SumBlock], clusters: int, seed: int) -> Iterator[tuple[int, ResampledSums]]:
+    """The number of each block, and its sums in every resample."""
+    by_clusters: dict[bytes, list[int]] = defaultdict(list)
+    for number, block in enumerate(blocks):
+        by_clusters[block.cluster.tobytes()].append(number)
+    groups = list(by_clusters.values())
+    # with cached weights each group is used while its product is still in the processor's cache
+    for batch in (
+        [[group] for group in groups] if clusters * RESAMPLES <= MAX_CACHED_WEIGHTS else [groups] if groups else []
+    ):
+        yield from _multiply(batch, blocks, clusters, seed)
 
 
-def _multiplied(
-    groups: list[list[int]], parts: Sequence[Part], clusters: int, seed: int
-) -> Iterator[tuple[int, Drawn]]:
-    """Groups of parts that have the same clusters."""
-    together = [_together([parts[number] for number in group]) for group in groups]
-    totals = [np.empty((len(rows), RESAMPLES)) for _, rows, _ in together]
-    done = 0
-    for weights in resample_weights(clusters, seed, max(len(cluster) for cluster, _, _ in together)):
-        now = slice(done, done + weights.shape[1])
-        for (cluster, rows, _), total in zip(together, totals, strict=True):
+def _multiply(
+    groups: list[list[int]], blocks: Sequence[SumBlock], clusters: int, seed: int
+) -> Iterator[tuple[int, ResampledSums]]:
+    """Each group holds the numbers of blocks that have the same clusters."""
+    stacks = [_stack([blocks[number] for number in group]) for group in groups]
+    totals = [np.empty((len(rows), RESAMPLES)) for _, rows, _ in stacks]
+    start = 0
+    for weights in resample_weights(clusters, seed, max(len(cluster) for cluster, _, _ in stacks)):
+        span = slice(start, start + weights.shape[1])
+        for (cluster, rows, _), total in zip(stacks, totals, strict=True):
             drawn = weights if len(cluster) == clusters else weights[cluster]
-            np.matmul(rows, drawn.astype(np.float64, copy=False), out=total[:, now])
-        done = now.stop
-    for group, (_, _, places), total in zip(groups, together, totals, strict=True):
-        yield from ((number, Drawn(total, place)) for number, place in zip(group, places, strict=True))
+            np.matmul(rows, drawn.astype(np.float64, copy=False), out=total[:, span])
+        start = span.stop
+    for group, (_, _, places), total in zip(groups, stacks, totals, strict=True):
+        yield from ((number, ResampledSums(total, place)) for number, place in zip(group, places, strict=True))
 
 
-def _together(parts: list[Part]) -> tuple[Whole, Floats, list[Whole | None]]:
-    """Parts of the same clusters as rows to multiply, and for each part which row its sums are.
+def _stack(blocks: list[SumBlock]) -> tuple[Integers, Floats, list[Integers | None]]:
+    """Blocks of the same clusters as rows to multiply, and for each block the rows of its sums.
 
-    Candidates were asked the same, so that many denominators are equal: each is multiplied once.
+    Candidates answered the same questions, so many denominators are equal: each is multiplied once.
     """
-    if len(parts) == 1:
-        return parts[0].cluster, parts[0].sums, [None]
-    seen: dict[bytes, int] = {}
+    if len(blocks) == 1:
+        return blocks[0].cluster, blocks[0].sums, [None]
+    number_by_row: dict[bytes, int] = {}
     rows: list[Floats] = []
-    places: list[Whole | None] = []
-    for part in parts:
+    places: list[Integers | None] = []
+    for block in blocks:
         place = []
-        for row in part.sums:
-            number = seen.setdefault(row.tobytes(), len(rows))
+        for row in block.sums:
+            number = number_by_row.setdefault(row.tobytes(), len(rows))
             if number == len(rows):
                 rows.append(row)
             place.append(number)
         places.append(np.array(place, np.int64))
-    return parts[0].cluster, np.array(rows).reshape(len(rows), len(parts[0].cluster)), places
+    return blocks[0].cluster, np.array(rows).reshape(len(rows), len(blocks[0].cluster)), places
 
 
 def percentile_intervals(values: Floats) -> tuple[Floats, Floats]:
@@ -145,8 +145,8 @@ def _middle(ordered: Floats) -> tuple[Floats, Floats]:
     lower = place.astype(np.int64)
     upper = np.minimum(lower + 1, ordered.shape[1] - 1)
     a, b = ordered[:, lower].astype(np.float64), ordered[:, upper]
-    found = a + (b - a) * (place - lower)
-    return found[:, 0], found[:, 1]
+    ends = a + (b - a) * (place - lower)
+    return ends[:, 0], ends[:, 1]
 
 
 def percentile_interval(values: Floats) -> tuple[float, float]:

@@ -1,10 +1,9 @@
 """Marks with their texts replaced by whole numbers, so that every sum is taken over integers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +12,27 @@ from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
-from wardround.measuring.engine.columns import OPTIONAL
+from wardround.measuring.measures.record import MeasureRecord, mark_sums, plugin_records
 
+OPTIONAL: dict[str, Any] = {  # columns of marks; without its column a measure does not apply
+    "gold": pl.Int16(),  # index of the right option
+    "k": pl.Int16(),  # number of options
+    "shares": pl.List(pl.Float64),  # probability of each option, from log-probabilities
+    "judge": pl.String(),  # name of the judge of an open answer
+    "parser": pl.String(),  # name of the parser that read the answer
+    "grounded": pl.Boolean(),  # the first diagnosis is supported by the documents that were supplied
+    "covered": pl.Boolean(),  # the documents that were supplied contain the true diagnosis
+    "relevant": pl.Int32(),  # number of relevant documents
+    "relevant_ranks": pl.List(pl.Int32),  # ranks, from 1, at which relevant documents were retrieved
+    "labels": pl.List(pl.Boolean),  # a reader's verdict on each diagnosis that `hits` judges
+    "logprob": pl.Float64(),  # sum of the reference text's log-probabilities (natural)
+    "tokens": pl.Int32(),  # tokens of the reference text
+    "bytes": pl.Int32(),  # UTF-8 bytes of the reference text
+    "rouge_l": pl.Float64(),  # ROUGE-L F1 of the generated rationale against the reference
+    "eds": pl.Float64(),  # 1 - Levenshtein / longer length, of the same two texts
+    "place": pl.Int16(),  # position of the chosen option as shown; without it only unshuffled answers count
+    "gold_place": pl.Int16(),  # position of the right option as shown
+}
 REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "option", "outcome", "confidence", "hits")
 ITEM = ("candidate", "cluster", "subject", "condition")
 OUTCOMES = ("right", "wrong", "unparsed", "unscored")
@@ -22,44 +40,47 @@ STRATUM = tuple(STRATA_SCHEMA)
 
 
 @dataclass(frozen=True)
-class Coded:
-    """Marks as numbers, and the texts that the numbers stand for (each list in the order of its numbers)."""
+class EncodedMarks:
+    """Marks with texts as numbers; a number is the index of its text in the list of that kind."""
 
     source: pl.LazyFrame
-    rows: int
+    mark_count: int
     candidates: list[str]
     clusters: list[str]
     conditions: list[dict[str, str]]
     subjects: pl.DataFrame  # one row per question of a case (`subject` is its number), with its slice values
     strata: dict[str, list[str]]  # values of type, severity and category
-    extras: tuple[str, ...]  # the optional columns that hold anything
+    filled_columns: tuple[str, ...]  # the optional columns that are not empty
     parsers: str
     judges: str
+    mark_records: tuple[MeasureRecord, ...]  # of plug-ins that give a value per mark
     _texts: dict[str, list[str]]
 
     @property
-    def size(self) -> int:
+    def cluster_count(self) -> int:
         return len(self.clusters)
 
-    def of(self, first: int, last: int) -> pl.DataFrame:
-        """The marks of some candidates, from the first to the last: ITEM as numbers, trial, and what was judged."""
-        chosen = self.candidates[first : last + 1]
-        told = self.source if len(chosen) == len(self.candidates) else self.source.filter(_one_of("candidate", chosen))
-        found = told.select(
+    def marks_of(self, first: int, last: int | None = None) -> pl.DataFrame:
+        """The marks of one candidate, or of the candidates first to last: ITEM as numbers, trial, and the judgement."""
+        chosen = self.candidates[first : (first if last is None else last) + 1]
+        everyone = len(chosen) == len(self.candidates)
+        source = self.source if everyone else self.source.filter(_one_of("candidate", chosen))
+        marks = source.select(
             _number("candidate", self.candidates),
             *(_number(name, self._texts[name]) for name in ("cluster", "condition")),
             _key(self._texts).alias("subject"),
             "trial",
             "option",
             _number("outcome", OUTCOMES).cast(pl.UInt8),
-            *(name for name in ("confidence", "hits") if name in self.extras),
-            *(name for name in self.extras if name not in ("confidence", "hits", "judge", "parser")),
+            *(name for name in ("confidence", "hits") if name in self.filled_columns),
+            *(name for name in self.filled_columns if name not in ("confidence", "hits", "judge", "parser")),
             *(_number(name, values) for name, values in self.strata.items()),
+            *(_mark_value(record) for record in self.mark_records),
             open=_is_open(),
         ).collect()
         keys = self.subjects["key"].to_numpy()
-        subject = pl.Series("subject", np.searchsorted(keys, found["subject"].to_numpy()), dtype=pl.UInt32)
-        return found.with_columns(subject, verbal=self._is_verbal())
+        subject = pl.Series("subject", np.searchsorted(keys, marks["subject"].to_numpy()), dtype=pl.UInt32)
+        return marks.with_columns(subject, verbal=self.has_value("confidence", "verbal"))
 
     @property
     def has_probes(self) -> bool:
@@ -67,53 +88,69 @@ class Coded:
 
     @property
     def is_probe(self) -> pl.Expr:
-        """Whether a mark tells of a probe of leakage, not of an answer."""
-        return pl.col("condition").is_in([n for n, axes in enumerate(self.conditions) if axes["probe"] != "none"])
+        """Whether a mark is that of a leakage probe, not of an answer."""
+        return ~self.has_value("probe", "none")
 
-    def _is_verbal(self) -> pl.Expr:
-        return pl.col("condition").is_in(
-            [n for n, axes in enumerate(self.conditions) if axes["confidence"] == "verbal"]
-        )
+    def has_value(self, axis: str, value: str) -> pl.Expr:
+        """Whether the condition of a mark has this value."""
+        return pl.col("condition").is_in([n for n, axes in enumerate(self.conditions) if axes[axis] == value])
 
 
 def is_empty(marks: pl.DataFrame | pl.LazyFrame) -> bool:
-    """Whether there is no mark."""
+    """Whether there are no marks."""
     return marks.lazy().head(1).collect().is_empty()
 
 
-def coded(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Coded:
+def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMarks:
     """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
     source = _with_all_columns(marks.lazy())
     texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
-    told = [column.name for column in OPTIONAL] + ["confidence", "hits"]
-    # column by column: what is read of one need not be held while the next is
-    found = {name: sorted(source.select(_distinct(name)).collect()[name]) for name in texts}
-    there = [name for name in told if source.select(pl.col(name).count()).collect().item()]
-    named = [candidate.name for candidate in study.candidates]
-    candidates = [name for name in named if name in found["candidate"]]
-    axes = [{**DEFAULTS, **json.loads(condition)} for condition in found["condition"]]
-    return Coded(
+    # column by column, so that only one is in memory
+    values = {name: sorted(source.select(_distinct(name)).collect()[name]) for name in texts}
+    filled = [
+        name for name in (*OPTIONAL, "confidence", "hits") if source.select(pl.col(name).count()).collect().item()
+    ]
+    declared = [candidate.name for candidate in study.candidates]
+    candidates = [name for name in declared if name in values["candidate"]]
+    axes = [{**DEFAULTS, **json.loads(condition)} for condition in values["condition"]]
+    return EncodedMarks(
         source,
         source.select(pl.len()).collect().item(),
-        candidates + [name for name in found["candidate"] if name not in candidates],
-        found["cluster"],
+        candidates + [name for name in values["candidate"] if name not in candidates],
+        values["cluster"],
         axes,
-        _subjects(source, found),
-        {name: found[name] for name in STRATUM} if any(found[name] for name in STRATUM) else {},
-        tuple(there),
-        "+".join(found["parser"]),
-        "+".join(found["judge"]),
-        found,
+        _subjects(source, values),
+        {name: values[name] for name in STRATUM} if any(values[name] for name in STRATUM) else {},
+        tuple(filled),
+        "+".join(values["parser"]),
+        "+".join(values["judge"]),
+        _mark_records(source),
+        values,
     )
 
 
+def _mark_records(source: pl.LazyFrame) -> tuple[MeasureRecord, ...]:
+    """The measures of plug-ins that give a value per mark, if marks have the columns of its expression."""
+    records = tuple(record for record in plugin_records() if record.mark_value is not None)
+    present = source.collect_schema().names()
+    for record in records:
+        names = record.mark_value.meta.root_names() if record.mark_value is not None else ()
+        if missing := [name for name in names if name not in present]:
+            raise WardroundError(f"measure {record.name!r}: marks have no column {missing[0]!r}")
+    return records
+
+
+def _mark_value(record: MeasureRecord) -> pl.Expr:
+    assert record.mark_value is not None
+    return record.mark_value.cast(pl.Float64).alias(mark_sums(record.name)[0])
+
+
 def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
-    there = marks.collect_schema().names()
-    if missing := [name for name in REQUIRED if name not in there]:
+    present = marks.collect_schema().names()
+    if missing := [name for name in REQUIRED if name not in present]:
         raise WardroundError(f"marks lack the column {missing[0]!r}")
-    known = {column.name: column.dtype for column in OPTIONAL}
-    known |= SLICE_SCHEMA | STRATA_SCHEMA | CARRIED_SCHEMA
-    absent = {name: dtype for name, dtype in known.items() if name not in there}
+    known = OPTIONAL | SLICE_SCHEMA | STRATA_SCHEMA | CARRIED_SCHEMA
+    absent = {name: dtype for name, dtype in known.items() if name not in present}
     return marks.with_columns(
         *(pl.lit(None, dtype=dtype).alias(name) for name, dtype in absent.items()),
         pl.col("hits").cast(pl.List(pl.Boolean)),
@@ -122,15 +159,15 @@ def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]]) -> pl.DataFrame:
-    """Each question of each case once. The first candidate's marks mostly tell all of them."""
+    """Each question of each case once. The first candidate's marks usually contain all of them."""
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
     starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
     keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
-    found = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
-    if len(found) < len(keys):
-        others = about.filter(~pl.col("key").is_in(found["key"].implode()))
-        found = pl.concat([found, _first_of_each(others)])
-    return found.drop("candidate").sort("key").with_row_index("subject")
+    questions = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
+    if len(questions) < len(keys):
+        others = about.filter(~pl.col("key").is_in(questions["key"].implode()))
+        questions = pl.concat([questions, _first_of_each(others)])
+    return questions.drop("candidate").sort("key").with_row_index("subject")
 
 
 def _first_of_each(about: pl.LazyFrame) -> pl.DataFrame:

@@ -4,10 +4,7 @@ A float64 holds such a multiple exactly up to 2**23, and so does every partial s
 threads nor the order of rows can then change a digit of a measure.
 """
 
-from __future__ import annotations
-
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -18,8 +15,3 @@ def exact(values: Floats) -> Floats:
     """The nearest multiples of 2**-30."""
     rounded: Floats = np.rint(values / QUANTUM) * QUANTUM
     return rounded
-
-
-def exact_expr(values: pl.Expr) -> pl.Expr:
-    """The nearest multiples of 2**-30, as a polars expression."""
-    return (values / QUANTUM).round() * QUANTUM

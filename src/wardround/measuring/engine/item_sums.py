@@ -1,7 +1,5 @@
 """Marks in the order of their items, and sums over the marks of each item."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,68 +7,68 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.encode import ITEM, OUTCOMES, STRATUM, Coded
+from wardround.measuring.engine.encode import ITEM, OUTCOMES, STRATUM, EncodedMarks
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.sums import Whole, added
+from wardround.measuring.engine.sums import Integers, sum_by_index
 
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Marked:
+class ItemMarks:
     """The marks of some candidates. An item is one question under one condition, in all its trials."""
 
     frame: pl.DataFrame
-    item: Whole  # of each mark
-    first: Whole  # the first mark of each item
-    numbers: Coded
+    item: Integers  # of each mark
+    first: Integers  # the first mark of each item
+    encoded: EncodedMarks
 
     @property
     def size(self) -> int:
         return len(self.first)
 
     def outcome(self, name: str) -> Flags:
-        found: Flags = self.frame["outcome"].to_numpy() == OUTCOMES.index(name)
-        return found
+        flags: Flags = self.frame["outcome"].to_numpy() == OUTCOMES.index(name)
+        return flags
 
     def has(self, name: str) -> bool:
-        """Whether an optional column holds anything."""
+        """Whether an optional column is present."""
         return name in self.frame.columns
 
     def floats(self, name: str) -> Floats:
         """A column of marks as floats, nan where it is empty."""
         if not self.has(name):
             return np.full(len(self.frame), np.nan)
-        found: Floats = self.frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return found
+        values: Floats = self.frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return values
 
     def flags(self, name: str) -> Flags:
         """A column of marks as booleans, false where it is empty."""
         if not self.has(name):
             return np.zeros(len(self.frame), bool)
-        found: Flags = self.frame[name].fill_null(False).to_numpy()
-        return found
+        flags: Flags = self.frame[name].fill_null(False).to_numpy()
+        return flags
 
     def total(self, values: NDArray[Any]) -> Floats:
-        """A value of each mark added up by item."""
-        return added(self.item, values, self.size)
+        """The sum over the marks of each item."""
+        return sum_by_index(self.item, values, self.size)
 
-    def once(self, name: str) -> Floats:
-        """What all marks of an item share, such as its number of options; nan where it is empty."""
+    def per_item(self, name: str) -> Floats:
+        """A column that all marks of an item share, such as its number of options; nan where it is empty."""
         if not self.has(name):
             return np.full(self.size, np.nan)
-        found: Floats = self.frame[name].gather(self.first).cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return found
+        values: Floats = self.frame[name].gather(self.first).cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return values
 
     def index(self) -> pl.DataFrame:
         """ITEM and the strata of each item."""
         return self.frame.select(*ITEM, *(name for name in STRATUM if name in self.frame.columns))[self.first]
 
 
-def marked(marks: pl.DataFrame, numbers: Coded) -> Marked:
+def group_by_item(marks: pl.DataFrame, encoded: EncodedMarks) -> ItemMarks:
     """Sorts marks by candidate, question and condition."""
     place = [pl.col(name).cast(pl.Int64) for name in ("candidate", "subject", "condition")]
-    key = (place[0] * len(numbers.subjects) + place[1]) * len(numbers.conditions) + place[2]
+    key = (place[0] * len(encoded.subjects) + place[1]) * len(encoded.conditions) + place[2]
     ordered = marks.with_columns(key=key)
     if not ordered["key"].is_sorted():
         ordered = ordered.sort("key")
@@ -78,4 +76,4 @@ def marked(marks: pl.DataFrame, numbers: Coded) -> Marked:
     starts = np.ones(len(keys), bool)
     starts[1:] = keys[1:] != keys[:-1]
     item = np.cumsum(starts) - 1
-    return Marked(ordered.drop("key"), item, np.flatnonzero(starts), numbers)
+    return ItemMarks(ordered.drop("key"), item, np.flatnonzero(starts), encoded)

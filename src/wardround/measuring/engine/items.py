@@ -1,11 +1,9 @@
-"""Items: what each question adds to the sums of which measures are made.
+"""Items: what each question adds to the sums of measures.
 
-An item is one question under one condition, answered by one candidate in all its trials. `items` gives it a
-column for each thing that a measure adds up and for each group of items that a measure is about. All are
-multiples of 2**-30 (surprises of texts: of 2**-20), so that adding them up is exact.
+An item is one question under one condition, answered by one candidate in all its trials. `build_items` gives it a
+column for each sum, and for each group of items that a measure is about. All are multiples of 2**-30
+(surprises of texts: of 2**-20), so that adding them up is exact.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -13,21 +11,25 @@ import numpy as np
 import polars as pl
 
 from wardround.measuring.chains.complete import chain_sums
-from wardround.measuring.comparing.pairs import twin_sums
-from wardround.measuring.engine.encode import Coded
+from wardround.measuring.comparing.originals import original_sums
+from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.item_sums import Marked, marked
-from wardround.measuring.engine.outcomes import hit_sums, outcome_sums
+from wardround.measuring.engine.item_sums import ItemMarks, group_by_item
+from wardround.measuring.engine.known_sums import require_known
 from wardround.measuring.measures.confidence import GRADES, Claims, claim_sums, uas_sums
-from wardround.measuring.measures.evidence import evidence_sums
 from wardround.measuring.measures.expected_votes import Expected, expected_votes, limiting_votes, top_right
-from wardround.measuring.measures.leakage import leakage_sums
-from wardround.measuring.measures.retrieval import retrieval_sums
-from wardround.measuring.measures.votes import WORST, ballots, of_gold, option_sums, vote_sums, worst_sums
-from wardround.measuring.validation.kappa import agreement_sums
+from wardround.measuring.measures.mark_totals import (
+    agreement_sums,
+    evidence_sums,
+    hit_sums,
+    leakage_sums,
+    mark_value_sums,
+    outcome_sums,
+    retrieval_sums,
+)
+from wardround.measuring.measures.votes import WORST, count_votes, gold_votes, option_sums, vote_sums, worst_sums
 
 OF_CHOICES = ("answers", "scored", "right", "parsed", "parsed_answers")
-SOURCES = ("verbal", "votes", "inf")  # of confidence
 Sums = dict[str, Floats]
 
 
@@ -39,79 +41,91 @@ class Items(NamedTuple):
     claims: dict[str, Claims]
 
     def frame(self, names: list[str]) -> pl.DataFrame:
-        """The items as a table, with some of the sums; what the marks do not tell is zero."""
-        nothing = np.zeros(len(self.rows))
-        return self.rows.with_columns(pl.Series(name, self.sums.get(name, nothing)) for name in names)
+        """The items as a table with some of the sums; a sum that the marks do not have is zero."""
+        return self.rows.with_columns(pl.Series(name, self.column(name)) for name in names)
+
+    def column(self, name: str) -> Floats:
+        """One sum of every item, zero if the marks do not have it; a name that no sum has is an error."""
+        if name not in self.sums:
+            require_known(name)
+            return np.zeros(len(self.rows))
+        return self.sums[name]
 
 
-def items(marks: pl.DataFrame, trials: int, numbers: Coded) -> Items:
-    """Every item of these marks. Those with known probabilities stand after those whose answers were drawn."""
-    every, marks = marks, marks.filter(~numbers.is_probe) if numbers.has_probes else marks
+def build_items(marks: pl.DataFrame, trials: int, encoded: EncodedMarks) -> Items:
+    """Every item of these marks: first those with drawn answers, then those with known probabilities."""
+    all_marks, marks = marks, marks.filter(~encoded.is_probe) if encoded.has_probes else marks
     by_shares = pl.col("shares").is_not_null() if "shares" in marks.columns else pl.lit(False)
-    drawn = _counted(marked(marks.filter(~by_shares), numbers), trials)
-    spread = _expected(marked(marks.filter(by_shares), numbers), trials) if "shares" in marks.columns else None
-    index, sums, claims = drawn if spread is None else _joined(drawn, spread)
+    drawn = _drawn_items(group_by_item(marks.filter(~by_shares), encoded), trials)
+    known = (
+        _expected_items(group_by_item(marks.filter(by_shares), encoded), trials) if "shares" in marks.columns else None
+    )
+    index, sums, claims = drawn if known is None else _concatenate(drawn, known)
     for name in OF_CHOICES:
         sums[f"{name}_choice"] = sums[name] * sums["choice"]
     for source, claimed in claims.items():
         sums |= claim_sums(claimed, len(index), source)
-    sums |= _uas(index, sums, claims, numbers)
-    sums |= chain_sums(marks, numbers, index, trials)
-    sums |= twin_sums(index, sums, numbers)
-    if len(every) > len(marks):
-        index, sums, claims = _joined(Items(index, sums, claims), _probed(every.filter(numbers.is_probe), numbers))
+    sums |= _uas(index, sums, claims, encoded)
+    sums |= chain_sums(marks, encoded, index, trials)
+    sums |= original_sums(index, sums, encoded)
+    if len(all_marks) > len(marks):
+        index, sums, claims = _concatenate(
+            Items(index, sums, claims), _probe_items(all_marks.filter(encoded.is_probe), encoded)
+        )
     return Items(index, {name: values for name, values in sums.items() if values.any()}, claims)
 
 
-def _probed(marks: pl.DataFrame, numbers: Coded) -> Items:
-    """Items of probes: they answer no question, and have a part in no measure but those of leakage."""
-    found = marked(marks, numbers)
-    whole = pl.Series("whole", np.ones(found.size, bool))
-    return Items(found.index().with_columns(whole), leakage_sums(found), {})
+def _probe_items(marks: pl.DataFrame, encoded: EncodedMarks) -> Items:
+    """Items of leakage probes: they answer no question and enter only the measures of leakage."""
+    item_marks = group_by_item(marks, encoded)
+    whole = pl.Series("whole", np.ones(item_marks.size, bool))
+    return Items(item_marks.index().with_columns(whole), leakage_sums(item_marks), {})
 
 
-def _joined(drawn: Items, spread: Items) -> Items:
-    many, more = len(drawn.rows), len(spread.rows)
+def _concatenate(first: Items, second: Items) -> Items:
+    size, second_size = len(first.rows), len(second.rows)
     sums = {
-        name: np.concatenate([drawn.sums.get(name, np.zeros(many)), spread.sums.get(name, np.zeros(more))])
-        for name in dict.fromkeys([*drawn.sums, *spread.sums])
+        name: np.concatenate([first.sums.get(name, np.zeros(size)), second.sums.get(name, np.zeros(second_size))])
+        for name in dict.fromkeys([*first.sums, *second.sums])
     }
-    moved = {name: Claims(each.item + many, each.confidence, each.right) for name, each in spread.claims.items()}
-    return Items(pl.concat([drawn.rows, spread.rows]), sums, drawn.claims | moved)
+    moved = {
+        source: Claims(claims.item + size, claims.confidence, claims.right) for source, claims in second.claims.items()
+    }
+    return Items(pl.concat([first.rows, second.rows]), sums, first.claims | moved)
 
 
-def _counted(marks: Marked, trials: int) -> Items:
+def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     """Items whose answers were drawn: T marks each."""
     sums = outcome_sums(marks)
     is_open = marks.total(marks.flags("open")) > 0
-    told = marks.total(marks.flags("verbal")) > 0
+    is_verbal = marks.total(marks.flags("verbal")) > 0
     sums |= {"asked": np.ones(marks.size), "choice": (~is_open).astype(float), "open": is_open.astype(float)}
-    sums |= {"verbal": told.astype(float), "judged": (is_open | (sums["unscored"] > 0)).astype(float)}
-    stated, claims = _stated(marks, sums)
+    sums |= {"verbal": is_verbal.astype(float), "judged": (is_open | (sums["unscored"] > 0)).astype(float)}
+    stated, stated_claims = _stated(marks, sums)
     sums |= stated | hit_sums(marks) | evidence_sums(marks) | retrieval_sums(marks)
-    sums |= leakage_sums(marks) | agreement_sums(marks)
-    votes = ballots(marks)
+    sums |= leakage_sums(marks) | agreement_sums(marks) | mark_value_sums(marks)
+    votes = count_votes(marks)
     sums |= vote_sums(marks, votes, sums, trials) | worst_sums(sums, trials)
     choice = sums["choice"]
-    gold, right = np.where(choice > 0, marks.once("gold"), np.nan), sums["right"] * choice
-    sums |= option_sums(votes, gold, marks.once("k"), right, sums["answers"] * choice)
-    found = {"verbal": claims} if told.any() else {}
+    gold, right = np.where(choice > 0, marks.per_item("gold"), np.nan), sums["right"] * choice
+    sums |= option_sums(votes, gold, marks.per_item("k"), right, sums["answers"] * choice)
+    claims = {"verbal": stated_claims} if is_verbal.any() else {}
     if trials > 1:
-        at = np.flatnonzero((sums["agreement_of"] > 0) & ~told)
-        found["votes"] = Claims(at, sums["agreement"][at], sums["majority"][at])
+        item = np.flatnonzero((sums["agreement_of"] > 0) & ~is_verbal)
+        claims["votes"] = Claims(item, sums["agreement"][item], sums["majority"][item])
     whole = pl.Series("whole", sums["marks"] == trials)
-    return Items(marks.index().with_columns(whole), sums, found)
+    return Items(marks.index().with_columns(whole), sums, claims)
 
 
-def _stated(marks: Marked, told: Sums) -> tuple[Sums, Claims]:
-    """Numbers that candidates state, and the claims that these are."""
-    if not told["verbal"].any():
+def _stated(marks: ItemMarks, outcomes: Sums) -> tuple[Sums, Claims]:
+    """Sums of stated confidences, and the claims that they are."""
+    if not outcomes["verbal"].any():
         return {}, Claims(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     number = marks.floats("confidence")
     at = ~np.isnan(number) & ~marks.outcome("unscored") & marks.flags("verbal")
     number = np.where(at, number, 0.0)
     stated, right = marks.total(exact(number)), marks.total(at & marks.outcome("right"))
-    statable = told["verbal"] * told["answers"]
+    statable = outcomes["verbal"] * outcomes["answers"]
     sums = {
         "stated": stated,
         "stated_of": marks.total(at),
@@ -123,58 +137,58 @@ def _stated(marks: Marked, told: Sums) -> tuple[Sums, Claims]:
     return sums, Claims(marks.item[at], number[at], marks.outcome("right")[at].astype(float))
 
 
-def _uas(index: pl.DataFrame, sums: Sums, claims: dict[str, Claims], numbers: Coded) -> Sums:
+def _uas(index: pl.DataFrame, sums: Sums, claims: dict[str, Claims], encoded: EncodedMarks) -> Sums:
     """Weights: grade times importance, which is scaled to mean 1 over all questions that have one.
 
-    A question with neither has no clinical weight and no part in it. A missing confidence counts as 1: no
+    A question with neither has no clinical weight and is left out. A missing confidence counts as 1: no
     doubt was declared.
     """
-    about = numbers.subjects.select("importance", grade=pl.col("grade").replace_strict(GRADES, default=None))
-    known = (about["importance"].is_not_null() | about["grade"].is_not_null()).to_numpy()
+    weighted = encoded.subjects.select("importance", grade=pl.col("grade").replace_strict(GRADES, default=None))
+    known = (weighted["importance"].is_not_null() | weighted["grade"].is_not_null()).to_numpy()
     if not known.any():
         return {}
-    importance = (about["importance"] / (importance_scale(numbers) or 1.0)).fill_null(1.0).to_numpy()
+    importance = (weighted["importance"] / (importance_scale(encoded) or 1.0)).fill_null(1.0).to_numpy()
     subject = index["subject"].to_numpy()
-    weight = np.where(known, importance * about["grade"].fill_null(1.0).to_numpy(), 0.0)[subject]
-    found: Sums = {}
+    weight = np.where(known, importance * weighted["grade"].fill_null(1.0).to_numpy(), 0.0)[subject]
+    uas: Sums = {}
     for source, claimed in claims.items():
-        found |= uas_sums(_with_unstated(source, claimed, sums), weight * sums["choice"], importance[subject], source)
-    return found
+        uas |= uas_sums(_with_unstated(source, claimed, sums), weight * sums["choice"], importance[subject], source)
+    return uas
 
 
 def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:
-    """The claims, and those answers without a confidence as claims of certainty."""
+    """The claims, with each answer without a confidence as a claim of certainty."""
     nothing = np.zeros(len(sums["asked"]))
     missing = {
         "verbal": sums.get("unstated", nothing),
         "votes": sums.get("missing", nothing) * (1 - sums.get("shared", nothing)),
         "inf": sums.get("missing_inf", nothing),
     }
-    many = missing[source].astype(np.int64)
-    right = sums["unstated_right"].astype(np.int64) if source == "verbal" else np.zeros_like(many)
-    item = np.concatenate([claimed.item, np.repeat(np.arange(len(many)), many)])
-    is_right = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many) < np.repeat(right, many)
-    certain = np.ones(int(many.sum()))
+    count = missing[source].astype(np.int64)
+    right = sums["unstated_right"].astype(np.int64) if source == "verbal" else np.zeros_like(count)
+    item = np.concatenate([claimed.item, np.repeat(np.arange(len(count)), count)])
+    is_right = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) < np.repeat(right, count)
+    certain = np.ones(int(count.sum()))
     return Claims(item, np.concatenate([claimed.confidence, certain]), np.concatenate([claimed.right, is_right]))
 
 
-def importance_scale(numbers: Coded) -> float | None:
-    """The mean importance of all questions that have one; None where none has."""
-    mean = numbers.subjects["importance"].mean()
+def importance_scale(encoded: EncodedMarks) -> float | None:
+    """The mean importance of the questions that have one; None if none has."""
+    mean = encoded.subjects["importance"].mean()
     return float(mean) if isinstance(mean, float) and mean > 0 else None
 
 
-def _expected(marks: Marked, trials: int) -> Items:
-    """Items whose option probabilities are known: one mark each, which stands for T expected votes."""
+def _expected_items(marks: ItemMarks, trials: int) -> Items:
+    """Items with known option probabilities: one mark each, which represents T expected votes."""
     shares = _matrix(marks.frame["shares"])
-    gold_at, options = marks.once("gold"), marks.once("k")
-    gold = np.maximum(of_gold(shares, gold_at), 0.0) if len(shares) else np.zeros(0)
+    gold_option, options = marks.per_item("gold"), marks.per_item("k")
+    gold = np.maximum(gold_votes(shares, gold_option), 0.0) if len(shares) else np.zeros(0)
     valid = np.minimum(shares.sum(axis=1), 1.0)
     top = shares.max(axis=1, initial=0.0)
     limit = limiting_votes(shares, gold, options)
     majority = top_right(shares, gold)
     ones = np.ones(len(shares))
-    figures = {
+    sums = {
         "scored": trials * ones,
         "right": trials * gold,
         "wrong": trials * (valid - gold),
@@ -189,16 +203,17 @@ def _expected(marks: Marked, trials: int) -> Items:
         **_confidence(limit, "_inf"),
         **{f"worst@{k}{version}": gold**k for k in WORST for version in ("_inf", *([""] if k <= trials else []))},
         **{f"worst@{k}_of": ones for k in WORST if k <= trials},
-        **option_sums(trials * shares, gold_at, options, trials * gold, trials * ones),
+        **mark_value_sums(marks, trials),
+        **option_sums(trials * shares, gold_option, options, trials * gold, trials * ones),
     }
     if trials > 1:
         votes = expected_votes(shares, gold, options, trials)
-        figures |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(float), "voted": ones}
-    figures |= dict.fromkeys(("marks", "answers", "asked", "choice", "shared"), ones)
-    at = np.flatnonzero(limit.certain > 0)
-    claims = Claims(at, top[at], majority[at])
+        sums |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(float), "voted": ones}
+    sums |= dict.fromkeys(("marks", "answers", "asked", "choice", "shared"), ones)
+    item = np.flatnonzero(limit.certain > 0)
+    claims = Claims(item, top[item], majority[item])
     whole = pl.Series("whole", np.ones(len(shares), bool))
-    return Items(marks.index().with_columns(whole), {n: exact(v) for n, v in figures.items()}, {"inf": claims})
+    return Items(marks.index().with_columns(whole), {n: exact(v) for n, v in sums.items()}, {"inf": claims})
 
 
 def _confidence(expected: Expected, version: str) -> Sums:

@@ -1,6 +1,4 @@
-"""What a measure is: a function of sums over items, and the interval that it gets."""
-
-from __future__ import annotations
+"""Measure: a function of sums over items, and the kind of interval that it gets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,47 +7,47 @@ from enum import Enum
 from wardround.measuring.engine.exact import Floats
 
 
-class Kind(Enum):
-    """What a measure is decides which interval it gets."""
+class MeasureKind(Enum):
+    """The kind of a measure decides its interval (docs/statistics.md, Intervals)."""
 
     RATE = "a count out of a count"
     MEAN = "a mean of values between 0 and 1"
     SIGNED = "a mean of values between -1 and 1"
     COMPOSITE = "any other function of sums"
-    REFERENCE = "what others are held against: without an interval"
-    CONDITION = "yes or no: told as the share of resamples in which it holds"
-    JOINED = "made of other figures: joined.py"
+    REFERENCE = "a reference for other figures: no interval"
+    CONDITION = "yes or no: the value is the share of resamples in which it holds"
+    DERIVED = "made of other figures (measures/derived.py)"
 
     @property
     def is_mean(self) -> bool:
-        return self in (Kind.RATE, Kind.MEAN, Kind.SIGNED)
+        return self in (MeasureKind.RATE, MeasureKind.MEAN, MeasureKind.SIGNED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A figure over marks: the sums that its function takes, and what its n counts.
+    """One version of a measure: the sums that its formula takes, and the sum that its n counts.
 
     The first two sums of a rate or mean are its numerator and its denominator.
     """
 
     name: str
-    value: Callable[..., Floats]
+    formula: Callable[..., Floats]
     sums: tuple[str, ...]
-    kind: Kind
+    kind: MeasureKind
     n: str
-    about: str = "asked"  # the group of items that it is about
+    group: str = "asked"  # the sum that marks the items it is about
     version: str = ""
-    needs: str = ""  # the sum without which it is left out; by default the group that it is about
-    where: str = ""  # the slice key to which it belongs: written only there
-    not_by: frozenset[str] = frozenset()  # slice keys by which it has no meaning
-    range: tuple[float, float] = (0.0, 1.0)
-    beside: bool = False  # stands beside the figure that is compared
+    requires: str = ""  # the sum without which it is left out; by default its group
+    only_by: str = ""  # the slice key that it is written by; empty: all
+    never_by: frozenset[str] = frozenset()  # slice keys by which it has no meaning
+    bounds: tuple[float, float] = (0.0, 1.0)
+    is_companion: bool = False  # printed next to the version that is compared
 
     @property
-    def needed(self) -> str:
-        return self.needs or self.about
+    def required_sum(self) -> str:
+        return self.requires or self.group
 
     @property
-    def counted(self) -> str:
-        """The sum that is above zero in each cluster that has a part in it."""
+    def cluster_sum(self) -> str:
+        """The sum that is above zero in each cluster that contributes."""
         return self.sums[1] if self.kind.is_mean else self.n

@@ -1,151 +1,153 @@
 """Every measure that the marks allow, over the whole and over every slice, with its interval."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import Coded, coded, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import TOO_FEW, Figures, figures
-from wardround.measuring.engine.items import Items, importance_scale, items
-from wardround.measuring.engine.lines import FIGURES, Lines
-from wardround.measuring.engine.measure import Kind, Measure
+from wardround.measuring.engine.intervals import TOO_FEW, CellEstimates, estimate_cells
+from wardround.measuring.engine.items import Items, build_items, importance_scale
+from wardround.measuring.engine.known_sums import RANKED
+from wardround.measuring.engine.lines import FIGURES, MeasureLines
+from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.resampling import Resampling
 from wardround.measuring.engine.slices import Slicing, slicings
-from wardround.measuring.engine.sums import Whole, cluster_sums, placed
+from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
 from wardround.measuring.engine.tables import MEASURES
-from wardround.measuring.measures.confidence_order import RANKED, by_confidence, ranked_sums
-from wardround.measuring.measures.definitions import definitions
-from wardround.measuring.measures.derived import Joining, join, join_means
+from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums
+from wardround.measuring.measures.derived import DerivedInputs, add_dke, add_means
+from wardround.measuring.measures.record import MeasureContext
 
-BESIDE = ("unparsed", "scored")  # what stands beside every figure, of the items that it is about
-CHUNK = 2_000_000  # marks looked at together
+READING_SUMS = ("unparsed", "scored")  # every line gives its share unparsed, over the items that it is about
+CHUNK = 2_000_000  # marks in memory at once
 
 
 @dataclass(frozen=True)
-class Sitting:
-    """What is measured: the marks as numbers, the measures, the ways of slicing, and what joins figures."""
+class MeasureInputs:
+    """The marks as numbers, the measures, and what collects the inputs of derived figures."""
 
-    numbers: Coded
+    encoded: EncodedMarks
     study: Study
-    defined: list[Measure]
-    joining: Joining
+    measures: list[Measure]
+    derived: DerivedInputs
 
     @property
     def slicings(self) -> list[Slicing]:
-        return self.joining.slicings
+        return self.derived.slicings
 
 
 def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The table of measures.csv: by measure, then slice, then candidate in the study's order."""
     if is_empty(marks):
         return pl.DataFrame(schema=MEASURES)
-    numbers = coded(marks, study)
-    defined = defined_for(numbers, study)
-    joining = Joining.of_table(slicings(numbers, study), defined, numbers, study.seed)
-    lines = measured(Sitting(numbers, study, defined, joining))
-    join(joining, defined, len(numbers.candidates), lines)
-    return lines.table(defined, joining.slicings, numbers.candidates)
+    encoded = encode_marks(marks, study)
+    measures = measures_for_marks(encoded, study)
+    derived = DerivedInputs.for_table(slicings(encoded, study), measures, encoded, study.seed)
+    lines = measure_candidates(MeasureInputs(encoded, study, measures, derived))
+    add_dke(derived, measures, len(encoded.candidates), lines)
+    return lines.table(measures, derived.slicings, encoded.candidates)
 
 
-def defined_for(numbers: Coded, study: Study) -> list[Measure]:
+def measures_for_marks(encoded: EncodedMarks, study: Study) -> list[Measure]:
     """The measures with the versions that these marks give them."""
-    letters = numbers.source.select(pl.col("k").max()).collect().item() if "k" in numbers.extras else 0
+    letters = encoded.source.select(pl.col("k").max()).collect().item() if "k" in encoded.filled_columns else 0
     probes = sum(value != "none" for value in study.conditions.get("probe", ()))
-    return definitions(study.trials, numbers.parsers, numbers.judges, letters, importance_scale(numbers), probes)
+    importance = importance_scale(encoded)
+    context = MeasureContext(study.trials, encoded.parsers, encoded.judges, letters, importance, probes)
+    return define_measures(context)
 
 
-def measured(sitting: Sitting) -> Lines:
-    """All figures but the joined ones, some candidates at a time, so that memory does not grow with their number."""
-    numbers, lines = sitting.numbers, Lines()
-    many = max(1, CHUNK * len(numbers.candidates) // max(CHUNK, numbers.rows))
-    for first in range(0, len(numbers.candidates), many):
-        last = min(first + many, len(numbers.candidates)) - 1
-        _measure(items(numbers.of(first, last), sitting.study.trials, numbers), sitting, lines)
-        join_means(sitting.joining, sitting.defined, range(first, last + 1), lines)
+def measure_candidates(inputs: MeasureInputs) -> MeasureLines:
+    """All figures but DKE, some candidates at a time, so that memory does not grow with their number."""
+    encoded, lines = inputs.encoded, MeasureLines()
+    count = max(1, CHUNK * len(encoded.candidates) // max(CHUNK, encoded.mark_count))
+    for first in range(0, len(encoded.candidates), count):
+        last = min(first + count, len(encoded.candidates)) - 1
+        _measure_items(build_items(encoded.marks_of(first, last), inputs.study.trials, encoded), inputs, lines)
+        add_means(inputs.derived, inputs.measures, range(first, last + 1), lines)
     return lines
 
 
-def _measure(each: Items, sitting: Sitting, lines: Lines) -> None:
-    numbers, joining = sitting.numbers, sitting.joining
-    applied = [m for m in sitting.defined if m.needed in each.sums]
-    if not applied:
+def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> None:
+    encoded, derived = inputs.encoded, inputs.derived
+    applicable = [m for m in inputs.measures if m.kind is not MeasureKind.DERIVED and m.required_sum in items.sums]
+    if not applicable:
         return
-    whom = _applying(each, applied)
-    columns = item_columns(each, applied)
-    each.sums.clear()  # all that is needed of them is in the columns
-    claims = {source: by_confidence(claimed) for source, claimed in each.claims.items()}
-    resampling = Resampling(numbers.size, sitting.study.seed, joining)
-    taken = []
-    for number, slicing in enumerate(sitting.slicings):
-        at = placed(each.rows, *slicing.of(each.rows))
-        held = [m for m in applied if slicing.holds(m)]
+    candidates_by_sum = _candidates_by_sum(items, applicable)
+    columns = item_columns(items, applicable)
+    items.sums.clear()  # the columns hold all that is needed
+    claims = {source: by_confidence(claimed) for source, claimed in items.claims.items()}
+    resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived)
+    by_slicing = []
+    for number, slicing in enumerate(inputs.slicings):
+        placement = place_items(items.rows, *slicing.assign(items.rows))
+        measures = [m for m in applicable if slicing.includes(m)]
         ranked: dict[str, Floats] = {}
         for source, claimed in claims.items():
-            ranked |= ranked_sums(claimed, at, len(each.rows), source) if not slicing.only else {}
-        sums = cluster_sums(at, {name: columns[name] for name in _needed(held)}, ranked)
-        found = [figures(m, sums) for m in held]
-        joining.note(number, sums, found)
-        resampling.add(found, sums, number)
-        taken.append((sums.slice, sums.candidate, found))
+            ranked |= ranked_sums(claimed, placement, len(items.rows), source) if not slicing.only_measures else {}
+        sums = cluster_sums(placement, {name: columns[name] for name in _needed(measures)}, ranked)
+        estimates = [estimate_cells(m, sums) for m in measures]
+        derived.record(number, sums, estimates)
+        resampling.add(estimates, sums, number)
+        by_slicing.append((sums.slice, sums.candidate, estimates))
     resampling.finish()
-    for number, (slice, candidate, found) in enumerate(taken):
-        for figure in found:
-            _write(figure, (slice, candidate), whom, number, sitting, lines)
+    for number, (slice, candidate, estimates) in enumerate(by_slicing):
+        for estimate in estimates:
+            candidates = candidates_by_sum[estimate.measure.required_sum]
+            _write(estimate, (slice, candidate), candidates, number, inputs, lines)
 
 
-def item_columns(each: Items, applied: list[Measure]) -> dict[str, Floats]:
-    """The sums that some measures need, those that are equal as one array; what no mark tells is zero."""
-    nothing = np.zeros(len(each.rows))
-    beside = {
-        f"{name}_{group}": each.sums.get(name, nothing) * (each.sums.get(group, nothing) > 0)
-        for group in {m.about for m in applied}
-        for name in BESIDE
+def item_columns(items: Items, measures: list[Measure]) -> dict[str, Floats]:
+    """The sums that the measures need, equal ones as one array; a sum that the marks do not have is zero."""
+    reading = {
+        f"{name}_{group}": items.column(name) * (items.column(group) > 0)
+        for group in {m.group for m in measures}
+        for name in READING_SUMS
     }
-    told, seen, found = each.sums | beside, dict[float, list[Floats]](), {}
-    for name in _needed(applied):
-        column = told.get(name, nothing)
-        alike = seen.setdefault(float(column.sum()), [])
-        found[name] = next((other for other in alike if np.array_equal(other, column)), column)
-        if found[name] is column:
-            alike.append(column)
-    return found
+    columns_by_total, columns = dict[float, list[Floats]](), {}
+    for name in _needed(measures):
+        column = reading[name] if name in reading else items.column(name)
+        same_total = columns_by_total.setdefault(float(column.sum()), [])
+        columns[name] = next((other for other in same_total if np.array_equal(other, column)), column)
+        if columns[name] is column:
+            same_total.append(column)
+    return columns
 
 
 def _needed(measures: list[Measure]) -> list[str]:
-    """The sums of items that some measures are made of."""
-    names = {name for m in measures for name in (*m.sums, m.n, m.counted, *(f"{each}_{m.about}" for each in BESIDE))}
+    """The sums of items that the measures take."""
+    names = {name for m in measures for name in (*m.sums, m.n, m.cluster_sum)}
+    names |= {f"{name}_{m.group}" for m in measures for name in READING_SUMS}
     return sorted(name for name in names if name.partition(":")[0] not in RANKED)
 
 
-def _applying(each: Items, applied: list[Measure]) -> dict[str, Whole]:
-    """For each thing that a measure needs the candidates that have it."""
-    candidate = each.rows["candidate"].cast(pl.Int64).to_numpy()
-    return {needed: np.unique(candidate[each.sums[needed] > 0]) for needed in {m.needed for m in applied}}
+def _candidates_by_sum(items: Items, measures: list[Measure]) -> dict[str, Integers]:
+    """For each sum that a measure requires the candidates that have it."""
+    candidate = items.rows["candidate"].cast(pl.Int64).to_numpy()
+    return {name: np.unique(candidate[items.sums[name] > 0]) for name in {m.required_sum for m in measures}}
 
 
 def _write(
-    found: Figures,
-    cells: tuple[Whole, Whole],
-    applying: dict[str, Whole],
+    estimates: CellEstimates,
+    cells: tuple[Integers, Integers],
+    candidates: Integers,
     number: int,
-    sitting: Sitting,
-    lines: Lines,
+    inputs: MeasureInputs,
+    lines: MeasureLines,
 ) -> None:
     """One measure over one slicing, for every candidate that it applies to; an empty slice has n = 0."""
-    slices, size = len(sitting.slicings[number].slices), len(sitting.numbers.candidates)
-    whom = applying[found.measure.needed]
-    slice, candidate = np.repeat(np.arange(slices), len(whom)), np.tile(whom, slices)
+    slices, size = len(inputs.slicings[number].slices), len(inputs.encoded.candidates)
+    slice, candidate = np.repeat(np.arange(slices), len(candidates)), np.tile(candidates, slices)
     cell = np.full(slices * size, -1)
     cell[cells[0] * size + cells[1]] = np.arange(len(cells[0]))
-    at = cell[slice * size + candidate]  # -1 is what stands last: nothing
-    if found.measure.kind is Kind.CONDITION:  # a yes or no of too few cases is not told
-        found.value[found.method == TOO_FEW] = np.nan
-    told = {name: np.append(getattr(found, name), np.nan)[at] for name in FIGURES}
-    counts = {name: np.append(getattr(found, name), 0)[at] for name in ("n", "clusters")}
-    method = np.append(found.method, np.array([None], dtype=object))[at]
-    lines.add(sitting.defined.index(found.measure), number, slice, candidate, **told, **counts, method=method)
+    source = cell[slice * size + candidate]  # -1 is the entry appended below: nothing
+    if estimates.measure.kind is MeasureKind.CONDITION:  # too few cases for a yes or no
+        estimates.value[estimates.method == TOO_FEW] = np.nan
+    figures = {name: np.append(getattr(estimates, name), np.nan)[source] for name in FIGURES}
+    counts = {name: np.append(getattr(estimates, name), 0)[source] for name in ("n", "clusters")}
+    method = np.append(estimates.method, np.array([None], dtype=object))[source]
+    lines.add(inputs.measures.index(estimates.measure), number, slice, candidate, **figures, **counts, method=method)

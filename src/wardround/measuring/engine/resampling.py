@@ -1,101 +1,102 @@
 """Bootstrap intervals for many figures at once."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.bootstrap import RESAMPLES, Part, percentile_intervals, resampled_sums
+from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_intervals, resampled_sums
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import BOOTSTRAP, HOLDS, Figures
+from wardround.measuring.engine.intervals import BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.sums import ClusterSums, Whole, distinct
+from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
 
-MEMORY = 96_000_000  # bytes of sums that may wait
-
-
-class Keeping(Protocol):
-    """Who wants the resampled values of some measures, to make others of them."""
-
-    def wants(self, measure: Measure, slicing: int) -> bool: ...
-
-    def take(
-        self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, part: Part, sums: list[Whole]
-    ) -> None: ...
+MAX_PENDING_BYTES = 96_000_000  # of sums
 
 
-class Waiting(NamedTuple):
-    """A measure in some cells of a part, and for each of its sums where the part has them."""
+class PendingEstimates(NamedTuple):
+    """A measure in some cells of a block, and for each of its sums the rows of the block."""
 
-    figures: Figures
-    cells: Whole
-    sums: list[Whole]
+    estimates: CellEstimates
+    cells: Integers
+    sums: list[Integers]
     slicing: int
 
 
+class ResampleConsumer(Protocol):
+    """Takes the resampled values of some measures, to derive other figures from them."""
+
+    def wants(self, measure: Measure, slicing: int) -> bool: ...
+
+    def receive(self, pending: PendingEstimates, drawn: Floats, block: SumBlock) -> None: ...
+
+
 class Resampling:
-    """Figures that wait for their intervals. Drawing the resamples costs, so it is done for many together."""
+    """Estimates that still lack their intervals. Resampling is costly, so it is done for many together."""
 
-    def __init__(self, clusters: int, seed: int, keeping: Keeping) -> None:
-        self._clusters, self._seed, self._keeping = clusters, seed, keeping
-        self._parts: list[Part] = []
-        self._waiting: list[list[Waiting]] = []  # of each part
-        self._held = 0
+    def __init__(self, clusters: int, seed: int, consumer: ResampleConsumer | None = None) -> None:
+        self._clusters, self._seed, self._consumer = clusters, seed, consumer
+        self._blocks: list[SumBlock] = []
+        self._pending: list[list[PendingEstimates]] = []  # of each block
+        self._pending_bytes = 0
 
-    def add(self, found: list[Figures], sums: ClusterSums, slicing: int) -> None:
-        """Takes the cells that need it; the candidates of a slice are added up in one product."""
-        needing = [(each, _needs(each, self._keeping.wants(each.measure, slicing))) for each in found]
-        columns = max(1, len({name for each in found for name in each.measure.sums}))
-        many = max(1, MEMORY // (8 * columns * RESAMPLES))
-        for first, last in pairwise(_bounds(sums.slice, many)):
-            wanted = [(each, first + np.flatnonzero(need[first:last])) for each, need in needing]
-            wanted = [(each, cells) for each, cells in wanted if len(cells)]
+    def add(self, estimates: list[CellEstimates], sums: ClusterSums, slicing: int) -> None:
+        """Adds the cells that need resampling; the candidates of a slice are added up in one product."""
+        wants = self._consumer.wants if self._consumer is not None else lambda measure, slicing: False
+        needs = [(e, _needs_resamples(e, wants(e.measure, slicing))) for e in estimates]
+        columns = max(1, len({name for estimate in estimates for name in estimate.measure.sums}))
+        max_cells = max(1, MAX_PENDING_BYTES // (8 * columns * RESAMPLES))
+        for first, last in pairwise(_bounds(sums.slice, max_cells)):
+            wanted = [(estimate, first + np.flatnonzero(needed[first:last])) for estimate, needed in needs]
+            wanted = [(estimate, cells) for estimate, cells in wanted if len(cells)]
             if wanted:
                 self._add_slice(wanted, first, last, sums, slicing)
-            if self._held > MEMORY:
+            if self._pending_bytes > MAX_PENDING_BYTES:
                 self.finish()
 
     def _add_slice(
-        self, wanted: list[tuple[Figures, Whole]], first: int, last: int, sums: ClusterSums, slicing: int
+        self, wanted: list[tuple[CellEstimates, Integers]], first: int, last: int, sums: ClusterSums, slicing: int
     ) -> None:
-        """The sums of cells first to last; one that all candidates share, such as how often they were asked, once."""
-        place = {name: sums.place[name] for each, _ in wanted for name in each.measure.sums}
+        """The sums of cells first to last; a sum that all candidates share, such as a denominator, is stored once."""
+        place = {name: sums.place[name] for estimate, _ in wanted for name in estimate.measure.sums}
         rows = list(dict.fromkeys(place.values()))
         cluster, block = _dense(sums, rows, first, last)
-        kept = [cells[:1] if (cells[1:] == cells[:1]).all() else cells for cells in block]
-        starts = np.cumsum([0, *map(len, kept)])
-        at = {
+        rows_kept = [cells[:1] if (cells[1:] == cells[:1]).all() else cells for cells in block]
+        starts = np.cumsum([0, *map(len, rows_kept)])
+        row_by_sum = {
             row: start + np.arange(last - first) * (len(cells) > 1)
-            for row, start, cells in zip(rows, starts[:-1], kept, strict=True)
+            for row, start, cells in zip(rows, starts[:-1], rows_kept, strict=True)
         }
-        self._parts.append(Part(cluster, np.concatenate(kept)))
-        self._waiting.append(
+        self._blocks.append(SumBlock(cluster, np.concatenate(rows_kept)))
+        self._pending.append(
             [
-                Waiting(each, cells, [at[place[name]][cells - first] for name in each.measure.sums], slicing)
-                for each, cells in wanted
+                PendingEstimates(
+                    estimate, cells, [row_by_sum[place[name]][cells - first] for name in estimate.measure.sums], slicing
+                )
+                for estimate, cells in wanted
             ]
         )
-        self._held += 8 * int(starts[-1]) * (len(cluster) + RESAMPLES)
+        self._pending_bytes += 8 * int(starts[-1]) * (len(cluster) + RESAMPLES)
 
     def finish(self) -> None:
-        """Draws the resamples and fills in every interval that waits."""
-        for number, drawn in resampled_sums(self._parts, self._clusters, self._seed):
-            for each, cells, sums, slicing in self._waiting[number]:
-                values = each.measure.value(*map(drawn.of, sums))
-                holds, between = each.method[cells] == HOLDS, each.method[cells] == BOOTSTRAP
-                each.value[cells[holds]] = np.nanmean(values[holds], axis=1) if holds.any() else []
-                if between.any():
-                    at = cells[between]
-                    each.low[at], each.high[at] = percentile_intervals(values if between.all() else values[between])
-                if self._keeping.wants(each.measure, slicing):
-                    self._keeping.take(each, slicing, cells, values, self._parts[number], sums)
-        self._parts, self._waiting, self._held = [], [], 0
+        """Draws the resamples and fills in every pending interval."""
+        for number, drawn in resampled_sums(self._blocks, self._clusters, self._seed):
+            for pending in self._pending[number]:
+                estimate, cells, sums, slicing = pending
+                values = estimate.measure.formula(*map(drawn.rows, sums))
+                method = estimate.method[cells]
+                conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
+                estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
+                if intervals.any():
+                    ends = percentile_intervals(values if intervals.all() else values[intervals])
+                    estimate.low[cells[intervals]], estimate.high[cells[intervals]] = ends
+                if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
+                    self._consumer.receive(pending, values, self._blocks[number])
+        self._blocks, self._pending, self._pending_bytes = [], [], 0
 
 
-def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Whole, Floats]:
+def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:
     """The clusters of cells first to last, and the sums of every cell in each of them (rows x cells x clusters)."""
     ends, cells = sums.ends, last - first
     span, cluster = slice(ends[first], ends[last]), sums.cluster[ends[first] : ends[first + 1]]
@@ -109,14 +110,17 @@ def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[W
     return cluster, block
 
 
-def _bounds(slices: Whole, many: int) -> list[int]:
-    """Where to cut the cells: by slice, and after so many of one slice."""
+def _bounds(slices: Integers, max_cells: int) -> list[int]:
+    """Where to cut the cells: at each slice, and after `max_cells` of one slice."""
     starts = np.flatnonzero(np.diff(slices, prepend=-1))
     ends = np.append(starts[1:], len(slices))
-    return [*(cut for start, end in zip(starts, ends, strict=True) for cut in range(start, end, many)), len(slices)]
+    return [
+        *(cut for start, end in zip(starts, ends, strict=True) for cut in range(start, end, max_cells)),
+        len(slices),
+    ]
 
 
-def _needs(each: Figures, kept: bool) -> NDArray[np.bool_]:
-    """The cells of which resamples are wanted."""
-    found: NDArray[np.bool_] = (each.method == BOOTSTRAP) | (each.method == HOLDS) | (kept & ~np.isnan(each.value))
-    return found
+def _needs_resamples(estimate: CellEstimates, is_wanted: bool) -> NDArray[np.bool_]:
+    """Whether each cell needs resamples."""
+    needed: NDArray[np.bool_] = np.isin(estimate.method, [BOOTSTRAP, SHARE_OF_RESAMPLES])
+    return needed | (is_wanted & ~np.isnan(estimate.value))

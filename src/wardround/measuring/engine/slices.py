@@ -1,6 +1,4 @@
-"""Slices: over which marks a figure is taken."""
-
-from __future__ import annotations
+"""Slices: the parts of a study that measures are taken over."""
 
 import json
 import re
@@ -14,10 +12,10 @@ import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.marking.slice_values import AGE_BANDS, CLEAN
-from wardround.measuring.engine.encode import Coded
+from wardround.marking.slice_values import AGE_BANDS, CLEAN_LEVEL
+from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.sums import Whole
+from wardround.measuring.engine.sums import Integers
 
 SUBJECT_KEYS = (
     *("specialty", "modality", "tag", "split", "sex", "age_band"),
@@ -27,22 +25,22 @@ NATURAL_ORDER = {
     "age_band": [name for _, name in AGE_BANDS],
     "grade": ["R", "A", "S"],
     "stage": ["IQA", "AL", "LC", "DD", "SG", "CD"],
-    "severity": [CLEAN, "L1", "L2", "L1+L2"],
+    "severity": [CLEAN_LEVEL, "L1", "L2", "L1+L2"],
 }
 MEANS = {"stage": "swa", "grade": "esa"}  # the keys whose unweighted mean is a measure
 NUMBER = re.compile(r"\d+(\.\d+)?")
-POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables take together
+POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables pool
 BY_SEVERITY = ("capability", "skill", "modality", "category", "type")
 CHANGED_BY = ("capability", "modality", "category", "type")
 MEANS_BY_SEVERITY = ("capability", "category")  # MedQ-Deg's averages are unweighted means over these
-DEGRADED = frozenset(  # what is measured by severity and another key
+DEGRADED = frozenset(  # the measures written by severity and another key
     {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "brier"}
     | {"confidence", "confidence_missing", "vote_share", "calibration_shift"}
 )
 
 
-class Members(NamedTuple):
-    """Who belongs to which slice: a column of items and, for its values, the number of the slice."""
+class SliceMembers(NamedTuple):
+    """Membership in slices: a column of items and, for its values, the number of the slice."""
 
     on: str
     frame: pl.DataFrame  # that column and `slice`
@@ -51,52 +49,55 @@ class Members(NamedTuple):
 
 @dataclass(frozen=True)
 class Slicing:
-    """One way of taking the whole apart: its slices as JSON, in order, and who belongs to which.
+    """One way of dividing the marks: its slices as JSON, in order, and their members.
 
     A question with several values, such as modalities, is in several slices.
     """
 
     keys: tuple[str, ...]
     slices: list[str]
-    members: tuple[Members, ...]
-    only: frozenset[str] = frozenset()  # crossed for these measures alone
-    averaged: str = ""  # the key over which an unweighted mean is taken of all that it holds
+    members: tuple[SliceMembers, ...]
+    only_measures: frozenset[str] = frozenset()  # empty: all
+    mean_key: str = ""  # the key whose values get an unweighted mean, for every measure
 
-    def of(self, index: pl.DataFrame) -> tuple[Whole, Whole]:
-        """Which items are in which slice: their rows, never falling, and the numbers of the slices."""
-        found = index.select({each.on for each in self.members}).with_row_index("row").with_columns(number=pl.lit(0))
+    def assign(self, index: pl.DataFrame) -> tuple[Integers, Integers]:
+        """The row of each item, in ascending order, and the number of its slice."""
+        assigned = (
+            index.select({member.on for member in self.members}).with_row_index("row").with_columns(number=pl.lit(0))
+        )
         for on, frame, slices in self.members:
-            found = found.join(frame, on=on, how="inner", maintain_order="left")
-            found = found.with_columns(number=pl.col("number") * slices + pl.col("slice").cast(pl.Int64)).drop("slice")
-        found = found.sort("row", maintain_order=True)
-        return tuple(found[name].cast(pl.Int64).to_numpy() for name in ("row", "number"))  # type: ignore[return-value]
+            number = pl.col("number") * slices + pl.col("slice").cast(pl.Int64)
+            assigned = assigned.join(frame, on=on, how="inner", maintain_order="left")
+            assigned = assigned.with_columns(number=number).drop("slice")
+        assigned = assigned.sort("row", maintain_order=True)
+        return assigned["row"].cast(pl.Int64).to_numpy(), assigned["number"].cast(pl.Int64).to_numpy()
 
-    def holds(self, measure: Measure) -> bool:
+    def includes(self, measure: Measure) -> bool:
         """Whether a measure is written by these keys."""
-        if self.only and measure.name not in self.only:
+        if self.only_measures and measure.name not in self.only_measures:
             return False
-        return (not measure.where or measure.where in self.keys) and not measure.not_by & set(self.keys)
+        return (not measure.only_by or measure.only_by in self.keys) and not measure.never_by & set(self.keys)
 
     def mean_over(self, measure: Measure) -> str:
-        """The key over which the unweighted mean of a measure is taken here, or nothing."""
-        if not self.holds(measure):
+        """The key whose values get an unweighted mean of the measure here; empty: none."""
+        if not self.includes(measure):
             return ""
-        return measure.where if measure.where in MEANS else self.averaged
+        return measure.only_by if measure.only_by in MEANS else self.mean_key
 
 
-def slicings(coded: Coded, study: Study) -> list[Slicing]:
+def slicings(encoded: EncodedMarks, study: Study) -> list[Slicing]:
     """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values.
 
     Stages and grades are crossed with the axes for the measures whose mean is taken over them, severities with
     what MedQ-Deg's tables show at each of them.
     """
     axes = study.varied_axes
-    crossed = [_by_axes(coded, study, ()), *(_by_axes(coded, study, (axis,)) for axis in axes)]
-    crossed += [_by_axes(coded, study, pair) for pair in combinations(axes, 2)]
+    crossed = [_by_axes(encoded, study, ()), *(_by_axes(encoded, study, (axis,)) for axis in axes)]
+    crossed += [_by_axes(encoded, study, pair) for pair in combinations(axes, 2)]
     if len(axes) > 2:
-        crossed.append(_by_axes(coded, study, tuple(axes)))
-    by_key = {key: slicing for key in SUBJECT_KEYS if (slicing := _by_key(coded, key)) is not None}
-    strata = {key: slicing for key in coded.strata if (slicing := _by_stratum(coded, key)) is not None}
+        crossed.append(_by_axes(encoded, study, tuple(axes)))
+    by_key = {key: slicing for key in SUBJECT_KEYS if (slicing := _by_key(encoded, key)) is not None}
+    strata = {key: slicing for key in encoded.strata if (slicing := _by_stratum(encoded, key)) is not None}
     means = [
         _product(slicing, by_key[key], frozenset({only}))
         for key, only in MEANS.items()
@@ -104,80 +105,86 @@ def slicings(coded: Coded, study: Study) -> list[Slicing]:
         for slicing in crossed
         if slicing.keys
     ]
-    return [*crossed, *by_key.values(), *strata.values(), *means, *_at_each_severity(coded, by_key | strata)]
+    return [*crossed, *by_key.values(), *strata.values(), *means, *_at_each_severity(encoded, by_key | strata)]
 
 
-def _at_each_severity(coded: Coded, by_key: dict[str, Slicing]) -> list[Slicing]:
+def _at_each_severity(encoded: EncodedMarks, by_key: dict[str, Slicing]) -> list[Slicing]:
     """Severities crossed with other keys. What was not degraded has no type and no category."""
     if "severity" not in by_key:
         return []
-    found = []
+    crossed = []
     for key in (key for key in BY_SEVERITY if key in by_key):
-        severities = _by_stratum(coded, "severity", leave_out=CLEAN) if key in coded.strata else by_key["severity"]
+        severities = (
+            _by_stratum(encoded, "severity", leave_out=CLEAN_LEVEL) if key in encoded.strata else by_key["severity"]
+        )
         if severities is not None:
-            averaged = key if key in MEANS_BY_SEVERITY else ""
-            found.append(_product(severities, by_key[key], DEGRADED, averaged))
-    return found
+            mean_key = key if key in MEANS_BY_SEVERITY else ""
+            crossed.append(_product(severities, by_key[key], DEGRADED, mean_key))
+    return crossed
 
 
-def degraded_slicings(coded: Coded) -> list[Slicing]:
-    """Severities but L0, alone and crossed with what changes are told by."""
-    severities = _by_stratum(coded, "severity", fewest=1, leave_out=CLEAN) if coded.strata else None
+def degraded_slicings(encoded: EncodedMarks) -> list[Slicing]:
+    """Severities but L0, alone and crossed with the keys of CHANGED_BY."""
+    severities = _by_stratum(encoded, "severity", min_values=1, leave_out=CLEAN_LEVEL) if encoded.strata else None
     if severities is None:
         return []
-    found = [severities]
+    crossed = [severities]
     for key in CHANGED_BY:
-        by = _by_stratum(coded, key) if key in coded.strata else _by_key(coded, key)
-        if by is not None:
-            found.append(_product(severities, by, averaged=key if key in MEANS_BY_SEVERITY else ""))
-    return found
+        slicing = _by_stratum(encoded, key) if key in encoded.strata else _by_key(encoded, key)
+        if slicing is not None:
+            crossed.append(_product(severities, slicing, mean_key=key if key in MEANS_BY_SEVERITY else ""))
+    return crossed
 
 
-def _by_axes(coded: Coded, study: Study, axes: tuple[str, ...]) -> Slicing:
-    """Slices of conditions. Every value that the study names has one, also when nothing was asked there."""
-    named = [dict(zip(axes, values, strict=True)) for values in product(*(study.conditions[axis] for axis in axes))]
-    asked = [{axis: condition[axis] for axis in axes} for condition in coded.conditions]
-    if len(axes) > 1:  # a pair of values that cannot be asked together is no slice
-        named = [values for values in named if values in asked]
-    slices = [canonical_json(values) for values in named + [values for values in asked if values not in named]]
+def _by_axes(encoded: EncodedMarks, study: Study, axes: tuple[str, ...]) -> Slicing:
+    """Slices of conditions. Every value that the study names has one, even if nothing was asked there."""
+    declared = [dict(zip(axes, values, strict=True)) for values in product(*(study.conditions[axis] for axis in axes))]
+    asked = [{axis: condition[axis] for axis in axes} for condition in encoded.conditions]
+    if len(axes) > 1:  # a pair of values that cannot be asked together is not a slice
+        declared = [values for values in declared if values in asked]
+    slices = [canonical_json(values) for values in declared + [values for values in asked if values not in declared]]
     slices = list(dict.fromkeys(slices))
     numbers = [slices.index(canonical_json(values)) for values in asked]
-    return Slicing(axes, slices, (Members("condition", _frame("condition", range(len(asked)), numbers), len(slices)),))
+    return Slicing(
+        axes, slices, (SliceMembers("condition", _frame("condition", range(len(asked)), numbers), len(slices)),)
+    )
 
 
-def _by_key(coded: Coded, key: str) -> Slicing | None:
+def _by_key(encoded: EncodedMarks, key: str) -> Slicing | None:
     """Slices of a key of cases or questions, if it has two or more values, or one that not all of them have."""
-    members = coded.subjects.select("subject", value=key)
+    members = encoded.subjects.select("subject", value=key)
     if isinstance(members.schema["value"], pl.List):
         members = members.explode("value").unique()
     members = members.drop_nulls().sort("subject", "value")
     values = in_order(key, members["value"].unique())
-    if not values or (len(values) == 1 and len(members) == len(coded.subjects)):
+    if not values or (len(values) == 1 and len(members) == len(encoded.subjects)):
         return None
     number = pl.col("value").cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias("slice")
     slices = [canonical_json({key: value}) for value in values]
-    return Slicing((key,), slices, (Members("subject", members.select("subject", number), len(slices)),))
+    return Slicing((key,), slices, (SliceMembers("subject", members.select("subject", number), len(slices)),))
 
 
-def _by_stratum(coded: Coded, key: str, fewest: int = 2, leave_out: str = "") -> Slicing | None:
-    """Slices of what was degraded and how far, if there are two or more; L1 and L2 also together."""
-    there = coded.strata[key]
-    if len(there) < fewest or there == [leave_out]:
+def _by_stratum(encoded: EncodedMarks, key: str, min_values: int = 2, leave_out: str = "") -> Slicing | None:
+    """Slices of a degradation's type, severity or category, if there are two or more; L1 and L2 also pooled."""
+    present = encoded.strata[key]
+    if len(present) < min_values or present == [leave_out]:
         return None
-    parts: dict[str, tuple[str, ...]] = {value: (value,) for value in there if value != leave_out}
+    parts: dict[str, tuple[str, ...]] = {value: (value,) for value in present if value != leave_out}
     if key == "severity":
-        parts |= {whole: (*of, whole) for whole, of in POOLED.items() if set(of) <= set(there)}
+        parts |= {pooled: (*levels, pooled) for pooled, levels in POOLED.items() if set(levels) <= set(present)}
     values = in_order(key, parts)
     members = [
-        (there.index(part), place) for place, value in enumerate(values) for part in parts[value] if part in there
+        (present.index(part), place) for place, value in enumerate(values) for part in parts[value] if part in present
     ]
     slices = [canonical_json({key: value}) for value in values]
-    return Slicing((key,), slices, (Members(key, _frame(key, *zip(*members, strict=True)), len(values)),))
+    return Slicing((key,), slices, (SliceMembers(key, _frame(key, *zip(*members, strict=True)), len(values)),))
 
 
-def _product(first: Slicing, second: Slicing, only: frozenset[str] = frozenset(), averaged: str = "") -> Slicing:
+def _product(
+    first: Slicing, second: Slicing, only_measures: frozenset[str] = frozenset(), mean_key: str = ""
+) -> Slicing:
     both = [canonical_json(json.loads(a) | json.loads(b)) for a, b in product(first.slices, second.slices)]
-    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only, averaged)
+    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only_measures, mean_key)
 
 
 def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFrame:
@@ -185,7 +192,7 @@ def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFra
 
 
 def in_order(key: str, values: Iterable[str]) -> list[str]:
-    """As they are usually told; numbers (severities) as numbers, anything else by name."""
+    """In their natural order; numbers (severities) as numbers, anything else by name."""
     natural = NATURAL_ORDER.get(key, [])
 
     def place(value: str) -> tuple[int, float, str]:

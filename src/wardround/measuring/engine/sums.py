@@ -1,6 +1,4 @@
-"""Sums over clusters: all that intervals and tests need to know of the items."""
-
-from __future__ import annotations
+"""Sums over clusters: all that intervals and tests need of the items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,44 +13,44 @@ from scipy.sparse import coo_array
 
 from wardround.measuring.engine.exact import Floats
 
-Whole = NDArray[np.int64]
-MOST_COUNTED = 50  # times as many codes as there are: beyond it sorting takes less
+Integers = NDArray[np.int64]
+MAX_CODES_PER_ITEM = 50  # beyond it sorting is faster than counting
 
 
-def added(place: Whole, values: NDArray[Any], many: int) -> Floats:
-    """Values added up by place, of which there are so many."""
-    return np.bincount(place, weights=values, minlength=many).astype(np.float64, copy=False)
+def sum_by_index(index: Integers, values: NDArray[Any], size: int) -> Floats:
+    """The sum of the values at each index from 0 to size - 1."""
+    return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Items in the slices of one slicing: which row of sums (slice, candidate, cluster) each adds to.
+class Placement:
+    """Items in the slices of one slicing: the row of sums (slice, candidate, cluster) that each adds to.
 
-    An item in several slices is there several times.
+    An item in several slices occurs several times.
     """
 
-    item: Whole
-    row: Whole
-    slice: Whole  # of each cell (a slice of one candidate)
-    candidate: Whole  # of each cell
-    starts: Whole  # the first row of each cell
-    cluster: Whole  # of each row
+    item: Integers
+    row: Integers
+    slice: Integers  # of each cell (a slice of one candidate)
+    candidate: Integers  # of each cell
+    starts: Integers  # the first row of each cell
+    cluster: Integers  # of each row
 
     @property
-    def cell(self) -> Whole:
+    def cell(self) -> Integers:
         """Of each row."""
         return np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.cluster))))
 
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """One entry per cluster of each cell (a slice of one candidate), cell after cell; equal sums are there once."""
+    """One entry per cluster of each cell (a slice of one candidate), cell after cell; equal sums are stored once."""
 
-    place: dict[str, int]  # in which row each sum is
-    slice: Whole  # of each cell
-    candidate: Whole  # of each cell
-    starts: Whole  # the first entry of each cell
-    cluster: Whole  # of each entry
+    place: dict[str, int]  # the row of each sum
+    slice: Integers  # of each cell
+    candidate: Integers  # of each cell
+    starts: Integers  # the first entry of each cell
+    cluster: Integers  # of each entry
     rows: Floats  # sums x entries
 
     @property
@@ -60,7 +58,7 @@ class ClusterSums:
         return len(self.starts)
 
     @cached_property
-    def ends(self) -> Whole:
+    def ends(self) -> Integers:
         """The first entry of each cell, and the end of the last one."""
         return np.append(self.starts, len(self.cluster))
 
@@ -74,11 +72,11 @@ class ClusterSums:
 
     def cell_total(self, name: str) -> Floats:
         """One sum in every cell."""
-        found: Floats = self._totals[self.place[name]]
-        return found
+        totals: Floats = self._totals[self.place[name]]
+        return totals
 
     def clusters(self, name: str) -> Floats:
-        """The clusters of every cell in which a sum is above zero."""
+        """The number of clusters of every cell in which a sum is above zero."""
         place = self.place[name]
         if place not in self._clusters:
             self._clusters[place] = self.total((self.rows[place] > 0).astype(np.float64))
@@ -86,59 +84,59 @@ class ClusterSums:
 
     def row(self, name: str) -> Floats:
         """One sum in every entry."""
-        found: Floats = self.rows[self.place[name]]
-        return found
+        row: Floats = self.rows[self.place[name]]
+        return row
 
     def total(self, values: Floats) -> Floats:
-        """A value of each entry added up in each cell, in the order of the entries."""
+        """The sum over the entries of each cell, in their order."""
         if not self.cells:
             return np.zeros((*values.shape[:-1], 0))
         totals: Floats = np.add.reduceat(values, self.starts, axis=-1)
         return totals
 
     def spread(self, values: Floats) -> Floats:
-        """A value of each cell given to each of its entries."""
+        """The value of its cell for each entry."""
         return np.repeat(values, np.diff(self.ends))
 
 
-def placed(index: pl.DataFrame, item: Whole, slice: Whole) -> Placed:
-    """Where items go that are in these slices."""
+def place_items(index: pl.DataFrame, item: Integers, slice: Integers) -> Placement:
+    """The rows of sums of items in these slices."""
     candidate, cluster = (index[name].cast(pl.Int64).to_numpy()[item] for name in ("candidate", "cluster"))
     clusters = int(cluster.max(initial=0)) + 1
     candidates = int(candidate.max(initial=0)) + 1
     code, row = distinct((slice * candidates + candidate) * clusters + cluster)
     cell, cluster = np.divmod(code, clusters)
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
-    return Placed(item, row, cell[starts] // candidates, cell[starts] % candidates, starts, cluster)
+    return Placement(item, row, cell[starts] // candidates, cell[starts] % candidates, starts, cluster)
 
 
-def distinct(codes: Whole) -> tuple[Whole, Whole]:
-    """The codes that occur, sorted, and which of them each is."""
-    many = int(codes.max(initial=-1)) + 1
-    if many > MOST_COUNTED * max(1, len(codes)):
+def distinct(codes: Integers) -> tuple[Integers, Integers]:
+    """The codes that occur, sorted, and the index of each code among them."""
+    size = int(codes.max(initial=-1)) + 1
+    if size > MAX_CODES_PER_ITEM * max(1, len(codes)):
         return np.unique(codes, return_inverse=True)
-    there = np.zeros(many, bool)
-    there[codes] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+    occurs = np.zeros(size, bool)
+    occurs[codes] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def cluster_sums(
-    at: Placed, columns: Mapping[str, Floats], more: Mapping[str, Floats] = MappingProxyType({})
+    placement: Placement, columns: Mapping[str, Floats], row_sums: Mapping[str, Floats] = MappingProxyType({})
 ) -> ClusterSums:
-    """Adds columns of items up by slice, candidate and cluster; `more` are sums of entries already.
+    """Adds up columns of items by slice, candidate and cluster; `row_sums` are sums of entries already.
 
-    Columns that are one and the same array are added up once.
+    Columns that are the same array are added up once.
     """
-    entries, place = len(at.cluster), dict[str, int]()
-    where = at.row.astype(np.int32), at.item.astype(np.int32)
-    found: dict[int, tuple[int, Floats]] = {}
+    entries, place = len(placement.cluster), dict[str, int]()
+    position = placement.row.astype(np.int32), placement.item.astype(np.int32)
+    row_by_array: dict[int, tuple[int, Floats]] = {}
     for name, column in columns.items():
-        place[name], _ = found.setdefault(id(column), (len(found), column))
-    rows = np.empty((len(found) + len(more), entries))
-    items = max((len(column) for _, column in found.values()), default=0)
-    members = coo_array((np.ones(len(at.item)), where), shape=(entries, items))
-    for number, column in found.values():
+        place[name], _ = row_by_array.setdefault(id(column), (len(row_by_array), column))
+    rows = np.empty((len(row_by_array) + len(row_sums), entries))
+    items = max((len(column) for _, column in row_by_array.values()), default=0)
+    members = coo_array((np.ones(len(placement.item)), position), shape=(entries, items))
+    for number, column in row_by_array.values():
         rows[number] = members @ column
-    for number, (name, values) in enumerate(more.items(), len(found)):
+    for number, (name, values) in enumerate(row_sums.items(), len(row_by_array)):
         place[name], rows[number] = number, values
-    return ClusterSums(place, at.slice, at.candidate, at.starts, at.cluster, rows)
+    return ClusterSums(place, placement.slice, placement.candidate, placement.starts, placement.cluster, rows)

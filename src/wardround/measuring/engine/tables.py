@@ -1,45 +1,40 @@
-"""measures.csv and comparisons.csv: their columns, and how they are written."""
-
-from __future__ import annotations
+"""The columns of tables of figures, such as measures.csv and comparisons.csv, and how they are written."""
 
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-MEASURES: dict[str, Any] = {
-    "measure": pl.String,
-    "candidate": pl.String,
-    "slice": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "clusters": pl.Int64,
-    "unparsed": pl.Float64,
-    "method": pl.String,
-    "version": pl.String,
-}
-COMPARISONS: dict[str, Any] = {
-    "measure": pl.String,
-    "a": pl.String,
-    "b": pl.String,
-    "slice": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "family": pl.String,
-    "n": pl.Int64,
-    "clusters": pl.Int64,
-    "method": pl.String,
-}
+from wardround.core.files import replacement
+
 DIGITS = 9
+TEXTS = frozenset(
+    (
+        *("measure", "candidate", "slice", "method", "version", "family", "a", "b"),
+        *("key", "worst", "best", "stage", "state", "before", "figure", "letter"),
+    )
+)
+COUNTS = frozenset(
+    ("n", "n_after_wrong", "clusters", "groups", "reached", "chains", "cells", "first", "last", "strong")
+)
+
+
+def table_schema(*columns: str, **others: Any) -> dict[str, Any]:
+    """The columns of a table: names are text, counts integers, figures floats, unless `others` says otherwise."""
+    usual = dict.fromkeys(TEXTS, pl.String) | dict.fromkeys(COUNTS, pl.Int64)
+    return {name: (usual | others).get(name, pl.Float64) for name in columns}
+
+
+MEASURES = table_schema(
+    *("measure", "candidate", "slice", "value", "low", "high", "n", "clusters", "unparsed", "method", "version")
+)
+COMPARISONS = table_schema(
+    *("measure", "a", "b", "slice", "value", "low", "high"),
+    *("p", "p_adjusted", "family", "n", "clusters", "method"),
+)
 
 
 def write_table(path: Path, table: pl.DataFrame) -> None:
     """Writes a table whole or not at all. Nine decimals: sums are exact to 2**-30."""
-    waiting = path.with_name(f".{path.name}.new")
-    table.with_columns(pl.col(pl.Float64).round(DIGITS) + 0.0).write_csv(waiting)  # + 0.0: no negative zero
-    waiting.replace(path)
+    with replacement(path) as draft:
+        table.with_columns(pl.col(pl.Float64).round(DIGITS) + 0.0).write_csv(draft)  # + 0.0: no negative zero

@@ -1,7 +1,5 @@
 """Intervals for few cases and for rates near 0 or 1, from the variance between clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
@@ -14,13 +12,13 @@ Z = float(ndtri((1 + LEVEL) / 2))
 def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) -> Floats:
     """n / deff, with deff = variance between clusters / (share (1 - share) / (n - 1)), at least 1.
 
-    Where all answers are alike the clusters show no variance to estimate deff from. Then a cluster counts
-    as one answer: the most that its answers can depend on each other.
+    If all answers are alike there is no variance to estimate deff from. Then a cluster counts as one answer:
+    the largest possible dependence.
     """
     binomial = share * (1 - share)
-    alike = (binomial <= 0) | (variance <= 0)
+    no_variance = (binomial <= 0) | (variance <= 0)
     deff = np.maximum(1.0, np.divide(variance * (n - 1), binomial, out=np.ones_like(n), where=binomial > 0))
-    return np.where(alike, np.minimum(clusters, n), n / deff)
+    return np.where(no_variance, np.minimum(clusters, n), n / deff)
 
 
 def wilson(share: Floats, n: Floats, z: float = Z) -> tuple[Floats, Floats]:
@@ -34,7 +32,7 @@ def wilson(share: Floats, n: Floats, z: float = Z) -> tuple[Floats, Floats]:
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def student(value: Floats, clusters: Floats, variance: Floats, within: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Value plus and minus t standard errors, within its range: for figures of which Wilson knows nothing."""
+def student(value: Floats, clusters: Floats, variance: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Value plus and minus t standard errors, within its bounds: for measures that are not shares."""
     reach = stdtrit(clusters - 1, (1 + LEVEL) / 2) * np.sqrt(variance)
-    return np.maximum(value - reach, within[0]), np.minimum(value + reach, within[1])
+    return np.maximum(value - reach, bounds[0]), np.minimum(value + reach, bounds[1])

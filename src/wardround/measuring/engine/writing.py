@@ -1,6 +1,4 @@
-"""The tables of a run, written beside its marks."""
-
-from __future__ import annotations
+"""Writes the tables of a run: measures.csv, comparisons.csv, effects.csv."""
 
 from pathlib import Path
 
@@ -12,15 +10,15 @@ from wardround.measuring.comparing.effects import effects
 from wardround.measuring.engine.measurement import measure
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.people.against_models import compare_people
-from wardround.measuring.people.figures import measure_people, of_models
+from wardround.measuring.people.figures import measure_people, without_people
 
 
 def write_measures(folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study) -> None:
-    """Writes measures.csv, comparisons.csv and, where axes are crossed, effects.csv.
+    """Writes measures.csv, comparisons.csv and, if axes are crossed, effects.csv.
 
-    The same marks give the same bytes on every run. People have figures and a family of comparisons of their own.
+    The same marks always give the same bytes. People have their own measures and families of comparisons.
     """
-    models = of_models(marks.lazy())
+    models = without_people(marks.lazy())
     write_table(folder / "measures.csv", pl.concat([measure(models, study), measure_people(marks.lazy(), study)]))
     write_table(folder / "comparisons.csv", pl.concat([compare(models, study), compare_people(marks.lazy(), study)]))
     if len(study.varied_axes) > 1:

@@ -1,6 +1,6 @@
 """Figures made of other figures: means over stages and grades, and intra- and inter-model DKE.
 
-Each is recomputed in every resample from the resampled values of what it is made of.
+Each is recomputed in every resample from the resampled values of its parts.
 """
 
 from __future__ import annotations
@@ -8,228 +8,242 @@ from __future__ import annotations
 import json
 from collections.abc import Set
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wardround.core.canonical import canonical_json
-from wardround.marking.slice_values import CLEAN
-from wardround.measuring.comparing.pairs import WORN
-from wardround.measuring.engine.bootstrap import RESAMPLES, Part, percentile_interval, percentile_intervals
-from wardround.measuring.engine.encode import Coded
+from wardround.marking.slice_values import CLEAN_LEVEL
+from wardround.measuring.comparing.originals import WORST_SEVERITY
+from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_interval, percentile_intervals
+from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.halves import halved
 from wardround.measuring.engine.intervals import (
     BOOTSTRAP,
     FEW,
     FEWEST,
-    HOLDS,
     NO_INTERVAL,
+    SHARE_OF_RESAMPLES,
     STUDENT,
     TOO_FEW,
     WILSON,
-    Figures,
+    CellEstimates,
 )
-from wardround.measuring.engine.lines import Lines
-from wardround.measuring.engine.measure import Kind, Measure
+from wardround.measuring.engine.lines import MeasureLines
+from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.resampling import PendingEstimates
 from wardround.measuring.engine.slices import Slicing
-from wardround.measuring.engine.sums import ClusterSums, Whole, distinct
+from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
 from wardround.measuring.engine.wilson import effective_n, student, wilson
-from wardround.measuring.measures.dke import Rivals, inter_figures
+from wardround.measuring.measures.dke import CandidateFigures, halved, inter_figures
 
-RIVALS = range(3, 201)  # candidates whose pairs are worth counting; of more it would take longer than all else
+COMPARABLE_COUNTS = range(3, 201)  # candidates for inter-model DKE: the cost grows with their pairs
 PARTS = ("accuracy", "calibration_shift", "confidence")
 
 
 @dataclass
-class Piece:
-    """One figure of one candidate in one slice, with what others need of it."""
+class SliceEstimate:
+    """One measure of one candidate in one slice, with what derived figures need of it."""
 
     value: float
     n: int
     unparsed: float
-    clusters: Whole
+    clusters: NDArray[np.integer[Any]]
     drawn: Floats = field(default_factory=lambda: np.full(RESAMPLES, np.nan))
     halves: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))  # splits x half x (part, whole)
 
 
+Version = tuple[str, str]  # name and version of a measure
 Slot = tuple[int, int, int]  # slicing, slice, candidate
 
 
-class Joining:
-    """Collects the pieces while candidates are measured, some at a time."""
+class DerivedInputs:
+    """Collects the estimates that derived figures are made of, while candidates are measured some at a time."""
 
     def __init__(
         self,
         slicings: list[Slicing],
-        wanted: dict[int, set[tuple[str, str]]],
+        wanted: dict[int, set[Version]],
         seed: int,
         clusters: int = 0,
-        halved: Set[tuple[str, str]] = frozenset(),
+        halved: Set[Version] = frozenset(),
     ) -> None:
         self.slicings, self.wanted, self.seed, self.clusters, self.halved = slicings, wanted, seed, clusters, halved
-        self.pieces: dict[tuple[str, str], dict[Slot, Piece]] = {}
-        self._cells: dict[int, tuple[Whole, Whole]] = {}
+        self.estimates: dict[Version, dict[Slot, SliceEstimate]] = {}
+        self._cells: dict[int, tuple[Integers, Integers]] = {}
 
     @classmethod
-    def of_table(cls, slicings: list[Slicing], defined: list[Measure], numbers: Coded, seed: int) -> Joining:
-        """What measures.csv needs."""
-        rivals = len(numbers.candidates) in RIVALS
-        versions = {m.version for m in defined if m.name == "dke_inter"}
-        parts = {(m.name, m.version) for m in defined if m.name == "accuracy"}
-        ways = {(m.name, m.version) for m in defined if m.name in PARTS and m.version in versions}
-        wanted: dict[int, set[tuple[str, str]]] = {}
+    def for_table(
+        cls, slicings: list[Slicing], measures: list[Measure], encoded: EncodedMarks, seed: int
+    ) -> DerivedInputs:
+        """The inputs of the derived figures in measures.csv."""
+        is_comparable = len(encoded.candidates) in COMPARABLE_COUNTS
+        dke_versions = {m.version for m in measures if m.name == "dke_inter"}
+        accuracy = {(m.name, m.version) for m in measures if m.name == "accuracy"}
+        parts = accuracy | {(m.name, m.version) for m in measures if m.name in PARTS and m.version in dke_versions}
+        wanted: dict[int, set[Version]] = {}
         for number, slicing in enumerate(slicings):
-            chosen = {(m.name, m.version) for m in defined if slicing.mean_over(m)}
-            if not slicing.only and (rivals or slicing.keys == ("severity",)):
-                chosen |= parts | ways
-            wanted[number] = chosen
-        return cls(slicings, wanted, seed, numbers.size, parts | ways if rivals else frozenset())
+            wanted[number] = {(m.name, m.version) for m in measures if slicing.mean_over(m)}
+            if not slicing.only_measures and (is_comparable or slicing.keys == ("severity",)):
+                wanted[number] |= parts
+        return cls(slicings, wanted, seed, encoded.cluster_count, parts if is_comparable else frozenset())
 
     def wants(self, measure: Measure, slicing: int) -> bool:
         return (measure.name, measure.version) in self.wanted.get(slicing, ())
 
-    def note(self, slicing: int, sums: ClusterSums, found: list[Figures]) -> None:
-        """Takes the figures of a slicing, before they are resampled."""
+    def record(self, slicing: int, sums: ClusterSums, cell_estimates: list[CellEstimates]) -> None:
+        """Stores the estimates of a slicing, before they are resampled."""
         self._cells[slicing] = sums.slice, sums.candidate
-        for each in found:
-            if not self.wants(each.measure, slicing):
+        for estimate in cell_estimates:
+            measure = estimate.measure
+            if not self.wants(measure, slicing):
                 continue
-            pieces = self.pieces.setdefault((each.measure.name, each.measure.version), {})
-            counted = sums.row(each.measure.counted) > 0
-            for cell in np.flatnonzero(~np.isnan(each.value)).tolist():
+            by_slot = self.estimates.setdefault((measure.name, measure.version), {})
+            contributes = sums.row(measure.cluster_sum) > 0
+            for cell in np.flatnonzero(~np.isnan(estimate.value)).tolist():
                 span = slice(sums.ends[cell], sums.ends[cell + 1])
-                there = sums.cluster[span]
+                clusters = sums.cluster[span][contributes[span]].astype(np.int32)
                 slot = slicing, int(sums.slice[cell]), int(sums.candidate[cell])
-                told = float(each.value[cell]), int(each.n[cell]), float(each.unparsed[cell])
-                pieces[slot] = Piece(*told, there[counted[span]].astype(np.int32))
+                value, n, unparsed = float(estimate.value[cell]), int(estimate.n[cell]), float(estimate.unparsed[cell])
+                by_slot[slot] = SliceEstimate(value, n, unparsed, clusters)
 
-    def take(self, figures: Figures, slicing: int, cells: Whole, drawn: Floats, part: Part, sums: list[Whole]) -> None:
-        """Takes resampled values; and, where candidates are held against each other, sums of halves of the clusters."""
+    def receive(self, pending: PendingEstimates, drawn: Floats, block: SumBlock) -> None:
+        """Stores resampled values and, if candidates are compared, sums over halves of the clusters."""
+        estimates, cells, sums, slicing = pending
         slices, candidates = self._cells[slicing]
-        pieces = self.pieces[figures.measure.name, figures.measure.version]
-        kept = [pieces[slicing, int(slices[cell]), int(candidates[cell])] for cell in cells.tolist()]
-        for piece, values in zip(kept, drawn.astype(np.float32), strict=True):
-            piece.drawn = values
-        if (figures.measure.name, figures.measure.version) in self.halved and not self.slicings[slicing].only:
-            halves = [halved(part.cluster, part.sums[at], self.clusters, self.seed) for at in sums[:2]]
-            for piece, own in zip(kept, np.stack(halves, axis=-1), strict=True):
-                piece.halves = own
+        version = estimates.measure.name, estimates.measure.version
+        by_slot = self.estimates[version]
+        chosen = [by_slot[slicing, int(slices[cell]), int(candidates[cell])] for cell in cells.tolist()]
+        for estimate, values in zip(chosen, drawn.astype(np.float32), strict=True):
+            estimate.drawn = values
+        if version in self.halved and not self.slicings[slicing].only_measures:
+            halves = [halved(block.cluster, block.sums[rows], self.clusters, self.seed) for rows in sums[:2]]
+            for estimate, own in zip(chosen, np.stack(halves, axis=-1), strict=True):
+                estimate.halves = own
 
 
-def join_means(joining: Joining, defined: list[Measure], whom: range, lines: Lines) -> None:
-    """Adds some candidates' unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories.
+def add_means(inputs: DerivedInputs, measures: list[Measure], candidates: range, lines: MeasureLines) -> None:
+    """Adds unweighted means over stages or grades (X-PCR's swa and esa), capabilities or categories.
 
-    There is none where one of the values is missing. What they were made of is then forgotten.
+    There is none if one of the values is missing. The estimates that they are made of are then dropped.
     """
-    for place, measure in enumerate(defined):
-        pieces = joining.pieces.get((measure.name, measure.version), {})
-        candidates = sorted({slot[2] for slot in pieces if slot[2] in whom})
-        for number, slicing in enumerate(joining.slicings):
+    for place, measure in enumerate(measures):
+        by_slot = inputs.estimates.get((measure.name, measure.version), {})
+        present = sorted({slot[2] for slot in by_slot if slot[2] in candidates})
+        for number, slicing in enumerate(inputs.slicings):
             key = slicing.mean_over(measure)
-            if not key or not candidates:
+            if not key or not present:
                 continue
             groups: dict[str, list[int]] = {}
-            for at, name in enumerate(slicing.slices):
-                groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(at)
-            for beyond, (name, parts) in enumerate(groups.items(), len(slicing.slices)):
-                lines.label(number, beyond, name)
-                found = [[pieces.pop((number, at, each), None) for at in parts] for each in candidates]
-                told = _mean_figures(measure, found)
-                lines.add(place, number, np.full(len(candidates), beyond), np.array(candidates), **told)
+            for place_in_slicing, name in enumerate(slicing.slices):
+                groups.setdefault(canonical_json(json.loads(name) | {key: "mean"}), []).append(place_in_slicing)
+            for new_number, (name, parts) in enumerate(groups.items(), len(slicing.slices)):
+                lines.label(number, new_number, name)
+                rows = [[by_slot.pop((number, part, candidate), None) for part in parts] for candidate in present]
+                figures = _mean_figures(measure, rows)
+                lines.add(place, number, np.full(len(present), new_number), np.array(present), **figures)
 
 
-def _mean_figures(measure: Measure, found: list[list[Piece | None]]) -> dict[str, np.ndarray]:
-    """The mean of each row of pieces."""
-    lines = [_line(float("nan"), 0, 0, None) for _ in found]
-    whole = [(row, [piece for piece in pieces if piece]) for row, pieces in enumerate(found) if None not in pieces]
-    drawn = np.array([np.mean([piece.drawn for piece in pieces], axis=0) for _, pieces in whole])
-    ends = percentile_intervals(drawn) if whole else ()
-    for (row, pieces), values, *between in zip(whole, drawn, *ends, strict=True):
-        lines[row] = _mean_of(measure, pieces, values, between)
+def _mean_figures(measure: Measure, rows: list[list[SliceEstimate | None]]) -> dict[str, np.ndarray]:
+    """The mean of each row of estimates."""
+    lines = [_line(float("nan"), 0, 0, None) for _ in rows]
+    complete = [(row, [part for part in parts if part]) for row, parts in enumerate(rows) if None not in parts]
+    drawn = np.array([np.mean([part.drawn for part in parts], axis=0) for _, parts in complete])
+    ends = percentile_intervals(drawn) if complete else ()
+    for (row, parts), values, *interval in zip(complete, drawn, *ends, strict=True):
+        lines[row] = _mean_line(measure, parts, values, interval)
     return {name: np.concatenate([line[name] for line in lines]) for name in lines[0]}
 
 
-def _mean_of(measure: Measure, pieces: list[Piece], drawn: Floats, ends: list[float]) -> dict[str, np.ndarray]:
-    value, n = float(np.mean([piece.value for piece in pieces])), sum(piece.n for piece in pieces)
-    clusters = len(distinct(np.concatenate([piece.clusters for piece in pieces]))[0])
-    unparsed = sum(piece.unparsed * piece.n for piece in pieces) / n
+def _mean_line(
+    measure: Measure, parts: list[SliceEstimate], drawn: Floats, interval: list[float]
+) -> dict[str, np.ndarray]:
+    value, n = float(np.mean([part.value for part in parts])), sum(part.n for part in parts)
+    clusters = len(distinct(np.concatenate([part.clusters for part in parts]))[0])
+    unparsed = sum(part.unparsed * part.n for part in parts) / n
     if clusters >= FEW:
-        return _line(value, n, clusters, BOOTSTRAP, ends[0], ends[1], unparsed)
+        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], unparsed)
     if clusters < FEWEST:
         return _line(value, n, clusters, TOO_FEW, unparsed=unparsed)
-    share, many, of = (np.array([float(each)]) for each in (value, n, clusters))
+    share, n_answers, n_clusters = (np.array([float(number)]) for number in (value, n, clusters))
     variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
-    if measure.kind is Kind.SIGNED:
-        method, (low, high) = STUDENT, student(share, of, variance, (-1.0, 1.0))
+    if measure.kind is MeasureKind.SIGNED:
+        method, (low, high) = STUDENT, student(share, n_clusters, variance, (-1.0, 1.0))
     else:
-        method, (low, high) = WILSON, wilson(share, effective_n(share, many, of, variance))
+        method, (low, high) = WILSON, wilson(share, effective_n(share, n_answers, n_clusters, variance))
     return _line(value, n, clusters, method, float(low[0]), float(high[0]), unparsed)
 
 
-def join(joining: Joining, defined: list[Measure], candidates: int, lines: Lines) -> None:
+def add_dke(inputs: DerivedInputs, measures: list[Measure], candidates: int, lines: MeasureLines) -> None:
     """Adds both kinds of DKE, once all candidates are measured."""
-    for place, measure in enumerate(defined):
-        if measure.kind is Kind.JOINED and measure.name == "dke_intra":
-            _dke_intra(joining, defined, measure, place, lines)
-    ways = dict.fromkeys(m.version.rpartition(", ")[2] for m in defined if m.name == "dke_inter")
-    for way in ways:
-        _dke_inter(joining, defined, way, candidates, lines)
+    for place, measure in enumerate(measures):
+        if measure.kind is MeasureKind.DERIVED and measure.name == "dke_intra":
+            _add_dke_intra(inputs, measures, measure, place, lines)
+    for votes in dict.fromkeys(m.version.rpartition(", ")[2] for m in measures if m.name == "dke_inter"):
+        _add_dke_inter(inputs, measures, votes, candidates, lines)
 
 
-def _dke_intra(joining: Joining, defined: list[Measure], measure: Measure, place: int, lines: Lines) -> None:
-    """Acc(L0) > Acc(L2) and shift(L0) <= shift(L2) over all records of each level, as the paper has it."""
-    way = measure.version.rpartition(", ")[2]
-    number = next((n for n, slicing in enumerate(joining.slicings) if slicing.keys == ("severity",)), None)
-    accuracy = next(((m.name, m.version) for m in defined if m.name == "accuracy"), ("accuracy", ""))
-    parts = [joining.pieces.get(key, {}) for key in (accuracy, ("calibration_shift", way))]
+def _parts(inputs: DerivedInputs, measures: list[Measure], *versions: Version) -> list[dict[Slot, SliceEstimate]]:
+    """The estimates of accuracy, then those of other measures."""
+    accuracy = next(((m.name, m.version) for m in measures if m.name == "accuracy"), ("accuracy", ""))
+    return [inputs.estimates.get(version, {}) for version in (accuracy, *versions)]
+
+
+def _add_dke_intra(
+    inputs: DerivedInputs, measures: list[Measure], measure: Measure, place: int, lines: MeasureLines
+) -> None:
+    """Acc(L0) > Acc(L2) and shift(L0) <= shift(L2) over all records of each level, as in the paper."""
+    votes = measure.version.rpartition(", ")[2]
+    number = next((n for n, slicing in enumerate(inputs.slicings) if slicing.keys == ("severity",)), None)
+    parts = _parts(inputs, measures, ("calibration_shift", votes))
     if number is None:
         return
-    names = joining.slicings[number].slices
-    levels = [canonical_json({"severity": level}) for level in (CLEAN, WORN)]
-    if not all(level in names for level in levels):
+    slices = inputs.slicings[number].slices
+    levels = [canonical_json({"severity": level}) for level in (CLEAN_LEVEL, WORST_SEVERITY)]
+    if not all(level in slices for level in levels):
         return
-    for whom in sorted({slot[2] for slot in parts[1]}):
-        found = [part.get((number, names.index(level), whom)) for part in parts for level in levels]
-        pieces = [piece for piece in found if piece is not None]
-        if len(pieces) < len(found):
+    for candidate in sorted({slot[2] for slot in parts[1]}):
+        slots = [(number, slices.index(level), candidate) for level in levels]
+        estimates = [part[slot] for part in parts for slot in slots if slot in part]
+        if len(estimates) < len(parts) * len(slots):
             continue
-        clean, worn, clean_shift, worn_shift = (piece.drawn for piece in pieces)
-        clusters = min(len(piece.clusters) for piece in pieces)
-        holds = float(np.nanmean((clean > worn) & (clean_shift <= worn_shift)))
+        clean, degraded, clean_shift, degraded_shift = (estimate.drawn for estimate in estimates)
+        clusters, n = min(len(estimate.clusters) for estimate in estimates), sum(e.n for e in estimates[2:])
+        share = float(np.nanmean((clean > degraded) & (clean_shift <= degraded_shift)))
         enough = clusters >= FEWEST
-        told = _line(
-            holds if enough else float("nan"), sum(p.n for p in pieces[2:]), clusters, HOLDS if enough else TOO_FEW
-        )
-        lines.add(place, 0, np.array([0]), np.array([whom]), **told)
+        figures = _line(share if enough else float("nan"), n, clusters, SHARE_OF_RESAMPLES if enough else TOO_FEW)
+        lines.add(place, 0, np.array([0]), np.array([candidate]), **figures)
 
 
-def _dke_inter(joining: Joining, defined: list[Measure], way: str, candidates: int, lines: Lines) -> None:
+def _add_dke_inter(
+    inputs: DerivedInputs, measures: list[Measure], votes: str, candidates: int, lines: MeasureLines
+) -> None:
     """Over all pairs of candidates, in every slice in which at least three have the figures."""
-    accuracy = next(((m.name, m.version) for m in defined if m.name == "accuracy"), ("accuracy", ""))
-    parts = [joining.pieces.get(key, {}) for key in (accuracy, ("calibration_shift", way), ("confidence", way))]
-    places = {m.version: place for place, m in enumerate(defined) if m.name == "dke_inter"}
-    for number, at in sorted({slot[:2] for slot in parts[1] if not joining.slicings[slot[0]].only}):
-        whom = [c for c in range(candidates) if all((number, at, c) in part for part in parts)]
-        if len(whom) not in RIVALS:
+    parts = _parts(inputs, measures, ("calibration_shift", votes), ("confidence", votes))
+    places = {m.version: place for place, m in enumerate(measures) if m.name == "dke_inter"}
+    for number, slice in sorted({slot[:2] for slot in parts[1] if not inputs.slicings[slot[0]].only_measures}):
+        present = [c for c in range(candidates) if all((number, slice, c) in part for part in parts)]
+        if len(present) not in COMPARABLE_COUNTS:
             continue
-        chosen = [[part[number, at, c] for c in whom] for part in parts]
-        clusters = min(len(piece.clusters) for piece in chosen[1])
-        for name, (value, drawn) in inter_figures(_rivals(chosen), joining.seed).items():
+        chosen = [[part[number, slice, c] for c in present] for part in parts]
+        clusters = min(len(estimate.clusters) for estimate in chosen[1])
+        for name, (value, drawn) in inter_figures(_candidate_figures(chosen), inputs.seed).items():
             low, high, method = float("nan"), float("nan"), NO_INTERVAL
             if clusters < FEWEST:
                 method = TOO_FEW
             elif drawn is not None:
                 (low, high), method = percentile_interval(drawn), BOOTSTRAP
-            told = _line(value, len(whom) * (len(whom) - 1) // 2, clusters, method, low, high)
-            version = f"{name}, {way}" if name else way
-            lines.add(places[version], number, np.array([at]), np.array([candidates]), **told)
+            figures = _line(value, len(present) * (len(present) - 1) // 2, clusters, method, low, high)
+            version = f"{name}, {votes}" if name else votes
+            lines.add(places[version], number, np.array([slice]), np.array([candidates]), **figures)
 
 
-def _rivals(chosen: list[list[Piece]]) -> Rivals:
-    values = [np.array([piece.value for piece in pieces]) for pieces in chosen]
-    drawn = [np.array([piece.drawn for piece in pieces]).T for pieces in chosen]
-    halves = [np.stack([piece.halves for piece in pieces]) for pieces in chosen[:2]]
-    return Rivals(*values, *drawn, *halves)
+def _candidate_figures(parts: list[list[SliceEstimate]]) -> CandidateFigures:
+    values = [np.array([estimate.value for estimate in part]) for part in parts]
+    drawn = [np.array([estimate.drawn for estimate in part]).T for part in parts]
+    halves = [np.stack([estimate.halves for estimate in part]) for part in parts[:2]]
+    return CandidateFigures(*values, *drawn, *halves)
 
 
 def _line(
@@ -241,5 +255,6 @@ def _line(
     high: float = float("nan"),
     unparsed: float = float("nan"),
 ) -> dict[str, np.ndarray]:
-    told = {"value": value, "low": low, "high": high, "n": n, "clusters": clusters, "unparsed": unparsed}
-    return {name: np.array([each]) for name, each in told.items()} | {"method": np.array([method], dtype=object)}
+    figures = {"value": value, "low": low, "high": high, "n": n, "clusters": clusters, "unparsed": unparsed}
+    columns = {name: np.array([figure]) for name, figure in figures.items()}
+    return columns | {"method": np.array([method], dtype=object)}

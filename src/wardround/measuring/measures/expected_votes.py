@@ -1,10 +1,8 @@
-"""What T votes would give on average, computed exactly from the probability of each option.
+"""The expected figures of T votes, computed exactly from the probability of each option.
 
 `shares` is a matrix (questions x options) of probabilities, rows padded with zeros; what a row lacks to 1 is
-the probability of an unparsed vote. specs/statistics.md, Confidence.
+the probability of an unparsed vote (docs/statistics.md, Confidence).
 """
-
-from __future__ import annotations
 
 from math import comb, log
 from typing import NamedTuple
@@ -16,7 +14,7 @@ from wardround.measuring.engine.exact import Floats
 
 
 class Expected(NamedTuple):
-    """Per question: the chance that enough votes are valid, and C and the share right, each times that chance."""
+    """Per question: the probability that enough votes are valid, and C and the share right, each times it."""
 
     certain: Floats
     certainty: Floats
@@ -46,8 +44,8 @@ def certainty(shares: Floats, options: Floats) -> Floats:
     return limit
 
 
-def enough(trials: int) -> float:
-    """How many of T votes must be valid for a C: max(2, T/2)."""
+def min_valid_votes(trials: int) -> float:
+    """The number of valid votes that a C needs: max(2, T/2)."""
     return max(2.0, trials / 2)
 
 
@@ -56,7 +54,7 @@ def expected_votes(shares: Floats, gold: Floats, options: Floats, trials: int) -
     valid = np.minimum(shares.sum(axis=1), 1.0)
     among_valid = shares / np.where(valid > 0, valid, 1.0)[:, None]
     certain, sure, right = (np.zeros(len(shares)) for _ in range(3))
-    for votes in range(int(np.ceil(enough(trials))), trials + 1):
+    for votes in range(int(np.ceil(min_valid_votes(trials))), trials + 1):
         chance = binomial(votes, trials, valid)
         certain += chance
         sure += chance * expected_certainty(among_valid, options, votes)
@@ -65,7 +63,7 @@ def expected_votes(shares: Floats, gold: Floats, options: Floats, trials: int) -
 
 
 def limiting_votes(shares: Floats, gold: Floats, options: Floats) -> Expected:
-    """The same for ever more votes: valid where at least half of the probability is on options."""
+    """The limit for many votes: valid if at least half of the probability is on options."""
     valid = shares.sum(axis=1)
     certain = (valid >= 0.5).astype(np.float64)
     among_valid = shares / np.where(valid > 0, valid, 1.0)[:, None]

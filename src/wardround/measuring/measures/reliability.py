@@ -1,6 +1,4 @@
-"""Reliability diagrams and risk-coverage curves: what confidence is worth, as pictures show it."""
-
-from __future__ import annotations
+"""The data of reliability diagrams and risk-coverage curves."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,59 +7,38 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import Coded, coded, is_empty
-from wardround.measuring.engine.estimate import figured
+from wardround.measuring.engine.encode import encode_marks, is_empty
+from wardround.measuring.engine.estimate import estimate_by_group
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.items import items
-from wardround.measuring.engine.measure import Kind, Measure
-from wardround.measuring.engine.sums import added, cluster_sums, placed
-from wardround.measuring.measures import formulas as of
-from wardround.measuring.measures.confidence import BINS, Claims, bin_of
+from wardround.measuring.engine.items import build_items
+from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.sums import sum_by_index
+from wardround.measuring.engine.tables import table_schema
+from wardround.measuring.measures.confidence import BINS, Claims, confidence_bins
+from wardround.measuring.measures.formulas import ratio
 
-RELIABILITY: dict[str, Any] = {
-    "candidate": pl.String,
-    "version": pl.String,
-    "bin_low": pl.Float64,
-    "bin_high": pl.Float64,
-    "n": pl.Int64,
-    "confidence": pl.Float64,
-    "accuracy": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "method": pl.String,
-}
-RISK: dict[str, Any] = {
-    "candidate": pl.String,
-    "version": pl.String,
-    "threshold": pl.Float64,
-    "coverage": pl.Float64,
-    "accuracy": pl.Float64,
-    "risk": pl.Float64,
-    "n": pl.Int64,
-}
-_ACCURACY = Measure(name="accuracy", value=of.accuracy, sums=("right", "claims"), kind=Kind.RATE, n="claims")
+RELIABILITY = table_schema(
+    *("candidate", "version", "bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high", "method"),
+)
+RISK = table_schema("candidate", "version", "threshold", "coverage", "accuracy", "risk", "n")
+_ACCURACY = Measure(name="accuracy", formula=ratio, sums=("part", "items"), kind=MeasureKind.RATE, n="items")
 
 
 def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
-    """Per candidate, way of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
+    """Per candidate, source of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
     rows: list[dict[str, Any]] = []
-    for name, version, claims, about, numbers in _claims(marks, study):
-        at = placed(about, np.arange(len(about)), bin_of(claims.confidence))
-        ones, right = np.ones(len(about)), exact(claims.right)
-        columns = {"claims": ones, "right": right, "confidence": exact(claims.confidence)}
-        sums = cluster_sums(at, columns | {"unparsed_asked": 0 * ones, "scored_asked": ones})
-        (found,) = figured([_ACCURACY], sums, numbers.size, study.seed)
-        stated = sums.cell_total("confidence") / sums.cell_total("claims")
-        for cell, b in enumerate(sums.slice.tolist()):
-            told = {"candidate": name, "version": version, "bin_low": b / BINS, "bin_high": (b + 1) / BINS}
-            told |= {"n": int(found.n[cell]), "confidence": float(stated[cell]), "accuracy": float(found.value[cell])}
-            told |= {"low": float(found.low[cell]), "high": float(found.high[cell]), "method": found.method[cell]}
-            rows.append(told)
-    return pl.DataFrame(rows, schema=RELIABILITY).with_columns(pl.col("low", "high").fill_nan(None))
+    for name, version, claims, cluster, clusters in _claims(marks, study):
+        bins, columns = confidence_bins(claims.confidence), {"part": claims.right}
+        stated = ratio(*(sum_by_index(bins, v, BINS) for v in (exact(claims.confidence), np.ones(len(bins)))))
+        for b, estimate in estimate_by_group(_ACCURACY, cluster, bins, columns, clusters, study.seed).items():
+            row = {"candidate": name, "version": version, "bin_low": b / BINS, "bin_high": (b + 1) / BINS}
+            row |= {"confidence": float(stated[b]), "accuracy": estimate.value}
+            rows.append(row | estimate._asdict())
+    return pl.DataFrame(rows, schema=RELIABILITY)
 
 
 def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
-    """For each confidence at which a candidate may start to answer: how much it answers, and how well.
+    """For each threshold of confidence: coverage, and accuracy of the claims above it.
 
     A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
     """
@@ -74,21 +51,21 @@ def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFr
 
 def _curve(claims: Claims) -> pl.DataFrame:
     levels, level = np.unique(-exact(claims.confidence), return_inverse=True)
-    kept: Floats = np.cumsum(np.bincount(level, minlength=len(levels)).astype(float))
-    accuracy = np.cumsum(added(level, claims.right, len(levels))) / kept
-    coverage = kept / len(claims.item)
-    told = {"threshold": -levels, "coverage": coverage, "accuracy": accuracy, "risk": 1 - accuracy}
-    return pl.DataFrame({**told, "n": kept.astype(np.int64)})
+    answered: Floats = np.cumsum(np.bincount(level, minlength=len(levels)).astype(float))
+    accuracy = np.cumsum(sum_by_index(level, claims.right, len(levels))) / answered
+    coverage = answered / len(claims.item)
+    columns = {"threshold": -levels, "coverage": coverage, "accuracy": accuracy, "risk": 1 - accuracy}
+    return pl.DataFrame({**columns, "n": answered.astype(np.int64)})
 
 
-def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.DataFrame, Coded]]:
-    """The claims of each candidate and way of confidence, with the candidate and cluster of each claim."""
+def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.Series, int]]:
+    """Candidate, version, claims, the cluster of each claim, and the number of clusters of the study."""
     if is_empty(marks):
         return
-    numbers = coded(marks, study)
+    encoded = encode_marks(marks, study)
     versions = {"verbal": "verbal", "votes": f"T={study.trials}", "inf": "inf"}
-    for number, name in enumerate(numbers.candidates):
-        each = items(numbers.of(number, number), study.trials, numbers)
-        for source, claims in each.claims.items():
+    for number, name in enumerate(encoded.candidates):
+        items = build_items(encoded.marks_of(number), study.trials, encoded)
+        for source, claims in items.claims.items():
             if len(claims.item):
-                yield name, versions[source], claims, each.rows[claims.item].select("candidate", "cluster"), numbers
+                yield name, versions[source], claims, items.rows["cluster"][claims.item], encoded.cluster_count

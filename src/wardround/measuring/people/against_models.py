@@ -1,12 +1,10 @@
-"""Models beside people: how much more often a model is right, on the questions that the people answered.
+"""Models compared with people, on the questions that the people answered.
 
-Each answer of a person is held against the model's mean over its trials of the same question under the condition that
-the people's answers count under. The difference is the mean over people of each one's mean; its interval and p are by
-Student's t over people and cases (see spread.py). Signs of clusters cannot be flipped here, since people are drawn too,
-so a family is adjusted by Holm's rule instead of step-down max-T.
+Each answer of a person is compared with the model's mean over its trials of the same question, under the condition of
+the people's answers. The difference is the mean over people of each person's mean; its interval and p are by Student's
+t over people and cases (see variance.py). Clusters cannot be sign-flipped here, since people are sampled too, so a
+family is adjusted by Holm's rule instead of step-down max-T.
 """
-
-from __future__ import annotations
 
 import json
 from typing import Any
@@ -21,7 +19,7 @@ from wardround.measuring.comparing.families import PEOPLE
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.tables import COMPARISONS
 from wardround.measuring.people.figures import PERSON, has_people, scored
-from wardround.measuring.people.variance import numbered, p_of_zero, spread, student_interval
+from wardround.measuring.people.variance import mean_over_people, numbered, p_of_zero, student_interval
 
 COMPARED = {"accuracy": "choice", "hit@1": "open"}
 ASKED = ("case", "question", "condition")
@@ -29,7 +27,7 @@ Row = dict[str, Any]
 
 
 def compare_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
-    """Lines of comparisons.csv: every model less every candidate that is people, one family a measure."""
+    """Lines of comparisons.csv: every model minus every candidate that is people, one family per measure."""
     if not has_people(marks):
         return pl.DataFrame(schema=COMPARISONS)
     answered = scored(marks.filter(PERSON.is_not_null())).collect()
@@ -41,9 +39,11 @@ def compare_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
         theirs = answered.filter(pl.col("kind") == kind)
         rows += _adjusted(
             [
-                _line(measure, model, name, study, told.join(own.filter(candidate=model).drop("candidate"), on=ASKED))
+                _line(
+                    measure, model, name, study, answers.join(own.filter(candidate=model).drop("candidate"), on=ASKED)
+                )
                 for name in people
-                if len(told := theirs.filter(candidate=name))
+                if len(answers := theirs.filter(candidate=name))
                 for model in models
             ]
         )
@@ -51,21 +51,21 @@ def compare_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
 
 
 def _in_order(study: Study, table: pl.DataFrame) -> list[str]:
-    there = set(table["candidate"])
-    return [each.name for each in study.candidates if each.name in there]
+    present = set(table["candidate"])
+    return [candidate.name for candidate in study.candidates if candidate.name in present]
 
 
 def _line(measure: str, model: str, people: str, study: Study, both: pl.DataFrame) -> Row:
-    told = {"measure": measure, "a": model, "b": people, "slice": "{}", "family": f"{PEOPLE}: {measure}"}
-    row = dict.fromkeys(COMPARISONS) | told | {"n": len(both), "clusters": both["cluster"].n_unique()}
+    names = {"measure": measure, "a": model, "b": people, "slice": "{}", "family": f"{PEOPLE}: {measure}"}
+    row = dict.fromkeys(COMPARISONS) | names | {"n": len(both), "clusters": both["cluster"].n_unique()}
     if both.is_empty():
         return row
-    found = spread(*numbered(both), (both["of_model"] - both["value"]).to_numpy())
-    low, high, method = student_interval(found, (-1.0, 1.0))
+    difference = mean_over_people(*numbered(both), (both["of_model"] - both["value"]).to_numpy())
+    low, high, method = student_interval(difference, (-1.0, 1.0))
     condition = DEFAULTS | json.loads(both["condition"][0])  # people answered under one
     row |= {"slice": canonical_json({axis: condition[axis] for axis in study.varied_axes})}
-    row |= {"value": found.mean, "low": low, "high": high, "p": p_of_zero(found)}
-    return row | {"method": f"mean over {found.who}; {f'Student, {method}; Holm' if low is not None else method}"}
+    row |= {"value": difference.mean, "low": low, "high": high, "p": p_of_zero(difference)}
+    return row | {"method": f"mean over {difference.who}; {f'Student, {method}; Holm' if low is not None else method}"}
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:

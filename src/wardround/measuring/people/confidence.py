@@ -1,11 +1,9 @@
-"""What people's confidence is worth: how sure they are, how far that is from how often they are right.
+"""Confidence of people: its mean, its distance from accuracy, ECE and Brier score.
 
-Nobody answers enough to bin their answers alone, so ECE is of the answers of all, each person counting alike. Its
-plug-in is biased upward and has no interval. The debiased one takes from each bin what noise adds to it, with the
-variance over people and cases; its interval is that of the gaps, each with the sign of its bin.
+Nobody answers enough questions for bins of their own, so ECE is over the answers of all, each person with the same
+weight. The plug-in is biased upward and has no interval. The debiased version subtracts from each bin what noise adds,
+with the variance over people and cases; its interval is that of the gaps, each with the sign of its bin.
 """
-
-from __future__ import annotations
 
 from math import pi, sqrt
 
@@ -14,24 +12,24 @@ import polars as pl
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import NO_INTERVAL
-from wardround.measuring.engine.sums import Whole
-from wardround.measuring.measures.confidence import BINS, bin_of
+from wardround.measuring.engine.sums import Integers
+from wardround.measuring.measures.confidence import BINS, confidence_bins
 from wardround.measuring.measures.formulas import folded_mean
-from wardround.measuring.people.variance import Figure, numbered, spread, student_interval
+from wardround.measuring.people.variance import PeopleEstimate, mean_over_people, numbered, student_interval
 
 STATED = "verbal"
 SHARE, SIGNED = (0.0, 1.0), (-1.0, 1.0)
 
 
-def of_confidence(marks: pl.DataFrame) -> list[Figure]:
-    """Of answers that state a confidence: its mean, confidence less accuracy, ECE and Brier."""
+def confidence_estimates(marks: pl.DataFrame) -> list[PeopleEstimate]:
+    """Over answers that state a confidence: its mean, confidence minus accuracy, ECE and Brier score."""
     person, cluster = numbered(marks)
     stated, right = marks["confidence"].to_numpy(), marks["value"].to_numpy()
 
-    def mean(measure: str, value: Floats, within: tuple[float, float]) -> Figure:
-        found = spread(person, cluster, value)
-        low, high, method = student_interval(found, within)
-        return Figure(measure, found.mean, low, high, _told(method, found.who), STATED)
+    def mean(measure: str, value: Floats, bounds: tuple[float, float]) -> PeopleEstimate:
+        over_people = mean_over_people(person, cluster, value)
+        low, high, method = student_interval(over_people, bounds)
+        return PeopleEstimate(measure, over_people.mean, low, high, _method(method, over_people.who), STATED)
 
     return [
         mean("confidence", stated, SHARE),
@@ -41,19 +39,19 @@ def of_confidence(marks: pl.DataFrame) -> list[Figure]:
     ]
 
 
-def _ece(person: Whole, cluster: Whole, stated: Floats, right: Floats) -> list[Figure]:
-    gap, at = stated - right, bin_of(stated)
-    by_bin = [spread(person, cluster, np.where(at == number, gap, 0.0)) for number in range(BINS)]
-    means, variance = (np.array([getattr(each, name) for each in by_bin]) for name in ("mean", "variance"))
-    signed = spread(person, cluster, np.sign(means)[at] * gap)  # its mean is the plug-in
+def _ece(person: Integers, cluster: Integers, stated: Floats, right: Floats) -> list[PeopleEstimate]:
+    gap, bin = stated - right, confidence_bins(stated)
+    by_bin = [mean_over_people(person, cluster, np.where(bin == number, gap, 0.0)) for number in range(BINS)]
+    means, variance = (np.array([getattr(mean, name) for mean in by_bin]) for name in ("mean", "variance"))
+    signed = mean_over_people(person, cluster, np.sign(means)[bin] * gap)  # its mean is the plug-in
     debiased = max(float((2 * np.abs(means) - folded_mean(np.abs(means), variance)).sum()), 0.0)
     low, high, method = student_interval(signed._replace(mean=debiased), SHARE)
     weight = 1 / (np.bincount(person)[person] * signed.people)
-    noise = np.bincount(at, weight**2 * stated * (1 - stated), minlength=BINS)
+    noise = np.bincount(bin, weight**2 * stated * (1 - stated), minlength=BINS)
     calibrated = float(np.sqrt(noise).sum()) * sqrt(2 / pi)
 
-    def ece(how: str, value: float, low: float | None, high: float | None, method: str) -> Figure:
-        return Figure("ece", value, low, high, _told(method, signed.who), f"{how}, {BINS} bins, {STATED}")
+    def ece(how: str, value: float, low: float | None, high: float | None, method: str) -> PeopleEstimate:
+        return PeopleEstimate("ece", value, low, high, _method(method, signed.who), f"{how}, {BINS} bins, {STATED}")
 
     return [
         ece("plug-in", signed.mean, None, None, NO_INTERVAL),
@@ -62,5 +60,5 @@ def _ece(person: Whole, cluster: Whole, stated: Floats, right: Floats) -> list[F
     ]
 
 
-def _told(method: str, who: str) -> str:
+def _method(method: str, who: str) -> str:
     return f"mean over {who}; {method}"

@@ -1,6 +1,4 @@
-"""How far a judge of errors can be trusted: the classes that it named against those that people did."""
-
-from __future__ import annotations
+"""Validation of an error judge: its error classes compared with those of people."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,16 +10,18 @@ import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput
-from wardround.marking.judges.error_classes import CLASSES, class_named
-from wardround.measuring.validation.agreement_intervals import Floats, figure, kappa, ratio
-from wardround.measuring.validation.judge_labels import label_rows
+from wardround.marking.judges.error_classes import CLASSES, parse_class_name
+from wardround.measuring.engine.exact import Floats
+from wardround.measuring.measures.formulas import ratio
+from wardround.measuring.validation.agreement import cohen_kappa, estimate_statistic, format_estimate, kappa
+from wardround.measuring.validation.judge_labels import cleaned_fields, label_rows
 
 FILE = "error_judge.json"
 PLACE = ("candidate", "case", "question", "trial")
 
 
 class ErrorLabel(NamedTuple):
-    """The kind of error that a person holds for the cause of a wrong answer."""
+    """The error class that a person gives a wrong answer."""
 
     line: int
     candidate: str
@@ -40,36 +40,35 @@ class ErrorLabel(NamedTuple):
 
 
 def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
-    """Compares the kinds of error that a run's judge named with labels by people, and keeps what was found."""
+    """Compares the error classes of a run's judge with labels by people, and writes error_judge.json."""
     if not (folder / "marks.parquet").exists():
-        raise BadInput(folder, "is not a run folder: there is no marks.parquet in it")
+        raise BadInput(folder, "is not a run folder: it has no marks.parquet")
     marks = pl.read_parquet(folder / "marks.parquet", columns=[*PLACE, "condition", "cluster", "error_class"])
     judged = marks.filter(pl.col("error_class").is_not_null())
     if judged.is_empty():
-        raise BadInput(folder, "no judge has named the errors of its wrong answers: wardround mark RUN --errors")
+        raise BadInput(folder, "has no error classes; run wardround mark RUN --errors first")
     named: dict[tuple[str, str, str, int], dict[str, tuple[str, str]]] = {}
     for row in judged.select(*PLACE, "condition", "cluster", "error_class").iter_rows():
         named.setdefault(row[:4], {})[row[4]] = row[5:]
-    told = read_error_labels(labels)
-    found = [(label, _named(label, named.get(label.place, {}), labels)) for label in told]
-    matched = [(label, *said) for label, said in found if said is not None]
+    error_labels = read_error_labels(labels)
+    verdicts = [(label, _verdict_on(label, named.get(label.place, {}), labels)) for label in error_labels]
+    matched = [(label, *verdict) for label, verdict in verdicts if verdict is not None]
     pairs = [(cluster, label.kind, kind) for label, cluster, kind in matched if kind in CLASSES]
     if not pairs:
-        raise BadInput(labels, f"none of {len(told)} labels is about a wrong answer whose error was named in {folder}")
+        raise BadInput(labels, f"none of {len(error_labels)} labels matches a classified wrong answer of {folder}")
     tables, seed = confusions(pairs), int.from_bytes(blake(["validate errors"])[:8], "big")
-    flat = tables.reshape(len(tables), -1)
     validated = {
-        "labels": len(told),
+        "labels": len(error_labels),
         "items": len(pairs),
         "unscored": len(matched) - len(pairs),
-        "unmatched": [str(label) for label, said in found if said is None],
-        "kappa": figure(kappa_of_all, flat, seed),
-        "agreement": figure(lambda sums: ratio(_diagonal(sums), sums.sum(axis=-1)), flat, seed),
+        "unmatched": [str(label) for label, verdict in verdicts if verdict is None],
+        "kappa": estimate_statistic(cohen_kappa, tables, seed),
+        "agreement": estimate_statistic(_agreement, tables, seed),
         "classes": {
             name: {
                 "labelled": int(tables[:, place, :].sum()),
                 "named": int(tables[:, :, place].sum()),
-                **figure(kappa, against_the_rest(tables, place), seed),
+                **estimate_statistic(kappa, against_the_rest(tables, place), seed),
             }
             for place, name in enumerate(CLASSES)
         },
@@ -82,29 +81,32 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
     return validated
 
 
-def _named(label: ErrorLabel, conditions: Mapping[str, tuple[str, str]], file: Path) -> tuple[str, str] | None:
-    """Cluster and class of the answer that a label is about; one that names no condition needs a run with one."""
+def _verdict_on(label: ErrorLabel, conditions: Mapping[str, tuple[str, str]], file: Path) -> tuple[str, str] | None:
+    """Cluster and class of the labelled answer; a label without a condition needs a run with one condition."""
     if label.condition is not None:
         return conditions.get(label.condition)
     if len(conditions) > 1:
-        raise BadInput(file, "is needed: the run has this answer wrong in several", line=label.line, field="condition")
+        raise BadInput(
+            file,
+            "is required: the run has this answer wrong under several conditions",
+            line=label.line,
+            field="condition",
+        )
     return next(iter(conditions.values()), None)
 
 
 def error_judge_note(folder: Path) -> str:
-    """What stands beside every named error: the judge's kappa, or that it is not validated."""
+    """The note printed with error classes: the judge's kappa, or that it is not validated."""
     file = folder / FILE
     if not file.exists():
         return "The judge of errors is not validated: wardround judge errors RUN --labels FILE compares it with people."
-    told = orjson.loads(file.read_bytes())
-    found = told["kappa"]
-    value = "undefined" if found["value"] is None else f"{found['value']:.2f}"
-    interval = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
-    return f"The judge of errors agrees with people by kappa {value}{interval} on {told['items']} wrong answers."
+    validated = orjson.loads(file.read_bytes())
+    kappa = format_estimate(validated["kappa"])
+    return f"The judge of errors agrees with people by kappa {kappa} on {validated['items']} wrong answers."
 
 
 def confusions(pairs: list[tuple[str, str, str]]) -> Floats:
-    """Per cluster who said what: people in rows, the judge in columns."""
+    """The confusion table of each cluster: people in rows, the judge in columns."""
     clusters = {cluster: place for place, cluster in enumerate(sorted({cluster for cluster, _, _ in pairs}))}
     tables = np.zeros((len(clusters), len(CLASSES), len(CLASSES)))
     for cluster, label, kind in pairs:
@@ -120,45 +122,34 @@ def against_the_rest(tables: Floats, place: int) -> Floats:
     return np.stack([both, labelled - both, named - both, whole - labelled - named + both], axis=1)
 
 
-def kappa_of_all(sums: Floats) -> Floats:
-    """Cohen's kappa of all classes together, from flattened tables; nan where agreement by chance would be complete."""
-    size = len(CLASSES)
-    tables = np.asarray(sums, float).reshape(*np.shape(sums)[:-1], size, size)
-    n = tables.sum(axis=(-2, -1))
-    chance = ratio((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), n * n)
-    observed = ratio(np.trace(tables, axis1=-2, axis2=-1), n)
-    return ratio(observed - chance, np.where(chance < 1, 1 - chance, 0.0))
-
-
-def _diagonal(sums: Floats) -> Floats:
-    size = len(CLASSES)
-    return np.asarray(sums[..., :: size + 1].sum(axis=-1))
+def _agreement(tables: Floats) -> Floats:
+    return ratio(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
 
 
 def read_error_labels(file: Path) -> list[ErrorLabel]:
     """CSV or JSONL: candidate, case, question, trial (0), condition, class. Two labels of one answer must agree."""
-    kept: dict[tuple[Any, ...], ErrorLabel] = {}
-    for number, told in label_rows(file):
-        label = _label(told, file, number)
-        other = kept.setdefault((*label.place, label.condition), label)
+    labels: dict[tuple[Any, ...], ErrorLabel] = {}
+    for number, row in label_rows(file):
+        label = _label(row, file, number)
+        other = labels.setdefault((*label.place, label.condition), label)
         if other.kind != label.kind:
             raise BadInput(file, f"contradicts line {other.line}; settle the dispute first", line=number, field="class")
-    if not kept:
-        raise BadInput(file, "there are no labels in it")
-    return list(kept.values())
+    if not labels:
+        raise BadInput(file, "contains no labels")
+    return list(labels.values())
 
 
-def _label(told: Mapping[str, Any], file: Path, line: int) -> ErrorLabel:
-    given = {key: str(value).strip() for key, value in told.items() if key and value is not None}
+def _label(row: Mapping[str, Any], file: Path, line: int) -> ErrorLabel:
+    fields = cleaned_fields(row)
     for name in ("candidate", "case", "question"):
-        if not given.get(name):
+        if not fields.get(name):
             raise BadInput(file, "is required", line=line, field=name)
-    trial = given.get("trial") or "0"
+    trial = fields.get("trial") or "0"
     if not trial.isdecimal():
         raise BadInput(file, f"expected a number from 0, not {trial!r}", line=line, field="trial")
-    kind = class_named(given.get("class", ""))
+    kind = parse_class_name(fields.get("class", ""))
     if kind is None:
         known = ", ".join(name.replace("_", " ") for name in CLASSES)
-        raise BadInput(file, f"expected one of {known}, not {given.get('class', '')!r}", line=line, field="class")
-    condition = given.get("condition") or None
-    return ErrorLabel(line, given["candidate"], given["case"], given["question"], int(trial), condition, kind)
+        raise BadInput(file, f"expected one of {known}, not {fields.get('class', '')!r}", line=line, field="class")
+    condition = fields.get("condition") or None
+    return ErrorLabel(line, fields["candidate"], fields["case"], fields["question"], int(trial), condition, kind)

@@ -1,6 +1,4 @@
-"""Item analysis: questions whose key is likely wrong, for people to look at."""
-
-from __future__ import annotations
+"""Item analysis: questions whose answer key may be wrong, for people to review."""
 
 from typing import Any
 
@@ -8,52 +6,49 @@ import numpy as np
 import polars as pl
 
 from wardround.measuring.engine.exact import Floats, exact
+from wardround.measuring.engine.tables import table_schema
 
-STRONG, AT_LEAST = 0.5, 3  # the better half of the candidates, and at least so many
-REVIEW: dict[str, Any] = {
-    "case": pl.String,
-    "question": pl.String,
-    "right": pl.Float64,
-    "strong": pl.Int64,
-    "strong_right": pl.Float64,
-    "favourite": pl.Int16,
-    "favourite_share": pl.Float64,
-    "item_total": pl.Float64,
-    "reason": pl.String,
-}
+STRONG, AT_LEAST = 0.5, 3  # the better half of the candidates, and their minimum number
+REVIEW = table_schema(
+    *("case", "question", "right", "strong", "strong_right"),
+    *("favourite", "favourite_share", "item_total", "reason"),
+    **dict.fromkeys(("case", "question", "reason"), pl.String),
+    favourite=pl.Int16,
+)
 MISSED, AGAINST = "all strong candidates miss it", "the better the candidate, the likelier it is wrong"
 
 
 def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """Questions that all strong candidates miss, or whose item-total correlation is negative.
 
-    Strong are the better half of the candidates (at least three) on all other questions. The correlation is
+    Strong candidates are the better half (at least three) on all other questions. The correlation is
     between being right here and the share right elsewhere, over candidates. `favourite` is the wrong option
-    that was chosen most.
+    that was chosen most often.
     """
     right = pl.col("outcome") == "right"
     scored = marks.lazy().filter(pl.col("outcome") != "unscored")
-    told = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share")).collect()
-    if told.is_empty() or told["candidate"].n_unique() < AT_LEAST:
+    shares_right = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share")).collect()
+    if shares_right.is_empty() or shares_right["candidate"].n_unique() < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)
-    table = told.pivot("candidate", index=["case", "question"], values="share", sort_columns=True).sort(
+    table = shares_right.pivot("candidate", index=["case", "question"], values="share", sort_columns=True).sort(
         "case", "question"
     )
     shares = exact(table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy())
     asked = ~np.isnan(shares)
-    total, many = np.nansum(shares, axis=0), asked.sum(axis=0)
-    figures = [_judged(here, total - np.nan_to_num(here), many - asked[item]) for item, here in enumerate(shares)]
-    found = table.select("case", "question").with_columns(
-        pl.Series(name, [each[name] for each in figures], dtype=REVIEW[name]) for name in figures[0]
+    total, count = np.nansum(shares, axis=0), asked.sum(axis=0)
+    figures = [_figures(here, total - np.nan_to_num(here), count - asked[item]) for item, here in enumerate(shares)]
+    questions = table.select("case", "question").with_columns(
+        pl.Series(name, [row[name] for row in figures], dtype=REVIEW[name]) for name in figures[0]
     )
-    found = found.filter(pl.col("reason").is_not_null()).join(_favourites(scored), on=("case", "question"), how="left")
-    return found.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
+    questions = questions.filter(pl.col("reason").is_not_null())
+    questions = questions.join(_favourites(scored), on=("case", "question"), how="left")
+    return questions.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
 
 
-def _judged(here: Floats, others: Floats, many: Floats) -> dict[str, Any]:
-    """One question, from the share right of each candidate here, and the sum and number of its others."""
-    known = ~np.isnan(here) & (many > 0)
-    own, rest = here[known], others[known] / many[known]
+def _figures(here: Floats, others: Floats, count: Floats) -> dict[str, Any]:
+    """One question, from each candidate's share right here, and the sum and number of its other questions."""
+    known = ~np.isnan(here) & (count > 0)
+    own, rest = here[known], others[known] / count[known]
     strong = max(AT_LEAST, int(np.ceil(STRONG * len(own))))
     best = np.argsort(-rest, kind="stable")[:strong]
     missed = len(own) >= AT_LEAST and float(own[best].max()) == 0.0
@@ -75,15 +70,15 @@ def _correlation(a: Floats, b: Floats) -> float | None:
 
 
 def _favourites(scored: pl.LazyFrame) -> pl.DataFrame:
-    """The wrong option that was chosen most in each question, and by which share of the answers."""
+    """The most frequent wrong option of each question, and its share of the answers."""
     answers = scored.group_by("case", "question").agg(pl.len().alias("answers"))
     return (
         scored.filter(pl.col("outcome") == "wrong", pl.col("option").is_not_null())
         .group_by("case", "question", "option")
-        .agg(pl.len().alias("many"))
-        .sort("case", "question", "many", "option", descending=[False, False, True, False])
+        .agg(pl.len().alias("count"))
+        .sort("case", "question", "count", "option", descending=[False, False, True, False])
         .unique(["case", "question"], keep="first", maintain_order=True)
         .join(answers, on=("case", "question"))
-        .select("case", "question", favourite="option", favourite_share=pl.col("many") / pl.col("answers"))
+        .select("case", "question", favourite="option", favourite_share=pl.col("count") / pl.col("answers"))
         .collect()
     )

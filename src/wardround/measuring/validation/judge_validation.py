@@ -1,6 +1,4 @@
-"""How far a judge can be trusted: its agreement with people, or with another judge, and figures corrected for it."""
-
-from __future__ import annotations
+"""Validation of a judge: agreement with people or another judge, and hit@k corrected for its errors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +10,15 @@ import polars as pl
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.marking.judges.judge import read_verdicts
-from wardround.measuring.validation.agreement_intervals import CELLS, agreement, cells, figure, kappa, rate
+from wardround.measuring.validation.agreement import (
+    CELLS,
+    agreement,
+    confusion_cells,
+    estimate_rate,
+    estimate_statistic,
+    format_estimate,
+    kappa,
+)
 from wardround.measuring.validation.corrected_hits import corrected_hits
 from wardround.measuring.validation.judge_labels import Label, read_labels, write_labels
 
@@ -21,19 +27,21 @@ ITEM = ["case", "question", "diagnosis"]
 ANSWER = ["candidate", "case", "question", "condition", "trial"]
 
 
-def validate(folder: Path, labels: Path) -> dict[str, Any]:
-    """Compares the judge of a run's marks with labels by people, and keeps both with the run."""
+def measure_judge(folder: Path, labels: Path) -> dict[str, Any]:
+    """Compares the judge of a run with labels by people, and writes judge.json and the labels to the run folder."""
     judge = _judge_of(folder)
     verdicts = read_verdicts(folder).filter(pl.col("judge") == judge)
-    told = read_labels(labels)
-    items, unmatched = match(told, verdicts)
+    people_labels = read_labels(labels)
+    items, unmatched = match(people_labels, verdicts)
     judged = items.filter(pl.col("same").is_not_null())
     if judged.is_empty():
-        raise BadInput(labels, f"none of {len(told)} labels is about a diagnosis that {judge} judged in {folder}")
+        raise BadInput(
+            labels, f"none of {len(people_labels)} labels matches a diagnosis that {judge} judged in {folder}"
+        )
     seed = int.from_bytes(blake([judge, "validate"])[:8], "big")
     validated = {
         "judge": judge,
-        "labels": len(told),
+        "labels": len(people_labels),
         "items": len(judged),
         "unscored": len(items) - len(judged),
         "unmatched": [str(label) for label in unmatched],
@@ -41,12 +49,12 @@ def validate(folder: Path, labels: Path) -> dict[str, Any]:
         "hits": corrected_hits(_lists(folder), judged, seed),
     }
     (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
-    write_labels(folder / LABELS, told)
+    write_labels(folder / LABELS, people_labels)
     return validated
 
 
 def with_labels(marks: pl.DataFrame, folder: Path) -> pl.DataFrame:
-    """The marks of a run with what people said of their diagnoses, where that is kept with the run."""
+    """The marks of a run with the labels by people that its folder contains."""
     file, judge = folder / LABELS, marks["judge"].drop_nulls().unique()
     if not file.exists() or len(judge) != 1:
         return marks
@@ -63,7 +71,7 @@ def with_labels(marks: pl.DataFrame, folder: Path) -> pl.DataFrame:
 
 
 def match(labels: Sequence[Label], verdicts: pl.DataFrame) -> tuple[pl.DataFrame, list[Label]]:
-    """Judged diagnoses with their labels, each diagnosis of a question once; and the labels that are about none.
+    """Judged diagnoses with their labels, each diagnosis of a question once; and the labels without a match.
 
     A label by gold counts for every question with that gold; a label by case wins over it.
     """
@@ -74,28 +82,28 @@ def match(labels: Sequence[Label], verdicts: pl.DataFrame) -> tuple[pl.DataFrame
     for number, (case, gold, diagnosis) in enumerate(judged.select("case", "gold", "diagnosis").iter_rows()):
         by_case.setdefault((case, diagnosis), []).append(number)
         by_gold.setdefault((gold, diagnosis), []).append(number)
-    found: dict[int, Label] = {}
+    label_by_number: dict[int, Label] = {}
     unmatched = []
     for label in sorted(labels, key=lambda label: label.case is not None):
         if label.case is not None:
             numbers = by_case.get((label.case, label.diagnosis), [])
-            numbers = [each for each in numbers if label.question in (None, questions[each])]
+            numbers = [number for number in numbers if label.question in (None, questions[number])]
         else:
             numbers = by_gold.get((label.gold or "", label.diagnosis), [])
-        found |= dict.fromkeys(numbers, label)
+        label_by_number |= dict.fromkeys(numbers, label)
         if not numbers:
             unmatched.append(label)
-    chosen = sorted(found)
+    chosen = sorted(label_by_number)
     items = judged[chosen].with_columns(
-        pl.Series("label", [found[number].same for number in chosen], pl.Boolean),
-        pl.Series("weight", [found[number].weight for number in chosen], pl.Float64),
+        pl.Series("label", [label_by_number[number].same for number in chosen], pl.Boolean),
+        pl.Series("weight", [label_by_number[number].weight for number in chosen], pl.Float64),
     )
     return items, sorted(unmatched, key=lambda label: label.line)
 
 
-def compare(folder: Path, other: Path | None = None, judges: Sequence[str] = ()) -> dict[str, Any]:
+def compare_judges(folder: Path, other: Path | None = None, judges: Sequence[str] = ()) -> dict[str, Any]:
     """Two judges on the same diagnoses: the judges of two runs, or two that have judged one run."""
-    first, second = _two(folder, other, judges)
+    first, second = _two_judges(folder, other, judges)
     a, b = (
         read_verdicts(place).filter(pl.col("judge") == judge).unique(ITEM, maintain_order=True)
         for place, judge in (first, second)
@@ -103,23 +111,23 @@ def compare(folder: Path, other: Path | None = None, judges: Sequence[str] = ())
     shared = a.join(b.select(*ITEM, pl.col("same").alias("label")), on=ITEM, maintain_order="left")
     judged = shared.filter(pl.col("same").is_not_null() & pl.col("label").is_not_null())
     if judged.is_empty():
-        raise WardroundError(f"{first[1]} and {second[1]} have judged no diagnosis in common")
+        raise WardroundError(f"{first[1]} and {second[1]} have no judged diagnosis in common")
     seed = int.from_bytes(blake([first[1], second[1], "compare"])[:8], "big")
     differing = judged.filter(pl.col("same") != pl.col("label"))
     pairs = differing.select("gold", "diagnosis", "same", "label").unique(maintain_order=True)
-    told = _agreement(judged.with_columns(weight=pl.lit(1.0)), seed)
+    statistics = _agreement(judged.with_columns(weight=pl.lit(1.0)), seed)
     return {
         "a": first[1],
         "b": second[1],
         "items": len(judged),
         "unscored": len(shared) - len(judged),
-        "kappa": told["kappa"],
-        "agreement": told["agreement"],
+        "kappa": statistics["kappa"],
+        "agreement": statistics["agreement"],
         "table": {
-            "both": told["confusion"]["both"],
-            "a_only": told["confusion"]["judge_only"],
-            "b_only": told["confusion"]["reference_only"],
-            "neither": told["confusion"]["neither"],
+            "both": statistics["confusion"]["both"],
+            "a_only": statistics["confusion"]["judge_only"],
+            "b_only": statistics["confusion"]["reference_only"],
+            "neither": statistics["confusion"]["neither"],
         },
         "disagreements": [
             {"gold": gold, "diagnosis": diagnosis, "a": mine, "b": theirs}
@@ -129,41 +137,39 @@ def compare(folder: Path, other: Path | None = None, judges: Sequence[str] = ())
 
 
 def judge_note(folder: Path) -> str:
-    """What stands beside every judged figure: the judge's kappa, or that it is not validated."""
+    """The note printed with judged figures: the judge's kappa, or that it is not validated."""
     judge = _manifest(folder).get("judge")
     if not judge:
         return "no judge"
-    told = _validated(folder)
-    if not told:
+    validated = _validation(folder)
+    if not validated:
         return f"judge {judge['name']}: not validated"
-    found = told["kappa"]
-    value = "undefined" if found["value"] is None else f"{found['value']:.2f}"
-    interval = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
-    return f"judge {judge['name']}: kappa {value}{interval}, {told['items']} labels of {found['clusters']} cases"
+    kappa = validated["kappa"]
+    sample = f"{validated['items']} labels of {kappa['clusters']} cases"
+    return f"judge {judge['name']}: kappa {format_estimate(kappa)}, {sample}"
 
 
 def hits_corrected(folder: Path, k: int) -> list[dict[str, Any]]:
-    """hit@k of each candidate corrected for the errors of the run's judge, over all conditions; none if not known."""
-    told = _validated(folder)
-    return [hit for hit in told.get("hits", []) if hit["k"] == k and hit["corrected"] is not None]
+    """hit@k of each candidate corrected for the errors of the run's judge, over all conditions; empty if unknown."""
+    return [hit for hit in _validation(folder).get("hits", []) if hit["k"] == k and hit["corrected"] is not None]
 
 
-def _validated(folder: Path) -> dict[str, Any]:
-    """What the validation of a run's judge found; nothing where it was not validated."""
+def _validation(folder: Path) -> dict[str, Any]:
+    """The content of judge.json; empty if the run's judge was not validated."""
     judge, file = _manifest(folder).get("judge") or {}, folder / FILE
-    told: dict[str, Any] = orjson.loads(file.read_bytes()) if file.exists() else {}
-    return told if judge and told.get("judge") == judge["name"] else {}
+    validated: dict[str, Any] = orjson.loads(file.read_bytes()) if file.exists() else {}
+    return validated if judge and validated.get("judge") == judge["name"] else {}
 
 
 def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
-    sums = cells(items, sorted(set(items["cluster"])))
+    sums = confusion_cells(items, sorted(set(items["cluster"])))
     both, missed, added, neither = sums.T
     return {
         "clusters": len(sums),
-        "kappa": figure(kappa, sums, seed),
-        "agreement": figure(agreement, sums, seed),
-        "sensitivity": rate(both, both + missed, seed),
-        "specificity": rate(neither, neither + added, seed),
+        "kappa": estimate_statistic(kappa, sums, seed),
+        "agreement": estimate_statistic(agreement, sums, seed),
+        "sensitivity": estimate_rate(both, both + missed, seed),
+        "specificity": estimate_rate(neither, neither + added, seed),
         "confusion": dict(zip(CELLS, (float(cell) for cell in sums.sum(axis=0)), strict=True)),
     }
 
@@ -177,27 +183,27 @@ def _lists(folder: Path) -> pl.DataFrame:
 def _judge_of(folder: Path) -> str:
     judge = _manifest(folder).get("judge")
     if not judge:
-        raise BadInput(folder, "its open answers were marked without a judge")
+        raise BadInput(folder, "has no judge; its open answers were marked without one")
     name: str = judge["name"]
     return name
 
 
-def _two(folder: Path, other: Path | None, judges: Sequence[str]) -> tuple[tuple[Path, str], tuple[Path, str]]:
+def _two_judges(folder: Path, other: Path | None, judges: Sequence[str]) -> tuple[tuple[Path, str], tuple[Path, str]]:
     if other is not None:
         return (folder, _judge_of(folder)), (other, _judge_of(other))
     known = list(dict.fromkeys(read_verdicts(folder)["judge"]))
     chosen = list(judges) or known
     if unknown := [name for name in chosen if name not in known]:
-        raise BadInput(folder, f"no judge {unknown[0]!r} has judged it; there are {', '.join(known)}")
+        raise BadInput(folder, f"was not judged by {unknown[0]!r}; its judges are {', '.join(known)}")
     if len(chosen) != 2:
-        there = ", ".join(known) or "none"
-        raise BadInput(folder, f"two judges are compared, and these have judged it: {there}; name two, or another run")
+        judged_by = ", ".join(known) or "none"
+        raise BadInput(folder, f"expected two judges, but its judges are {judged_by}; name two, or another run")
     return (folder, chosen[0]), (folder, chosen[1])
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     file = folder / "manifest.json"
     if not file.exists():
-        raise BadInput(folder, "is not a run folder: there is no manifest.json in it")
-    told: dict[str, Any] = orjson.loads(file.read_bytes())
-    return told
+        raise BadInput(folder, "is not a run folder: it has no manifest.json")
+    manifest: dict[str, Any] = orjson.loads(file.read_bytes())
+    return manifest

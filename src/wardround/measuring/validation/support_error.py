@@ -1,33 +1,33 @@
-"""How often the support test errs, on labelled pairs of a document and a diagnosis.
+"""The error rates of the support test, on labelled pairs of a document and a diagnosis.
 
-The pairs of support_labels.jsonl are ours: short texts in the manner of abstracts, written and labelled before the
-rules were. A document supports a diagnosis if it speaks of it, under any name, as something that is, was or may be
-there. It does not if it names it only to exclude it, to contrast with it, as a mistake, or in a relative. The rules
-were tuned on one half, drawn by a hash of the text; figures are of the other. No document has two pairs with the same
-label, so that pairs count as independent.
+The pairs of support_labels.jsonl are ours: short texts in the style of abstracts, written and labelled before the
+rules. A document supports a diagnosis if it mentions it, under any name, as present, past or possible. It does not if
+it names it only to exclude it, as a contrast, as a mistake, or in a relative. The rules were tuned on one half, drawn
+by a hash of the text; the figures are of the other. No document has two pairs with the same label, so pairs count as
+independent.
 """
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wardround.core.errors import BadInput
-from wardround.marking.evidence.grounding import Test, supported
-from wardround.measuring.validation.agreement_intervals import wilson
+from wardround.marking.evidence.grounding import SupportTest, is_supported
+from wardround.measuring.engine.wilson import wilson
+from wardround.measuring.validation.judge_labels import json_rows
 
 OURS = "support_labels.jsonl"
 HELD_OUT = "held-out"
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """A document, a diagnosis with its other names, and whether a reader says that the one supports the other."""
+class LabelledPair:
+    """A document, a diagnosis with its synonyms, and a reader's label: does the document support the diagnosis?"""
 
     document: str
     diagnosis: str
@@ -47,7 +47,7 @@ class Rate(NamedTuple):
 
 
 class SupportError(NamedTuple):
-    """Of the pairs that are supported the share that the test finds, and of the others the share that it leaves."""
+    """The sensitivity and specificity of a support test."""
 
     sensitivity: Rate
     specificity: Rate
@@ -57,61 +57,53 @@ class SupportError(NamedTuple):
         return self.sensitivity.n + self.specificity.n
 
 
-def support_error(test: Test = supported, pairs: Iterable[Labelled] | None = None) -> SupportError:
-    """The error of a support test on labelled pairs: on the held-out half of ours, unless others are given."""
+def support_error(test: SupportTest = is_supported, pairs: Iterable[LabelledPair] | None = None) -> SupportError:
+    """The error rates of a support test on labelled pairs (default: the held-out half of ours)."""
     pairs = [pair for pair in our_labels() if pair.part == HELD_OUT] if pairs is None else list(pairs)
-    said = [(pair.supports, test([pair.diagnosis, *pair.accept], [pair.document])) for pair in pairs]
-    return SupportError(
-        _rate([bool(found) for label, found in said if label]), _rate([not found for label, found in said if not label])
-    )
+    results = [(pair.supports, bool(test([pair.diagnosis, *pair.accept], [pair.document]))) for pair in pairs]
+    right = {label: [result is label for truth, result in results if truth is label] for label in (True, False)}
+    return SupportError(_rate(right[True]), _rate(right[False]))
 
 
 def _rate(right: list[bool]) -> Rate:
     n = len(right)
     if not n:
         return Rate(None, None, None, 0)
-    return Rate(sum(right) / n, *wilson(sum(right) / n, n), n)
+    low, high = wilson(np.array(sum(right) / n), np.array(float(n)))
+    return Rate(sum(right) / n, float(low), float(high), n)
 
 
 @cache
-def our_labels() -> tuple[Labelled, ...]:
-    """The pairs that come with the program, of both halves."""
+def our_labels() -> tuple[LabelledPair, ...]:
+    """The pairs that ship with the program, of both halves."""
     return tuple(read_labels(Path(str(resources.files(__package__))) / OURS))
 
 
-def read_labels(file: Path) -> list[Labelled]:
+def read_labels(file: Path) -> list[LabelledPair]:
     """Labelled pairs, one JSON object a line: document, diagnosis, supports, and other names in accept."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
-    return [_labelled(line, file, number) for number, line in enumerate(lines, 1) if line.strip()]
+    return [_labelled(record, file, number) for number, record in json_rows(file)]
 
 
-def _labelled(line: str, file: Path, number: int) -> Labelled:
-    try:
-        told: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadInput(file, f"is not JSON: {error}", line=number) from None
+def _labelled(record: Mapping[str, Any], file: Path, number: int) -> LabelledPair:
     wanted = {"document": str, "diagnosis": str, "supports": bool}
     for field, kind in wanted.items():
-        if not isinstance(told, dict) or not isinstance(told.get(field), kind):
-            what = "true or false" if kind is bool else "a text"
-            raise BadInput(file, f"expected {what}", line=number, field=field)
-    accept = told.get("accept", [])
+        if not isinstance(record.get(field), kind):
+            expected = "true or false" if kind is bool else "a text"
+            raise BadInput(file, f"expected {expected}", line=number, field=field)
+    accept = record.get("accept", [])
     if not isinstance(accept, list) or not all(isinstance(name, str) for name in accept):
         raise BadInput(file, "expected a list of names", line=number, field="accept")
-    more = {name: str(told[name]) for name in ("kind", "part") if name in told}
-    return Labelled(told["document"], told["diagnosis"], told["supports"], tuple(accept), **more)
+    optional = {name: str(record[name]) for name in ("kind", "part") if name in record}
+    return LabelledPair(record["document"], record["diagnosis"], record["supports"], tuple(accept), **optional)
 
 
 @cache
 def support_note() -> str:
-    """What stands beside every grounded figure of the lexical test."""
-    found = support_error()
-    figures = (f"{name} {_told(rate)}" for name, rate in zip(("sensitivity", "specificity"), found, strict=True))
-    return f"Support test: {', '.join(figures)} on {found.n} labelled pairs, ours"
+    """The note printed with grounded figures of the lexical test."""
+    errors = support_error()
+    rates = (f"{name} {_format_rate(rate)}" for name, rate in zip(("sensitivity", "specificity"), errors, strict=True))
+    return f"Support test: {', '.join(rates)} on {errors.n} labelled pairs, ours"
 
 
-def _told(rate: Rate) -> str:
+def _format_rate(rate: Rate) -> str:
     return f"{rate.value:.2f} ({rate.low:.2f} to {rate.high:.2f})"

@@ -1,6 +1,4 @@
-"""A table drawn as a figure, and written as SVG and PNG."""
-
-from __future__ import annotations
+"""A table as a figure, written as SVG and PNG."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -9,32 +7,32 @@ from typing import Any, Literal
 import altair as alt
 
 from wardround.core.errors import WardroundError
-from wardround.reporting.tables.table import Row, Table
+from wardround.reporting.tables.table import Table, TableRow
 
-Drawn = alt.Chart | alt.LayerChart | alt.ConcatChart
+Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.FacetChart
 Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
 NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
 SCALE = 2  # pixels of the PNG per point
-ROW = 22
+ROW = 22  # height in points
 LIGHT_TO_MID = ["#f4f8fc", "#7fb2d9"]  # dark numbers stay readable on all of it
 WORSE_TO_BETTER = ["#e8896b", "#ffffff", "#8cc5a2"]
-PANELS_A_ROW = 3
+PANELS_PER_ROW = 3
 
 
-def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = ()) -> Drawn | None:
-    """The table's figures, columns along x and rows as series or as `mark` says; None where nothing was measured.
+def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = ()) -> Chart | None:
+    """A chart of the table with columns along x and rows as series, or as `mark` says; None if it has no values.
 
     Published rows are dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
-    panel for each heading in them; `heatmaps` draws changes, one heatmap for each group.
+    panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group.
     """
-    told = _told(table, {*leave_out, "Unparsed"})
-    if not told:
+    points = _points(table, {*leave_out, "Unparsed"})
+    if not points:
         return None
     if mark in ("panels", "heatmaps"):
-        return _several(table, told, mark, x, y)
-    columns = list(dict.fromkeys(each["column"] for each in told))
-    rows = list(dict.fromkeys(each["row"] for each in told))
-    base = alt.Chart(alt.Data(values=told), title=alt.Title(table.title, anchor="start"))
+        return _small_multiples(table, points, mark, x, y)
+    columns = list(dict.fromkeys(point["column"] for point in points))
+    rows = list(dict.fromkeys(point["row"] for point in points))
+    base = _base_chart(points, table.title)
     column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
     row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
     if mark == "line":
@@ -44,38 +42,44 @@ def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[st
     if mark == "stacked":
         colour = alt.Color("column:N", sort=columns, title=x)
         width = alt.X("value:Q", title=y, stack="zero")
-        return (
-            base.mark_bar().encode(width, row, colour, alt.Order("place:Q")).properties(width=420, height=alt.Step(ROW))
-        )
+        bars = base.mark_bar().encode(width, row, colour, alt.Order("place:Q"))
+        stacked: alt.Chart = bars.properties(width=420, height=alt.Step(ROW))
+        return stacked
     return _squares(base, column, row, alt.Color("value:Q", title=y, scale=alt.Scale(range=LIGHT_TO_MID)), 56)
+
+
+def _base_chart(points: list[dict[str, Any]], title: str) -> alt.Chart:
+    data = alt.Data(values=points)
+    return alt.Chart(data, title=alt.Title(title, anchor="start"))
 
 
 def _squares(base: alt.Chart, column: alt.X, row: alt.Y, shade: alt.Color, width: int) -> alt.LayerChart:
     squares = base.mark_rect().encode(column, row, shade)
     numbers = base.mark_text(fontSize=9).encode(column, row, alt.Text("printed:N"))
-    return (squares + numbers).properties(width=alt.Step(width), height=alt.Step(ROW))
+    chart: alt.LayerChart = (squares + numbers).properties(width=alt.Step(width), height=alt.Step(ROW))
+    return chart
 
 
-def _several(table: Table, told: list[dict[str, Any]], mark: Mark, x: str, y: str) -> alt.ConcatChart:
-    """One drawing for each heading, its groups along x (`panels`); or one for each group (`heatmaps`)."""
-    by, along = ("heading", "over") if mark == "panels" else ("over", "heading")
-    rows = list(dict.fromkeys(each["row"] for each in told))
-    most = max(abs(each["value"]) for each in told) or 1.0
-    drawn = []
-    for name in dict.fromkeys(each[by] for each in told):
-        own = [each for each in told if each[by] == name]
-        base = alt.Chart(alt.Data(values=own), title=alt.Title(name, anchor="start"))
-        order = list(dict.fromkeys(each[along] for each in own))
+def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: str, y: str) -> alt.ConcatChart:
+    """One chart for each heading, its groups along x (`panels`); or one for each group (`heatmaps`)."""
+    panel_key, x_key = ("heading", "over") if mark == "panels" else ("over", "heading")
+    rows = list(dict.fromkeys(point["row"] for point in points))
+    max_value = max(abs(point["value"]) for point in points) or 1.0
+    charts = []
+    for name in dict.fromkeys(point[panel_key] for point in points):
+        own = [point for point in points if point[panel_key] == name]
+        base = _base_chart(own, name)
+        order = list(dict.fromkeys(point[x_key] for point in own))
         if mark == "panels":
-            column = alt.X(f"{along}:N", sort=order, title=x, axis=alt.Axis(labelAngle=0))
-            drawn.append(_lines(base, column, rows, y))
+            column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=0))
+            charts.append(_lines(base, column, rows, y))
             continue
-        column = alt.X(f"{along}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
+        column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
         row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
-        scale = alt.Scale(domain=[-most, 0, most], range=WORSE_TO_BETTER, interpolate="rgb")
-        drawn.append(_squares(base, column, row, alt.Color("value:Q", title=y, scale=scale), 34))
-    columns = PANELS_A_ROW if mark == "panels" else 1
-    return alt.concat(*drawn, columns=columns, title=alt.Title(table.title, anchor="start"))
+        scale = alt.Scale(domain=[-max_value, 0, max_value], range=WORSE_TO_BETTER, interpolate="rgb")
+        charts.append(_squares(base, column, row, alt.Color("value:Q", title=y, scale=scale), 34))
+    columns = PANELS_PER_ROW if mark == "panels" else 1
+    return alt.concat(*charts, columns=columns, title=alt.Title(table.title, anchor="start"))
 
 
 def _lines(base: alt.Chart, column: alt.X, rows: list[str], y: str) -> alt.LayerChart:
@@ -84,7 +88,8 @@ def _lines(base: alt.Chart, column: alt.X, rows: list[str], y: str) -> alt.Layer
     dash = alt.StrokeDash("source:N", title=None, sort=["run", "published"], legend=None)
     lines = base.mark_line(point=True).encode(column, height, colour, dash)
     band = base.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
-    return (band + lines).properties(width=alt.Step(48), height=260)
+    chart: alt.LayerChart = (band + lines).properties(width=alt.Step(48), height=260)
+    return chart
 
 
 def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.LayerChart:
@@ -94,43 +99,44 @@ def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.LayerC
     dots = base.mark_point(filled=True, size=50).encode(width, row, colour, offset, alt.Shape("source:N", title=None))
     rules = base.mark_rule().encode(alt.X("low:Q", title=y), alt.X2("high:Q"), row, colour, offset)
     step = alt.Step(14, **{"for": "offset"})
-    return (rules + dots).properties(width=420, height=step)
+    chart: alt.LayerChart = (rules + dots).properties(width=420, height=step)
+    return chart
 
 
-def _told(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
-    told = []
+def _points(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
+    points = []
     for row in table.rows:
-        for place, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
+        for index, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
             if column.heading in leave_out or cell.value is None:
                 continue
             scale = 100 if column.unit == "percent" else 1
             ends = {
                 name: None if end is None else scale * end for name, end in (("low", cell.low), ("high", cell.high))
             }
-            told.append(
+            points.append(
                 {
-                    "row": _series(table, row),
+                    "row": _series_name(table, row),
                     "column": f"{column.over} {column.heading}".strip(),
                     "over": column.over,
                     "heading": column.heading,
-                    "place": place,
+                    "place": index,
                     "value": scale * cell.value,
-                    "printed": column.printed(cell.value),
+                    "printed": column.format(cell.value),
                     "source": "published" if row.published else "run",
                     **ends,
                 }
             )
-    return told
+    return points
 
 
-def _series(table: Table, row: Row) -> str:
-    """A row's name; what its other labels are is told with them: `model, reasoning on`."""
-    first, *others = row.shown_labels
-    named = [f"{key.lower()} {label}" for key, label in zip(table.labels[1:], others, strict=True) if label]
-    return ", ".join([first, *named])
+def _series_name(table: Table, row: TableRow) -> str:
+    """A row's first label, and the others with their headings: `model, reasoning on`."""
+    first, *others = row.printed_labels
+    parts = [f"{key.lower()} {label}" for key, label in zip(table.labels[1:], others, strict=True) if label]
+    return ", ".join([first, *parts])
 
 
-def write_figure(chart: Drawn, folder: Path, stem: str = "figure") -> list[Path]:
+def write_figure(chart: Chart, folder: Path, stem: str = "figure") -> list[Path]:
     """Writes the figure as SVG and as PNG."""
     try:
         import vl_convert

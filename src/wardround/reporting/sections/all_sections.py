@@ -1,6 +1,4 @@
-"""The sections that every report has, in the order in which they stand."""
-
-from __future__ import annotations
+"""The built-in sections of a report, in order."""
 
 import json
 
@@ -8,15 +6,15 @@ import polars as pl
 
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
-from wardround.reporting.reference_condition import ranked
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.reference_condition import ranked_candidates
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.breakdown import by_condition, by_slice
 from wardround.reporting.sections.chains import chains
 from wardround.reporting.sections.confidence import confidence, other_measures
 from wardround.reporting.sections.differences import comparisons
 from wardround.reporting.sections.effects import effects
 from wardround.reporting.sections.evidence import evidence
-from wardround.reporting.sections.gaps import groups, prompts
+from wardround.reporting.sections.gaps import group_gaps, prompt_gaps
 from wardround.reporting.sections.headline import headline
 from wardround.reporting.sections.image_quality import image_quality
 from wardround.reporting.sections.items_to_review import review
@@ -27,42 +25,43 @@ from wardround.reporting.sections.section import Section, SectionMaker
 from wardround.reporting.templating import render
 
 OUTCOMES = ("right", "wrong", "unparsed", "unscored")
-COUNTS = {
+COUNT_TITLES = {
     "asks": "asks",
     "stored": "already stored",
-    "new": "newly asked",
+    "new": "new",
     "calls": "calls",
-    "tokens_in": "tokens in",
-    "tokens_out": "tokens out",
+    "tokens_in": "input tokens",
+    "tokens_out": "output tokens",
     "cost": "cost",
     "failed": "failed",
     "cut": "cut to fit",
 }
 
 
-def asked(run: RunFolder) -> Section:
-    """What was asked and what came back, in counts."""
-    counted = run.all_marks.group_by("candidate", "outcome").agg(pl.len()).collect()
-    by_candidate: dict[str, dict[str, int]] = {}
-    for candidate, outcome, many in counted.iter_rows():
-        by_candidate.setdefault(str(candidate), {})[str(outcome)] = many
+def counts(run: RunFiles) -> Section:
+    """What was asked and how the answers were marked, in counts."""
+    mark_counts = run.all_marks.group_by("candidate", "outcome").agg(pl.len()).collect()
+    counts_by_candidate: dict[str, dict[str, int]] = {}
+    for candidate, outcome, count in mark_counts.iter_rows():
+        counts_by_candidate.setdefault(str(candidate), {})[str(outcome)] = count
     outcomes = []
-    for name in dict.fromkeys([*ranked(run), *sorted(by_candidate)]):
-        parts = [(outcome, by_candidate.get(name, {}).get(outcome, 0)) for outcome in OUTCOMES]
-        told = ", ".join(f"{many:,} {outcome}" for outcome, many in parts)
-        drawn = svg.shares([(f"outcome {outcome}", many) for outcome, many in parts], f"{name}: {told}")
-        outcomes.append((name, parts, drawn, run.cases_behind({"candidate": name})))
-    columns = {key: title for key, title in COUNTS.items() if any(key in told for told in run.about.values())}
+    for name in dict.fromkeys([*ranked_candidates(run), *sorted(counts_by_candidate)]):
+        parts = [(outcome, counts_by_candidate.get(name, {}).get(outcome, 0)) for outcome in OUTCOMES]
+        title = ", ".join(f"{count:,} {outcome}" for outcome, count in parts)
+        bar = svg.stacked_bar([(f"outcome {outcome}", count) for outcome, count in parts], f"{name}: {title}")
+        outcomes.append((name, parts, bar, run.cases_link({"candidate": name})))
+    entries = run.candidate_entries
+    columns = {key: title for key, title in COUNT_TITLES.items() if any(key in entry for entry in entries.values())}
     return Section(
         "asked",
         "What was asked",
         render(
-            "asked.html",
+            "sections/counts.html",
             outcomes=outcomes,
             columns=columns,
-            about={name: run.about[name] for name in ranked(run) if name in run.about},
-            totals={key: sum(told.get(key) or 0 for told in run.about.values()) for key in columns},
-            money=lambda value: "–" if value is None else number(value, 2),
+            entries={name: entries[name] for name in ranked_candidates(run) if name in entries},
+            totals={key: sum(entry.get(key) or 0 for entry in entries.values()) for key in columns},
+            format_cost=lambda value: "–" if value is None else number(value, 2),
             cases=run.manifest.get("cases") or {},
             inapplicable=run.manifest.get("inapplicable") or {},
             sentinel=run.manifest.get("sentinel") or {},
@@ -70,25 +69,25 @@ def asked(run: RunFolder) -> Section:
     )
 
 
-def reading(run: RunFolder) -> Section:
-    return Section("reading", "How to read this page", render("reading.html"))
+def reading(run: RunFiles) -> Section:
+    return Section("reading", "How to read this page", render("sections/reading.html"))
 
 
-def manifest(run: RunFolder) -> Section:
-    """Everything that is needed to repeat the run."""
+def manifest(run: RunFiles) -> Section:
+    """Everything needed to repeat the run."""
     return Section(
         "manifest",
         "Manifest",
         render(
-            "manifest.html",
+            "sections/manifest.html",
             manifest=run.manifest,
-            study=run.study,
-            whole=json.dumps(run.manifest, indent=2, ensure_ascii=False, sort_keys=False),
+            study_text=run.study_text,
+            manifest_json=json.dumps(run.manifest, indent=2, ensure_ascii=False, sort_keys=False),
         ),
     )
 
 
-FIRST: tuple[SectionMaker, ...] = (
+FIRST_SECTIONS: tuple[SectionMaker, ...] = (
     headline,
     ranks,
     by_condition,
@@ -97,13 +96,13 @@ FIRST: tuple[SectionMaker, ...] = (
     image_quality,
     evidence,
     by_slice,
-    groups,
+    group_gaps,
     confidence,
     chains,
     letters,
-    prompts,
+    prompt_gaps,
     option_tests,
     other_measures,
     review,
 )
-LAST: tuple[SectionMaker, ...] = (asked, reading, manifest)
+LAST_SECTIONS: tuple[SectionMaker, ...] = (counts, reading, manifest)

@@ -1,24 +1,29 @@
-"""The scores taken apart: by condition, and by case and question."""
-
-from __future__ import annotations
+"""The scores by condition, and by case and question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wardround.core.condition import AXES
-from wardround.reporting.judge_note import judged_note
+from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_title, slice_title, slice_words, value_meaning
-from wardround.reporting.numbers import listed, percent, span
-from wardround.reporting.reference_condition import asked_under, at_reference, chance, ranked, reference, scores
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.numbers import join_words
+from wardround.reporting.reference_condition import (
+    answered_slice_count,
+    chance_accuracy,
+    ranked_candidates,
+    reference_slice,
+    score_measures,
+    slice_at_reference,
+)
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.grid import Grid, grid
 from wardround.reporting.templating import render
 
 
 @dataclass(frozen=True)
-class Block:
-    """The figures of one axis or slice key; `gist` says before it is opened what is in it."""
+class Breakdown:
+    """The figures of one axis or slice key; `gist` summarises a closed block."""
 
     id: str
     title: str
@@ -28,121 +33,116 @@ class Block:
     remarks: Sequence[str] = ()
 
 
-def by_condition(run: RunFolder) -> Section | None:
-    """What each other value of an axis changes; the rest of the conditions, folded."""
+def by_condition(run: RunFiles) -> Section | None:
+    """The scores for each value of each axis; other combinations are folded."""
     if not run.varied_axes:
         return None
-    folded = [_slicing(run, "conditions", keys, "combination") for keys in _slicings(run) if set(keys) <= set(AXES)]
-    told = {
-        "axes": [_axis(run, axis) for axis in run.varied_axes],
+    key_sets = [keys for keys in _slice_key_sets(run) if set(keys) <= set(AXES)]
+    folded = [_slice_breakdown(run, "conditions", keys, "combination") for keys in key_sets]
+    context = {
+        "axes": [_axis_breakdown(run, axis) for axis in run.varied_axes],
         "several": len(run.varied_axes) > 1,
-        "folded_blocks": [*folded, _together(run)],
-        "judged": judged_note(run, scores(run)),
+        "folded_blocks": [*folded, _pooled_breakdown(run)],
+        "judged": judging_note(run, score_measures(run)),
     }
-    return Section("conditions", "By condition", render("conditions.html", **told))
+    return Section("conditions", "By condition", render("sections/conditions.html", **context))
 
 
-def by_slice(run: RunFolder) -> Section | None:
-    """Which cases and questions are hard for whom, each key folded."""
-    blocks = [_slicing(run, "slices", keys, "group") for keys in _slicings(run) if not set(keys) <= set(AXES)]
-    # a score that one group alone has says nothing about groups: the kind of question, with accuracy and hit@k
-    folded = [block for block in blocks if any(len(found.rows) > 1 for found in block.grids)]
+def by_slice(run: RunFiles) -> Section | None:
+    """The scores by properties of cases and questions, each key folded."""
+    key_sets = [keys for keys in _slice_key_sets(run) if not set(keys) <= set(AXES)]
+    blocks = [_slice_breakdown(run, "slices", keys, "group") for keys in key_sets]
+    # a score of one group only allows no comparison: `kind`, where accuracy and hit@k have one kind each
+    folded = [block for block in blocks if any(len(grid.rows) > 1 for grid in block.grids)]
     if not folded:
         return None
-    told = {"folded_blocks": folded, "varied": bool(run.varied_axes), "judged": judged_note(run, scores(run))}
-    return Section("slices", "By case and question", render("slices.html", **told))
+    note = judging_note(run, score_measures(run))
+    html = render("sections/slices.html", folded_blocks=folded, varied=bool(run.varied_axes), judged=note)
+    return Section("slices", "By case and question", html)
 
 
-def _axis(run: RunFolder, axis: str) -> Block:
-    """One axis with the others at their reference."""
+def _axis_breakdown(run: RunFiles, axis: str) -> Breakdown:
+    """One axis, with the other axes at their reference values."""
     grids, remarks = [], []
-    alone: dict[tuple[str, ...], list[str]] = {}
+    titles_by_omitted: dict[tuple[str, ...], list[str]] = {}
     values = run.varied_axes[axis]
-    for measure in scores(run):
+    for measure in score_measures(run):
         title = measure_title(measure)
-        slices = [at_reference(run, measure, {axis: value}) for value in values]
-        columns = [name for name in ranked(run) if asked_under(run, measure, name, slices) > 1]
+        slices = [slice_at_reference(run, measure, {axis: value}) for value in values]
+        columns = [name for name in ranked_candidates(run) if answered_slice_count(run, measure, name, slices) > 1]
         if columns:
             rows = [
-                (value, value_meaning(axis, value), [run.line(measure, name, slice) for name in columns])
+                (value, value_meaning(axis, value), [run.find_line(measure, name, slice) for name in columns])
                 for value, slice in zip(values, slices, strict=True)
             ]
-            grids.append(grid(run, title, columns, rows, tracks=True, chance=chance(run, measure)))
-        if any(slice != reference(run) | slice for slice in slices):
-            remarks.append(f"{title}: over all values of the other axes, where they could not be held.")
-        alone.setdefault(tuple(name for name in ranked(run) if name not in columns), []).append(title)
-    for names, titles in alone.items():
+            grids.append(grid(run, title, columns, rows, tracks=True, chance=chance_accuracy(run, measure)))
+        if any(slice != reference_slice(run) | slice for slice in slices):
+            remarks.append(f"{title}: over all values of the other axes where the reference was not asked.")
+        omitted = tuple(name for name in ranked_candidates(run) if name not in columns)
+        titles_by_omitted.setdefault(omitted, []).append(title)
+    for names, titles in titles_by_omitted.items():
         if names:
-            who = "all candidates" if len(names) == len(run.candidates) else listed(names)
-            what = "Asked" if len(titles) == len(scores(run)) else f"{listed(titles)}: asked"
-            remarks.append(f"{what} in only one of these ways: {who}.")
-    return Block(f"conditions-{axis}", slice_title(axis), axis, "", grids, remarks)
+            candidates = "all candidates" if len(names) == len(run.candidates) else join_words(names)
+            prefix = "Asked" if len(titles) == len(score_measures(run)) else f"{join_words(titles)}: asked"
+            remarks.append(f"{prefix} with only one of these values: {candidates}.")
+    return Breakdown(f"conditions-{axis}", slice_title(axis), axis, "", grids, remarks)
 
 
-def _together(run: RunFolder) -> Block:
-    """Everything pooled, and each axis over all values of the others."""
+def _pooled_breakdown(run: RunFiles) -> Breakdown:
+    """All conditions pooled, and each axis over all values of the others."""
     slices: list[dict[str, str]] = [{}]
     if len(run.varied_axes) > 1:
         slices += [{axis: value} for axis, values in run.varied_axes.items() for value in values]
-    columns = ranked(run)
-    grids = [
-        grid(
-            run,
-            measure_title(measure),
-            columns,
-            [
-                (slice_words(slice) or "everything", "", [run.line(measure, name, slice) for name in columns])
-                for slice in slices
-            ],
-        )
-        for measure in scores(run)
-    ]
-    gist = "controls are averaged in, so this is no score"
-    return Block("conditions-together", "All conditions together", "", gist, grids)
+    columns, grids = ranked_candidates(run), []
+    for measure in score_measures(run):
+        rows = [
+            (slice_words(slice) or "everything", "", [run.find_line(measure, name, slice) for name in columns])
+            for slice in slices
+        ]
+        grids.append(grid(run, measure_title(measure), columns, rows))
+    gist = "includes control conditions, so this is not a score"
+    return Breakdown("conditions-together", "All conditions together", "", gist, grids)
 
 
-def _slicings(run: RunFolder) -> list[tuple[str, ...]]:
-    """Each set of slice keys that a score was measured over, but for single axes."""
-    chosen = scores(run)
-    there = dict.fromkeys(tuple(line.slice) for line in run.lines if line.slice and line.measure in chosen)
-    return [keys for keys in there if len(keys) > 1 or keys[0] not in AXES]
+def _slice_key_sets(run: RunFiles) -> list[tuple[str, ...]]:
+    """Each set of slice keys over which a score was measured, except single axes."""
+    measures = score_measures(run)
+    key_sets = dict.fromkeys(tuple(line.slice) for line in run.measure_lines if line.slice and line.measure in measures)
+    return [keys for keys in key_sets if len(keys) > 1 or keys[0] not in AXES]
 
 
-def _slicing(run: RunFolder, section: str, keys: tuple[str, ...], noun: str) -> Block:
-    """All the values of some slice keys, unweighted means last; where nobody was asked, only their names."""
-    columns = ranked(run)
+def _slice_breakdown(run: RunFiles, section: str, keys: tuple[str, ...], noun: str) -> Breakdown:
+    """All values of some slice keys, unweighted means last; values without answers are only named."""
+    columns = ranked_candidates(run)
     grids, remarks = [], []
-    for measure in scores(run):
-        lines = [line for line in run.lines if line.measure == measure and tuple(line.slice) == keys]
-        asked = {tuple(line.slice.values()) for line in lines if line.n}
+    for measure in score_measures(run):
+        lines = [line for line in run.measure_lines if line.measure == measure and tuple(line.slice) == keys]
+        answered = {tuple(line.slice.values()) for line in lines if line.n}
         values = sorted(dict.fromkeys(tuple(line.slice.values()) for line in lines), key=lambda value: "mean" in value)
         rows = []
-        for value in (value for value in values if value in asked):
+        for value in (value for value in values if value in answered):
             slice = dict(zip(keys, value, strict=True))
             meaning = value_meaning(keys[0], value[0]) if len(keys) == 1 else ""
-            rows.append((" · ".join(value), meaning, [run.line(measure, name, slice) for name in columns]))
+            rows.append((" · ".join(value), meaning, [run.find_line(measure, name, slice) for name in columns]))
         if rows:
             grids.append(grid(run, measure_title(measure), columns, rows))
-        if empty := [" · ".join(value) for value in values if value not in asked]:
-            remarks.append(f"{measure_title(measure)}: no cases in {listed(empty)}.")
+        if empty := [" · ".join(value) for value in values if value not in answered]:
+            remarks.append(f"{measure_title(measure)}: no cases in {join_words(empty)}.")
     title = " × ".join(map(slice_title, keys))
     gist = _gist(grids[0], noun) if grids else "no cases"
-    return Block("-".join([section, *keys]), title, " × ".join(keys), gist, grids, remarks)
+    return Breakdown("-".join([section, *keys]), title, " × ".join(keys), gist, grids, remarks)
 
 
-def _gist(found: Grid, noun: str) -> str:
-    """How many rows, how many with enough cases, and the first candidate's lowest and highest of these."""
-    many = len(found.rows)
-    text = f"{many} {noun}{'' if many == 1 else 's'}"
-    if not found.with_interval:
-        return f"{text}, too few cases for an interval in any"
-    text += ", all with an interval" if found.with_interval == many else f", {found.with_interval} with an interval"
-    sure = [(row.label, row.cells[0].line) for row in found.rows if row.cells[0].interval]
-    lines = sorted(((line.value or 0.0, label, line) for label, line in sure if line is not None), key=lambda it: it[0])
-    if len(lines) > 1:
-        ends = [
-            f"{label} {percent(line.value)} ({span(line.measure, line.low, line.high)})"
-            for _, label, line in (lines[0], lines[-1])
-        ]
-        text += f"; {found.columns[0]} from {ends[0]} to {ends[1]}"
+def _gist(grid: Grid, noun: str) -> str:
+    """The number of rows, the number with an interval, and the first candidate's lowest and highest of these."""
+    count, with_interval = len(grid.rows), grid.interval_row_count
+    text = f"{count} {noun}{'' if count == 1 else 's'}"
+    if not with_interval:
+        return f"{text}, all with too few cases for an interval"
+    text += ", all with an interval" if with_interval == count else f", {with_interval} with an interval"
+    firsts = [(row.label, cell, cell.line) for row in grid.rows if (cell := row.cells[0]).interval and cell.line]
+    if len(firsts) > 1:
+        firsts.sort(key=lambda first: first[2].value or 0.0)
+        lowest, highest = (f"{label} {cell.value} ({cell.interval})" for label, cell, _ in (firsts[0], firsts[-1]))
+        text += f"; {grid.columns[0]} from {lowest} to {highest}"
     return text

@@ -1,6 +1,4 @@
-"""What a candidate's confidence is worth, drawn: a reliability diagram and a risk-coverage curve each."""
-
-from __future__ import annotations
+"""Calibration of each candidate: a reliability diagram and a risk-coverage curve."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,111 +9,70 @@ from markupsafe import Markup
 
 from wardround.measuring import risk_coverage
 from wardround.measuring.measures.reliability import reliability
-from wardround.reporting.figures.diagrams import Bin, Kept, reliability_diagram, risk_diagram
-from wardround.reporting.reference_condition import at_reference, marks_at_reference, ranked
-from wardround.reporting.run_files import Measure, RunFolder
-from wardround.reporting.tables.forest import said
-from wardround.reporting.versions import version_parts
+from wardround.reporting.figures.diagrams import Bin, reliability_diagram, risk_diagram
+from wardround.reporting.labels import version_parts
+from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates, slice_at_reference
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.figure_cell import FigureCell, format_line
 
-AT_80 = "accuracy@80"
+AT_80_TITLE = "Accuracy at 80% coverage"
+BIN_COLUMNS = ("bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high")  # the fields of Bin
 GRID = np.linspace(0.01, 1.0, 100)
 FIGURES = (
     ("ece", "plug-in, 10 bins", "Calibration error"),
     ("ece", "debiased, 10 bins", "debiased"),
     ("ece", "plug-in if calibrated, 10 bins", "by chance"),
-    (AT_80, "", "Accuracy at 80% coverage"),
+    ("accuracy@80", "", AT_80_TITLE),
 )
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure beside a diagram, as measures.csv has it."""
-
-    title: str
-    line: Measure
-    value: str | None
-    interval: str | None
-
-
-@dataclass(frozen=True)
 class Calibration:
-    """One candidate: both drawings, the figures beside them and the bins behind them."""
+    """One candidate: both diagrams, the figures next to them and the bins behind them."""
 
     candidate: str
     reliability: Markup
     risk: Markup
-    figures: list[Figure]
+    figures: list[tuple[str, FigureCell]]  # with their titles
     bins: list[Bin]
     n: int
 
 
-def calibrations(run: RunFolder, changed: Mapping[str, str]) -> dict[str, list[Calibration]]:
-    """By way of confidence (verbal, T=3, inf) the candidates that have any, in their order."""
+def calibrations(run: RunFiles, changed: Mapping[str, str]) -> dict[str, list[Calibration]]:
+    """For each source of confidence (verbal, T=3, inf) the candidates that have it, in their order."""
     marks = marks_at_reference(run, changed)
-    bins, curves = reliability(marks, run.as_study), risk_coverage(marks, run.as_study)
-    found: dict[str, list[Calibration]] = {}
-    for way in bins["version"].unique(maintain_order=True):
-        shares = _risks(curves.filter(version=way))
-        highest = 1.0 if any(risk > 0.5 for curve in shares.values() for _, risk in curve) else 0.5
-        found[way] = [
-            _calibration(run, name, way, bins.filter(version=way, candidate=name), shares[name], highest, changed)
-            for name in ranked(run)
-            if name in shares
-        ]
-    return found
+    bins, curves = reliability(marks, run.study), risk_coverage(marks, run.study)
+    calibrations_by_source: dict[str, list[Calibration]] = {}
+    for source in bins["version"].unique(maintain_order=True):
+        risks = _risk_curves(curves.filter(version=source))
+        max_risk = 1.0 if any(risk > 0.5 for curve in risks.values() for _, risk in curve) else 0.5
+        calibrations_by_source[source] = []
+        for name in (name for name in ranked_candidates(run) if name in risks):
+            own = bins.filter(version=source, candidate=name).select(BIN_COLUMNS)
+            own_bins, figures = [Bin(*row) for row in own.iter_rows()], _figures(run, name, source, changed)
+            at_80 = next((cell.line for title, cell in figures if title == AT_80_TITLE), None)
+            diagrams = reliability_diagram(own_bins, name), risk_diagram(risks[name], at_80, max_risk, name)
+            calibrations_by_source[source].append(
+                Calibration(name, *diagrams, figures, own_bins, sum(bin.n for bin in own_bins))
+            )
+    return calibrations_by_source
 
 
-def _calibration(
-    run: RunFolder,
-    name: str,
-    way: str,
-    bins: pl.DataFrame,
-    curve: list[tuple[float, float]],
-    highest: float,
-    changed: Mapping[str, str],
-) -> Calibration:
-    held = [
-        Bin(*row)
-        for row in bins.select("bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high").iter_rows()
-    ]
-    figures = [
-        Figure(title, line, *said(line)[:2])
-        for measure, apart, title in FIGURES
-        if (line := _line(run, measure, name, apart, way, changed)) is not None
-    ]
-    kept = next((each.line for each in figures if each.line.measure == AT_80 and each.line.value is not None), None)
-    at_80 = Kept(0.8, kept.value, kept.low, kept.high) if kept is not None and kept.value is not None else None
-    return Calibration(
-        name,
-        reliability_diagram(held, name),
-        risk_diagram(curve, at_80, highest, name),
-        figures,
-        held,
-        sum(each.n for each in held),
-    )
+def _figures(run: RunFiles, candidate: str, source: str, changed: Mapping[str, str]) -> list[tuple[str, FigureCell]]:
+    figures = []
+    for measure, variant, title in FIGURES:
+        for line in run.find_lines(measure, candidate, slice_at_reference(run, measure, changed)):
+            if version_parts(line.version) == (variant, source):
+                figures.append((title, format_line(line)))
+                break
+    return figures
 
 
-def _line(
-    run: RunFolder, measure: str, candidate: str, apart: str, way: str, changed: Mapping[str, str]
-) -> Measure | None:
-    slice = at_reference(run, measure, changed)
-    return next(
-        (
-            line
-            for line in run.lines
-            if (line.measure, line.candidate) == (measure, candidate)
-            and line.slice == slice
-            and version_parts(line.version) == (apart, way)
-        ),
-        None,
-    )
-
-
-def _risks(curves: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
-    """Per candidate the risk at every hundredth of coverage; answers that are equally sure are kept by their part."""
-    found = {}
+def _risk_curves(curves: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
+    """For each candidate the risk at every percent of coverage; ties in confidence count in proportion."""
+    risks = {}
     for (name,), curve in curves.group_by("candidate", maintain_order=True):
-        kept = np.concatenate([[0.0], curve["coverage"].to_numpy()])
+        coverage = np.concatenate([[0.0], curve["coverage"].to_numpy()])
         wrong = np.concatenate([[0.0], (curve["coverage"] * curve["risk"]).to_numpy()])
-        found[str(name)] = list(zip(GRID.tolist(), (np.interp(GRID, kept, wrong) / GRID).tolist(), strict=True))
-    return found
+        risks[str(name)] = list(zip(GRID.tolist(), (np.interp(GRID, coverage, wrong) / GRID).tolist(), strict=True))
+    return risks

@@ -1,83 +1,70 @@
-"""Chains of stages: complete ones, accuracy by stage, where they break, and how errors go together."""
+"""Chains of stages: complete chains, accuracy by stage, where they break, and how errors are associated."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from wardround.measuring import upstream_errors
 from wardround.reporting.labels import measure_meaning, measure_title
-from wardround.reporting.numbers import count, percent, span
-from wardround.reporting.reference_condition import at_reference, by_part, marks_at_reference, ranked, reference
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.numbers import format_interval
+from wardround.reporting.reference_condition import (
+    marks_at_reference,
+    ranked_candidates,
+    reference_slice,
+    slice_at_reference,
+    slices_by_key,
+)
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
-from wardround.reporting.tables.chain_tables import broken_table, consistency_table, effect_table, independence_table
+from wardround.reporting.tables.chain_tables import (
+    consistency_table,
+    effect_table,
+    first_error_table,
+    independence_table,
+)
 from wardround.reporting.tables.grid import grid
 from wardround.reporting.tables.html import as_html
-from wardround.reporting.tables.table import Table
 from wardround.reporting.templating import render
 
 CHAINED = ("swa", "ccr")
 
 
-@dataclass(frozen=True)
-class Association:
-    """What goes together at one stage; `note` stands where there is no figure or no interval."""
-
-    difference: str | None
-    interval: str | None
-    after_wrong: str
-    after_right: str
-    n: str
-    note: str | None
-
-
-def chains(run: RunFolder) -> Section | None:
-    columns = ranked(run)
-    rows = [
-        (
-            measure_title("ccr"),
-            measure_meaning("ccr"),
-            [run.line("ccr", name, at_reference(run, "ccr")) for name in columns],
-        )
-    ]
-    for slice in by_part(run, "swa", "stage"):
+def chains(run: RunFiles) -> Section | None:
+    columns = ranked_candidates(run)
+    whole = [run.find_line("ccr", name, slice_at_reference(run, "ccr")) for name in columns]
+    rows = [(measure_title("ccr"), measure_meaning("ccr"), whole)]
+    for slice in slices_by_key(run, "swa", "stage"):
         label = "Mean over stages" if slice["stage"] == "mean" else f"Stage {slice['stage']}"
         meaning = "Unweighted (SWA)." if slice["stage"] == "mean" else ""
-        rows.append((label, meaning, [run.line("swa", name, slice) for name in columns]))
+        rows.append((label, meaning, [run.find_line("swa", name, slice) for name in columns]))
     rows = [row for row in rows if any(line is not None and line.value is not None for line in row[2])]
-    told = upstream_errors(marks_at_reference(run), run.as_study)
-    if not rows and told.is_empty():
+    errors = upstream_errors(marks_at_reference(run), run.study)
+    if not rows and errors.is_empty():
         return None
-    stages = list(told["stage"].unique(maintain_order=True))
+    stages = list(errors["stage"].unique(maintain_order=True))
     effects, models = effect_table(run), [name for name in columns if name not in run.people]
-    drawn = render(
-        "chains.html",
+    tables = (effects, first_error_table(run), independence_table(run), consistency_table(run))
+    html = render(
+        "sections/chains.html",
         grid=grid(run, "", columns, rows) if rows else None,
         stages=[stage or "all stages" for stage in stages],
-        associations=[(name, [_association(told, name, stage) for stage in stages]) for name in models],
-        held=reference(run),
-        effects=effects is not None,
-        tables=[(table.title, as_html(table)) for table in (effects, *_others(run)) if table is not None],
+        associations=[(name, [_association(errors, name, stage) for stage in stages]) for name in models],
+        fixed=reference_slice(run),
+        has_effects=effects is not None,
+        tables=[(table.title, as_html(table)) for table in tables if table is not None],
     )
-    return Section("chains", "Chains", drawn)
+    return Section("chains", "Chains", html)
 
 
-def _others(run: RunFolder) -> list[Table | None]:
-    return [broken_table(run), independence_table(run), consistency_table(run)]
-
-
-def _association(told: pl.DataFrame, name: str, stage: str) -> Association:
-    found = told.filter(candidate=name, stage=stage)
-    if found.is_empty():
-        return Association(None, None, "–", "–", "", "not asked")
-    row = found.row(0, named=True)
-    shares = {"after_wrong": percent(row["after_wrong"]), "after_right": percent(row["after_right"])}
-    n = f"{count(row['n_after_wrong'])} of {count(row['n'])}"
+def _association(errors: pl.DataFrame, name: str, stage: str) -> dict[str, Any]:
+    """The association at one stage; `note` says why a figure or its interval is missing."""
+    own = errors.filter(candidate=name, stage=stage)
+    if own.is_empty():
+        return {"note": "not asked"}
+    row = own.row(0, named=True)
+    interval, note = format_interval("difference", row["low"], row["high"]), ""
     if row["difference"] is None:
-        return Association(
-            None, None, **shares, n=n, note="never wrong before" if not row["n_after_wrong"] else "always wrong before"
-        )
-    interval = span("difference", row["low"], row["high"])
-    return Association(percent(row["difference"]), interval, **shares, n=n, note=None if interval else "too few cases")
+        note = "always an earlier error" if row["n_after_wrong"] else "no earlier error"
+    elif interval is None:
+        note = "too few cases"
+    return {**row, "interval": interval, "note": note}

@@ -1,112 +1,125 @@
-"""What the candidates' confidence is worth, and every other measure: grids of measures and candidates."""
-
-from __future__ import annotations
+"""Measures of confidence, and all other measures: grids of measures and candidates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from wardround.reporting.judge_note import judged_note
-from wardround.reporting.labels import CONFIDENCE, measure_meaning, measure_title, value_meaning
-from wardround.reporting.reference_condition import at_reference, by_part, ranked, reference, scores
-from wardround.reporting.run_files import TOGETHER, Measure, RunFolder
+from wardround.reporting.judge_note import judging_note
+from wardround.reporting.labels import (
+    CONFIDENCE,
+    measure_meaning,
+    measure_title,
+    source_title,
+    value_meaning,
+    variant_text,
+    version_parts,
+)
+from wardround.reporting.reference_condition import (
+    ranked_candidates,
+    reference_slice,
+    score_measures,
+    slice_at_reference,
+    slices_by_key,
+)
+from wardround.reporting.run_files import ALL_CANDIDATES, MeasureLine, RunFiles
 from wardround.reporting.sections.calibration import Calibration, calibrations
 from wardround.reporting.sections.chains import CHAINED
-from wardround.reporting.sections.evidence import is_of_evidence
+from wardround.reporting.sections.evidence import is_evidence_measure
 from wardround.reporting.sections.option_tests import OPTION_TESTS
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.grid import Grid, grid
 from wardround.reporting.templating import render
-from wardround.reporting.versions import variant_words, version_parts, way_words
 
 AXIS = "confidence"
-PARTS = {"esa": "grade", "mcs": "without"}  # told by a key alone
-MANY = 6  # more candidates than this are folded
+KEY_BY_MEASURE = {"esa": "grade", "mcs": "without"}  # measures that exist only by a slice key
+MAX_OPEN = 6  # further candidates are folded
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way of obtaining confidence: its diagrams, its figures, and those of all candidates together."""
+class ConfidenceMethod:
+    """One source of confidence: its diagrams, the figures of each candidate, and those over all candidates."""
 
     title: str
     shown: list[Calibration]
     folded: list[Calibration]
     grid: Grid
-    together: Grid
+    over_candidates: Grid
 
 
-def confidence(run: RunFolder) -> Section | None:
-    """Each way of obtaining confidence and each number of votes apart: these are never mixed."""
-    methods = run.varied_axes.get(AXIS)
-    ways = []
-    for method in methods or [str((run.declared.get("conditions") or {}).get(AXIS, ""))]:
-        changed = {AXIS: method} if methods else {}
-        ways += _ways(run, method, changed)
-    if not ways:
+def confidence(run: RunFiles) -> Section | None:
+    """Each source of confidence and each number of votes separately: they are never mixed."""
+    methods = run.declared_values(AXIS)
+    sources = []
+    for method in methods:
+        sources += _confidence_methods(run, method, {AXIS: method} if len(methods) > 1 else {})
+    if not sources:
         return None
-    held = {axis: value for axis, value in reference(run).items() if axis != AXIS}
-    told = {"ways": ways, "held": held, "drawn": any(way.shown for way in ways)}
-    return Section("confidence", "Confidence", render("confidence.html", **told))
+    fixed, has_diagrams = reference_slice(run, without=AXIS), any(source.shown for source in sources)
+    html = render("sections/confidence.html", sources=sources, fixed=fixed, has_diagrams=has_diagrams)
+    return Section("confidence", "Confidence", html)
 
 
-def _ways(run: RunFolder, method: str, changed: Mapping[str, str]) -> list[Way]:
-    by_way: dict[str, list[Measure]] = {}
-    for line in _at_reference(run, CONFIDENCE, changed):
-        by_way.setdefault(version_parts(line.version)[1], []).append(line)
-    drawn = calibrations(run, changed)
-    ways = []
-    for way, lines in by_way.items():
-        own = _grid(run, ranked(run), [line for line in lines if line.candidate != TOGETHER])
-        together = _grid(run, [TOGETHER], [line for line in lines if line.candidate == TOGETHER])
-        if own.rows or together.rows:
-            diagrams = drawn.get(way, [])
-            ways.append(Way(way_words(method, way), diagrams[:MANY], diagrams[MANY:], own, together))
-    return ways
+def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) -> list[ConfidenceMethod]:
+    lines_by_source: dict[str, list[MeasureLine]] = {}
+    for line in _lines_at_reference(run, CONFIDENCE, changed):
+        lines_by_source.setdefault(version_parts(line.version)[1], []).append(line)
+    diagrams_by_source = calibrations(run, changed)
+    methods = []
+    for source, lines in lines_by_source.items():
+        own = _grid(run, ranked_candidates(run), [line for line in lines if line.candidate != ALL_CANDIDATES])
+        over_candidates = _grid(run, [ALL_CANDIDATES], [line for line in lines if line.candidate == ALL_CANDIDATES])
+        if own.rows or over_candidates.rows:
+            diagrams = diagrams_by_source.get(source, [])
+            shown, folded = diagrams[:MAX_OPEN], diagrams[MAX_OPEN:]
+            methods.append(ConfidenceMethod(source_title(method, source), shown, folded, own, over_candidates))
+    return methods
 
 
-def other_measures(run: RunFolder) -> Section | None:
-    """What else was measured in the reference condition."""
-    elsewhere = {*scores(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
-    there = dict.fromkeys(line.measure for line in run.lines)
-    names = [name for name in there if name not in elsewhere and not is_of_evidence(name)]
-    grids = [_grid(run, ranked(run), _at_reference(run, names, {})), *(_parts(run, *part) for part in PARTS.items())]
-    if not (grids := [found for found in grids if found.rows]):
+def other_measures(run: RunFiles) -> Section | None:
+    """All measures in the reference condition that no other section shows."""
+    elsewhere = {*score_measures(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
+    measures = dict.fromkeys(line.measure for line in run.measure_lines)
+    names = [name for name in measures if name not in elsewhere and not is_evidence_measure(name)]
+    grids = [_grid(run, ranked_candidates(run), _lines_at_reference(run, names, {}))]
+    grids += [_grid_by_key(run, measure, key) for measure, key in KEY_BY_MEASURE.items()]
+    if not (grids := [table for table in grids if table.rows]):
         return None
-    told = {"grids": grids, "held": reference(run), "judged": judged_note(run, names)}
-    return Section("measures", "Other measures", render("measures.html", **told))
+    context = {"grids": grids, "fixed": reference_slice(run), "judged": judging_note(run, names)}
+    return Section("measures", "Other measures", render("sections/measures.html", **context))
 
 
-def _parts(run: RunFolder, measure: str, key: str) -> Grid:
-    """A measure that is told by a key alone: a row for each of its values."""
-    columns = ranked(run)
+def _grid_by_key(run: RunFiles, measure: str, key: str) -> Grid:
+    """A measure by one key: a row for each of its values."""
+    columns = ranked_candidates(run)
     rows = [
-        (slice[key], value_meaning(key, slice[key]), [run.line(measure, name, slice) for name in columns])
-        for slice in by_part(run, measure, key)
+        (slice[key], value_meaning(key, slice[key]), [run.find_line(measure, name, slice) for name in columns])
+        for slice in slices_by_key(run, measure, key)
     ]
     return grid(run, measure_title(measure), columns, rows)
 
 
-def _at_reference(run: RunFolder, measures: Iterable[str], changed: Mapping[str, str]) -> list[Measure]:
+def _lines_at_reference(run: RunFiles, measures: Iterable[str], changed: Mapping[str, str]) -> list[MeasureLine]:
     """All versions of some measures in the reference condition, in the order of `measures`."""
     return [
         line
         for measure in measures
-        for slice in [at_reference(run, measure, changed)]
-        for line in run.lines
+        for slice in [slice_at_reference(run, measure, changed)]
+        for line in run.measure_lines
         if line.measure == measure and line.slice == slice
     ]
 
 
-def _grid(run: RunFolder, columns: list[str], lines: list[Measure]) -> Grid:
-    """Measures down, candidates across; two versions of a measure have a row each, and nothing has none."""
-    groups: dict[tuple[str, str | None], dict[str, Measure]] = {}
-    known = {(line.measure, line.version) for line in lines if line.value is not None}
-    for line in (line for line in lines if (line.measure, line.version) in known):
-        groups.setdefault((line.measure, line.version), {})[line.candidate] = line
-    names = [measure for measure, _ in groups]
+def _grid(run: RunFiles, columns: list[str], lines: list[MeasureLine]) -> Grid:
+    """A row for each version of each measure that has a value, a column for each candidate."""
+    lines_by_version: dict[tuple[str, str | None], dict[str, MeasureLine]] = {}
+    with_value = {(line.measure, line.version) for line in lines if line.value is not None}
+    for line in lines:
+        if (line.measure, line.version) in with_value:
+            lines_by_version.setdefault((line.measure, line.version), {})[line.candidate] = line
+    names = [measure for measure, _ in lines_by_version]
     rows = []
-    for (measure, version), found in groups.items():
-        several = names.count(measure) > 1 and measure not in CONFIDENCE
-        added, instead = variant_words(version_parts(version)[0]) or (version if several else "", "")
-        label = f"{measure_title(measure)}, {added}" if added else measure_title(measure)
-        rows.append((label, instead or measure_meaning(measure), [found.get(name) for name in columns]))
+    for (measure, version), own in lines_by_version.items():
+        has_versions = names.count(measure) > 1 and measure not in CONFIDENCE
+        addition, meaning = variant_text(version_parts(version)[0]) or (version if has_versions else "", "")
+        label = f"{measure_title(measure)}, {addition}" if addition else measure_title(measure)
+        rows.append((label, meaning or measure_meaning(measure), [own.get(name) for name in columns]))
     return grid(run, "", columns, rows)

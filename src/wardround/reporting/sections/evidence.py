@@ -1,6 +1,4 @@
-"""Evidence: what the literature that was shown did to the answers, for each candidate and kind of evidence."""
-
-from __future__ import annotations
+"""Evidence: how the literature shown affected the answers, by candidate and kind of evidence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,174 +6,160 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from wardround.measuring.measures.retrieval import DEPTHS
+from wardround.measuring.measures.mark_totals import DEPTHS
 from wardround.reporting.figures import svg
-from wardround.reporting.judge_note import judged_note
+from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
 from wardround.reporting.numbers import count, number, percent
-from wardround.reporting.reference_condition import at_reference, ranked, reference
-from wardround.reporting.run_files import Measure, RunFolder
+from wardround.reporting.reference_condition import ranked_candidates, reference_slice, slice_at_reference
+from wardround.reporting.run_files import MeasureLine, RunFiles
 from wardround.reporting.sections.section import Section
-from wardround.reporting.tables.forest import said
+from wardround.reporting.tables.figure_cell import FigureCell, format_line
 from wardround.reporting.tables.grid import Grid, grid
 from wardround.reporting.templating import render
 from wardround.running.used_answers import EVIDENCE
 
 OUTCOMES = ("evidence_based_correct", "knowledge_based_correct", "evidence_misled", "hallucination")
-FOUND = (f"recall@{DEPTHS[-1]}", "mrr")
-_RETRIEVAL = ("recall", "precision", "ndcg", "mrr", "map")
-MANY = 6  # candidates whose figures are open
+SEARCH_MEASURES = (f"recall@{DEPTHS[-1]}", "mrr")
+BY_DOCUMENTS = ("coverage", "grounded")
+CARD_MEASURES = (*OUTCOMES, *BY_DOCUMENTS, *SEARCH_MEASURES)
+RETRIEVAL = ("recall", "precision", "ndcg", "mrr", "map")
+MAX_OPEN = 6  # further candidates are folded
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure of a card."""
-
-    measure: str
-    title: str
-    value: str | None
-    interval: str | None
-    note: str | None
-
-
-@dataclass(frozen=True)
-class Card:
-    """One candidate with one kind of evidence: its answers as a bar, its figures, and a sentence."""
+class EvidenceCard:
+    """One candidate with one kind of evidence: outcomes as a bar, figures, and a sentence."""
 
     candidate: str
     n: str
     unparsed: str
     bar: Markup
-    outcomes: list[Figure]
-    figures: list[Figure]
+    outcomes: list[tuple[str, str, FigureCell]]  # measure, its title, its figure
+    figures: list[tuple[str, str, FigureCell]]
     sentence: str
     cases: str | None
 
 
 @dataclass(frozen=True)
-class Kind:
-    """One value of the axis evidence."""
+class EvidenceKind:
+    """One value of the axis `evidence`."""
 
     value: str
     meaning: str
-    shown: list[Card]
-    folded: list[Card]
-    searched: Grid | None
+    shown: list[EvidenceCard]
+    folded: list[EvidenceCard]
+    search_figures: Grid | None
 
 
-def is_of_evidence(measure: str) -> bool:
-    """Whether a measure is told in this section."""
-    name = measure.partition("@")[0]
-    return name in _RETRIEVAL or measure in (*OUTCOMES, "coverage", "grounded")
+def is_evidence_measure(measure: str) -> bool:
+    """Whether this section shows a measure."""
+    return measure.partition("@")[0] in RETRIEVAL or measure in (*OUTCOMES, *BY_DOCUMENTS)
 
 
-def evidence(run: RunFolder) -> Section | None:
-    """None where no literature was shown."""
-    declared = (run.declared.get("conditions") or {}).get("evidence", "none")
-    kinds = [_kind(run, value) for value in (declared if isinstance(declared, list) else [declared])]
-    kinds = [kind for kind in kinds if kind.shown]
-    if not kinds:
+def evidence(run: RunFiles) -> Section | None:
+    """None if no literature was shown."""
+    if not (kinds := [kind for value in run.declared_values("evidence") if (kind := _kind(run, value)).shown]):
         return None
     counts, missing = _counts(run, [kind.value for kind in kinds])
-    told = {
+    context = {
         "kinds": kinds,
-        "held": {axis: value for axis, value in reference(run).items() if axis != "evidence"},
-        "legend": [(name, measure_title(name), measure_meaning(name)) for name in (*OUTCOMES, "coverage", "grounded")],
-        "judged": judged_note(run, (*OUTCOMES, "coverage", "grounded")),
+        "fixed": reference_slice(run, without="evidence"),
+        "legend": [(name, measure_title(name), measure_meaning(name)) for name in (*OUTCOMES, *BY_DOCUMENTS)],
+        "judged": judging_note(run, (*OUTCOMES, *BY_DOCUMENTS)),
         "agent": any(kind.value == "agent" for kind in kinds),
         "counts": counts,
         "missing": missing,
-        "cut": {name: about["cut"] for name, about in run.about.items() if about.get("cut")},
+        "cut": {name: entry["cut"] for name, entry in run.candidate_entries.items() if entry.get("cut")},
     }
-    return Section("evidence", "Evidence", render("evidence.html", **told))
+    return Section("evidence", "Evidence", render("sections/evidence.html", **context))
 
 
-def _kind(run: RunFolder, value: str) -> Kind:
+def _kind(run: RunFiles, value: str) -> EvidenceKind:
     changed = {"evidence": value} if "evidence" in run.varied_axes else {}
 
-    def line(measure: str, name: str) -> Measure | None:
-        return run.line(measure, name, at_reference(run, measure, changed))
+    def line(measure: str, name: str) -> MeasureLine | None:
+        return run.find_line(measure, name, slice_at_reference(run, measure, changed))
 
-    names = [name for name in ranked(run) if (found := line("coverage", name)) is not None and found.n]
-    cards = [_card(run, {measure: line(measure, name) for measure in _of_card()}, name) for name in names]
-    there = [f"{each}@{k}" for each in ("recall", "precision", "ndcg") for k in DEPTHS] + ["mrr", "map"]
+    names = [name for name in ranked_candidates(run) if (coverage := line("coverage", name)) is not None and coverage.n]
+    cards = [_card(run, {measure: line(measure, name) for measure in CARD_MEASURES}, name) for name in names]
+    search_measures = [f"{stem}@{k}" for stem in ("recall", "precision", "ndcg") for k in DEPTHS] + ["mrr", "map"]
     rows = [
         (measure_title(measure), measure_meaning(measure), [line(measure, name) for name in names])
-        for measure in there
-        if any((found := line(measure, name)) is not None and found.value is not None for name in names)
+        for measure in search_measures
+        if any((own := line(measure, name)) is not None and own.value is not None for name in names)
     ]
-    searched = grid(run, "", names, rows) if rows else None
-    return Kind(value, value_meaning("evidence", value), cards[:MANY], cards[MANY:], searched)
+    search_figures = grid(run, "", names, rows) if rows else None
+    return EvidenceKind(value, value_meaning("evidence", value), cards[:MAX_OPEN], cards[MAX_OPEN:], search_figures)
 
 
-def _of_card() -> tuple[str, ...]:
-    return (*OUTCOMES, "coverage", "grounded", *FOUND)
-
-
-def _card(run: RunFolder, lines: dict[str, Measure | None], name: str) -> Card:
+def _card(run: RunFiles, lines: dict[str, MeasureLine | None], name: str) -> EvidenceCard:
     shares = {measure: line.value for measure, line in lines.items() if line is not None and line.value is not None}
     parts = [(f"evidence {measure}", round(10_000 * shares.get(measure, 0.0))) for measure in OUTCOMES]
-    title = ", ".join(f"{measure_title(each)} {number(100 * shares[each])}%" for each in OUTCOMES if each in shares)
-    figures = [Figure(measure, measure_title(measure), *said(line)) for measure, line in lines.items()]
-    known = [figure for figure in figures if figure.value is not None or figure.measure not in FOUND]
-    grounding = lines["grounded"] or lines["coverage"]
-    return Card(
+    title = ", ".join(
+        f"{measure_title(measure)} {number(100 * shares[measure])}%" for measure in OUTCOMES if measure in shares
+    )
+    figures = [(measure, measure_title(measure), format_line(line)) for measure, line in lines.items()]
+    shown = [figure for figure in figures if figure[2].value is not None or figure[0] not in SEARCH_MEASURES]
+    line = lines["grounded"] or lines["coverage"]
+    return EvidenceCard(
         name,
-        count(grounding.n if grounding else None),
-        percent(grounding.unparsed if grounding else None),
-        svg.shares(parts, f"{name}: {title}") if any(many for _, many in parts) else Markup(""),
-        [figure for figure in known if figure.measure in OUTCOMES],
-        [figure for figure in known if figure.measure not in OUTCOMES],
+        count(line.n if line else None),
+        percent(line.unparsed if line else None),
+        svg.stacked_bar(parts, f"{name}: {title}") if any(size for _, size in parts) else Markup(""),
+        [figure for figure in shown if figure[0] in OUTCOMES],
+        [figure for figure in shown if figure[0] not in OUTCOMES],
         _sentence(lines),
-        run.behind(grounding),
+        run.line_cases_link(line),
     )
 
 
-def _sentence(lines: dict[str, Measure | None]) -> str:
-    """The outcomes as a clinician would tell them, in counts; empty where the answers could not be judged."""
+def _sentence(lines: dict[str, MeasureLine | None]) -> str:
+    """The outcomes in counts; empty if the answers could not be judged."""
     known = [line for measure in OUTCOMES if (line := lines[measure]) is not None and line.value is not None]
     if len(known) < len(OUTCOMES):
         return ""
     answers = known[0].n or 0
     by_evidence, by_knowledge, misled, invented = (count((line.value or 0) * answers) for line in known)
-    told = (
-        f"Of {count(answers)} answers, {by_evidence} were right with a document behind them, {by_knowledge} without; "
-        f"{misled} were wrong and yet supported by a document, {invented} were wrong with no support at all."
+    sentence = (
+        f"Of {count(answers)} answers, {by_evidence} were right and supported by a document, {by_knowledge} right "
+        f"without support, {misled} wrong but supported by a document, and {invented} wrong without support."
     )
-    covered = lines["coverage"]
-    if covered is None or covered.value is None or not covered.n:
-        return told
-    there = f"The true diagnosis stood in the documents of {count(covered.value * covered.n)} of {count(covered.n)}."
-    return f"{told} {there}"
+    coverage = lines["coverage"]
+    if coverage is None or coverage.value is None or not coverage.n:
+        return sentence
+    covered = f"{count(coverage.value * coverage.n)} of {count(coverage.n)}"
+    return f"{sentence} The documents contained the true diagnosis in {covered}."
 
 
-def _counts(run: RunFolder, values: list[str]) -> tuple[list[dict[str, Any]], int]:
-    """What was shown and searched, by candidate and kind of evidence; and how many cited articles the index lacks."""
+def _counts(run: RunFiles, values: list[str]) -> tuple[list[dict[str, Any]], int]:
+    """Counts of documents and searches by candidate and kind of evidence, and of cited articles not in the index."""
     file = run.folder / EVIDENCE
     if not file.exists():
         return [], 0
-    kinds = {condition: axes["evidence"] for condition, axes in run.conditions.items()}
-    told = pl.read_parquet(file).with_columns(pl.col("condition").replace_strict(kinds, default="none").alias("kind"))
-    rows = []
-    for kind in values:
-        for name in ranked(run):
-            found = told.filter(kind=kind, candidate=name)
-            if len(found):
-                rows.append(_counted(found, kind, name))
-    return rows, told["missing"].explode().drop_nulls().n_unique()
+    kind_by_condition = {condition: axes["evidence"] for condition, axes in run.conditions.items()}
+    kind_column = pl.col("condition").replace_strict(kind_by_condition, default="none").alias("kind")
+    table = pl.read_parquet(file).with_columns(kind_column)
+    rows = [
+        _count_row(own, kind, name)
+        for kind in values
+        for name in ranked_candidates(run)
+        if len(own := table.filter(kind=kind, candidate=name))
+    ]
+    return rows, table["missing"].explode().drop_nulls().n_unique()
 
 
-def _counted(found: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
-    searches = found["queries"].list.len()
-    ends = found["ended"].drop_nulls().value_counts().sort("count", "ended", descending=[True, False])
+def _count_row(table: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
+    searches = table["queries"].list.len()
+    ends = table["ended"].drop_nulls().value_counts().sort("count", "ended", descending=[True, False])
     return {
         "kind": kind,
         "candidate": name,
-        "answers": len(found),
-        "documents": found["documents"].list.len().mean(),
-        "without": (found["documents"].list.len() == 0).sum(),
-        "missing": found["missing"].explode().drop_nulls().n_unique(),
+        "answers": len(table),
+        "documents": table["documents"].list.len().mean(),
+        "without": (table["documents"].list.len() == 0).sum(),
+        "missing": table["missing"].explode().drop_nulls().n_unique(),
         "searches": searches.mean() if searches.max() else None,
-        "most": searches.max(),
-        "ends": [(end, many) for end, many in ends.iter_rows()],
+        "max_searches": searches.max(),
+        "ends": list(ends.iter_rows()),
     }

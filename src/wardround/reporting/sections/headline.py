@@ -1,69 +1,84 @@
-"""The scores: every candidate in the reference condition, so that no control is averaged in."""
+"""The scores: every candidate in the reference condition, without control conditions."""
 
-from __future__ import annotations
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
 
 from wardround.measuring.validation.judge_validation import hits_corrected, judge_note
+from wardround.reporting.figures import svg
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
-from wardround.reporting.numbers import percent, span
-from wardround.reporting.reference_condition import at_reference, chance, ranked, reference, scores
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.numbers import format_interval, is_percentage, percent
+from wardround.reporting.reference_condition import (
+    chance_accuracy,
+    ranked_candidates,
+    reference_slice,
+    score_measures,
+    slice_at_reference,
+)
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
-from wardround.reporting.tables.forest import Forest, forest
+from wardround.reporting.tables.figure_cell import FigureCell, draw_track, format_line, measure_scale
 from wardround.reporting.templating import render
 
 
-def headline(run: RunFolder) -> Section:
-    measures = scores(run)
-    condition = [(axis, value, value_meaning(axis, value)) for axis, value in reference(run).items()]
-    told = {
+@dataclass(frozen=True)
+class ScoreTable:
+    """One score: each row has label, meaning, cell and, if there is a second measure, its value."""
+
+    title: str
+    note: str
+    axis: Markup
+    rows: list[tuple[str, str, FigureCell, str]]
+    second_title: str | None
+
+
+def headline(run: RunFiles) -> Section:
+    measures = score_measures(run)
+    condition = [(axis, value, value_meaning(axis, value)) for axis, value in reference_slice(run).items()]
+    context = {
         "tables": [_table(run, measure) for measure in measures],
         "condition": condition,
         "ordered_by": measure_title(measures[0]) if measures else "",
         "legend": [(measure_title(measure), measure_meaning(measure)) for measure in measures],
-        "chance": chance(run, "accuracy"),
-        "compared": bool(run.compared),
+        "chance": chance_accuracy(run, "accuracy"),
+        "has_comparisons": bool(run.comparison_lines),
     }
-    return Section("scores", "Scores", render("headline.html", **told))
+    return Section("scores", "Scores", render("sections/headline.html", **context))
 
 
-def _table(run: RunFolder, measure: str) -> Forest:
-    slice = at_reference(run, measure)
-
-    def parsed(name: str) -> float | None:
-        line = run.line("accuracy_parsed", name, slice)
-        return line.value if line is not None else None
-
-    beside = measure == "accuracy" and any(parsed(name) is not None for name in run.candidates)
+def _table(run: RunFiles, measure: str) -> ScoreTable:
+    slice, scale = slice_at_reference(run, measure), measure_scale(measure, chance_accuracy(run, measure))
+    rows, has_parsed = [], False
+    for name in ranked_candidates(run):
+        line, parsed = run.find_line(measure, name, slice), run.find_line("accuracy_parsed", name, slice)
+        cell = replace(format_line(line), cases=run.line_cases_link(line))
+        cell = replace(cell, track=draw_track(name, cell, scale))
+        has_parsed |= measure == "accuracy" and parsed is not None and parsed.value is not None
+        rows.append((name, _candidate_summary(run, name), cell, percent(parsed.value if parsed else None)))
     notes = []
-    if slice != reference(run):
-        notes.append("Nobody was asked this under the condition above: these figures are over all conditions together.")
+    if slice != reference_slice(run):
+        notes.append("Not asked under the condition above: these figures are over all conditions.")
     if measure.startswith("hit@"):
-        notes += [f"By {judge_note(run.folder)}.", *_corrected(run, measure)]
-    return forest(
-        run,
-        measure,
-        [(name, _kind(run, name), run.line(measure, name, slice)) for name in ranked(run)],
-        note=" ".join(notes),
-        chance=chance(run, measure),
-        beside=("when parsed", lambda line: parsed(line.candidate)) if beside else None,
-    )
+        notes += [f"By {judge_note(run.folder)}.", *_corrected_hits(run, measure)]
+    axis = svg.axis(scale) if is_percentage(measure) else Markup("")
+    return ScoreTable(measure_title(measure), " ".join(notes), axis, rows, "when parsed" if has_parsed else None)
 
 
-def _corrected(run: RunFolder, measure: str) -> list[str]:
-    """hit@k corrected for the errors that the judge was found to make, in one sentence."""
-    told = []
+def _corrected_hits(run: RunFiles, measure: str) -> list[str]:
+    """hit@k corrected for the judge's measured errors, in one sentence."""
+    figures = []
     for hit in hits_corrected(run.folder, int(measure.partition("@")[2])):
-        interval = span(measure, hit["low"], hit["high"])
-        told.append(f"{hit['candidate']} {percent(hit['corrected'])}" + (f" ({interval})" if interval else ""))
-    return [f"Corrected for the judge's errors, over all conditions: {'; '.join(told)}."] if told else []
+        interval = format_interval(measure, hit["low"], hit["high"])
+        figures.append(f"{hit['candidate']} {percent(hit['corrected'])}" + (f" ({interval})" if interval else ""))
+    return [f"Corrected for the judge's errors, over all conditions: {'; '.join(figures)}."] if figures else []
 
 
-def _kind(run: RunFolder, candidate: str) -> str:
-    """What a candidate is, in a line: its provider and model, and that it is blind if it is."""
-    told = run.about.get(candidate, {})
+def _candidate_summary(run: RunFiles, candidate: str) -> str:
+    """A candidate's provider and model, and whether it sees images."""
+    entry = run.candidate_entries.get(candidate, {})
     parts = [
-        told.get("provider"),
-        told.get("model"),
-        None if told.get("sees", True) else "does not see images",
+        entry.get("provider"),
+        entry.get("model"),
+        None if entry.get("sees", True) else "does not see images",
     ]
     return " · ".join(dict.fromkeys(str(part) for part in parts if part and part != candidate))

@@ -1,57 +1,55 @@
-"""Image quality: what degraded images do to each candidate's accuracy, in a table and in sentences."""
-
-from __future__ import annotations
+"""Image quality: the effect of degraded images on accuracy, as a table and in sentences."""
 
 from markupsafe import Markup
 
 from wardround.measuring.engine.slices import in_order
 from wardround.reporting.numbers import number
-from wardround.reporting.run_files import Comparison, RunFolder
+from wardround.reporting.run_files import ComparisonLine, RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.html import as_html
-from wardround.reporting.tables.measured import Lines, Wanted, measured_table
+from wardround.reporting.tables.measured import ColumnSpec, RunLines, measured_table
 
 CLEAN = "L0"
 
 
-def image_quality(run: RunFolder) -> Section | None:
-    """Accuracy at each severity and its change from each question's own clean twin; None where nothing was degraded."""
-    there = {
+def image_quality(run: RunFiles) -> Section | None:
+    """Accuracy at each severity and its paired change from the clean image; None if nothing was degraded."""
+    measured = {
         line.slice["severity"]
-        for line in run.lines
+        for line in run.measure_lines
         if line.measure == "accuracy" and list(line.slice) == ["severity"] and "+" not in line.slice["severity"]
     }
-    severities = in_order("severity", there)
-    if not there - {CLEAN}:
+    severities = in_order("severity", measured)
+    if not measured - {CLEAN}:
         return None
-    wanted = [Wanted(each, "accuracy", "Accuracy (%)", {"severity": each}) for each in severities]
-    lines = Lines(run)
+    columns = [ColumnSpec(severity, "accuracy", "Accuracy (%)", {"severity": severity}) for severity in severities]
+    lines = RunLines(run)
     changes = [
-        Wanted(each, "accuracy", f"Change from {CLEAN} (points)", {"severity": each}, {"severity": CLEAN})
-        for each in severities
-        if each != CLEAN
+        ColumnSpec(severity, "accuracy", f"Change from {CLEAN} (points)", {"severity": severity}, {"severity": CLEAN})
+        for severity in severities
+        if severity != CLEAN
     ]
-    changes = [each for each in changes if any(lines.change(each, name) for name in run.candidates)]
-    table, _ = measured_table(run, "", ("candidate",), [*wanted, *changes])
+    changes = [spec for spec in changes if any(lines.find_change(spec, name) for name in run.candidates)]
+    table, _ = measured_table(run, "", ("candidate",), [*columns, *changes])
     worst = changes[-1] if changes else None
-    said = filter(None, [_said(run, name, lines.change(worst, name) if worst else None) for name in run.candidates])
-    told = f"{CLEAN} is the image as it was."
+    sentences = [_sentence(run, name, lines.find_change(worst, name) if worst else None) for name in run.candidates]
+    intro = f"{CLEAN} is the original image."
     if changes:
-        told += " Each change is from the same question on the clean image."
-    listed = Markup("").join(Markup("<li>{}</li>").format(each) for each in said)
-    shown = Markup("<p>{}</p>{}").format(told, Markup("<ul>{}</ul>").format(listed) if listed else "")
-    return Section("image-quality", "Image quality", shown + as_html(table))
+        intro += " Changes are paired by question with the clean image."
+    items = Markup("").join(Markup("<li>{}</li>").format(sentence) for sentence in sentences if sentence)
+    text = Markup("<p>{}</p>{}").format(intro, Markup("<ul>{}</ul>").format(items) if items else "")
+    return Section("image-quality", "Image quality", text + as_html(table))
 
 
-def _said(run: RunFolder, name: str, change: Comparison | None) -> str:
-    if not run.about.get(name, {}).get("sees", True):
+def _sentence(run: RunFiles, name: str, change: ComparisonLine | None) -> str:
+    if not run.candidate_entries.get(name, {}).get("sees", True):
         return (
-            f"{name} does not see images. It gets the same text whatever the image is like, "
-            "so its score stays the same: a floor for the others."
+            f"{name} does not see images. It receives the same text at every severity, "
+            "so its score does not change: a baseline for the others."
         )
     if change is None or change.value is None or change.low is None or change.high is None:
         return ""
     points = f"{number(100 * abs(change.value))} points"
     if change.low <= 0 <= change.high:
-        return f"{name}: at {change.a} no change beyond chance ({points} {'more' if change.value > 0 else 'less'})."
+        return f"{name}: no change beyond chance at {change.a} ({points} {'more' if change.value > 0 else 'less'})."
     return f"{name} {'gains' if change.value > 0 else 'loses'} {points} of accuracy at {change.a}."

@@ -1,67 +1,43 @@
-"""Letter-position bias: is a letter chosen more often than it is right, wherever its option stands?"""
+"""Letter bias: whether a letter is chosen more often than it is right."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from wardround.measuring import letter_bias
 from wardround.reporting.figures import svg
-from wardround.reporting.numbers import percent, span
-from wardround.reporting.reference_condition import marks_at_reference, ranked, reference
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.numbers import format_interval, percent
+from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates, reference_slice
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
 
-MOVED = ("shuffled", "rotated")  # where letters and options come apart
+REORDERED = ("shuffled", "rotated")  # only then do letters vary independently of the options
 
 
-@dataclass(frozen=True)
-class Letter:
-    letter: str
-    difference: str
-    interval: str | None
-    chosen: str
-    right: str
-    track: Markup
-
-
-@dataclass(frozen=True)
-class Choices:
-    candidate: str
-    n: int
-    letters: list[Letter]
-
-
-def letters(run: RunFolder) -> Section | None:
-    """Only where options were moved about: else a letter stands for what is behind it."""
-    declared = (run.declared.get("conditions") or {}).get("options", [])
-    asked = [value for value in MOVED if value in (declared if isinstance(declared, list) else [declared])]
-    if not asked:
+def letters(run: RunFiles) -> Section | None:
+    """None unless options were reordered: otherwise letter and option cannot be separated."""
+    if not (orders := [value for value in REORDERED if value in run.declared_values("options")]):
         return None
-    told = letter_bias(pl.concat([marks_at_reference(run, {"options": value}) for value in asked]), run.as_study)
-    ends = [end for column in ("difference", "low", "high") for end in told[column].drop_nulls()]
-    scale = svg.around_zero(ends)
+    bias = letter_bias(pl.concat([marks_at_reference(run, {"options": value}) for value in orders]), run.study)
+    ends = [end for column in ("difference", "low", "high") for end in bias[column].drop_nulls()]
+    scale = svg.scale_around_zero(ends)
     rows = [
-        Choices(name, own["n"][0], [_letter(row, name, scale) for row in own.iter_rows(named=True)])
-        for name in ranked(run)
-        if len(own := told.filter(candidate=name))
+        (name, own["n"][0], [row | _drawn(row, scale) for row in own.iter_rows(named=True)])
+        for name in ranked_candidates(run)
+        if len(own := bias.filter(candidate=name))
     ]
     if not rows:
         return None
-    names = [each.letter for each in max(rows, key=lambda row: len(row.letters)).letters]
-    held = {axis: value for axis, value in reference(run).items() if axis != "options"}
-    drawn = render("letters.html", rows=rows, names=names, held=held, asked=asked)
-    return Section("letters", "Choice of letters", drawn)
+    names = max(([row["letter"] for row in letters] for _, _, letters in rows), key=len)
+    fixed = reference_slice(run, without="options")
+    html = render("sections/letters.html", rows=rows, names=names, fixed=fixed, orders=orders)
+    return Section("letters", "Letter bias", html)
 
 
-def _letter(row: dict[str, object], name: str, scale: svg.Scale) -> Letter:
-    told = {key: row[key] for key in ("difference", "low", "high", "chosen", "right")}
-    value, low, high, chosen, right = (each if isinstance(each, float) else None for each in told.values())
-    assert value is not None
-    title = f"{name}, letter {row['letter']}: chosen {percent(chosen)}, right {percent(right)}"
-    drawn = svg.interval(value, low, high, scale=scale, title=title)
-    interval = span("difference", low, high)
-    return Letter(str(row["letter"]), percent(value), interval, percent(chosen), percent(right), drawn)
+def _drawn(row: dict[str, Any], scale: svg.Scale) -> dict[str, str | None]:
+    """The interval of a letter's difference in words, and its drawing."""
+    low, high, shares = row["low"], row["high"], f"chosen {percent(row['chosen'])}, right {percent(row['right'])}"
+    title = f"{row['candidate']}, letter {row['letter']}: {shares}"
+    track = svg.interval(row["difference"], low, high, scale=scale, title=title)
+    return {"interval": format_interval("difference", low, high), "track": track}

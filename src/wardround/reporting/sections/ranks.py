@@ -1,69 +1,44 @@
-"""Rank intervals: how far each candidate's place is settled by the paired differences."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
+"""Rank intervals: the ranks that are compatible with the paired differences."""
 
 from markupsafe import Markup
 
 from wardround.measuring import rank_intervals
 from wardround.reporting.figures import svg
-from wardround.reporting.judge_note import judged_note
+from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_title
-from wardround.reporting.reference_condition import ranked
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.reference_condition import ranked_candidates
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
 
-FEWEST_RANKED = 3
+MIN_CANDIDATES = 3
 
 
-@dataclass(frozen=True)
-class Place:
-    candidate: str
-    places: str
-    track: Markup
+def ranks(run: RunFiles) -> Section | None:
+    """A ranking for each family that compares all candidates with each other."""
+    intervals = rank_intervals(run.comparisons)
+    rankings, names = [], ranked_candidates(run)
 
-
-@dataclass(frozen=True)
-class Ranking:
-    """One family of all pairs of candidates."""
-
-    title: str
-    axis: Markup
-    places: list[Place]
-
-
-def ranks(run: RunFolder) -> Section | None:
-    """For every family that compares all candidates with each other."""
-    told = rank_intervals(run.comparisons)
-    rankings, names = [], ranked(run)
-
-    def place(name: str) -> int:
+    def order(name: str) -> int:
         return names.index(name) if name in names else len(names)
 
-    for (_, measure), found in told.group_by("family", "measure", maintain_order=True):
-        if len(found) < FEWEST_RANKED:
+    for (_, measure), family in intervals.group_by("family", "measure", maintain_order=True):
+        count = len(family)
+        if count < MIN_CANDIDATES:
             continue
-        many = len(found)
-        order = sorted(
-            found.iter_rows(named=True), key=lambda row: (row["first"] + row["last"], place(row["candidate"]))
+        rows = sorted(
+            family.iter_rows(named=True), key=lambda row: (row["first"] + row["last"], order(row["candidate"]))
         )
-        rankings.append(
-            Ranking(
-                measure_title(str(measure)),
-                svg.places_axis(many),
-                [_place(row["candidate"], row["first"], row["last"], many) for row in order],
-            )
-        )
+        ranges = [_rank_range(row["candidate"], row["first"], row["last"], count) for row in rows]
+        rankings.append((measure_title(str(measure)), svg.rank_axis(count), ranges))
     if not rankings:
         return None
-    measures = told["measure"].unique(maintain_order=True)
-    note = judged_note(run, measures)
-    drawn = render("ranks.html", rankings=rankings, judged=note, varied=bool(run.varied_axes))
-    return Section("ranks", "Ranks", drawn)
+    note = judging_note(run, intervals["measure"].unique(maintain_order=True))
+    html = render("sections/ranks.html", rankings=rankings, judged=note, varied=bool(run.varied_axes))
+    return Section("ranks", "Ranks", html)
 
 
-def _place(name: str, first: int, last: int, many: int) -> Place:
-    places = str(first) if first == last else f"{first} to {last}"
-    return Place(name, places, svg.places(first, last, many, f"{name}: rank {places} of {many}"))
+def _rank_range(name: str, first: int, last: int, count: int) -> tuple[str, str, Markup]:
+    """A candidate, its ranks in words, and their drawing."""
+    ranks = str(first) if first == last else f"{first} to {last}"
+    return (name, ranks, svg.rank_bar(first, last, count, f"{name}: rank {ranks} of {count}"))

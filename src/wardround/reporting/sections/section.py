@@ -1,37 +1,34 @@
-"""Section: one part of a report, and where sections come from that reporting does not know."""
+"""Section: one part of a report, and the sections that plug-ins add."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 
 from markupsafe import Markup
 
-from wardround.reporting.run_files import RunFolder
-
-GROUP = "wardround.sections"
+from wardround.plugins import extensions
+from wardround.reporting.run_files import RunFiles
 
 
 @dataclass(frozen=True)
 class Section:
-    """`html` is trusted as it is: whoever makes it escapes what came from cases, candidates and files."""
+    """`html` is printed unchanged: its maker must escape everything from cases, candidates and files."""
 
     id: str
     title: str
     html: Markup
 
 
-SectionMaker = Callable[[RunFolder], Section | None]
+SectionMaker = Callable[[RunFiles], Section | None]
 
 
-def registered_sections(run: RunFolder) -> Iterator[Section]:
-    """The sections of installed packages (entry points of the group wardround.sections), by name."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+def registered_sections(run: RunFiles, replaced: Mapping[str, SectionMaker]) -> Iterator[Section]:
+    """The sections of plug-ins by name; `replaced` has the makers used instead of some of them."""
+    for name, plugin in extensions("sections").items():
         try:
-            section = entry.load()(run)
-        except Exception as error:  # a package's mistake must not cost the reader the rest of the report
-            said = Markup('<p class="problem">This section could not be made: {}</p>').format(repr(error))
-            section = Section(f"section-{entry.name}", entry.name, said)
+            make = replaced.get(name) or plugin.load()
+            section = make(run)
+        except Exception as error:  # a plug-in's mistake must not cost the reader the rest of the report
+            problem = Markup('<p class="problem">This section could not be made: {}</p>').format(repr(error))
+            section = Section(f"section-{name}", name, problem)
         if section is not None:
             yield section

@@ -1,8 +1,6 @@
-"""Tables of chains, for the report of any run and for X-PCR's own."""
+"""Tables about chains, for every report and for X-PCR's own tables."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -15,32 +13,31 @@ from wardround.measuring import (
     upstream_errors,
 )
 from wardround.measuring.chains.carry import CARRIED
-from wardround.measuring.chains.independence import BEYOND, EXPECTED, FOUND, ON_ALL, ON_CHAINS
-from wardround.reporting.reference_condition import marks_at_reference, ranked
-from wardround.reporting.run_files import RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.measuring.chains.independence import BEYOND, EXPECTED, OBSERVED, ON_ALL, ON_CHAINS
+from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-TOO_FEW = "too few cases"
 ALL = "all"
 
 
-def own_chains(run: RunFolder) -> pl.LazyFrame:
-    """The marks of the reference condition in which candidates were told their own earlier answers."""
+def own_chains(run: RunFiles) -> pl.LazyFrame:
+    """The marks of the reference condition in which candidates see their own earlier answers."""
     return marks_at_reference(run, {"carry": "own"})
 
 
-def effect_table(run: RunFolder) -> Table | None:
-    """What an upstream error does: needs `carry` = gold and wrong."""
-    told = upstream_effects(marks_at_reference(run, over=("carry",)), run.as_study)
-    if told.is_empty():
+def effect_table(run: RunFiles) -> Table | None:
+    """The effect of an upstream error; needs `carry` = gold and wrong."""
+    effects = upstream_effects(marks_at_reference(run, over="carry"), run.study)
+    if effects.is_empty():
         return None
     rows = []
-    for row in _in_order(told, ranked(run)):
-        shares = [Cell(row[value], said="not asked") for value in CARRIED]
-        lost = Cell(row["lost"], row["lost_low"], row["lost_high"], said="not asked")
+    for row in _ranked_rows(run, effects):
+        shares = [Cell(row[value], text="not asked") for value in CARRIED]
+        lost = Cell(row["lost"], row["lost_low"], row["lost_high"], text="not asked")
         effect = Cell(row["effect"], row["low"], row["high"], row["n"], row["clusters"])
         tested = [Cell(row["p"]), Cell(row["p_adjusted"])]
-        rows.append(Row((row["candidate"], row["stage"] or ALL), [*shares, effect, *tested, lost, Cell(row["n"])]))
+        rows.append(TableRow((row["candidate"], row["stage"] or ALL), [*shares, effect, *tested, lost, Cell(row["n"])]))
     columns = [
         *(Column(name, "Accuracy with this carried") for name in ("right", "own", "wrong", "nothing")),
         Column("Effect"),
@@ -50,26 +47,24 @@ def effect_table(run: RunFolder) -> Table | None:
         Column("n", unit="count"),
     ]
     notes = [
-        "Effect: accuracy after the right earlier answers less accuracy after wrong ones, on the same questions. The "
-        "wrong ones are options drawn once. Lost: right less own. Stages that build on none are left out.",
-        "p by sign flips over clusters, adjusted for all rows here.",
+        "Effect: accuracy after right earlier answers minus accuracy after wrong ones, on the same questions. The "
+        "wrong answers are options drawn once. Lost: right minus own. Stages without an earlier stage are omitted.",
+        "p from a sign-flip test over clusters, adjusted for all rows of this table.",
     ]
-    return Table("What an upstream error does", ("Candidate", "Stage"), columns, rows, notes)
+    return Table("Effect of an upstream error", ("Candidate", "Stage"), columns, rows, notes)
 
 
-def association_table(run: RunFolder) -> Table | None:
-    """How errors go together along the chain."""
-    told = upstream_errors(own_chains(run), run.as_study)
-    if told.is_empty():
+def association_table(run: RunFiles) -> Table | None:
+    """The association between errors along the chain."""
+    errors = upstream_errors(own_chains(run), run.study)
+    if errors.is_empty():
         return None
     rows = []
-    for row in _in_order(told, ranked(run)):
-        whole = Cell(
-            row["difference"], row["low"], row["high"], row["n"], row["clusters"], said="no difference to take"
-        )
+    for row in _ranked_rows(run, errors):
+        difference = Cell(row["difference"], row["low"], row["high"], row["n"], row["clusters"], text="no difference")
         shares = [Cell(row["after_wrong"]), Cell(row["after_right"])]
         counts = [Cell(row["n_after_wrong"]), Cell(row["n"])]
-        rows.append(Row((row["candidate"], row["stage"] or ALL), [*shares, whole, *counts]))
+        rows.append(TableRow((row["candidate"], row["stage"] or ALL), [*shares, difference, *counts]))
     columns = [
         Column("an earlier one wrong", "Wrong after"),
         Column("all right", "Wrong after"),
@@ -78,75 +73,69 @@ def association_table(run: RunFolder) -> Table | None:
         Column("all", "n", "count"),
     ]
     notes = ["An association, not an effect: a hard case makes all its stages hard."]
-    return Table("Errors that go together", ("Candidate", "Stage"), columns, rows, notes)
+    return Table("Association between errors", ("Candidate", "Stage"), columns, rows, notes)
 
 
-def broken_table(run: RunFolder) -> Table | None:
-    """Where chains break first."""
-    told = first_broken(own_chains(run), run.as_study)
-    if told.is_empty():
+def first_error_table(run: RunFiles) -> Table | None:
+    """The first wrong stage of each chain."""
+    breaks = first_broken(own_chains(run), run.study)
+    if breaks.is_empty():
         return None
-    stages = list(dict.fromkeys(told["stage"]))
+    stages = list(dict.fromkeys(breaks["stage"]))
     rows = []
-    for name in _named(told, ranked(run)):
-        own = told.filter(candidate=name).rows_by_key("stage", named=True, unique=True)
+    for name, own in _rows_by_candidate(run, breaks, "stage"):
         first = [_cell(own[stage], "share") for stage in stages]
         hazards = [
-            Cell(own[stage]["hazard"], own[stage]["hazard_low"], own[stage]["hazard_high"], own[stage]["reached"])
-            for stage in stages
-            if stage
+            Cell(row["hazard"], row["hazard_low"], row["hazard_high"], row["reached"])
+            for row in (own[stage] for stage in stages if stage)
         ]
-        rows.append(Row((name,), [*first, *hazards, Cell(own[stages[0]]["n"])]))
+        rows.append(TableRow((name,), [*first, *hazards, Cell(own[stages[0]]["n"])]))
     columns = [
         *(Column(stage or "never", "Breaks first at") for stage in stages),
         *(Column(stage, "Of those that get there, break at") for stage in stages if stage),
         Column("Chains", unit="count"),
     ]
-    notes = [
-        "A chain breaks at its first stage that is not right, what cannot be read included; it is asked to its end."
-    ]
+    notes = ["A chain breaks at its first stage that is wrong or unparsed. The later stages are still asked."]
     return Table("Where chains break", ("Candidate",), columns, rows, notes)
 
 
-def independence_table(run: RunFolder) -> Table | None:
-    """Complete chains beside those of independent stages, and SWA on chains beside SWA on all."""
-    told = chain_independence(own_chains(run), run.as_study)
-    if told.is_empty():
+def independence_table(run: RunFiles) -> Table | None:
+    """Complete chains compared with independent stages, and SWA on chains compared with SWA on all questions."""
+    figures = chain_independence(own_chains(run), run.study)
+    if figures.is_empty():
         return None
     headings = {
-        FOUND: ("found", "Complete chains"),
+        OBSERVED: ("found", "Complete chains"),
         EXPECTED: ("if stages were independent", "Complete chains"),
         BEYOND: ("difference", "Complete chains"),
         ON_ALL: ("all questions", "Mean over stages"),
         ON_CHAINS: ("questions of chains", "Mean over stages"),
     }
     rows = []
-    for name in _named(told, ranked(run)):
-        own = told.filter(candidate=name).rows_by_key("figure", named=True, unique=True)
+    for name, own in _rows_by_candidate(run, figures, "figure"):
         cells = [_cell(own[figure], "value") for figure in headings]
-        rows.append(Row((name,), [*cells, Cell(own[FOUND]["n"])]))
+        rows.append(TableRow((name,), [*cells, Cell(own[OBSERVED]["n"])]))
     columns = [*(Column(heading, over) for heading, over in headings.values()), Column("Chains", unit="count")]
     notes = [
-        "If stages were independent: the product of their shares right. Far above it errors gather in the same chains; "
-        "far below it chains and stages are not the same questions, or are not asked alike."
+        "If stages were independent: the product of their accuracies. Far more complete chains mean that errors "
+        "cluster in the same chains; far fewer, that chains and stages were asked differently or on other questions."
     ]
     return Table("Chains and their stages", ("Candidate",), columns, rows, notes)
 
 
-def consistency_table(run: RunFolder) -> Table | None:
-    """Whether a candidate chooses the same option again: needs two trials or more."""
-    told = self_consistency(own_chains(run), run.as_study)
-    if told.is_empty():
+def consistency_table(run: RunFiles) -> Table | None:
+    """Whether a candidate chooses the same option in other trials; needs at least two."""
+    agreement = self_consistency(own_chains(run), run.study)
+    if agreement.is_empty():
         return None
-    stages = list(dict.fromkeys(told["stage"]))
+    stages = list(dict.fromkeys(agreement["stage"]))
     rows = []
-    for name in _named(told, ranked(run)):
-        own = told.filter(candidate=name).rows_by_key("stage", named=True, unique=True)
-        rows.append(Row((name,), [_cell(own[stage], "share") if stage in own else Cell() for stage in stages]))
+    for name, own in _rows_by_candidate(run, agreement, "stage"):
+        rows.append(TableRow((name,), [_cell(own[stage], "share") if stage in own else Cell() for stage in stages]))
     columns = [Column(stage or "all", "Pairs of trials with the same option") for stage in stages]
     notes = [
-        f"Of the {run.as_study.trials} trials of each question. What cannot be read agrees with nothing. In a chain a "
-        "later stage may differ because an earlier one did."
+        f"Over the {run.study.trials} trials of each question. An unparsed answer agrees with no other. A later "
+        "stage of a chain may differ because an earlier one did."
     ]
     return Table("Self-consistency", ("Candidate",), columns, rows, notes)
 
@@ -155,10 +144,13 @@ def _cell(row: Mapping[str, Any], value: str) -> Cell:
     return Cell(row[value], row["low"], row["high"], row["n"], row["clusters"])
 
 
-def _named(told: pl.DataFrame, order: Sequence[str]) -> list[str]:
-    there = set(told["candidate"])
-    return [name for name in order if name in there]
+def _ranked_rows(run: RunFiles, table: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for name in ranked_candidates(run):
+        yield from table.filter(candidate=name).iter_rows(named=True)
 
 
-def _in_order(told: pl.DataFrame, order: Sequence[str]) -> list[dict[str, Any]]:
-    return [row for name in _named(told, order) for row in told.filter(candidate=name).iter_rows(named=True)]
+def _rows_by_candidate(run: RunFiles, table: pl.DataFrame, key: str) -> Iterator[tuple[str, dict[Any, dict[str, Any]]]]:
+    """The candidates in their order, each with its rows by the values of `key`."""
+    for name in ranked_candidates(run):
+        if not (own := table.filter(candidate=name)).is_empty():
+            yield name, own.rows_by_key(key, named=True, unique=True)

@@ -1,6 +1,4 @@
-"""A table as CSV: the figures as they are (fractions, unrounded), each with its interval, n and unparsed rate."""
-
-from __future__ import annotations
+"""A table as CSV: unrounded figures (fractions), each with its interval, n and unparsed rate."""
 
 import csv
 import io
@@ -11,7 +9,7 @@ PARTS = ("value", "low", "high", "n", "clusters", "unparsed")
 
 
 def as_csv(table: Table) -> str:
-    """One line a row. `source` says whose figures they are: this run's or the paper's."""
+    """One line per row. `source` is `run` or `published`."""
     headings = [f"{column.over} {column.heading}".strip() for column in table.columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -1,30 +1,28 @@
-"""A table for the page: intervals under their figures, published rows set apart."""
-
-from __future__ import annotations
+"""A table as HTML: intervals under their figures, published rows marked."""
 
 from markupsafe import Markup
 
-from wardround.reporting.tables.table import Table, interval_of, note_marks, overs, value_of
+from wardround.reporting.tables.table import Table, note_marks
 from wardround.reporting.templating import render
 
 
 def as_html(table: Table) -> Markup:
-    """The table without its title, then its notes; a section says the title."""
+    """The table and its notes, without the title, which the section prints."""
     rows = [
         {
             "labels": row.labels,
             "published": row.published,
             "cells": [
-                {"value": value_of(cell, column), "interval": interval_of(cell, column), "marks": note_marks(cell)}
+                {"value": column.cell_text(cell), "interval": column.interval_text(cell), "marks": note_marks(cell)}
                 for cell, column in zip(row.cells, table.columns, strict=True)
             ],
         }
         for row in table.rows
     ]
     return render(
-        "table.html",
+        "tables/table.html",
         labels=table.labels,
-        overs=overs(table.columns),
+        shared_headings=table.shared_headings,
         headings=[(column.heading, note_marks(column)) for column in table.columns],
         rows=rows,
         notes=list(table.numbered_notes()),

@@ -1,15 +1,13 @@
-"""A table in LaTeX; it needs the package booktabs and nothing else."""
-
-from __future__ import annotations
+"""A table in LaTeX; the document needs only the package booktabs."""
 
 from collections.abc import Sequence
 
 from wardround.reporting.numbers import MINUS
-from wardround.reporting.tables.table import Cell, Column, Row, Table, interval_of, note_marks, overs, value_of
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
 
-SIGNS = {
+REPLACEMENTS = {
     "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -23,41 +21,39 @@ SIGNS = {
 
 
 def as_latex(table: Table) -> str:
-    """A floating table: shared headings over their columns, intervals small behind their figures, notes below."""
-    left = len(table.labels)
-    shape = "l" * left + "".join("l" if column.unit == "text" else "r" for column in table.columns)
+    """A floating table: shared headings over their columns, small intervals after the figures, notes below."""
+    alignment = "l" * len(table.labels) + "".join("l" if column.unit == "text" else "r" for column in table.columns)
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_escaped(table.title)}}}",
-        rf"\begin{{tabular}}{{{shape}}}",
+        rf"\caption{{{_escape(table.title)}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        *_shared(table.columns, left),
-        _line([*map(_escaped, table.labels), *(_marked(column.heading, column) for column in table.columns)]),
+        *_heading_lines(table),
+        _line([*map(_escape, table.labels), *(_with_marks(column.heading, column) for column in table.columns)]),
         r"\midrule",
     ]
-    for before, row in zip([None, *table.rows], table.rows, strict=False):
-        if before is not None and row.published and not before.published:
+    for previous, row in zip([None, *table.rows], table.rows, strict=False):
+        if previous is not None and row.published and not previous.published:
             lines.append(r"\midrule")
         lines.append(_line([*_labels(row), *_cells(table, row)]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     for mark, note in table.numbered_notes():
         head = rf"$^{{{mark}}}$" if mark else ""
-        lines += ["", rf"\smallskip{{\footnotesize {head}{_escaped(note)}}}"]
+        lines += ["", rf"\smallskip{{\footnotesize {head}{_escape(note)}}}"]
     return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _shared(columns: list[Column], left: int) -> list[str]:
-    spans = overs(columns)
-    if not spans:
+def _heading_lines(table: Table) -> list[str]:
+    if not table.shared_headings:
         return []
-    cells, rules, place = [""] * left, [], left + 1
-    for over, many in spans:
-        cells.append(rf"\multicolumn{{{many}}}{{c}}{{{_escaped(over)}}}")
-        if over:
-            rules.append(rf"\cmidrule(lr){{{place}-{place + many - 1}}}")
-        place += many
+    cells, rules, start = [""] * len(table.labels), [], len(table.labels) + 1
+    for heading, span in table.shared_headings:
+        cells.append(rf"\multicolumn{{{span}}}{{c}}{{{_escape(heading)}}}")
+        if heading:
+            rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+        start += span
     return [_line(cells), "".join(rules)]
 
 
@@ -65,24 +61,24 @@ def _line(texts: Sequence[str]) -> str:
     return " & ".join(texts) + r" \\"
 
 
-def _labels(row: Row) -> list[str]:
-    texts = [_escaped(label) for label in row.shown_labels]
+def _labels(row: TableRow) -> list[str]:
+    texts = [_escape(label) for label in row.printed_labels]
     return [rf"\textit{{{text}}}" if row.published and text else text for text in texts]
 
 
-def _cells(table: Table, row: Row) -> list[str]:
+def _cells(table: Table, row: TableRow) -> list[str]:
     texts = []
     for cell, column in zip(row.cells, table.columns, strict=True):
-        interval = interval_of(cell, column)
-        small = rf" {{\scriptsize {_escaped(interval)}}}" if interval else ""
-        texts.append(_marked(value_of(cell, column), cell) + small)
+        interval = column.interval_text(cell)
+        small = rf" {{\scriptsize {_escape(interval)}}}" if interval else ""
+        texts.append(_with_marks(column.cell_text(cell), cell) + small)
     return texts
 
 
-def _marked(text: str, noting: Cell | Column) -> str:
-    marks = note_marks(noting)
-    return _escaped(text) + (rf"$^{{{marks}}}$" if marks else "")
+def _with_marks(text: str, part: Cell | Column) -> str:
+    marks = note_marks(part)
+    return _escape(text) + (rf"$^{{{marks}}}$" if marks else "")
 
 
-def _escaped(text: str) -> str:
-    return "".join(SIGNS.get(sign, sign) for sign in " ".join(text.split()))
+def _escape(text: str) -> str:
+    return "".join(REPLACEMENTS.get(character, character) for character in " ".join(text.split()))

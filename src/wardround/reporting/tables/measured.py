@@ -1,6 +1,4 @@
-"""A table drawn from a run: each cell one line of measures.csv, each change one of comparisons.csv."""
-
-from __future__ import annotations
+"""A table of a run's figures: each cell is a line of measures.csv, each change one of comparisons.csv."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,25 +6,25 @@ from itertools import groupby, product
 
 import polars as pl
 
-from wardround.core.condition import AXES, DEFAULTS
+from wardround.core.condition import AXES
 from wardround.measuring.validation.judge_validation import judge_note
-from wardround.reporting.judge_note import supported_note
-from wardround.reporting.numbers import listed
-from wardround.reporting.run_files import Comparison, Measure, RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table, Unit
+from wardround.reporting.judge_note import support_test_note
+from wardround.reporting.numbers import join_words
+from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, SliceKey
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow, Unit
 
 NOT_MEASURED, NOT_ASKED = "not measured", "not asked"
 JUDGED = ("hit@",)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """One column as it is asked for: a measure in a slice, or its change from another slice (`minus`).
+class ColumnSpec:
+    """The specification of a column: a measure in a slice, or its change from another slice (`minus`).
 
-    `by` makes one column of each value that a slice key has in the run, `headings` (value -> heading) first and in
-    their order. A measure that ends in @k makes one of each k that was measured. `{}` in the heading is the value's
-    heading, or the k; in `published`, the paper's name of the column, it is the same. Of several versions of a measure
-    the first that begins with `version` is taken. A change is that of paired questions where the study declares it,
+    `by` makes one column for each value of a slice key in the run; the keys of `headings` (value -> heading) come
+    first. A measure that ends in @k makes one column for each measured k. `{}` in `heading`, `over` and `published`
+    (the paper's name of the column) is replaced by the value's heading or by k. If a measure has several versions,
+    the first one that begins with `version` is used. A change is the paired comparison if the study declares it,
     unless `paired` is false.
     """
 
@@ -49,186 +47,177 @@ class Wanted:
 
 
 def measured_table(
-    run: RunFolder, title: str, rows: tuple[str, ...], wanted: list[Wanted]
-) -> tuple[Table, list[Wanted]]:
-    """The table with a row for each candidate (and each value of the other keys in `rows`), and its columns' figures.
+    run: RunFiles, title: str, row_keys: tuple[str, ...], specs: list[ColumnSpec]
+) -> tuple[Table, list[ColumnSpec]]:
+    """The table with a row for each combination of values of `row_keys`, and the specification of each column.
 
-    The unparsed rate stands beside every score, so it is the last column of every table.
+    Every table ends with the unparsed rate, which belongs next to every score.
     """
-    shown, lines = [*expanded(run, wanted), Wanted("Unparsed", "unparsed")], Lines(run)
-    drawn: list[Row] = []
-    for labels in product(*(_values(run, key) for key in rows)):
-        named = dict(zip(rows, labels, strict=True))
-        candidate = named.pop("candidate")
-        drawn.append(Row(labels, [figure(lines, each, candidate, named) for each in shown]))
-    labels = tuple(key.capitalize() for key in rows)
-    return Table(title, labels, [each.column for each in shown], drawn, _notes(run, shown, drawn)), shown
+    columns, lines = [*_expand_columns(run, specs), ColumnSpec("Unparsed", "unparsed")], RunLines(run)
+    rows: list[TableRow] = []
+    for labels in product(*(run.candidates if key == "candidate" else run.declared_values(key) for key in row_keys)):
+        row_slice = dict(zip(row_keys, labels, strict=True))
+        candidate = row_slice.pop("candidate")
+        rows.append(TableRow(labels, [_measured_cell(lines, spec, candidate, row_slice) for spec in columns]))
+    headings = tuple(key.capitalize() for key in row_keys)
+    return Table(title, headings, [spec.column for spec in columns], rows, _notes(run, columns, rows)), columns
 
 
-def _values(run: RunFolder, key: str) -> list[str]:
-    if key == "candidate":
-        return run.candidates
-    declared = (run.declared.get("conditions") or {}).get(key, [DEFAULTS[key]])
-    return declared if isinstance(declared, list) else [declared]
-
-
-def expanded(run: RunFolder, wanted: list[Wanted]) -> list[Wanted]:
-    """Columns by a key and columns of every k, each made the columns that the run has."""
-    found: list[Wanted] = []
-    for by, neighbours in groupby(wanted, key=lambda each: each.by):
-        if by is not None:
-            found += _by_value(run, list(neighbours), by)
+def _expand_columns(run: RunFiles, specs: list[ColumnSpec]) -> list[ColumnSpec]:
+    """Replaces each column by a key or of every k by one column per value that the run has."""
+    columns: list[ColumnSpec] = []
+    for key, neighbours in groupby(specs, key=lambda spec: spec.by):
+        if key is not None:
+            columns += _by_value(run, list(neighbours), key)
             continue
-        for each in neighbours:
-            found += _by_k(run, each) if each.measure.endswith("@k") else [each]
-    return found
+        for spec in neighbours:
+            columns += _by_k(run, spec) if spec.measure.endswith("@k") else [spec]
+    return columns
 
 
-def _by_value(run: RunFolder, neighbours: list[Wanted], key: str) -> list[Wanted]:
-    """Neighbours by the same key stay together: all columns of its first value, then all of its second."""
-    headings, there = neighbours[0].headings, dict[str, None]()
-    for wanted in neighbours:
-        fixed = _kept(run, wanted.slice)
-        for line in run.lines:
+def _by_value(run: RunFiles, neighbours: list[ColumnSpec], key: str) -> list[ColumnSpec]:
+    """Columns by the same key stay together: all columns of its first value, then all of its second."""
+    headings, values = neighbours[0].headings, dict[str, None]()
+    for spec in neighbours:
+        fixed = _run_slice(run, spec.slice)
+        for line in run.measure_lines:
             others = {name: value for name, value in line.slice.items() if name != key}
-            if line.measure == wanted.measure and key in line.slice and others == fixed and line.slice[key] != "mean":
-                there[line.slice[key]] = None
-    order = [value for value in headings if value in there] + [value for value in there if value not in headings]
+            if line.measure == spec.measure and key in line.slice and others == fixed and line.slice[key] != "mean":
+                values[line.slice[key]] = None
+    order = [value for value in headings if value in values] + [value for value in values if value not in headings]
     return [
         replace(
-            _named(wanted, headings.get(value, value)),
+            _fill_headings(spec, headings.get(value, value)),
             by=None,
-            slice={**wanted.slice, key: value},
-            minus={**wanted.minus, key: value} if wanted.minus else {},
+            slice={**spec.slice, key: value},
+            minus={**spec.minus, key: value} if spec.minus else {},
         )
         for value in order
-        for wanted in neighbours
+        for spec in neighbours
     ]
 
 
-def _by_k(run: RunFolder, wanted: Wanted) -> list[Wanted]:
-    stem = wanted.measure.removesuffix("k")
-    ks = {int(k) for line in run.lines if line.measure.startswith(stem) and (k := line.measure[len(stem) :]).isdigit()}
+def _by_k(run: RunFiles, spec: ColumnSpec) -> list[ColumnSpec]:
+    stem = spec.measure.removesuffix("k")
+    suffixes = {line.measure.removeprefix(stem) for line in run.measure_lines if line.measure.startswith(stem)}
+    ks = sorted(int(suffix) for suffix in suffixes if suffix.isdigit())
     if not ks:
-        return [_named(wanted, "k")]
-    return [replace(_named(wanted, str(k)), measure=f"{stem}{k}") for k in sorted(ks)]
+        return [_fill_headings(spec, "k")]
+    return [replace(_fill_headings(spec, str(k)), measure=f"{stem}{k}") for k in ks]
 
 
-def _named(wanted: Wanted, name: str) -> Wanted:
-    told = {
-        part: text.replace("{}", name) for part in ("heading", "over", "published") if (text := getattr(wanted, part))
+def _fill_headings(spec: ColumnSpec, name: str) -> ColumnSpec:
+    headings = {
+        field: text.replace("{}", name) for field in ("heading", "over", "published") if (text := getattr(spec, field))
     }
-    return replace(wanted, **told)
+    return replace(spec, **headings)
 
 
-class Lines:
-    """The lines of measures.csv and comparisons.csv by what they are about, all versions of a measure together."""
+class RunLines:
+    """Finds the line of measures.csv or comparisons.csv behind a column."""
 
-    def __init__(self, run: RunFolder) -> None:
+    def __init__(self, run: RunFiles) -> None:
         self.run = run
-        self.measured = {line.measure for line in run.lines}
-        self._places: dict[tuple[str, str, frozenset[tuple[str, str]]], list[Measure]] = {}
-        for line in run.lines:
-            self._places.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
-        self._keys = {key for line in run.lines for key in line.slice}
-        self._of_all: dict[tuple[str, str], bool] = {}
-        self._changes: dict[tuple[str, frozenset[tuple[str, str]]], list[Comparison]] = {}
-        for change in run.compared:
+        self.measured = {line.measure for line in run.measure_lines}
+        self._keys = {key for line in run.measure_lines for key in line.slice}
+        self._is_in_all_marks: dict[tuple[str, str], bool] = {}
+        self._changes: dict[tuple[str, SliceKey], list[ComparisonLine]] = {}
+        for change in run.comparison_lines:
             self._changes.setdefault((change.measure, frozenset(change.slice.items())), []).append(change)
 
-    def find(self, wanted: Wanted, candidate: str, slice: Mapping[str, str]) -> Measure | None:
-        kept = _kept(self.run, slice)
-        if kept is None:
+    def find(self, spec: ColumnSpec, candidate: str, slice: Mapping[str, str]) -> MeasureLine | None:
+        run_slice = _run_slice(self.run, slice)
+        if run_slice is None:
             return None
-        kept = {key: value for key, value in kept.items() if key in self._keys or not self._all_have(key, value)}
-        found = self._places.get((wanted.measure, candidate, frozenset(kept.items())), [])
-        return next((line for line in found if (line.version or "").startswith(wanted.version)), None)
+        kept = dict(pair for pair in run_slice.items() if pair[0] in self._keys or not self._all_have(*pair))
+        lines = self.run.find_lines(spec.measure, candidate, kept)
+        return next((line for line in lines if (line.version or "").startswith(spec.version)), None)
 
     def _all_have(self, key: str, value: str) -> bool:
-        """Whether a value is that of all marks: then the whole is its slice, and no other is measured."""
-        if (key, value) not in self._of_all:
+        """Whether all marks have this value: then no slice by it is measured, because it would be the whole."""
+        if (key, value) not in self._is_in_all_marks:
             marks = self.run.all_marks
-            kind = marks.collect_schema().get(key)
-            has = pl.col(key).list.contains(value) if isinstance(kind, pl.List) else pl.col(key) == value
-            self._of_all[key, value] = kind is not None and bool(
+            dtype = marks.collect_schema().get(key)
+            has = pl.col(key).list.contains(value) if isinstance(dtype, pl.List) else pl.col(key) == value
+            self._is_in_all_marks[key, value] = dtype is not None and bool(
                 marks.select(has.fill_null(False).all()).collect().item()
             )
-        return self._of_all[key, value]
+        return self._is_in_all_marks[key, value]
 
-    def change(self, wanted: Wanted, candidate: str) -> Comparison | None:
-        """The paired comparison that a change is, if the study declares it: same questions, one key apart."""
-        apart = [key for key in wanted.slice if wanted.slice[key] != wanted.minus.get(key)]
-        if len(apart) != 1 or set(wanted.slice) != set(wanted.minus):
+    def find_change(self, spec: ColumnSpec, candidate: str) -> ComparisonLine | None:
+        """The paired comparison behind a change, if the study declares one between slices that differ in one key."""
+        differing = [key for key in spec.slice if spec.slice[key] != spec.minus.get(key)]
+        if len(differing) != 1 or set(spec.slice) != set(spec.minus):
             return None
-        ends = wanted.slice[apart[0]], wanted.minus[apart[0]]
-        where = {"candidate": candidate, **wanted.slice}
-        del where[apart[0]]
-        for each in self._changes.get((wanted.measure, frozenset(where.items())), []):
-            if (each.a, each.b) == ends:
-                return each
-            if (each.b, each.a) == ends:
-                return _turned(each)
+        values = spec.slice[differing[0]], spec.minus[differing[0]]
+        slice = {"candidate": candidate, **spec.slice}
+        del slice[differing[0]]
+        for change in self._changes.get((spec.measure, frozenset(slice.items())), []):
+            if (change.a, change.b) == values:
+                return change
+            if (change.b, change.a) == values:
+                return _reversed(change)
         return None
 
-    def why_not(self, measure: str, candidate: str) -> str:
-        measured = measure in self.measured and not self.run.not_of_people(measure, candidate)
-        return NOT_ASKED if measured else NOT_MEASURED
+    def missing_reason(self, measure: str, candidate: str) -> str:
+        is_measured = measure in self.measured and not self.run.is_unmeasured_in_people(measure, candidate)
+        return NOT_ASKED if is_measured else NOT_MEASURED
 
 
-def figure(lines: Lines, wanted: Wanted, candidate: str, named: Mapping[str, str]) -> Cell:
-    """One cell: a figure of a candidate, or its change."""
-    line = lines.find(wanted, candidate, {**named, **wanted.slice})
-    if not wanted.minus:
+def _measured_cell(lines: RunLines, spec: ColumnSpec, candidate: str, row_slice: Mapping[str, str]) -> Cell:
+    """A candidate's value in a column, or its change."""
+    line = lines.find(spec, candidate, {**row_slice, **spec.slice})
+    if not spec.minus:
         if line is None or line.value is None:
-            return Cell(said=lines.why_not(wanted.measure, candidate), n=line.n if line else None)
+            return Cell(text=lines.missing_reason(spec.measure, candidate), n=line.n if line else None)
         return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
-    paired = lines.change(wanted, candidate) if wanted.paired and not named else None
+    paired = lines.find_change(spec, candidate) if spec.paired and not row_slice else None
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
-    before = lines.find(wanted, candidate, {**named, **wanted.minus})
+    before = lines.find(spec, candidate, {**row_slice, **spec.minus})
     if line is None or before is None or line.value is None or before.value is None:
-        return Cell(said=lines.why_not(wanted.measure, candidate))
+        return Cell(text=lines.missing_reason(spec.measure, candidate))
     return Cell(line.value - before.value)
 
 
-def _kept(run: RunFolder, slice: Mapping[str, str]) -> dict[str, str] | None:
-    """A slice as the run names it: without axes that have one value in the study. None if it was not asked."""
-    kept = {}
+def _run_slice(run: RunFiles, slice: Mapping[str, str]) -> dict[str, str] | None:
+    """The slice as the run's files have it: without axes that have one value. None if it was not asked."""
+    run_slice = {}
     for key, value in slice.items():
         if key in AXES and key not in run.varied_axes:
-            if value not in _values(run, key):
+            if value not in run.declared_values(key):
                 return None
         else:
-            kept[key] = value
-    return kept
+            run_slice[key] = value
+    return run_slice
 
 
-def _turned(each: Comparison) -> Comparison:
-    value, low, high = (None if number is None else -number for number in (each.value, each.high, each.low))
-    return replace(each, a=each.b, b=each.a, value=value, low=low, high=high)
+def _reversed(change: ComparisonLine) -> ComparisonLine:
+    value, low, high = (None if number is None else -number for number in (change.value, change.high, change.low))
+    return replace(change, a=change.b, b=change.a, value=value, low=low, high=high)
 
 
-def _notes(run: RunFolder, shown: list[Wanted], drawn: list[Row]) -> list[str]:
-    asked = run.manifest.get("cases", {})
+def _notes(run: RunFiles, columns: list[ColumnSpec], rows: list[TableRow]) -> list[str]:
+    cases = run.manifest.get("cases", {})
     notes = [
-        f"{asked.get('cases', '?')} cases with {asked.get('questions', '?')} questions. "
-        f"Brackets are 95% intervals over clusters of cases{', of people over people too' if run.people else ''}."
+        f"{cases.get('cases', '?')} cases with {cases.get('questions', '?')} questions. "
+        f"Brackets: 95% intervals over clusters of cases{', for people also over people' if run.people else ''}."
     ]
-    if not run.complete:
+    if not run.is_complete:
         notes.insert(0, f"Incomplete: {run.manifest.get('why') or 'the run did not end'}.")
-    changes = [row.cells[place] for row in drawn for place, each in enumerate(shown) if each.minus]
+    changes = [row.cells[index] for row in rows for index, spec in enumerate(columns) if spec.minus]
     if any(cell.value is not None and cell.low is None for cell in changes):
-        notes.append("A change without brackets is the difference of two figures, not paired by question.")
-    judged = dict.fromkeys(each.measure for each in shown if each.measure.startswith(JUDGED))
+        notes.append("A change without brackets is a difference of two figures that is not paired by question.")
+    judged = dict.fromkeys(spec.measure for spec in columns if spec.measure.startswith(JUDGED))
     judges = {
         line.version
-        for line in run.lines
+        for line in run.measure_lines
         if line.measure in judged and line.version and line.candidate not in run.people
     }
     if judged and judges:
         _, _, kappa = judge_note(run.folder).partition(": ")
-        checked = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"
-        notes.append(f"{listed(list(judged))}: marked by {listed(sorted(judges))}, {checked}.")
-    if support := supported_note(run, (each.measure for each in shown)):
+        validation = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"
+        notes.append(f"{join_words(list(judged))}: marked by {join_words(sorted(judges))}, {validation}.")
+    if support := support_test_note(run, (spec.measure for spec in columns)):
         notes.append(support)
     return notes

@@ -1,4 +1,4 @@
-"""Table: rows of figures with their intervals, as a paper would print them, in whatever format."""
+"""Table: rows of figures with their intervals, independent of the output format."""
 
 from __future__ import annotations
 
@@ -10,26 +10,36 @@ from typing import Literal
 from wardround.reporting.numbers import number
 
 Unit = Literal["percent", "fraction", "count", "text"]
-NOTHING = "–"
+NO_VALUE = "–"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its heading, the heading that it shares with its neighbours, and how its figures are printed."""
+    """One column: its heading, the heading it shares with its neighbours (`over`), and its number format."""
 
     heading: str
     over: str = ""
     unit: Unit = "percent"
     decimals: int = 1
-    notes: tuple[int, ...] = ()  # the numbers, from 0, of the table's notes that belong to all of it
+    notes: tuple[int, ...] = ()  # indices of the table's notes that apply to the whole column
 
-    def printed(self, value: float) -> str:
+    def format(self, value: float) -> str:
         return number(100 * value if self.unit == "percent" else value, 0 if self.unit == "count" else self.decimals)
+
+    def cell_text(self, cell: Cell) -> str:
+        """The formatted value, or the cell's text if it has none."""
+        return cell.text if cell.value is None else self.format(cell.value)
+
+    def interval_text(self, cell: Cell) -> str:
+        """The interval in brackets; empty if there is none."""
+        if cell.value is None or cell.low is None or cell.high is None:
+            return ""
+        return f"[{self.format(cell.low)}, {self.format(cell.high)}]"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure; percentages are kept as fractions. `said` stands where there is none."""
+    """One figure; percentages are fractions. `text` is printed if there is no value."""
 
     value: float | None = None
     low: float | None = None
@@ -37,12 +47,12 @@ class Cell:
     n: int | None = None
     clusters: int | None = None
     unparsed: float | None = None
-    said: str = NOTHING
-    notes: tuple[int, ...] = ()  # the numbers, from 0, of the table's notes that belong to it
+    text: str = NO_VALUE
+    notes: tuple[int, ...] = ()  # indices of the table's notes that apply to the cell
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """`published` rows are a paper's figures, not this run's."""
 
     labels: tuple[str, ...]
@@ -50,51 +60,44 @@ class Row:
     published: bool = False
 
     @property
-    def shown_labels(self) -> tuple[str, ...]:
+    def printed_labels(self) -> tuple[str, ...]:
         return (f"{self.labels[0]} (published)", *self.labels[1:]) if self.published else self.labels
 
 
 @dataclass(frozen=True)
 class Table:
-    """`labels` are the headings of what names a row. The first notes are those that cells refer to."""
+    """`labels` are the headings of the row labels. Notes that cells refer to come first."""
 
     title: str
     labels: tuple[str, ...]
     columns: list[Column]
-    rows: list[Row]
+    rows: list[TableRow]
     notes: list[str] = field(default_factory=list)
 
     @property
-    def noted(self) -> set[int]:
-        """The numbers of the notes that a heading or a cell refers to: only these are numbered in print."""
-        noting: list[Column | Cell] = [*self.columns, *(cell for row in self.rows for cell in row.cells)]
-        return {note for each in noting for note in each.notes}
+    def referenced_notes(self) -> set[int]:
+        """Indices of the notes that a heading or a cell refers to: only these are numbered in print."""
+        parts: list[Column | Cell] = [*self.columns, *(cell for row in self.rows for cell in row.cells)]
+        return {note for part in parts for note in part.notes}
+
+    @property
+    def shared_headings(self) -> list[tuple[str, int]]:
+        """The shared headings with the number of columns that they span; empty if there are none."""
+        if not any(column.over for column in self.columns):
+            return []
+        return [(over, len(list(group))) for over, group in groupby(self.columns, key=lambda column: column.over)]
 
     def numbered_notes(self) -> Iterator[tuple[str, str]]:
-        """Every note with its number as printed, or with none."""
-        for place, note in enumerate(self.notes):
-            yield (str(place + 1) if place in self.noted else ""), note
+        """Every note with its printed number, empty if nothing refers to it."""
+        for index, note in enumerate(self.notes):
+            yield (str(index + 1) if index in self.referenced_notes else ""), note
+
+    def _repr_html_(self) -> str:
+        from wardround.reporting.tables.html import as_html  # it needs this module
+
+        return as_html(self)
 
 
-def value_of(cell: Cell, column: Column) -> str:
-    """The figure as printed, or what stands in its place."""
-    return cell.said if cell.value is None else column.printed(cell.value)
-
-
-def interval_of(cell: Cell, column: Column) -> str:
-    """Its interval in brackets; empty where there is none."""
-    if cell.value is None or cell.low is None or cell.high is None:
-        return ""
-    return f"[{column.printed(cell.low)}, {column.printed(cell.high)}]"
-
-
-def note_marks(noting: Cell | Column) -> str:
-    """1,2 for what the first two notes belong to."""
-    return ",".join(str(note + 1) for note in noting.notes)
-
-
-def overs(columns: list[Column]) -> list[tuple[str, int]]:
-    """The shared headings with the number of columns each spans; empty if there are none."""
-    if not any(column.over for column in columns):
-        return []
-    return [(over, len(list(group))) for over, group in groupby(columns, key=lambda column: column.over)]
+def note_marks(part: Cell | Column) -> str:
+    """The printed numbers of the notes that apply: `1,2` for the first two."""
+    return ",".join(str(note + 1) for note in part.notes)

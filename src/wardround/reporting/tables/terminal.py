@@ -1,25 +1,23 @@
-"""A table for the terminal: intervals under their figures; what is too wide goes on below."""
-
-from __future__ import annotations
+"""A table for the terminal: intervals under their figures, wide tables in blocks below each other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from wardround.reporting.tables.table import Cell, Column, Row, Table, interval_of, note_marks, overs, value_of
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
 
 GAP = "  "
-NARROWEST = 60
+MIN_WIDTH = 60
 
 
 def as_text(table: Table, width: int = 120) -> str:
-    """The table in lines of at most `width`, its columns in as many blocks as that needs, then its notes."""
-    width = max(width, NARROWEST)
-    blocks = ["\n".join(_block(block)) for block in _blocks(table, width)]
-    return "\n\n".join(["\n".join(wrap(table.title, width)), *blocks, *_notes(table, width)])
+    """The title, the columns in as many blocks as `width` requires, and the notes."""
+    width = max(width, MIN_WIDTH)
+    blocks = ["\n".join(_block_lines(block)) for block in _split(table, width)]
+    return "\n\n".join(["\n".join(wrap(table.title, width)), *blocks, *_note_block(table, width)])
 
 
-def _notes(table: Table, width: int) -> list[str]:
+def _note_block(table: Table, width: int) -> list[str]:
     lines: list[str] = []
     for mark, note in table.numbered_notes():
         head = f"[{mark}] " if mark else ""
@@ -27,23 +25,23 @@ def _notes(table: Table, width: int) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _blocks(table: Table, width: int) -> list[Table]:
-    """The table cut into parts that fit; each has the rows' names again. Columns under one heading stay together."""
-    names = sum(max(map(len, texts)) + len(GAP) for texts in zip(table.labels, *_labels(table.rows), strict=True))
-    needed = [_width(table, place) + len(GAP) for place in range(len(table.columns))]
-    groups, place = [], 0
-    for _, many in overs(table.columns) or [("", 1)] * len(table.columns):
-        whole = range(place, place + many)
-        fits = names + sum(needed[each] for each in whole) <= width
-        groups += [whole] if fits else [range(each, each + 1) for each in whole]
-        place += many
-    cuts, room = [0], width - names
+def _split(table: Table, width: int) -> list[Table]:
+    """Parts that fit the width, each with all row labels; columns under one heading stay together if they fit."""
+    label_width = sum(widest + len(GAP) for widest in _label_widths(table))
+    widths = [_width(table, index) + len(GAP) for index in range(len(table.columns))]
+    groups, start = [], 0
+    for _, span in table.shared_headings or [("", 1)] * len(table.columns):
+        group = range(start, start + span)
+        fits = label_width + sum(widths[index] for index in group) <= width
+        groups += [group] if fits else [range(index, index + 1) for index in group]
+        start += span
+    cuts, free = [0], width - label_width
     for group in groups:
-        size = sum(needed[each] for each in group)
-        if room < size and group.start > cuts[-1]:
+        group_width = sum(widths[index] for index in group)
+        if free < group_width and group.start > cuts[-1]:
             cuts.append(group.start)
-            room = width - names
-        room -= size
+            free = width - label_width
+        free -= group_width
     ends = [*cuts[1:], len(table.columns)]
     return [_part(table, start, end) for start, end in zip(cuts, ends, strict=True)]
 
@@ -53,61 +51,62 @@ def _part(table: Table, start: int, end: int) -> Table:
     return replace(table, columns=table.columns[start:end], rows=rows)
 
 
-def _labels(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    return [row.shown_labels for row in rows]
+def _label_widths(table: Table) -> list[int]:
+    labels = [row.printed_labels for row in table.rows]
+    return [max(map(len, texts)) for texts in zip(table.labels, *labels, strict=True)]
 
 
-def _width(table: Table, place: int) -> int:
-    column = table.columns[place]
-    texts = [_marked(column.heading, column)]
+def _width(table: Table, index: int) -> int:
+    column = table.columns[index]
+    texts = [_with_marks(column.heading, column)]
     for row in table.rows:
-        texts += [_figure(table, row, place), interval_of(row.cells[place], column)]
+        texts += [_value_text(table, row, index), column.interval_text(row.cells[index])]
     return max(map(len, texts))
 
 
-def _figure(table: Table, row: Row, place: int) -> str:
-    cell = row.cells[place]
-    return _marked(value_of(cell, table.columns[place]), cell)
+def _value_text(table: Table, row: TableRow, index: int) -> str:
+    cell = row.cells[index]
+    return _with_marks(table.columns[index].cell_text(cell), cell)
 
 
-def _marked(text: str, noting: Cell | Column) -> str:
-    marks = note_marks(noting)
+def _with_marks(text: str, part: Cell | Column) -> str:
+    marks = note_marks(part)
     return f"{text} [{marks}]" if marks else text
 
 
-def _block(table: Table) -> list[str]:
-    names = [max(map(len, texts)) for texts in zip(table.labels, *_labels(table.rows), strict=True)]
-    widths = [_width(table, place) for place in range(len(table.columns))]
-    spans = overs(table.columns)
-    place = 0
-    for over, many in spans:  # a shared heading that is wider than its columns widens the last
-        spare = len(over) - sum(widths[place : place + many]) - len(GAP) * (many - 1)
-        widths[place + many - 1] += max(0, spare)
-        place += many
+def _block_lines(table: Table) -> list[str]:
+    label_widths = _label_widths(table)
+    widths = [_width(table, index) for index in range(len(table.columns))]
+    headings = table.shared_headings
+    start = 0
+    for heading, span in headings:  # a shared heading that is wider than its columns widens the last
+        missing = len(heading) - sum(widths[start : start + span]) - len(GAP) * (span - 1)
+        widths[start + span - 1] += max(0, missing)
+        start += span
 
     def line(labels: Sequence[str], cells: Sequence[str]) -> str:
-        left = [text.ljust(width) for text, width in zip(labels, names, strict=True)]
+        left = [text.ljust(width) for text, width in zip(labels, label_widths, strict=True)]
         aligned = [
             text.rjust(width) if column.unit != "text" else text.ljust(width)
             for text, width, column in zip(cells, widths, table.columns, strict=True)
         ]
         return GAP.join([*left, *aligned]).rstrip()
 
-    head, place = [], 0
-    if spans:
+    head, start = [], 0
+    if headings:
         texts = []
-        for over, many in spans:
-            texts.append(over.center(sum(widths[place : place + many]) + len(GAP) * (many - 1)))
-            place += many
-        head.append(GAP.join([" " * width for width in names] + texts).rstrip())
-    head.append(line(table.labels, [_marked(column.heading, column) for column in table.columns]))
+        for heading, span in headings:
+            texts.append(heading.center(sum(widths[start : start + span]) + len(GAP) * (span - 1)))
+            start += span
+        head.append(GAP.join([" " * width for width in label_widths] + texts).rstrip())
+    head.append(line(table.labels, [_with_marks(column.heading, column) for column in table.columns]))
     rule = "-" * max(map(len, head))
     lines = [*head, rule]
-    for before, row in zip([None, *table.rows], table.rows, strict=False):
-        if before is not None and row.published and not before.published:
+    for previous, row in zip([None, *table.rows], table.rows, strict=False):
+        if previous is not None and row.published and not previous.published:
             lines.append(rule)
-        lines.append(line(row.shown_labels, [_figure(table, row, place) for place in range(len(table.columns))]))
-        under = [interval_of(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
-        if any(under):
-            lines.append(line([""] * len(names), under))
+        lines.append(line(row.printed_labels, [_value_text(table, row, index) for index in range(len(table.columns))]))
+        intervals = [column.interval_text(cell) for cell, column in zip(row.cells, table.columns, strict=True)]
+        if any(intervals):
+            lines.append(line([""] * len(label_widths), intervals))
     return lines

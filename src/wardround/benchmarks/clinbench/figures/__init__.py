@@ -1,1 +1,1 @@
-"""What ClinBench's studies draw, one file for each."""
+"""The figures of sections.py, one file each, and what they share."""

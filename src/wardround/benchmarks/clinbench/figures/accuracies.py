@@ -1,27 +1,25 @@
-"""Accuracy of candidates in groups of cases, resampled together with every other figure of the run."""
-
-from __future__ import annotations
+"""Accuracy of candidates in groups of cases, with the resamples of measures.csv."""
 
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from wardround.measuring.engine.bootstrap import Part, percentile_interval, resampled_sums
+from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import FEWEST, rate_interval
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, rate_interval
 from wardround.measuring.measures.formulas import ratio
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell
 
 SCORED = ("right", "wrong", "unparsed")
 
 
-class Group(NamedTuple):
-    """Right and asked of one candidate in one group: of every cluster, and of every resample."""
+class GroupAccuracy(NamedTuple):
+    """Right answers and answers of one candidate in one group: by cluster, and by resample."""
 
     sums: Floats
-    drawn: Floats
+    resampled: Floats
 
     @property
     def asked(self) -> int:
@@ -29,31 +27,35 @@ class Group(NamedTuple):
 
     @property
     def clusters(self) -> int:
-        return self.sums.shape[1]
+        return int(self.sums.shape[1])
 
     @property
     def accuracies(self) -> Floats:
-        """That of all cases first, then those of the resamples."""
-        return ratio(*np.column_stack([self.sums.sum(axis=1), self.drawn]))
+        """The accuracy on all cases, then those of the resamples."""
+        return ratio(*np.column_stack([self.sums.sum(axis=1), self.resampled]))
 
     @property
     def cell(self) -> Cell:
-        return rate_cell(*self.sums, self.accuracies[1:])
+        right, asked = self.sums
+        return rate_cell(right, asked, self.accuracies[1:])
 
 
-def rate_cell(part: Floats, whole: Floats, drawn: Floats) -> Cell:
+def rate_cell(right: Floats, asked: Floats, resampled: Floats) -> Cell:
     """A rate with the interval that measures.csv would give it."""
-    return Cell(float(part.sum() / whole.sum()), *rate_interval(part, whole, drawn), int(whole.sum()), len(whole))
+    method, low, high = rate_interval(right, asked)
+    if method == BOOTSTRAP:
+        low, high = percentile_interval(resampled)
+    return Cell(float(right.sum() / asked.sum()), low, high, int(asked.sum()), len(asked))
 
 
-def cell(values: Floats, n: int, clusters: int) -> Cell:
-    """A figure (the first of these) with the interval of its resamples; none for fewer than 8 clusters."""
+def resampled_cell(values: Floats, n: int, clusters: int) -> Cell:
+    """The first value with the interval of the others, its resamples; no interval for fewer than 8 clusters."""
     low, high = percentile_interval(values[1:]) if clusters >= FEWEST else (None, None)
     return Cell(float(values[0]), low, high, n, clusters)
 
 
-def grouped(run: RunFolder, group: pl.Expr) -> dict[tuple[str, str], Group]:
-    """By candidate and group: `group` names the group of a mark. The resamples are those of measures.csv."""
+def accuracy_by_group(run: RunFiles, group: pl.Expr) -> dict[tuple[str, str], GroupAccuracy]:
+    """Accuracies by candidate and group; `group` gives the group of a mark."""
     marks = (
         run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(SCORED))
         .group_by("candidate", "cluster", group=group)
@@ -61,13 +63,12 @@ def grouped(run: RunFolder, group: pl.Expr) -> dict[tuple[str, str], Group]:
         .sort("candidate", "group", "cluster")
         .collect()
     )
-    clusters = {
-        name: place for place, name in enumerate(sorted(set(run.marks.select("cluster").unique().collect()["cluster"])))
-    }
+    clusters = sorted(set(run.marks.select("cluster").unique().collect()["cluster"]))
+    cluster_index = {cluster: index for index, cluster in enumerate(clusters)}
     keys, parts = [], []
-    for (candidate, name), own in marks.drop_nulls("group").group_by("candidate", "group", maintain_order=True):
+    for (candidate, name), rows in marks.drop_nulls("group").group_by("candidate", "group", maintain_order=True):
         keys.append((str(candidate), str(name)))
-        cluster = np.array([clusters[each] for each in own["cluster"]], dtype=np.int64)
-        parts.append(Part(cluster, own.select("right", "asked").to_numpy().T.astype(np.float64)))
-    every = resampled_sums(parts, len(clusters), run.as_study.seed)
-    return {keys[number]: Group(parts[number].sums, drawn.all()) for number, drawn in every}
+        indices = np.array([cluster_index[label] for label in rows["cluster"]], dtype=np.int64)
+        parts.append(SumBlock(indices, rows.select("right", "asked").to_numpy().T.astype(np.float64)))
+    resampled = resampled_sums(parts, len(cluster_index), run.study.seed)
+    return {keys[index]: GroupAccuracy(parts[index].sums, sums.all_rows()) for index, sums in resampled}

@@ -1,18 +1,16 @@
-"""What each candidate took: calls, tokens, money and time."""
+"""The cost of each candidate: calls, tokens, money and time."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
-from wardround.reporting.run_files import RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 NOTES = [
-    "Calls, tokens and money are of all answers of the run, also of those that were stored before it. Tokens are as "
-    "the servers count them. Money follows from price_in and price_out of the candidate; without them there is none.",
-    "Time is that of the answered calls of this run added up: calls that ran at once count each. Answers that were "
-    "stored before took none.",
+    "Calls, tokens and money cover all answers of the run, including those stored before it. Tokens are counted by "
+    "the servers. Money is computed from the candidate's price_in and price_out; without them the cell is empty.",
+    "Time is the sum over the answered calls of this run; concurrent calls each count in full. Answers stored before "
+    "the run take no time.",
 ]
 COLUMNS = [
     Column("Answers", unit="count"),
@@ -27,28 +25,28 @@ COLUMNS = [
 ]
 
 
-def cost(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
+def cost(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """One row for each candidate, from the manifest."""
     answers = dict(run.marks.group_by("candidate").len().collect().iter_rows())
     rows = []
-    for name, told in run.about.items():
-        all = told.get("in_all", told)
-        own, seconds, bought = told.get("calls") or 0, told.get("seconds"), all.get("bought") or 0
-        tokens_in, tokens_out, paid = (all.get(name) or None for name in ("tokens_in", "tokens_out", "cost"))
-        figures = [
+    for name, entry in run.candidate_entries.items():
+        total = entry.get("in_all", entry)
+        calls, seconds, bought = entry.get("calls") or 0, entry.get("seconds"), total.get("bought") or 0
+        tokens_in, tokens_out, money = (total.get(key) or None for key in ("tokens_in", "tokens_out", "cost"))
+        values = [
             answers.get(name),
-            all.get("calls") or 0,
+            total.get("calls") or 0,
             tokens_in,
             tokens_out,
-            _over(tokens_out, bought),
-            paid,
-            _over(paid, bought / 1000),
-            seconds if own else None,
-            _over(seconds, own),
+            _divide(tokens_out, bought),
+            money,
+            _divide(money, bought / 1000),
+            seconds if calls else None,
+            _divide(seconds, calls),
         ]
-        rows.append(Row((name,), [Cell(None if figure is None else float(figure)) for figure in figures]))
+        rows.append(TableRow((name,), [Cell(None if value is None else float(value)) for value in values]))
     return [Table("What it took", ("Candidate",), COLUMNS, rows, NOTES)], []
 
 
-def _over(part: float | None, whole: float) -> float | None:
-    return None if part is None or not whole else part / whole
+def _divide(amount: float | None, divisor: float) -> float | None:
+    return None if amount is None or not divisor else amount / divisor

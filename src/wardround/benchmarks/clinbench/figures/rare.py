@@ -1,39 +1,37 @@
-"""Table 5 as it is meant: rare diseases against all other cases, and the difference with its interval."""
+"""Table 5 as intended: rare diseases against all other cases, and the difference with its interval."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
-from wardround.benchmarks.clinbench.figures.accuracies import cell, grouped
-from wardround.reporting.run_files import RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.benchmarks.clinbench.figures.accuracies import accuracy_by_group, resampled_cell
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 RARE, OTHERS = "rare", "others"
 NOTES = [
     "Others are all cases without the tag rare: the complement, not the overall average that the paper prints.",
-    "Both are drawn anew together, by clusters of cases; the difference is of different cases, so it is not paired.",
+    "Both are resampled together, by clusters of cases; the difference is between different cases, so not paired.",
 ]
 
 
-def table5(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
+def table5(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """Rare, others, and the difference, for every candidate."""
-    found = grouped(run, pl.when(pl.col("tag").list.contains(RARE)).then(pl.lit(RARE)).otherwise(pl.lit(OTHERS)))
+    is_rare = pl.col("tag").list.contains(RARE)
+    accuracies = accuracy_by_group(run, pl.when(is_rare).then(pl.lit(RARE)).otherwise(pl.lit(OTHERS)))
     rows = []
-    for name in run.candidates:
-        rare, others = (found.get((name, group)) for group in (RARE, OTHERS))
+    for candidate in run.candidates:
+        rare, others = (accuracies.get((candidate, group)) for group in (RARE, OTHERS))
         if rare is None or others is None:
-            rows.append(
-                Row((name,), [each.cell if each else Cell(said="no cases") for each in (rare, others)] + [Cell()])
-            )
+            cells = [group.cell if group else Cell(text="no cases") for group in (rare, others)]
+            rows.append(TableRow((candidate,), [*cells, Cell()]))
             continue
-        gap = cell(
+        difference = resampled_cell(
             rare.accuracies - others.accuracies,
             rare.asked + others.asked,
             min(rare.clusters, others.clusters),
         )
-        rows.append(Row((name,), [rare.cell, others.cell, gap]))
+        rows.append(TableRow((candidate,), [rare.cell, others.cell, difference]))
     columns = [Column("Rare"), Column("Others"), Column("Rare - others")]
     return [Table("Rare diseases against all others", ("Candidate",), columns, rows, NOTES)], []

@@ -1,20 +1,18 @@
-"""Open answers of a run, a row for each candidate, case, condition and trial, with what their documents were worth."""
-
-from __future__ import annotations
+"""The open answers of a run: a row for each candidate, case, condition and trial, with grounding and coverage."""
 
 import polars as pl
 
-from wardround.reporting.run_files import RunFolder
+from wardround.reporting.run_files import RunFiles
 
 SCORED = ("right", "wrong", "unparsed")
 ASKED = ("candidate", "case", "question")  # what two conditions are paired on
 IMAGES, FINDINGS = "history+images", "history+findings"
 
 
-def open_answers(run: RunFolder) -> pl.DataFrame:
-    """Right is a right first diagnosis, 1 or 0; what cannot be read is not right, what is unscored is left out."""
+def open_answers(run: RunFiles) -> pl.DataFrame:
+    """`right` is 1 if the first diagnosis is right, else 0; unparsed answers are 0, unscored ones left out."""
     conditions = pl.DataFrame(
-        [(name, told["inputs"], told["evidence"]) for name, told in run.conditions.items()],
+        [(name, axes["inputs"], axes["evidence"]) for name, axes in run.conditions.items()],
         schema={"condition": pl.String, "inputs": pl.String, "evidence": pl.String},
         orient="row",
     )
@@ -30,8 +28,8 @@ def open_answers(run: RunFolder) -> pl.DataFrame:
     )
 
 
-def by_case(answers: pl.DataFrame, inputs: str, evidence: str) -> pl.DataFrame:
-    """Under one condition, a row for each candidate and case: over trials the mean of right."""
+def answers_by_case(answers: pl.DataFrame, inputs: str, evidence: str) -> pl.DataFrame:
+    """The answers under one condition, averaged over trials: a row for each candidate and case."""
     return (
         answers.filter(pl.col("inputs") == inputs, pl.col("evidence") == evidence)
         .group_by(*ASKED, "cluster", maintain_order=True)
@@ -39,6 +37,6 @@ def by_case(answers: pl.DataFrame, inputs: str, evidence: str) -> pl.DataFrame:
     )
 
 
-def both(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
-    """The cases that were answered under both conditions; what the second has is named with `_b`."""
-    return a.join(b.drop("cluster"), on=ASKED, suffix="_b", maintain_order="left")
+def paired_answers(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """The cases answered under both conditions; columns of the second end in `_b`."""
+    return first.join(second.drop("cluster"), on=ASKED, suffix="_b", maintain_order="left")

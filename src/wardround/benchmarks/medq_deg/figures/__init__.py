@@ -1,1 +1,1 @@
-"""What sections.py is made of: one file for each figure, and what they share."""
+"""The figures of sections.py, one file each, and what they share."""

@@ -1,50 +1,47 @@
-"""Dose-response: where, on the way from L0 to L2, does a candidate fall?
+"""Dose-response: between which severities does a candidate's accuracy fall most?
 
 The steepest fall between neighbouring severities is the cliff, if there is one. The step is chosen on one half of the
-clusters and its fall taken on the other, both ways, so that the largest of several chance falls is not called a cliff.
+clusters and its fall measured on the other, both ways, so that the largest of several chance falls is not a cliff.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from wardround.benchmarks.medq_deg.figures.scores import RESAMPLES, Scores, Values, halves, interval, redrawn, scores
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.benchmarks.medq_deg.figures.scores import SPLITS, Scores, Values, interval, resampled_halves, scores
 from wardround.core.random import stream
-from wardround.reporting.run_files import RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-SPLITS = 200
-FEWEST_CLUSTERS = 8
+MIN_CLUSTERS = 8
 
 
 class Cliff(NamedTuple):
-    """The step with the steepest fall, that fall, by how much it is steeper than the mean step, and how sure it is."""
+    """The step with the steepest fall, and how much steeper than the mean step it is, with an interval."""
 
     step: tuple[str, str]
     fall: float
     excess: float
     low: float | None
     high: float | None
-    chosen: float  # share of resamples in which this step is the steepest
+    agreement: float  # share of resamples in which this step is the steepest
 
     @property
-    def is_one(self) -> bool:
-        """Whether the fall stands out from an even decline beyond chance."""
+    def is_significant(self) -> bool:
+        """Whether the fall is steeper than an even decline, beyond chance."""
         return self.low is not None and self.low > 0
 
 
-def dose_response(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
-    """Where each candidate's cliff is."""
-    severities = _in_order(run)
+def dose_response(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
+    """The cliff of each candidate."""
+    severities = _ordered_severities(run)
     if len(severities) < 3:
         note("a cliff needs three or more severities")
         return [], []
-    found = scores(run, severities)
-    rows = [_row(found, place, run.as_study.seed) for place in range(len(found.candidates))]
+    run_scores = scores(run, severities)
+    rows = [_row(run_scores, index, run.study.seed) for index in range(len(run_scores.candidates))]
     columns = [
         Column("Steepest between", unit="text"),
         Column("Fall there", unit="percent"),
@@ -53,50 +50,51 @@ def dose_response(run: RunFolder, folder: Path, note: Callable[[str], None]) -> 
         Column("Cliff", unit="text"),
     ]
     notes = [
-        "The step is chosen on half of the clusters and measured on the other. Where the interval of the third figure "
-        "includes zero, the fall is as even as chance would have it, and no cliff is named."
+        "The step is chosen on one half of the clusters and measured on the other. If the interval of the third figure "
+        "includes zero, the decline may be even, and no cliff is named."
     ]
     return [Table("Where accuracy falls", ("Candidate",), columns, rows, notes)], []
 
 
-def cliff(found: Scores, candidate: int, seed: int) -> Cliff | None:
-    """The cliff of one candidate; None where some severity was not asked."""
-    clusters = found.right.shape[-1]
-    own = found._replace(right=found.right[[candidate]], asked=found.asked[[candidate]])
-    falls = -np.diff(own.accuracy(np.ones(clusters))[0])
+def find_cliff(run_scores: Scores, candidate: int, seed: int) -> Cliff | None:
+    """The cliff of one candidate; None if a severity was not asked."""
+    clusters = run_scores.right.shape[-1]
+    candidate_scores = run_scores._replace(right=run_scores.right[[candidate]], asked=run_scores.asked[[candidate]])
+    falls = -np.diff(candidate_scores.accuracy(np.ones(clusters))[0])
     if np.isnan(falls).any():
         return None
-    random = stream(seed, f"halves for the cliff of {found.candidates[candidate]}")
-    whole, drawn, chosen = [], [], []
-    for number in range(RESAMPLES):
-        split = halves(clusters, random)
-        if number < SPLITS:
-            whole.append(_crossed(own, np.array(split)))
-        again = np.array([redrawn(half, random) for half in split])
-        drawn.append(_crossed(own, again)[1])
-        chosen.append(int(np.argmax(-np.diff(own.accuracy(again.sum(axis=0))[0]))))
+    random = stream(seed, f"halves for the cliff of {run_scores.candidates[candidate]}")
+    split_falls, resampled_excesses, steepest = [], [], []
+    for index, (split, resampled) in enumerate(resampled_halves(clusters, random)):
+        if index < SPLITS:
+            split_falls.append(_cross_fit(candidate_scores, split))
+        resampled_excesses.append(_cross_fit(candidate_scores, resampled)[1])
+        steepest.append(int(np.argmax(-np.diff(candidate_scores.accuracy(resampled.sum(axis=0))[0]))))
     step = int(np.argmax(falls))
-    fall, excess = np.nanmean(np.array(whole), axis=0)
-    low, high = interval(np.array(drawn))
-    share = float(np.mean(np.array(chosen) == step))
-    return Cliff((found.severities[step], found.severities[step + 1]), float(fall), float(excess), low, high, share)
+    fall, excess = np.nanmean(np.array(split_falls), axis=0)
+    low, high = interval(np.array(resampled_excesses))
+    agreement = float(np.mean(np.array(steepest) == step))
+    ends = (run_scores.severities[step], run_scores.severities[step + 1])
+    return Cliff(ends, float(fall), float(excess), low, high, agreement)
 
 
-def _crossed(own: Scores, split: Values) -> tuple[float, float]:
+def _cross_fit(candidate_scores: Scores, split: Values) -> tuple[float, float]:
     """The fall of the step that the other half finds steepest, and its excess over the mean step; both ways."""
-    falls = -np.diff(own.accuracy(split)[:, 0], axis=-1)
+    falls = -np.diff(candidate_scores.accuracy(split)[:, 0], axis=-1)
     if np.isnan(falls).any():
         return float("nan"), float("nan")
-    met = [falls[1 - half][int(np.argmax(falls[half]))] for half in (0, 1)]
-    return float(np.mean(met)), float(np.mean(met) - falls.mean())
+    cross_fitted = [falls[1 - half][int(np.argmax(falls[half]))] for half in (0, 1)]
+    return float(np.mean(cross_fitted)), float(np.mean(cross_fitted) - falls.mean())
 
 
-def _in_order(run: RunFolder) -> list[str]:
+def _ordered_severities(run: RunFiles) -> list[str]:
     """L0 and the doses, from mild to severe."""
-    found = {
-        line.slice["severity"] for line in run.lines if list(line.slice) == ["severity"] and line.value is not None
+    severities = {
+        line.slice["severity"]
+        for line in run.measure_lines
+        if list(line.slice) == ["severity"] and line.value is not None
     }
-    numbers = {name: 0.0 if name == "L0" else float(name) for name in found if name == "L0" or _is_number(name)}
+    numbers = {name: 0.0 if name == "L0" else float(name) for name in severities if name == "L0" or _is_number(name)}
     return sorted(numbers, key=lambda name: numbers[name])
 
 
@@ -104,21 +102,21 @@ def _is_number(name: str) -> bool:
     return name.replace(".", "", 1).isdigit()
 
 
-def _row(found: Scores, candidate: int, seed: int) -> Row:
-    label = (found.candidates[candidate],)
-    clusters = found.right.shape[-1]
-    at = cliff(found, candidate, seed) if clusters >= FEWEST_CLUSTERS else None
-    if at is None:
-        said = "too few cases" if clusters < FEWEST_CLUSTERS else "not asked"
-        return Row(label, [Cell(said=said)] * 5)
-    between = f"{at.step[0]} and {at.step[1]}"
-    return Row(
+def _row(run_scores: Scores, candidate: int, seed: int) -> TableRow:
+    label = (run_scores.candidates[candidate],)
+    clusters = run_scores.right.shape[-1]
+    cliff = find_cliff(run_scores, candidate, seed) if clusters >= MIN_CLUSTERS else None
+    if cliff is None:
+        reason = "too few cases" if clusters < MIN_CLUSTERS else "not asked"
+        return TableRow(label, [Cell(text=reason)] * 5)
+    between = f"{cliff.step[0]} and {cliff.step[1]}"
+    return TableRow(
         label,
         [
-            Cell(said=between),
-            Cell(at.fall, clusters=clusters),
-            Cell(at.excess, at.low, at.high, clusters=clusters),
-            Cell(at.chosen),
-            Cell(said=f"between {between}" if at.is_one else "none found"),
+            Cell(text=between),
+            Cell(cliff.fall, clusters=clusters),
+            Cell(cliff.excess, cliff.low, cliff.high, clusters=clusters),
+            Cell(cliff.agreement),
+            Cell(text=f"between {between}" if cliff.is_significant else "none found"),
         ],
     )

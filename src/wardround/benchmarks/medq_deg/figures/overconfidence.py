@@ -1,16 +1,14 @@
-"""Figure 4's company: what a calibration shift alone does not say, and the Dunning-Kruger effect in both forms.
+"""The tables of Figure 4: companions of the calibration shift, and the Dunning-Kruger effect in both forms.
 
-A shift of zero does not mean calibrated, and shift contains minus accuracy, so that weaker candidates have larger
-shifts by noise alone. Neither is ever a bare yes here.
+A shift of zero does not mean calibrated, and the shift contains minus the accuracy, so that noise alone gives weaker
+candidates larger shifts. So neither is reported as a bare yes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
-from wardround.reporting.run_files import TOGETHER, Measure, RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.run_files import ALL_CANDIDATES, RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 LEVELS = ("L0", "L1", "L2")
 INTRA = {
@@ -32,60 +30,51 @@ COMPANIONS = {
 }
 
 
-def fig4(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
-    """Three tables beside the figure: companions of the shift, DKE within candidates, DKE between them."""
+def fig4(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
+    """Companions of the shift, the Dunning-Kruger effect within candidates, and between them."""
     return [_companions(run), _intra(run), _inter(run)], []
 
 
-def _companions(run: RunFolder) -> Table:
+def _companions(run: RunFiles) -> Table:
     columns = [Column(name, level, "fraction", 3) for level in LEVELS for name in COMPANIONS.values()]
+    keys = [(level, *companion) for level in LEVELS for companion in COMPANIONS]
     rows = [
-        Row(
+        TableRow(
             (candidate,),
-            [
-                _cell(run, measure, candidate, {"severity": level}, version)
-                for level in LEVELS
-                for measure, version in COMPANIONS
-            ],
+            [_cell(run, measure, candidate, {"severity": level}, version) for level, measure, version in keys],
         )
         for candidate in run.candidates
     ]
-    notes = ["A calibrated respondent with the same votes has a shift too: C = 1 - H / log K is no probability."]
+    notes = ["A calibrated respondent with the same votes also has a shift: C = 1 - H / log K is not a probability."]
     return Table("Beside the calibration shift", ("Candidate",), columns, rows, notes)
 
 
-def _intra(run: RunFolder) -> Table:
+def _intra(run: RunFiles) -> Table:
     rows = [
-        Row((candidate,), [_cell(run, "dke_intra", candidate, {}, version) for version in INTRA])
+        TableRow((candidate,), [_cell(run, "dke_intra", candidate, {}, version) for version in INTRA])
         for candidate in run.candidates
     ]
     notes = ["The effect: accuracy falls from L0 to L2 and the shift does not. L0 is each question's own clean twin."]
     return Table("Dunning-Kruger effect within candidates", ("Candidate",), list(INTRA.values()), rows, notes)
 
 
-def _inter(run: RunFolder) -> Table:
+def _inter(run: RunFiles) -> Table:
     rows = [
-        Row((level,), [_cell(run, "dke_inter", TOGETHER, {"severity": level}, version) for version in INTER])
+        TableRow((level,), [_cell(run, "dke_inter", ALL_CANDIDATES, {"severity": level}, version) for version in INTER])
         for level in LEVELS
     ]
     notes = [
-        "Since the shift contains minus the accuracy, noise alone gives most pairs: the second figure says how many. "
+        "The shift contains minus the accuracy, so noise alone produces most pairs: the second figure says how many. "
         "The third takes accuracy and shift from different cases.",
         f"{len(run.candidates)} candidates.",
     ]
     return Table("Dunning-Kruger effect between candidates", ("Severity",), list(INTER.values()), rows, notes)
 
 
-def _cell(run: RunFolder, measure: str, candidate: str, slice: dict[str, str], version: str) -> Cell:
-    line = _line(run, measure, candidate, slice, version)
+def _cell(run: RunFiles, measure: str, candidate: str, slice: dict[str, str], version: str) -> Cell:
+    key = (measure, candidate, slice)
+    lines = (line for line in run.measure_lines if (line.measure, line.candidate, dict(line.slice)) == key)
+    line = next((line for line in lines if (line.version or "").startswith(version)), None)
     if line is None or line.value is None:
-        return Cell(said="not measured")
+        return Cell(text="not measured")
     return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
-
-
-def _line(run: RunFolder, measure: str, candidate: str, slice: dict[str, str], version: str) -> Measure | None:
-    for line in run.lines:
-        told = (line.measure, line.candidate, dict(line.slice))
-        if told == (measure, candidate, slice) and (line.version or "").startswith(version):
-            return line
-    return None

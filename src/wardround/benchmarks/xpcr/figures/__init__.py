@@ -1,1 +1,1 @@
-"""What X-PCR's studies draw beyond their tables."""
+"""The figures of sections.py, one file each, and what they share."""

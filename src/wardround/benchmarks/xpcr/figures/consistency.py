@@ -1,84 +1,83 @@
-"""Consistency: does a candidate's grade and decision follow from its own diagnosis, and does it repeat itself?
+"""Consistency: are grade and decision consistent with the candidate's own diagnosis, and its trials with each other?
 
-What follows is what the schema of the case set (schema.toml in its folder) admits for the diagnosis that the candidate
+Consistent is what the schema of the case set (schema.toml in its folder) admits for the diagnosis that the candidate
 named, right or wrong: a grade of that disease, and a management that is right at the grade it named.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from wardround.benchmarks.engine.group_means import Values, means
-from wardround.building.sources.ophthalmic.schema import Disease, Schema, read_tables
+from wardround.benchmarks.engine.group_means import CaseValues, group_means
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.building.sources.ophthalmic.schema import EyeDisease, EyeSchema, read_tables
 from wardround.cases.set import CaseSet
-from wardround.measuring.engine.measure import Kind
-from wardround.reporting.reference_condition import ranked
-from wardround.reporting.run_files import RunFolder
+from wardround.measuring.engine.measure import MeasureKind
+from wardround.reporting.reference_condition import ranked_candidates
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.chain_tables import consistency_table, own_chains
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 SCHEMA = "schema.toml"
-NAMED, GRADED, DECIDED = "DD", "SG", "CD"
+DIAGNOSIS, GRADE, DECISION = "DD", "SG", "CD"
 CHAIN = ("candidate", "case", "cluster", "chain", "condition", "trial")
 
 
-class Asked(NamedTuple):
-    """One question: what was chosen (None: it could not be read), and what there was to choose."""
+class AskedQuestion(NamedTuple):
+    """One question: the option chosen (None: unparsed), and all options."""
 
     chosen: str | None
     options: list[str]
 
 
-class Followed(NamedTuple):
-    """Of one chain in one trial: whether grade and decision follow from its diagnosis (None: not asked)."""
+class ChainConsistency(NamedTuple):
+    """Whether the grade and the decision of one chain in one trial fit its diagnosis (None: not asked)."""
 
     candidate: str
     cluster: str
     diagnosis_right: bool
     grade: bool | None
     decision: bool | None
-    possible: bool  # whether the options of both held something that follows
+    is_possible: bool  # whether the options of both include something consistent
 
     @property
     def both(self) -> bool:
         return self.grade is not False and self.decision is not False
 
 
-def consistency(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
+def consistency(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """Two tables: along the chain, and from trial to trial."""
-    return [table for table in (follows_table(run, note), consistency_table(run)) if table is not None], []
+    return [table for table in (longitudinal_table(run, note), consistency_table(run)) if table is not None], []
 
 
-def follows_table(run: RunFolder, note: Callable[[str], None]) -> Table | None:
+def longitudinal_table(run: RunFiles, note: Note) -> Table | None:
     """The share of chains whose grade and decision are admissible for the candidate's own diagnosis."""
-    place = Path(run.manifest["cases"]["folder"])
-    if not (place / SCHEMA).is_file():
-        note(f"whether later stages follow from the diagnosis needs {SCHEMA} in the folder of the case set")
+    case_folder = Path(run.manifest["cases"]["folder"])
+    if not (case_folder / SCHEMA).is_file():
+        note(f"whether later stages follow from the diagnosis is checked only with {SCHEMA} in the case set's folder")
         return None
-    chains = list(followed(run, read_tables(place / SCHEMA).schema_))
+    chains = list(chain_consistencies(run, read_tables(case_folder / SCHEMA).schema_))
     if not chains:
         note(f"no chain has a diagnosis that {SCHEMA} names, with a grade or a decision after it")
         return None
     clusters = sorted({chain.cluster for chain in chains})
     rows = []
-    for name in ranked(run):
-        own = [chain for chain in chains if chain.candidate == name]
-        if not own:
+    for candidate in ranked_candidates(run):
+        candidate_chains = [chain for chain in chains if chain.candidate == candidate]
+        if not candidate_chains:
             continue
-        could = [each for each in own if each.possible]
+        possible_chains = [chain for chain in candidate_chains if chain.is_possible]
         groups = {
-            "grade": _values([(each.cluster, each.grade) for each in own]),
-            "decision": _values([(each.cluster, each.decision) for each in own]),
-            "both": _values([(each.cluster, each.both) for each in own]),
-            "could": _values([(each.cluster, each.both) for each in could]),
-            "wrong": _values([(each.cluster, each.both) for each in could if not each.diagnosis_right]),
+            "grade": _values([(chain.cluster, chain.grade) for chain in candidate_chains]),
+            "decision": _values([(chain.cluster, chain.decision) for chain in candidate_chains]),
+            "both": _values([(chain.cluster, chain.both) for chain in candidate_chains]),
+            "could": _values([(chain.cluster, chain.both) for chain in possible_chains]),
+            "wrong": _values([(chain.cluster, chain.both) for chain in possible_chains if not chain.diagnosis_right]),
         }
-        found = means(groups, Kind.RATE, clusters, run.as_study.seed)
-        rows.append(Row((name,), [*found.values(), Cell(len(own)), Cell(len(could))]))
+        means = group_means(groups, MeasureKind.RATE, clusters, run.study.seed)
+        rows.append(TableRow((candidate,), [*means.values(), Cell(len(candidate_chains)), Cell(len(possible_chains))]))
     columns = [
         Column("grade", "Follows from its own diagnosis"),
         Column("decision", "Follows from its own diagnosis"),
@@ -90,71 +89,79 @@ def follows_table(run: RunFolder, note: Callable[[str], None]) -> Table | None:
     ]
     notes = [
         "Admissible by the schema of the case set: a grade of the disease that the candidate named, and a management "
-        "that is right at the grade it named (at any grade of the disease, where that grade is none of its). What "
-        "cannot be read follows from nothing. Chains whose diagnosis the schema does not name are left out. Of chains "
-        "that lack a grade or a decision, both is what they have.",
-        "The options of a question are made for the right diagnosis: after a wrong one they may hold nothing that "
-        "follows. The columns on the right leave such chains out.",
+        "that is right at the grade it named (at any grade of the disease, if that grade is not one of its grades). "
+        "Unparsed answers are inadmissible. Chains whose diagnosis the schema does not name are left out. For chains "
+        "without a grade or a decision, both is the one that they have.",
+        "The options of a question are made for the right diagnosis: after a wrong one they may include nothing "
+        "admissible. The columns on the right leave such chains out.",
     ]
     return Table("Longitudinal consistency", ("Candidate",), columns, rows, notes)
 
 
-def followed(run: RunFolder, schema: Schema) -> Iterator[Followed]:
-    """Every chain with a diagnosis and something after it."""
+def chain_consistencies(run: RunFiles, schema: EyeSchema) -> Iterator[ChainConsistency]:
+    """Every chain with a diagnosis and a later stage."""
     texts = _texts(run)
     marks = (
         own_chains(run)
-        .filter(pl.col("stage").is_in([NAMED, GRADED, DECIDED]), pl.col("chain").is_not_null())
+        .filter(pl.col("stage").is_in([DIAGNOSIS, GRADE, DECISION]), pl.col("chain").is_not_null())
         .select(*CHAIN, "question", "stage", "option", "outcome")
         .collect()
         .sort(*CHAIN, "question")
     )
     for (candidate, _, cluster, *_), chain in marks.group_by(CHAIN, maintain_order=True):
-        asked: dict[str, list[Asked]] = {}
-        right = True
+        questions_by_stage: dict[str, list[AskedQuestion]] = {}
+        is_right = True
         for row in chain.iter_rows(named=True):
             options = texts[row["case"], row["question"]]
             chosen = None if row["option"] is None else options[row["option"]]
-            asked.setdefault(row["stage"], []).append(Asked(chosen, options))
-            right = right and (row["stage"] != NAMED or row["outcome"] == "right")
-        if NAMED not in asked or len(asked) < 2:
+            questions_by_stage.setdefault(row["stage"], []).append(AskedQuestion(chosen, options))
+            is_right = is_right and (row["stage"] != DIAGNOSIS or row["outcome"] == "right")
+        if DIAGNOSIS not in questions_by_stage or len(questions_by_stage) < 2:
             continue
-        named = asked[NAMED][0].chosen
-        disease = schema.diseases.get(schema.called.get((named or "").strip().lower(), ""))
-        if disease is None and named is not None:
+        diagnosis = questions_by_stage[DIAGNOSIS][0].chosen
+        disease = schema.diseases.get(schema.disease_by_name.get((diagnosis or "").strip().lower(), ""))
+        if disease is None and diagnosis is not None:
             continue
-        yield Followed(str(candidate), str(cluster), right, *follows(disease, asked.get(GRADED), asked.get(DECIDED)))
+        checks = check_chain(disease, questions_by_stage.get(GRADE), questions_by_stage.get(DECISION))
+        yield ChainConsistency(str(candidate), str(cluster), is_right, *checks)
 
 
-def follows(
-    disease: Disease | None, grades: Sequence[Asked] | None, decisions: Sequence[Asked] | None
+def check_chain(
+    disease: EyeDisease | None, grades: Sequence[AskedQuestion] | None, decisions: Sequence[AskedQuestion] | None
 ) -> tuple[bool | None, bool | None, bool]:
-    """Whether grades and decisions are admissible for a disease (None: not asked), and whether they could be."""
+    """Whether grades and decisions are consistent with a disease (None: not asked), and whether they could be."""
     codes = {text: code for code, text in disease.grades.items()} if disease else {}
-    own = codes.get(grades[0].chosen or "") if grades else None
+    chosen_grade = codes.get(grades[0].chosen or "") if grades else None
     admitted: set[str] = set()
     if disease is not None:
-        at_any = {each for right in disease.management.values() for each in right}
-        admitted = at_any if own is None else set(disease.right_at(own))
-    held = [(grades, codes.keys()), (decisions, admitted)]
-    grade, decision = (None if asked is None else all(each.chosen in right for each in asked) for asked, right in held)
-    possible = all(any(option in right for option in each.options) for asked, right in held for each in asked or ())
-    return grade, decision, possible
+        any_management = {treatment for treatments in disease.management.values() for treatment in treatments}
+        admitted = any_management if chosen_grade is None else set(disease.management_at(chosen_grade))
+    checks = [(grades, codes.keys()), (decisions, admitted)]
+    grade, decision = (
+        None if questions is None else all(question.chosen in fitting for question in questions)
+        for questions, fitting in checks
+    )
+    is_possible = all(
+        any(option in fitting for option in question.options)
+        for questions, fitting in checks
+        for question in questions or ()
+    )
+    return grade, decision, is_possible
 
 
-def _texts(run: RunFolder) -> dict[tuple[str, str], list[str]]:
-    """The options of the questions that matter here."""
+def _texts(run: RunFiles) -> dict[tuple[str, str], list[str]]:
+    """The options of the questions of the three stages."""
     return {
         (case.id, question.id): question.choices
         for case in CaseSet.open(run.cases_file)
         for question in case.questions
-        if question.options and question.stage in (NAMED, GRADED, DECIDED)
+        if question.options and question.stage in (DIAGNOSIS, GRADE, DECISION)
     }
 
 
-def _values(told: list[tuple[str, bool | None]]) -> Values:
-    kept = [(cluster, float(holds)) for cluster, holds in told if holds is not None]
-    return Values(
-        pl.Series([cluster for cluster, _ in kept], dtype=pl.String),
-        pl.Series([value for _, value in kept], dtype=pl.Float64),
+def _values(flags: list[tuple[str, bool | None]]) -> CaseValues:
+    known = [(cluster, float(flag)) for cluster, flag in flags if flag is not None]
+    return CaseValues(
+        pl.Series([cluster for cluster, _ in known], dtype=pl.String),
+        pl.Series([value for _, value in known], dtype=pl.Float64),
     )

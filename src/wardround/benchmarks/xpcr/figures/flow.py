@@ -1,6 +1,4 @@
-"""The flow of chains through their stages, as a picture: what is still intact, what broke, what came right again."""
-
-from __future__ import annotations
+"""The flow of chains through their stages as SVG: intact, broken, or right again."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,94 +6,94 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup
 
-from wardround.core.errors import WardroundError
+from wardround.benchmarks.engine.section_output import Note
 from wardround.measuring.chains.breaks import INTACT, RIGHT_AGAIN, WRONG
 from wardround.reporting.figures.table_figure import NEEDED
 
 COLOURS = {INTACT: "#2b6cb0", RIGHT_AGAIN: "#d69e2e", WRONG: "#b83232"}
-LEFT, STEP, BAR, TALL, TOP, PANEL = 24.0, 112.0, 20.0, 170.0, 46.0, 262.0
+LEFT, STEP, BAR, HEIGHT, TOP, PANEL = 24.0, 112.0, 20.0, 170.0, 46.0, 262.0
 LEGEND = 34.0
 
 
-def flow_picture(flow: pl.DataFrame, candidates: Sequence[str]) -> str | None:
-    """One panel a candidate, as SVG; None where no chain has all stages."""
-    there = [name for name in candidates if name in set(flow["candidate"])]
+def flow_svg(flow: pl.DataFrame, candidates: Sequence[str]) -> str | None:
+    """One panel for each candidate; None if no chain has all stages."""
+    shown = [name for name in candidates if name in set(flow["candidate"])]
     stages = list(dict.fromkeys(flow["stage"]))
-    if not there or not stages:
+    if not shown or not stages:
         return None
-    wide = LEFT + STEP * (len(stages) - 1) + BAR + 60
+    width = LEFT + STEP * (len(stages) - 1) + BAR + 60
     panels = Markup("").join(
         Markup('<g transform="translate(0 {:.0f})">{}</g>').format(
-            LEGEND + place * PANEL, _panel(flow.filter(candidate=name), name, stages)
+            LEGEND + number * PANEL, _panel(flow.filter(candidate=name), name, stages)
         )
-        for place, name in enumerate(there)
+        for number, name in enumerate(shown)
     )
-    tall = LEGEND + PANEL * len(there)
+    height = LEGEND + PANEL * len(shown)
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" '
         'font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222"><rect width="100%" height="100%" '
         'fill="white"/>{2}{3}</svg>'
-    ).format(wide, tall, _legend(), panels)
+    ).format(width, height, _legend(), panels)
 
 
 def _panel(flow: pl.DataFrame, name: str, stages: list[str]) -> Markup:
     chains = int(flow.filter(stage=stages[0])["chains"].sum())
-    drawn = _text(LEFT, 18, f"{name}, {chains:,} chains", bold=True)
+    svg = _text(LEFT, 18, f"{name}, {chains:,} chains", bold=True)
     tops: dict[tuple[int, str], float] = {}
     heights: dict[tuple[int, str], float] = {}
-    for place, stage in enumerate(stages):
+    for number, stage in enumerate(stages):
         y = TOP
         for state in COLOURS:
-            many = int(flow.filter(stage=stage, state=state)["chains"].sum())
-            tall = TALL * many / chains
-            tops[place, state], heights[place, state] = y, tall
-            y += tall
-    for place in range(1, len(stages)):
-        drawn += _bands(flow.filter(stage=stages[place]), place, tops, TALL / chains)
-    for place, stage in enumerate(stages):
-        x = LEFT + STEP * place
+            count = int(flow.filter(stage=stage, state=state)["chains"].sum())
+            height = HEIGHT * count / chains
+            tops[number, state], heights[number, state] = y, height
+            y += height
+    for number in range(1, len(stages)):
+        svg += _bands(flow.filter(stage=stages[number]), number, tops, HEIGHT / chains)
+    for number, stage in enumerate(stages):
+        x = LEFT + STEP * number
         for state, colour in COLOURS.items():
-            if heights[place, state]:
-                drawn += Markup('<rect x="{:.1f}" y="{:.1f}" width="{}" height="{:.1f}" fill="{}"/>').format(
-                    x, tops[place, state], BAR, heights[place, state], colour
+            if heights[number, state]:
+                svg += Markup('<rect x="{:.1f}" y="{:.1f}" width="{}" height="{:.1f}" fill="{}"/>').format(
+                    x, tops[number, state], BAR, heights[number, state], colour
                 )
-        intact = heights[place, INTACT] / TALL
-        drawn += _text(x + BAR / 2, TOP - 8, f"{100 * intact:.0f}%", anchor="middle")
-        drawn += _text(x + BAR / 2, TOP + TALL + 16, stage, anchor="middle", bold=True)
-    return drawn
+        intact = heights[number, INTACT] / HEIGHT
+        svg += _text(x + BAR / 2, TOP - 8, f"{100 * intact:.0f}%", anchor="middle")
+        svg += _text(x + BAR / 2, TOP + HEIGHT + 16, stage, anchor="middle", bold=True)
+    return svg
 
 
-def _bands(flow: pl.DataFrame, place: int, tops: dict[tuple[int, str], float], unit: float) -> Markup:
-    """From the bars of the stage before to those of this one; bands leave and arrive in the order of the states."""
-    drawn = Markup("")
-    leaving = {state: tops[place - 1, state] for state in COLOURS}
-    arriving = {state: tops[place, state] for state in COLOURS}
-    told = {(row["before"], row["state"]): row["chains"] for row in flow.iter_rows(named=True)}
-    x1, x2 = LEFT + STEP * (place - 1) + BAR, LEFT + STEP * place
+def _bands(flow: pl.DataFrame, number: int, tops: dict[tuple[int, str], float], unit: float) -> Markup:
+    """Bands from the bars of the previous stage to those of this one, in the order of the states."""
+    svg = Markup("")
+    leaving = {state: tops[number - 1, state] for state in COLOURS}
+    arriving = {state: tops[number, state] for state in COLOURS}
+    chains_by_states = {(row["before"], row["state"]): row["chains"] for row in flow.iter_rows(named=True)}
+    x1, x2 = LEFT + STEP * (number - 1) + BAR, LEFT + STEP * number
     middle = (x1 + x2) / 2
     for before in COLOURS:
         for state in COLOURS:
-            tall = unit * told.get((before, state), 0)
-            if not tall:
+            height = unit * chains_by_states.get((before, state), 0)
+            if not height:
                 continue
-            a, b = leaving[before], arriving[state]
-            drawn += Markup(
+            y1, y2 = leaving[before], arriving[state]
+            svg += Markup(
                 '<path d="M{0:.1f},{1:.1f} C{2:.1f},{1:.1f} {2:.1f},{3:.1f} {4:.1f},{3:.1f} L{4:.1f},{5:.1f} '
                 'C{2:.1f},{5:.1f} {2:.1f},{6:.1f} {0:.1f},{6:.1f} Z" fill="{7}" fill-opacity="0.3"/>'
-            ).format(x1, a, middle, b, x2, b + tall, a + tall, COLOURS[state])
-            leaving[before] += tall
-            arriving[state] += tall
-    return drawn
+            ).format(x1, y1, middle, y2, x2, y2 + height, y1 + height, COLOURS[state])
+            leaving[before] += height
+            arriving[state] += height
+    return svg
 
 
 def _legend() -> Markup:
-    drawn, x = Markup(""), LEFT
-    words = {INTACT: "right so far (share above)", RIGHT_AGAIN: "right, after an earlier error", WRONG: "wrong"}
+    svg, x = Markup(""), LEFT
+    labels = {INTACT: "right so far (share above)", RIGHT_AGAIN: "right, after an earlier error", WRONG: "wrong"}
     for state, colour in COLOURS.items():
-        drawn += Markup('<rect x="{:.1f}" y="12" width="12" height="12" fill="{}"/>').format(x, colour)
-        drawn += _text(x + 18, 22, words[state])
-        x += 34 + 6.4 * len(words[state])
-    return drawn
+        svg += Markup('<rect x="{:.1f}" y="12" width="12" height="12" fill="{}"/>').format(x, colour)
+        svg += _text(x + 18, 22, labels[state])
+        x += 34 + 6.4 * len(labels[state])
+    return svg
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", bold: bool = False) -> Markup:
@@ -105,13 +103,14 @@ def _text(x: float, y: float, text: str, anchor: str = "start", bold: bool = Fal
     )
 
 
-def write_svg(drawn: str, folder: Path, stem: str) -> list[Path]:
-    """As SVG, and as PNG."""
+def write_svg(svg: str, folder: Path, stem: str, note: Note) -> list[Path]:
+    """Writes the picture as SVG and PNG; without the package that this needs, a message says so."""
     try:
         import vl_convert
     except ImportError:
-        raise WardroundError(NEEDED) from None
+        note(NEEDED)
+        return []
     files = [folder / f"{stem}.svg", folder / f"{stem}.png"]
-    files[0].write_text(drawn, encoding="utf-8")
-    files[1].write_bytes(vl_convert.svg_to_png(drawn, scale=2.0))
+    files[0].write_text(svg, encoding="utf-8")
+    files[1].write_bytes(vl_convert.svg_to_png(svg, scale=2.0))
     return files

@@ -1,107 +1,100 @@
-"""Across modalities: accuracy by how many a question shows, and what each contributes in each group of them.
+"""Accuracy by the number of modalities that a question shows, and the contribution of each modality by group.
 
-A group is the set of modalities that a question shows: the paper does not tell its groups.
+A group is the set of modalities that a question shows; the paper does not state its groups.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from wardround.asking.applicable import shown_images
-from wardround.benchmarks.engine.group_means import Values, means
+from wardround.asking.tellings import shown_image_numbers
+from wardround.benchmarks.engine.group_means import CaseValues, group_means, mean_value
+from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.cases.set import CaseSet
 from wardround.core.condition import Condition
-from wardround.core.errors import WardroundError
-from wardround.measuring.engine.measure import Kind
-from wardround.reporting.figures.table_figure import write_figure
-from wardround.reporting.reference_condition import marks_at_reference, ranked
-from wardround.reporting.run_files import RunFolder
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.measuring.engine.measure import MeasureKind
+from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates
+from wardround.reporting.run_files import RunFiles
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 SCORED = ("right", "wrong", "unparsed")
 ASKED = ("candidate", "case", "question", "trial")
 ORDER = ("CFP", "OCT", "FFA", "ICGA", "EP", "RetCam")
-FEWEST, FEW = 8, 30  # clusters: no interval below the first, only large differences below the second
+MIN_CLUSTERS, FEW_CLUSTERS = 8, 30  # below the first no interval, below the second only large differences show
 ALL_GROUPS = "all groups"
 
 
-def cross(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
+def cross(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """Accuracy by the number of modalities that a question shows."""
     answers = _answers(run, marks_at_reference(run))
-    counts = [each for each in sorted(set(answers["modalities"].list.len().to_list())) if each]
+    counts = [count for count in sorted(set(answers["modalities"].list.len().to_list())) if count]
     if not counts:
-        note("no question shows an image whose modality is told")
+        note("no question shows an image with a modality")
         return [], []
     clusters = sorted(set(answers["cluster"]))
     tasks = sorted(set(answers["task"].drop_nulls()))
     rows = []
-    for name in ranked(run):
+    for candidate in ranked_candidates(run):
         for task in ["", *tasks]:
-            own = answers.filter(pl.col("candidate") == name)
-            own = own.filter(pl.col("task") == task) if task else own
-            groups = {many: own.filter(pl.col("modalities").list.len() == many) for many in counts}
-            found = means({many: _right(each) for many, each in groups.items()}, Kind.RATE, clusters, run.as_study.seed)
-            rows.append(Row((name, task or "all"), [*found.values(), *(Cell(len(each)) for each in groups.values())]))
+            own_answers = answers.filter(pl.col("candidate") == candidate)
+            own_answers = own_answers.filter(pl.col("task") == task) if task else own_answers
+            groups = {count: own_answers.filter(pl.col("modalities").list.len() == count) for count in counts}
+            values = {count: CaseValues(group["cluster"], group["right"]) for count, group in groups.items()}
+            means = group_means(values, MeasureKind.RATE, clusters, run.study.seed)
+            sizes = [Cell(len(group)) for group in groups.values()]
+            rows.append(TableRow((candidate, task or "all"), [*means.values(), *sizes]))
     columns = [
-        *(Column(_many(each), "Accuracy by modalities shown") for each in counts),
-        *(Column(_many(each), "Answers", "count") for each in counts),
+        *(Column(_label(count), "Accuracy by modalities shown") for count in counts),
+        *(Column(_label(count), "Answers", "count") for count in counts),
     ]
     notes = [
-        "By how many different modalities a question shows. Questions with more of them are other questions about "
-        "other eyes: a fall from left to right is not by itself the cost of integration. `xpcr/ablation` leaves "
-        "modalities out of the same questions.",
+        "By the number of different modalities that a question shows. Questions with more modalities are different "
+        "questions about different eyes: a fall from left to right is not by itself the cost of integration. "
+        "`xpcr/ablation` leaves modalities out of the same questions.",
     ]
     return [Table("Accuracy by number of modalities", ("Candidate", "Task"), columns, rows, notes)], []
 
 
-def ablation(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
-    """What each modality contributes in each group, and a picture of it."""
+def ablation(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
+    """The contribution of each modality in each group, also as a figure."""
     pairs = contributions(run)
     if pairs.is_empty():
         note("no question was asked both with all modalities and without one")
         return [], []
     table = groups_table(run, pairs)
-    try:
-        return [table], write_figure(_picture(table), folder, "contributions")
-    except WardroundError as error:
-        note(str(error))
-        return [table], []
+    return [table], write_chart(_picture(table), folder, "contributions", note)
 
 
-def contributions(run: RunFolder) -> pl.DataFrame:
-    """Each answer with all modalities beside that to the same question, in the same trial, without one."""
-    told = _answers(run, marks_at_reference(run, over=("without",)))
-    whole = told.filter(pl.col("without") == "none").select(*ASKED, whole="right")
+def contributions(run: RunFiles) -> pl.DataFrame:
+    """Each answer without one modality, paired with that to the same question and trial with all of them."""
+    answers = _answers(run, marks_at_reference(run, over="without"))
+    complete = answers.filter(pl.col("without") == "none").select(*ASKED, whole="right")
     return (
-        told.filter(pl.col("without") != "none")
-        .join(whole, on=ASKED)
+        answers.filter(pl.col("without") != "none")
+        .join(complete, on=ASKED)
         .with_columns(group=pl.col("modalities").list.join(" + "), contribution=pl.col("whole") - pl.col("right"))
         .sort(*ASKED, "without")
     )
 
 
-def groups_table(run: RunFolder, pairs: pl.DataFrame) -> Table:
-    """MCS by candidate, group and modality, with what it can say."""
+def groups_table(run: RunFiles, pairs: pl.DataFrame) -> Table:
+    """MCS by candidate, group and modality, with a conclusion."""
     clusters = sorted(set(pairs["cluster"]))
     groups = sorted(set(pairs["group"]), key=lambda group: (group.count("+"), group))
     rows = []
-    for name in ranked(run):
+    for candidate in ranked_candidates(run):
         for group in [*groups, ALL_GROUPS]:
-            own = pairs.filter(pl.col("candidate") == name)
-            own = own if group == ALL_GROUPS else own.filter(pl.col("group") == group)
-            for modality in _in_order(set(own["without"])):
-                each = own.filter(pl.col("without") == modality)
-                found = means(
-                    {"mcs": Values(each["cluster"], each["contribution"])}, Kind.SIGNED, clusters, run.as_study.seed
-                )["mcs"]
-                sides = [Cell(_mean(each["whole"])), Cell(_mean(each["right"]))]
-                counts = [Cell(found.clusters), Cell(len(each)), Cell(said=_says(found))]
-                rows.append(Row((name, group, modality), [*sides, found, *counts]))
+            own_pairs = pairs.filter(pl.col("candidate") == candidate)
+            own_pairs = own_pairs if group == ALL_GROUPS else own_pairs.filter(pl.col("group") == group)
+            for modality in _ordered(set(own_pairs["without"])):
+                modality_pairs = own_pairs.filter(pl.col("without") == modality)
+                values = CaseValues(modality_pairs["cluster"], modality_pairs["contribution"])
+                contribution = group_means({"": values}, MeasureKind.SIGNED, clusters, run.study.seed)[""]
+                accuracies = [Cell(mean_value(modality_pairs["whole"])), Cell(mean_value(modality_pairs["right"]))]
+                counts = [Cell(contribution.clusters), Cell(len(modality_pairs)), Cell(text=_conclusion(contribution))]
+                rows.append(TableRow((candidate, group, modality), [*accuracies, contribution, *counts]))
     columns = [
         Column("all", "Accuracy with"),
         Column("without it", "Accuracy with"),
@@ -111,25 +104,25 @@ def groups_table(run: RunFolder, pairs: pl.DataFrame) -> Table:
         Column("It says", unit="text"),
     ]
     notes = [
-        "MCS: accuracy with all modalities less accuracy without one, on the same questions and trials; above zero the "
-        "modality helps. Questions that show one modality alone are left out.",
-        f"Under {FEWEST} cases there is no interval; under {FEW} only large differences can show.",
-        "Groups are the modalities that a question shows; the paper does not tell its own.",
-        *(f"Mind: {told}." for told in run.manifest.get("warnings", []) if told.startswith("without = ")),
+        "MCS: accuracy with all modalities minus accuracy without one, on the same questions and trials; above zero "
+        "the modality helps. Questions that show a single modality are left out.",
+        f"Below {MIN_CLUSTERS} cases there is no interval; below {FEW_CLUSTERS} only large differences can show.",
+        "Groups are the modalities that a question shows; the paper does not state its own.",
+        *(f"Warning: {warning}." for warning in run.manifest.get("warnings", []) if warning.startswith("without = ")),
     ]
     return Table("What each modality contributes, by group", ("Candidate", "Group", "Left out"), columns, rows, notes)
 
 
-def _says(found: Cell) -> str:
-    if found.low is None or found.high is None:
+def _conclusion(contribution: Cell) -> str:
+    if contribution.low is None or contribution.high is None:
         return "too few cases to say anything"
-    few = ", few cases" if (found.clusters or 0) < FEW else ""
-    return ("helps" if found.low > 0 else "hurts" if found.high < 0 else "cannot tell") + few
+    suffix = ", few cases" if (contribution.clusters or 0) < FEW_CLUSTERS else ""
+    return ("helps" if contribution.low > 0 else "hurts" if contribution.high < 0 else "cannot tell") + suffix
 
 
-def _answers(run: RunFolder, marks: pl.LazyFrame) -> pl.DataFrame:
-    """Scored choice answers with the modalities that their questions show when none is left out."""
-    told = marks.filter(pl.col("outcome").is_in(SCORED), pl.col("kind") == "choice").select(
+def _answers(run: RunFiles, marks: pl.LazyFrame) -> pl.DataFrame:
+    """Scored choice answers with the modalities that their questions show if none is left out."""
+    scored = marks.filter(pl.col("outcome").is_in(SCORED), pl.col("kind") == "choice").select(
         *ASKED, "cluster", "condition", "task", right=(pl.col("outcome") == "right").cast(pl.Float64)
     )
     without = pl.DataFrame(
@@ -137,70 +130,61 @@ def _answers(run: RunFolder, marks: pl.LazyFrame) -> pl.DataFrame:
         schema={"condition": pl.String, "without": pl.String},
         orient="row",
     )
-    return told.collect().join(without, on="condition").join(_shown(run), on=("case", "question"))
+    return scored.collect().join(without, on="condition").join(_modalities_shown(run), on=("case", "question"))
 
 
-def _shown(run: RunFolder) -> pl.DataFrame:
+def _modalities_shown(run: RunFiles) -> pl.DataFrame:
     """The modalities that each question shows."""
     rows = []
     for case in CaseSet.open(run.cases_file):
         for question in case.questions:
-            numbers = shown_images(case, question, Condition())
-            held = {case.images[number].modality for number in numbers} - {None}
-            rows.append((case.id, question.id, _in_order({str(each) for each in held})))
-    schema = {"case": pl.String, "question": pl.String, "modalities": pl.List(pl.String)}
+            numbers = shown_image_numbers(case, question, Condition())
+            modalities = {case.images[number].modality for number in numbers} - {None}
+            rows.append((case.id, question.id, _ordered({str(modality) for modality in modalities})))
+    schema: dict[str, Any] = {"case": pl.String, "question": pl.String, "modalities": pl.List(pl.String)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _in_order(modalities: set[str]) -> list[str]:
+def _ordered(modalities: set[str]) -> list[str]:
     return sorted(modalities, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
-def _right(answers: pl.DataFrame) -> Values:
-    return Values(answers["cluster"], answers["right"])
-
-
-def _many(number: int) -> str:
-    return f"{number} modality" if number == 1 else f"{number} modalities"
-
-
-def _mean(values: pl.Series) -> float | None:
-    return float(values.to_numpy().mean()) if len(values) else None
+def _label(count: int) -> str:
+    return f"{count} modality" if count == 1 else f"{count} modalities"
 
 
 def _picture(table: Table) -> alt.FacetChart:
-    told: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
     for row in table.rows:
-        found = row.cells[2]
-        if found.value is None:
+        contribution = row.cells[2]
+        if contribution.value is None:
             continue
-        ends = {"low": found.low, "high": found.high}
-        told.append(
+        bounds = {"low": contribution.low, "high": contribution.high}
+        points.append(
             {
                 "candidate": row.labels[0],
                 "group": row.labels[1],
                 "modality": f"{row.labels[2]}, {row.cells[3].value} cases",
-                "value": 100 * found.value,
-                **{name: None if end is None else 100 * end for name, end in ends.items()},
+                "value": 100 * contribution.value,
+                **{name: None if end is None else 100 * end for name, end in bounds.items()},
             }
         )
-    groups = list(dict.fromkeys(each["group"] for each in told))
-    names = list(dict.fromkeys(each["candidate"] for each in told))
+    groups = list(dict.fromkeys(point["group"] for point in points))
+    names = list(dict.fromkeys(point["candidate"] for point in points))
     base = alt.Chart()
     title = "MCS (points): accuracy with all less accuracy without"
-    order = [
-        f"{modality}, {many} cases" for modality in ORDER for many in sorted({row.cells[3].value for row in table.rows})
-    ]
+    counts = sorted({row.cells[3].value or 0 for row in table.rows})
+    order = [f"{modality}, {cases} cases" for modality in ORDER for cases in counts]
     y = alt.Y("modality:N", title=None, sort=order)
     colour = alt.Color("candidate:N", sort=names, title=None)
     offset = alt.YOffset("candidate:N", sort=names)
     zero = base.mark_rule(color="#999999", strokeDash=[4, 3]).encode(x=alt.datum(0))
     ranges = base.mark_rule().encode(alt.X("low:Q", title=title), alt.X2("high:Q"), y, colour, offset)
     dots = base.mark_point(filled=True, size=55, opacity=1).encode(alt.X("value:Q", title=title), y, colour, offset)
-    layered = alt.layer(zero, ranges, dots, data=alt.Data(values=told)).properties(
+    layered = alt.layer(zero, ranges, dots, data=alt.Data(values=points)).properties(
         width=420, height=alt.Step(16, **{"for": "offset"})
     )
-    return layered.facet(
+    chart: alt.FacetChart = layered.facet(
         row=alt.Row(
             "group:N",
             sort=groups,
@@ -210,3 +194,4 @@ def _picture(table: Table) -> alt.FacetChart:
             ),
         )
     ).resolve_scale(y="independent")
+    return chart

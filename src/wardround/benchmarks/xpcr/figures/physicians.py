@@ -1,34 +1,32 @@
-"""Table 2's company: complete chains beside what independent stages would give, and the paper's physicians."""
+"""The further tables of Table 2: complete chains against independent stages, and the paper's physicians."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
-from wardround.benchmarks.engine.published import load
-from wardround.reporting.run_files import RunFolder
+from wardround.benchmarks.engine.published import load_published
+from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.chain_tables import independence_table
-from wardround.reporting.tables.table import Cell, Column, Row, Table
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
-SHOWN = (*STAGES, "SWA", "ESA_R", "ESA_A", "ESA_S", "ESA", "CCR")
+COLUMNS = (*STAGES, "SWA", "ESA_R", "ESA_A", "ESA_S", "ESA", "CCR")
 PEOPLE = {"Residents": 23, "Attendings": 10, "Specialists": 8}
 
 
-def table2(run: RunFolder, folder: Path, note: Callable[[str], None]) -> tuple[list[Table], list[Path]]:
+def table2(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """Two tables: chains against their stages, and physicians."""
     return [table for table in (independence_table(run), physicians()) if table is not None], []
 
 
 def physicians() -> Table:
     """The paper's three groups of people."""
-    paper = load("xpcr/table2")
+    paper = load_published("xpcr/table2")
     rows = []
-    for name, many in PEOPLE.items():
-        values = [paper.value(name, column) for column in SHOWN]
+    for name, count in PEOPLE.items():
+        values = [paper.value(name, column) for column in COLUMNS]
         cells = [Cell(None if value is None else value / 100) for value in values]
-        rows.append(Row((name,), [*cells, Cell(many)], published=True))
-    columns = [Column(name.removeprefix("ESA_"), _over(name), decimals=2) for name in SHOWN]
+        rows.append(TableRow((name,), [*cells, Cell(count)], published=True))
+    columns = [Column(name.removeprefix("ESA_"), _heading_over(name), decimals=2) for name in COLUMNS]
     notes = [
         f"{paper.source}, Table 2, on the paper's own cases. Their ECE and UAS are left out: bins, weights and "
         "threshold were not published.",
@@ -36,5 +34,5 @@ def physicians() -> Table:
     return Table("Physicians, as published", ("Group",), [*columns, Column("People", unit="count")], rows, notes)
 
 
-def _over(name: str) -> str:
+def _heading_over(name: str) -> str:
     return "Stage-wise accuracy" if name in (*STAGES, "SWA") else "Accuracy by level" if name.startswith("ESA") else ""

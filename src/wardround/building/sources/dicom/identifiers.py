@@ -1,7 +1,7 @@
-"""Who and when in free text: names, dates, numbers, addresses are found by rules (our choice) and masked.
+"""Identifiers in free text: names, dates, numbers and addresses are found by rules (our choice) and masked.
 
-What the headers tell of a patient (names, ids, hospital) is looked for as such; the rest by its form. A year alone, an
-age up to 89 and clinical numbers stay. Rules find what looks like an identifier, never all: people have to look too.
+Names, ids and hospitals from a patient's headers are searched for literally, others by their form. A year alone, an
+age up to 89 and clinical numbers stay. Rules never find all identifiers: people have to check, too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-OLDEST = 89  # years that may be told
-SHORTEST = 3  # letters of a name that is looked for in small letters too
-TELLING = 4  # letters of a word of an institution's name that tells which one it is
-GENERAL = frozenset(  # words that tell nothing of whose or where
+from wardround.core.text import strip_accents
+
+MAX_AGE = 89  # years; a higher age identifies
+MIN_LENGTH_ANY_CASE = 3  # letters of a name that is searched for in any case
+MIN_DISTINCTIVE = 4  # letters of a number, or of a word of an institution's name, that identifies
+GENERAL_WORDS = frozenset(  # words that identify nobody
     [
         *("hospital", "hospitals", "clinic", "clinics", "klinik", "klinikum", "university", "universitat", "medical"),
         *("centre", "center", "health", "department", "radiology", "institute", "imaging", "general", "community"),
@@ -32,7 +34,7 @@ _MONTH = (
     r"|septembre|septiembre|settembre|o[ck]t(?:ober|obre)?|octubre|ottobre|nov(?:ember|embre|iembre)?|de[cz](?:ember)?"
     r"|d[eé]cembre|diciembre|dicembre|enero|gennaio|febrero|febbraio|marzo|abril|aprile)\.?"
 )
-_SURELY = r"(?!may\b|mar\b|march\b|mars\b)"  # these mean other things too where they are not written as names
+_UNAMBIGUOUS = r"(?!may\b|mar\b|march\b|mars\b)"  # in small letters these are also other words
 _DAY, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?", r"(?:19|20)\d\d"
 _UPPER, _WORD = r"[A-ZÀ-ÖØ-Þ]", r"[A-ZÀ-ÖØ-Þ][\w'’-]+"
 _STREET = (
@@ -44,164 +46,132 @@ _LABEL = (
     r"|[Pp]assport|[Pp]olicy|[Aa]ccount|[Ll]icen[cs]e|[Ee]pisode|[Vv]isit)"
 )
 
-# the first rule that matches at a place counts
-RULES: list[tuple[str, re.Pattern[str]]] = [
-    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
-    ("url", re.compile(r"\b(?:https?://|www\.)\S+", re.I)),
-    (
-        "date",
-        re.compile(
-            rf"\b(?:{_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.]{_DAY}\b|{_DAY}[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:{_YEAR}|\d\d)\b"
-            rf"|{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b)"
-        ),
-    ),
-    (
-        "date",
-        re.compile(
-            rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?:{_SURELY}{_MONTH}(?!\w)(?:,?\s+(?:de\s+)?{_YEAR})?"
-            rf"|{_MONTH}(?!\w),?\s+(?:de\s+)?{_YEAR})"
-        ),
-    ),
-    (
-        "date",
-        re.compile(
-            rf"\b(?:(?={_UPPER}){_MONTH}(?!\w)\s+{_DAY}(?!\d|\s*(?:mg|ml|cm|mm|year))(?:,?\s+{_YEAR})?"
-            rf"|{_MONTH}(?!\w),?\s+(?:de\s+)?{_YEAR}\b)"
-        ),
-    ),
-    ("date", re.compile(r"(?<=\bon )(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])\b")),
-    (
-        "phone",
-        re.compile(
-            r"(?:\b(?:tel|phone|telephone|mobile|cell|fax|call|ext)\b\.?:?\s*(?:no\.?\s*)?)\+?[\d(][\d\s()./-]{3,}\d",
-            re.I,
-        ),
-    ),
-    ("phone", re.compile(r"(?<![\w.])\+\d{1,3}[\s(.-]*\d[\d\s().-]{5,}\d|(?<![\w.])\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b")),
-    ("phone", re.compile(r"(?<![\w.,])0\d{2,4}[\s/-]\d{3,}(?:[\s-]?\d{2,})*\b")),
-    ("id", re.compile(r"\b\d{3}-\d{2}-\d{4}\b")),
-    (
-        "id",
-        re.compile(
-            rf"\b{_LABEL}(?:\s*(?:ID|[Nn]o\.?|[Nn]r\.?|[Nn]umber))?\s*(?:[:#]\s*|is\s+|\s)(?=[\w/-]*\d{{3}})[\w/-]{{4,}}\b"
-        ),
-    ),
-    ("id", re.compile(r"(?<![\w.])(?!rs\d)[A-Za-z]{0,3}-?\d{7,}\b")),
-    (
-        "address",
-        re.compile(
-            rf"\b\d{{1,5}}[a-z]?,?\s+(?:{_WORD}\s+){{1,3}}{_STREET}(?!\w)|\b{_WORD}(?:straße|strasse|weg|platz|gasse)\s+\d+"
-        ),
-    ),
-    (
-        "address",
-        re.compile(rf"\b\d{{1,4}},?\s+(?:rue|avenue|boulevard|calle|via)\s+(?:(?:de|du|des|la|le)\s+)*{_WORD}", re.I),
-    ),
-    ("address", re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s+\d[A-Z]{2}\b|\b[A-Z]{2}\s+\d{5}(?:-\d{4})?\b")),
-    ("address", re.compile(r"\b[Pp]\.?\s?[Oo]\.?\s+[Bb]ox\s+\d+")),
-    (
-        "name",
-        re.compile(
-            rf"\b(?:(?:Dr|Mr|Mrs|Ms|Miss|Mister|Prof|Professor|Doctor|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Sra?"
-            rf"|Signora?|Sister|Nurse)\b\.?\s+)+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}"
-        ),
-    ),
-    (
-        "name",
-        re.compile(rf"(?<=\b[Nn]ame:\s){_WORD}(?:[,\s]+{_WORD}){{0,3}}|(?<=[Ss]igned by ){_WORD}(?:\s+{_WORD}){{0,2}}"),
-    ),
-    (
-        "age",
-        re.compile(r"\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y/?o\b|year-old|-year-old|years? of age))", re.I),
-    ),
-]
+RULES = {
+    "email": [r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"],
+    "url": [r"(?i)\b(?:https?://|www\.)\S+"],
+    "date": [
+        rf"\b(?:{_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.]{_DAY}\b|{_DAY}[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:{_YEAR}|\d\d)\b"
+        rf"|{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b)",
+        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?:{_UNAMBIGUOUS}{_MONTH}(?!\w)(?:,?\s+(?:de\s+)?{_YEAR})?"
+        rf"|{_MONTH}(?!\w),?\s+(?:de\s+)?{_YEAR})",
+        rf"\b(?:(?={_UPPER}){_MONTH}(?!\w)\s+{_DAY}(?!\d|\s*(?:mg|ml|cm|mm|year))(?:,?\s+{_YEAR})?"
+        rf"|{_MONTH}(?!\w),?\s+(?:de\s+)?{_YEAR}\b)",
+        r"(?<=\bon )(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])\b",
+    ],
+    "phone": [
+        r"(?i)(?:\b(?:tel|phone|telephone|mobile|cell|fax|call|ext)\b\.?:?\s*(?:no\.?\s*)?)\+?[\d(][\d\s()./-]{3,}\d",
+        r"(?<![\w.])\+\d{1,3}[\s(.-]*\d[\d\s().-]{5,}\d|(?<![\w.])\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b",
+        r"(?<![\w.,])0\d{2,4}[\s/-]\d{3,}(?:[\s-]?\d{2,})*\b",
+    ],
+    "id": [
+        r"\b\d{3}-\d{2}-\d{4}\b",
+        rf"\b{_LABEL}(?:\s*(?:ID|[Nn]o\.?|[Nn]r\.?|[Nn]umber))?\s*(?:[:#]\s*|is\s+|\s)(?=[\w/-]*\d{{3}})[\w/-]{{4,}}\b",
+        r"(?<![\w.])(?!rs\d)[A-Za-z]{0,3}-?\d{7,}\b",
+    ],
+    "address": [
+        rf"\b\d{{1,5}}[a-z]?,?\s+(?:{_WORD}\s+){{1,3}}{_STREET}(?!\w)|\b{_WORD}(?:straße|strasse|weg|platz|gasse)\s+\d+",
+        rf"(?i)\b\d{{1,4}},?\s+(?:rue|avenue|boulevard|calle|via)\s+(?:(?:de|du|des|la|le)\s+)*{_WORD}",
+        r"\b[A-Z]{1,2}\d[A-Z\d]?\s+\d[A-Z]{2}\b|\b[A-Z]{2}\s+\d{5}(?:-\d{4})?\b",
+        r"\b[Pp]\.?\s?[Oo]\.?\s+[Bb]ox\s+\d+",
+    ],
+    "name": [
+        rf"\b(?:(?:Dr|Mr|Mrs|Ms|Miss|Mister|Prof|Professor|Doctor|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Sra?"
+        rf"|Signora?|Sister|Nurse)\b\.?\s+)+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
+        rf"(?<=\b[Nn]ame:\s){_WORD}(?:[,\s]+{_WORD}){{0,3}}|(?<=[Ss]igned by ){_WORD}(?:\s+{_WORD}){{0,2}}",
+    ],
+    "age": [r"(?i)\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y/?o\b|year-old|-year-old|years? of age))"],
+}
 
 
-class Hit(NamedTuple):
-    """A piece of a text that tells who or when."""
+class IdentifierMatch(NamedTuple):
+    """A part of a text that may identify the patient."""
 
     kind: str
     start: int
     end: int
 
 
-class Masked(NamedTuple):
-    """A text without who and when, and how often each kind was in it."""
+class MaskedText(NamedTuple):
+    """A text with identifiers masked, and how many of each kind it had."""
 
     text: str
-    hits: dict[str, int]
+    counts: dict[str, int]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of one patient: names, numbers and places, as they are looked for in texts."""
+class PatientIdentifiers:
+    """The names, numbers and places of one patient that are searched for in texts."""
 
     names: frozenset[str] = frozenset()
     ids: frozenset[str] = frozenset()
     places: frozenset[str] = frozenset()
 
-    def __or__(self, other: Known) -> Known:
-        return Known(self.names | other.names, self.ids | other.ids, self.places | other.places)
+    def __or__(self, other: PatientIdentifiers) -> PatientIdentifiers:
+        return PatientIdentifiers(self.names | other.names, self.ids | other.ids, self.places | other.places)
 
-    def hits(self, text: str) -> Iterator[Hit]:
-        """Where any of it stands in a text."""
-        read = plain(text)
+    @classmethod
+    def from_lists(cls, lists: Iterable[Iterable[str]]) -> PatientIdentifiers:
+        """Of names, ids and places as a record has them."""
+        return cls(*map(frozenset, lists))
+
+    def matches(self, text: str) -> Iterator[IdentifierMatch]:
+        """Where any of them is in a text."""
+        plain = strip_accents(text)
         for kind, words in (("name", self.names), ("id", self.ids), ("place", self.places)):
             for word in words:
-                flags = re.IGNORECASE if len(word) >= SHORTEST else re.NOFLAG
-                for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", read, flags):
-                    yield Hit(kind, *match.span())
+                flags = re.IGNORECASE if len(word) >= MIN_LENGTH_ANY_CASE else re.NOFLAG
+                for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", plain, flags):
+                    yield IdentifierMatch(kind, *match.span())
 
-    def in_text(self, text: str) -> bool:
-        return next(self.hits(text), None) is not None
-
-
-NOTHING = Known()
+    def occur_in(self, text: str) -> bool:
+        return next(self.matches(text), None) is not None
 
 
-def known_of(names: Iterable[str], ids: Iterable[str], places: Iterable[str]) -> Known:
-    """What is known, from the values of headers: names in parts, numbers whole, places by the words that tell which."""
-    parts = {part for name in names for part in re.split(r"[\s^=,.]+", plain(name)) if len(part) > 1}
-    told = {word for place in places for word in re.findall(r"[\w'-]+", plain(place)) if len(word) >= TELLING}
-    numbers = {plain(each).strip() for each in ids}
-    return Known(
-        frozenset(part for part in parts if part.casefold() not in GENERAL and not part.isdigit()),
-        frozenset(each for each in numbers if len(each) >= TELLING),
-        frozenset(word for word in told if word.casefold() not in GENERAL and not word.isdigit()),
+NO_IDENTIFIERS = PatientIdentifiers()
+
+
+def collect_identifiers(names: Iterable[str], ids: Iterable[str], places: Iterable[str]) -> PatientIdentifiers:
+    """From the values of headers: the parts of names, whole numbers, and the distinctive words of places."""
+    parts = {part for name in names for part in re.split(r"[\s^=,.]+", strip_accents(name)) if len(part) > 1}
+    words = {word for place in places for word in re.findall(r"[\w'-]+", strip_accents(place))}
+    numbers = {strip_accents(id).strip() for id in ids}
+    return PatientIdentifiers(
+        frozenset(filter(is_distinctive, parts)),
+        frozenset(number for number in numbers if len(number) >= MIN_DISTINCTIVE),
+        frozenset(word for word in words if len(word) >= MIN_DISTINCTIVE and is_distinctive(word)),
     )
 
 
-def plain(text: str) -> str:
-    """A text without accents, letter for letter, so that places in it stay the same."""
-    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in unicodedata.normalize("NFC", text))
+def is_distinctive(word: str) -> bool:
+    return word.casefold() not in GENERAL_WORDS and not word.isdigit()
 
 
-def masked(text: str, known: Known = NOTHING) -> Masked:
-    """A text with `[NAME]`, `[DATE]` and so on in the place of who and when."""
+def mask_identifiers(text: str, identifiers: PatientIdentifiers = NO_IDENTIFIERS) -> MaskedText:
+    """A text with `[NAME]`, `[DATE]` and so on in place of identifiers."""
     text = unicodedata.normalize("NFC", text)
-    kept, place = [], 0
-    found: Counter[str] = Counter()
-    for hit in _apart([*known.hits(text), *_by_rules(text)]):
-        kept += [text[place : hit.start], f"[{hit.kind.upper()}]"]
-        place = hit.end
-        found[hit.kind] += 1
-    return Masked("".join([*kept, text[place:]]), dict(sorted(found.items())))
+    parts, position = [], 0
+    counts: Counter[str] = Counter()
+    for match in _merge_overlapping([*identifiers.matches(text), *_match_rules(text)]):
+        parts += [text[position : match.start], f"[{match.kind.upper()}]"]
+        position = match.end
+        counts[match.kind] += 1
+    return MaskedText("".join([*parts, text[position:]]), dict(sorted(counts.items())))
 
 
-def _by_rules(text: str) -> Iterator[Hit]:
-    for kind, rule in RULES:
-        for match in rule.finditer(text):
-            yield Hit(kind, *match.span())
+def _match_rules(text: str) -> Iterator[IdentifierMatch]:
+    for kind, patterns in RULES.items():
+        for pattern in patterns:
+            yield from (IdentifierMatch(kind, *match.span()) for match in re.finditer(pattern, text))
 
 
-def _apart(hits: list[Hit]) -> list[Hit]:
-    """Hits that overlap become one, of the kind of the longest."""
-    apart: list[Hit] = []
-    for hit in sorted(hits, key=lambda each: (each.start, -each.end)):
-        if apart and hit.start < apart[-1].end:
-            last = apart[-1]
-            longest = max(last, hit, key=lambda each: each.end - each.start)
-            apart[-1] = Hit(longest.kind, last.start, max(last.end, hit.end))
+def _merge_overlapping(matches: list[IdentifierMatch]) -> list[IdentifierMatch]:
+    """Matches that overlap become one, of the kind of the longest."""
+    merged: list[IdentifierMatch] = []
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if merged and match.start < merged[-1].end:
+            last = merged[-1]
+            longest = max(last, match, key=lambda match: match.end - match.start)
+            merged[-1] = IdentifierMatch(longest.kind, last.start, max(last.end, match.end))
         else:
-            apart.append(hit)
-    return apart
+            merged.append(match)
+    return merged

@@ -1,92 +1,117 @@
-"""Rows meet studies: a row takes the study that it names, or all of its patient's that no other row names."""
+"""The hospital's table of histories and diagnoses, one row per case, and the studies that belong to each row.
 
-from __future__ import annotations
+A row has the study that it names, or all studies of its patient that no other row names.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
-from wardround.building.distractors.options import tidy
-from wardround.building.pipeline.pipeline import Build
-from wardround.building.pipeline.records import Record
-from wardround.building.pipeline.table_rows import Row
-from wardround.building.sources.dicom.identifiers import NOTHING, Known
+from wardround.building.distractors.options import clean_name
+from wardround.building.pipeline.pipeline import Build, Record
+from wardround.building.pipeline.table_rows import SourceRow, read_rows
+from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, PatientIdentifiers
 from wardround.building.sources.dicom.secret import Secret
+from wardround.core.errors import BadInput
 
 Study = dict[str, Any]
+NAMES = {  # other accepted names of each column
+    "patient": ("patient_id", "patientid", "mrn"),
+    "study": ("study_uid", "study_instance_uid", "studyinstanceuid"),
+    "accession": ("accession_number", "accessionnumber"),
+    "history": ("clinical_history",),
+    "diagnosis": ("final_diagnosis",),
+    "accept": ("synonyms",),
+    "options": ("distractors", "differential"),
+    "specialty": ("section",),
+    "sex": ("gender",),
+    **dict.fromkeys(("findings", "modality", "split", "age"), ()),
+}
+KEYS = ("study", "accession", "patient")
 
 
-def matched(
-    rows: list[Row], there: dict[str, Study], secret: Secret, build: Build, names: list[tuple[str, str]]
+def read_histories(file: Path, note: Callable[[str], None]) -> list[SourceRow]:
+    """The rows, including incomplete ones."""
+    columns, rows = read_rows(file, NAMES, note)
+    if not {"history", "diagnosis"} <= columns or not columns & set(KEYS):
+        raise BadInput(file, f"expected the columns history, diagnosis and one of {', '.join(KEYS)}", line=1)
+    return rows
+
+
+def match_rows(
+    rows: list[SourceRow], studies_by_uid: dict[str, Study], secret: Secret, build: Build, names: list[tuple[str, str]]
 ) -> Iterator[Record]:
-    """One record a row. Rows and studies that stay alone are told to the build, without whose they are."""
-    taken: dict[str, int] = {}
-    for row, found in _claims(rows, there):
-        problem = _problem(row, found, taken)
+    """One record per row. Rows and studies without a partner are reported, without identifiers."""
+    line_by_study: dict[str, int] = {}
+    for row, row_studies in _studies_by_row(rows, studies_by_uid):
+        problem = _problem(row, row_studies, line_by_study)
         if problem:
             build.note(f"line {row.line} of the table: {problem}; left out")
             build.reject({"id": f"row-{row.line}"}, "read", problem)
             continue
-        taken |= {study["study"]: row.line for study in found}
-        record = _record(row, found, secret)
-        names += [(record["id"], f"study {study['study']}") for study in found]
+        line_by_study |= {study["study"]: row.line for study in row_studies}
+        record = _record(row, row_studies, secret)
+        names += [(record["id"], f"study {study['study']}") for study in row_studies]
         names.append((record["id"], f"line {row.line}"))
-        names.append((record["cluster"], f"patient {found[0]['patient']}"))
+        names.append((record["cluster"], f"patient {row_studies[0]['patient']}"))
         yield record
-    for uid in there:
-        if uid not in taken:
+    for uid in studies_by_uid:
+        if uid not in line_by_study:
             build.reject({"id": secret.name("study", uid)}, "read", "a study without a row in the table")
             names.append((secret.name("study", uid), f"study {uid}"))
 
 
-def _claims(rows: list[Row], there: dict[str, Study]) -> Iterator[tuple[Row, list[Study]]]:
-    """Each row with its studies: those named by a study or accession first come off the patient's."""
-    named = [_named(row, there) for row in rows]
-    gone = {study["study"] for found in named for study in found}
-    for row, found in zip(rows, named, strict=True):
-        if row.told.get("study") or row.told.get("accession"):
-            yield row, found
+def _studies_by_row(rows: list[SourceRow], studies_by_uid: dict[str, Study]) -> Iterator[tuple[SourceRow, list[Study]]]:
+    """Each row with its studies. Studies that a row names by study or accession are not shared with other rows."""
+    named_studies = [_find_named_studies(row, studies_by_uid) for row in rows]
+    claimed = {study["study"] for row_studies in named_studies for study in row_studies}
+    for row, row_studies in zip(rows, named_studies, strict=True):
+        if row.cells.get("study") or row.cells.get("accession"):
+            yield row, row_studies
         else:
-            patient = row.told.get("patient")
-            yield row, [s for s in there.values() if patient and s["patient"] == patient and s["study"] not in gone]
+            patient = row.cells.get("patient")
+            free = [study for uid, study in studies_by_uid.items() if uid not in claimed]
+            yield row, [study for study in free if patient and study["patient"] == patient]
 
 
-def _named(row: Row, there: dict[str, Study]) -> list[Study]:
-    if uid := row.told.get("study"):
-        return [there[uid]] if uid in there else []
-    if accession := row.told.get("accession"):
-        return [study for study in there.values() if study["accession"] == accession]
+def _find_named_studies(row: SourceRow, studies_by_uid: dict[str, Study]) -> list[Study]:
+    if uid := row.cells.get("study"):
+        return [studies_by_uid[uid]] if uid in studies_by_uid else []
+    if accession := row.cells.get("accession"):
+        return [study for study in studies_by_uid.values() if study["accession"] == accession]
     return []
 
 
-def _problem(row: Row, found: list[Study], taken: dict[str, int]) -> str | None:
+def _problem(row: SourceRow, row_studies: list[Study], line_by_study: dict[str, int]) -> str | None:
     for name in ("history", "diagnosis"):
-        if not row.told.get(name):
+        if not row.cells.get(name):
             return f"a row without a {name}"
-    if not found:
+    if not row_studies:
         return "a row without a study"
-    if other := next((taken[study["study"]] for study in found if study["study"] in taken), None):
+    if other := next((line_by_study[study["study"]] for study in row_studies if study["study"] in line_by_study), None):
         return f"the study is already that of line {other}"
-    if len({study["patient"] for study in found}) > 1:
+    if len({study["patient"] for study in row_studies}) > 1:
         return "the accession number is that of several patients"
     return None
 
 
-def _record(row: Row, found: list[Study], secret: Secret) -> Record:
-    first = found[0]
-    known = reduce(Known.__or__, [known for study in found for known in study["known"]], NOTHING)
+def _record(row: SourceRow, row_studies: list[Study], secret: Secret) -> Record:
+    first = row_studies[0]
+    headers = [identifiers for study in row_studies for identifiers in study["identifiers"]]
+    identifiers = reduce(PatientIdentifiers.__or__, headers, NO_IDENTIFIERS)
     return {
         "id": secret.name("dicom", first["study"]),
         "cluster": secret.name("patient", first["patient"] or first["study"]),
-        "row": {name: row.told[name] for name in ("modality", "split") if row.told.get(name)},
-        "images": [image for study in found for image in study["images"]],
-        "known": [sorted(words) for words in (known.names, known.ids, known.places)],
+        "row": {name: row.cells[name] for name in ("modality", "split") if row.cells.get(name)},
+        "images": [image for study in row_studies for image in study["images"]],
+        "identifiers": [sorted(words) for words in (identifiers.names, identifiers.ids, identifiers.places)],
         "age": first["age"] if row.age is None else row.age,
         "sex": row.sex or first["sex"],
-        "specialty": row.told.get("specialty") or None,
-        "history": row.told["history"],
-        "findings": row.told.get("findings", ""),
-        "diagnosis": tidy(row.told["diagnosis"]),
+        "specialty": row.cells.get("specialty") or None,
+        "history": row.cells["history"],
+        "findings": row.cells.get("findings", ""),
+        "diagnosis": clean_name(row.cells["diagnosis"]),
         "accept": row.listed("accept"),
-        "given": row.listed("options"),
+        "offered": row.listed("options"),
     }

@@ -1,45 +1,42 @@
-"""The step `options`: those that the table gives, else the diagnoses of other patients of the set, each as is fair."""
-
-from __future__ import annotations
+"""The step `options`: those of the table, and the diagnoses of other patients of the set, each used equally often."""
 
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wardround.building.distractors.assign import deal
-from wardround.building.distractors.options import Balance, merged, overlapping
-from wardround.building.pipeline.pipeline import Build, Step, whole
-from wardround.building.pipeline.records import Record, Spool
+from wardround.building.distractors.assign import assign_distractors
+from wardround.building.distractors.options import OptionBalancer, merge_candidates, names_overlap
+from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
 
-FEWEST = 4  # options of a choice; with fewer the case has its open question only
+MIN_OPTIONS = 4  # with fewer the case has its open question only
 
 
-def with_options(count: int) -> Step:
-    """Adds `options` and `gold`; there are none where there are too few diagnoses, which people are told."""
+def options_step(count: int) -> Step:
+    """Adds `options` and `gold`; a record with too few other diagnoses gets none and goes to review."""
 
-    def change(records: Spool, build: Build) -> Iterator[Record]:
+    def change(records: RecordFile, build: Build) -> Iterator[Record]:
         pool = sorted({record["diagnosis"] for record in records})
 
         @lru_cache(1 << 20)
         def apart(one: int, other: int) -> bool:
-            return one != other and not overlapping(pool[one], pool[other])
+            return one != other and not names_overlap(pool[one], pool[other])
 
-        number = {name: place for place, name in enumerate(pool)}
-        golds = [number[record["diagnosis"]] for record in records]
-        table, _ = deal(golds, count - 1, apart, build.drawn("options"))
-        balance = Balance(build.drawn("places"))
+        number_by_name = {name: number for number, name in enumerate(pool)}
+        golds = [number_by_name[record["diagnosis"]] for record in records]
+        table, _ = assign_distractors(golds, count - 1, apart, build.random_stream("options"))
+        balance = OptionBalancer(build.random_stream("places"))
         for question, record in enumerate(records):
-            dealt = [pool[card] for card in table.hand(question)]
+            assigned = [pool[disease] for disease in table.distractors(question)]
             candidates = [
                 name
-                for name in merged(record["diagnosis"], [*record["given"], *dealt])
-                if not any(overlapping(name, right) for right in record["accept"])
+                for name in merge_candidates(record["diagnosis"], [*record["offered"], *assigned])
+                if not any(names_overlap(name, right) for right in record["accept"])
             ][: count - 1]
-            if len(candidates) + 1 < min(FEWEST, count):
-                told = {"id": record["id"], "reason": "too few other diagnoses", "diagnosis": record["diagnosis"]}
-                build.queue("options", told | {"candidates": candidates})
+            if len(candidates) + 1 < min(MIN_OPTIONS, count):
+                item = {"id": record["id"], "reason": "too few other diagnoses", "diagnosis": record["diagnosis"]}
+                build.queue("options", item | {"candidates": candidates})
                 yield record | {"options": [], "gold": None}
                 continue
-            written = balance.placed(record["diagnosis"], candidates)
-            yield record | {"options": written.options, "gold": written.gold}
+            written = balance.place_gold(record["diagnosis"], candidates)
+            yield record | written._asdict()
 
-    return whole("options", change)
+    return all_records_step("options", change)

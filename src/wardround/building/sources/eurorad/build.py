@@ -1,37 +1,42 @@
-"""The pipeline: read, sections, images, duplicates, history, findings, options, split, hold.
+"""The steps of `build eurorad`: read, sections, images, duplicates, history, findings, options, split, hold.
 
-What people have to decide is held: the case goes whole into a queue of `review/`, and not into the set.
+A case that people have to decide on is held: it goes whole into a queue of `review/`, and not into the set.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from wardround.building.distractors.from_source import Asked, offered_by_id
-from wardround.building.distractors.options import Balance, distractors_of_a_model, merged
+from wardround.building.distractors.from_source import OptionRequest, choose_options_by_id
+from wardround.building.distractors.options import OptionBalancer, Options, merge_candidates, model_distractors_step
+from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
-from wardround.building.pipeline.export import Built, export, new_set
-from wardround.building.pipeline.image_files import shown, taken
-from wardround.building.pipeline.models import Writers
-from wardround.building.pipeline.pipeline import Build, Reject, Step, each, whole
-from wardround.building.pipeline.records import Record, Spool
-from wardround.building.pipeline.source_files import hash_of
-from wardround.building.sources.eurorad.reading import files, pages
-from wardround.building.text.near_cases import without_duplicates
-from wardround.building.text.redact import reveals, without_diagnosis
-from wardround.cases.conversion import DEV
+from wardround.building.pipeline.export import BuiltSet, export, new_set
+from wardround.building.pipeline.image_files import copy_images, decode_image
+from wardround.building.pipeline.pipeline import (
+    Build,
+    Record,
+    RecordFile,
+    Reject,
+    Step,
+    all_records_step,
+    hold_step,
+    mark_for_review,
+    record_step,
+)
+from wardround.building.pipeline.source_files import hash_source
+from wardround.building.sources.eurorad.page_files import list_pages, read_pages
+from wardround.building.text.redact import find_revealed_name, redact_diagnosis
+from wardround.cases.conversion import DEFAULT_DEV
 from wardround.cases.readers.cure import PROMPT
-from wardround.cases.splitting import set_aside, split_by_id
-from wardround.core.case import Case
-from wardround.core.errors import WardroundError
+from wardround.cases.splits import default_dev_count, split_by_id
+from wardround.core.case import Case, drop_empty
+from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words
 from wardround.core.study import CandidateSettings
-from wardround.marking.judges.lexical_judge import NO_SYNONYMS, Synonyms, content, tokens
 
-FEWEST_OPTIONS, MOST_OPTIONS = 4, 5
-FEWEST_WORDS = 12  # of findings after what reveals the diagnosis was cut
-LEAST_LEFT = 0.4  # of the words of the findings
+MIN_OPTIONS, MAX_OPTIONS = 4, 5
+MIN_WORDS = 12  # of findings after redaction
+MIN_SHARE = 0.4  # of the words of the findings that redaction must leave
 
 
 def build_eurorad(
@@ -45,38 +50,36 @@ def build_eurorad(
     dev: int | None = None,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
-) -> Built:
-    """Builds CURE cases of saved Eurorad pages. `dev`: how many are set aside for development (30, at most a tenth)."""
-    writers = Writers(models or {}, answers, out.name, note=note)
+) -> BuiltSet:
+    """Builds CURE cases of saved Eurorad pages. `dev`: cases for development (default: 30, at most a tenth)."""
     settings = {"source": "eurorad", "dev": dev}
-    found = files(source)
-    with new_set(out, seed, writers, note, about) as build:
-        records = build.through(pages(source, build), _steps(build, synonyms, dev))
-        if not len(records) and not build.holds_cases():
-            raise WardroundError(f"{source}: no page became a case; {build.why()}")
-        return export(build, records, out, settings, {source.name: hash_of(found, source)})
+    pages = list_pages(source)
+    with new_set(out, seed, note, about, models, answers) as build:
+        records = build.run_steps(read_pages(source, build), _steps(build, synonyms, dev))
+        build.require_case(records, source, "page")
+        return export(build, records, out, settings, {source.name: hash_source(pages, source)})
 
 
 def _steps(build: Build, synonyms: Synonyms, dev: int | None) -> list[Step]:
-    if not build.writers.has("writer"):
+    if not build.models.has("writer"):
         build.note("no [writer] among the models: a case whose page lists too few other diagnoses goes to review")
     return [
-        each("sections", lambda record, build: _complete(record, build, synonyms)),
-        each("images", _with_images),
-        without_duplicates(lambda record: f"{record['history']}\n{record['findings']}"),
-        each("history", _without_answer),
-        each("findings", _observations),
-        *([distractors_of_a_model(MOST_OPTIONS - 1)] if build.writers.has("writer") else []),
-        whole("options", _options),
-        whole("split", lambda records, build: _split(records, build, dev)),
-        each("hold", _hold),
+        record_step("sections", lambda record, build: _check_sections(record, build, synonyms)),
+        record_step("images", _usable_images),
+        drop_duplicates_step(lambda record: f"{record['history']}\n{record['findings']}"),
+        record_step("history", _check_history),
+        record_step("findings", _redact_findings),
+        *([model_distractors_step(MAX_OPTIONS - 1)] if build.models.has("writer") else []),
+        all_records_step("options", _write_options),
+        all_records_step("split", lambda records, build: _split(records, build, dev)),
+        hold_step(),
     ]
 
 
-def _complete(record: Record, build: Build, synonyms: Synonyms) -> Record:
-    for name, told in (("history", "clinical history"), ("findings", "imaging findings")):
+def _check_sections(record: Record, build: Build, synonyms: Synonyms) -> Record:
+    for name, label in (("history", "clinical history"), ("findings", "imaging findings")):
         if not record[name].strip():
-            raise Reject(f"no {told}")
+            raise Reject(f"no {label}")
     diagnoses = record["diagnoses"]
     if not diagnoses:
         raise Reject("no final diagnosis")
@@ -84,109 +87,96 @@ def _complete(record: Record, build: Build, synonyms: Synonyms) -> Record:
         build.queue("diagnosis", {"id": record["id"], "reason": "several final diagnoses", "diagnoses": diagnoses})
         raise Reject("several final diagnoses", "; ".join(diagnoses))
     gold = diagnoses[0]
-    names = [gold, *(name for name in synonyms.of(gold) if content(name) != content(gold))]
+    names = [gold, *(name for name in synonyms.names_of(gold) if content_words(name) != content_words(gold))]
     return record | {"diagnosis": gold, "names": names}
 
 
-def _with_images(record: Record, build: Build) -> Record:
-    usable = [image for image in record["images"] if shown(Path(image["file"])) is not None]
+def _usable_images(record: Record, build: Build) -> Record:
+    usable = [image for image in record["images"] if decode_image(Path(image["file"])) is not None]
     if not usable:
-        told = f"the page shows {record['figures']}; {len(record['images'])} of them were saved with it"
-        raise Reject("no image", told)
+        detail = f"the page shows {record['figures']}; {len(record['images'])} of them were saved with it"
+        raise Reject("no image", detail)
     return record | {"images": usable}
 
 
-def _held(record: Record, queue: str, reason: str, decide: str, **told: Any) -> Record:
-    """A record that goes on, and will be held at the end."""
-    item = {"reason": reason, "decide": decide, **told}
-    return record | {"holds": [*record.get("holds", []), [queue, item]]}
-
-
-def _without_answer(record: Record, build: Build) -> Record:
-    """The history is the query: it is not changed here, so a case whose history tells the diagnosis is for people."""
-    if name := reveals(record["history"], record["names"]):
-        reason = "history names the diagnosis"
-        return _held(record, "history", reason, "Can the history be told without the diagnosis?", named=name)
+def _check_history(record: Record, build: Build) -> Record:
+    """The history is the query and is not changed here: a case whose history names the diagnosis goes to review."""
+    if name := find_revealed_name(record["history"], record["names"]):
+        decide = "Can the history be told without the diagnosis?"
+        return mark_for_review(record, "history", "history names the diagnosis", decide=decide, named=name)
     return record
 
 
-def _observations(record: Record, build: Build) -> Record:
-    """Findings as observations: without what reveals the diagnosis."""
-    before = record["findings"]
-    left = without_diagnosis(before, record["names"])
-    told = {"before": before, "after": left.text, "cut": left.cut}
-    words = len(tokens(left.text))
-    record = record | {"findings": left.text}
-    if left.cut and (words < FEWEST_WORDS or words < LEAST_LEFT * len(tokens(before))):
-        return _held(record, "findings", "too little is left of the findings", "Are these findings enough?", **told)
-    if reveals(left.text, record["names"]):
+def _redact_findings(record: Record, build: Build) -> Record:
+    """Findings as observations: without what reveals the diagnosis; a case with too few left goes to review."""
+    findings = record["findings"]
+    redacted = redact_diagnosis(findings, record["names"])
+    texts = {"before": findings, "after": redacted.text, "cut": redacted.removed}
+    words = len(normalized_words(redacted.text))
+    record = record | {"findings": redacted.text}
+    if redacted.removed and (words < MIN_WORDS or words < MIN_SHARE * len(normalized_words(findings))):
+        decide = "Are these findings enough?"
+        return mark_for_review(record, "findings", "too little is left of the findings", decide=decide, **texts)
+    if find_revealed_name(redacted.text, record["names"]):
         reason = "findings reveal the diagnosis in more than one sentence"
-        return _held(record, "findings", reason, "Can the findings be told without the diagnosis?", **told)
-    if left.cut:
-        build.queue("findings", {"id": record["id"], "reason": "was cut", **told})
+        decide = "Can the findings be told without the diagnosis?"
+        return mark_for_review(record, "findings", reason, decide=decide, **texts)
+    if redacted.removed:
+        build.queue("findings", {"id": record["id"], "reason": "was cut", **texts})
     return record
 
 
-def _options(records: Spool, build: Build) -> Iterator[Record]:
-    placed = offered_by_id(_in_the_set(records), build)
-    aside = Balance(build.drawn("held"))
+def _write_options(records: RecordFile, build: Build) -> Iterator[Record]:
+    options_by_id = choose_options_by_id(_requests(records), build)
+    held_balancer = OptionBalancer(build.random_stream("held"))
     for record in records:
-        candidates = merged(record["diagnosis"], record["candidates"])
-        if len(candidates) < FEWEST_OPTIONS - 1:
-            decide = f"Which diagnoses should be offered? There have to be {FEWEST_OPTIONS} or {MOST_OPTIONS}."
-            record = _held(record, "options", f"fewer than {FEWEST_OPTIONS} options", decide, candidates=candidates)
-        written = placed.get(record["id"]) or aside.placed(record["diagnosis"], candidates[: MOST_OPTIONS - 1])
-        images = taken(record, record["images"], record["names"], build)
+        candidates = merge_candidates(record["diagnosis"], record["candidates"])
+        if len(candidates) < MIN_OPTIONS - 1:
+            decide = f"Which diagnoses should be offered? There have to be {MIN_OPTIONS} or {MAX_OPTIONS}."
+            reason = f"fewer than {MIN_OPTIONS} options"
+            record = mark_for_review(record, "options", reason, decide=decide, candidates=candidates)
+        written = options_by_id.get(record["id"])
+        written = written or held_balancer.place_gold(record["diagnosis"], candidates[: MAX_OPTIONS - 1])
+        images = copy_images(record, record["images"], record["names"], build)
         if not images:
             build.reject(record, "options", "every image file names the diagnosis")
             continue
-        yield record | {"case": case_of(record, images, written.options, written.gold)}
+        yield record | {"case": make_case(record, images, written)}
 
 
-def _in_the_set(records: Spool) -> Iterator[tuple[str, Asked]]:
-    """What is asked of those that nothing holds."""
+def _requests(records: RecordFile) -> Iterator[tuple[str, OptionRequest]]:
+    """The option requests of the records that are not held."""
     for record in records:
-        candidates = merged(record["diagnosis"], record["candidates"])
-        if record.get("holds") or len(candidates) < FEWEST_OPTIONS - 1:
+        candidates = merge_candidates(record["diagnosis"], record["candidates"])
+        if record.get("holds") or len(candidates) < MIN_OPTIONS - 1:
             continue
-        told = f"{record['history']}\n{record['findings']}\n{PROMPT}"
-        count = min(MOST_OPTIONS, len(candidates) + 1)
-        yield (
-            record["id"],
-            Asked(record["diagnosis"], record["names"], candidates, count, record["section"] or "", told),
-        )
+        text = f"{record['history']}\n{record['findings']}\n{PROMPT}"
+        count = min(MAX_OPTIONS, len(candidates) + 1)
+        group = record["section"] or ""
+        yield record["id"], OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text)
 
 
-def _hold(record: Record, build: Build) -> Record:
-    for queue, item in record.get("holds", []):
-        build.queue(queue, {"id": record["id"], **item, "case": record["case"]})
-    if record.get("holds"):
-        raise Reject(record["holds"][0][1]["reason"], "held for review")
-    return {"id": record["id"], "case": record["case"]}
-
-
-def _split(records: Spool, build: Build, dev: int | None) -> Iterator[Record]:
+def _split(records: RecordFile, build: Build, dev: int | None) -> Iterator[Record]:
     cases = [Case.model_validate(record["case"]) for record in records]
-    splits = split_by_id(cases, set_aside(cases, DEV["cure"]) if dev is None else dev, build.seed)
+    splits = split_by_id(cases, default_dev_count(cases, DEFAULT_DEV["cure"]) if dev is None else dev, build.seed)
     for record in records:
         yield record | {"case": record["case"] | {"split": splits[record["id"]]}}
 
 
-def case_of(record: Record, images: list[dict[str, Any]], options: list[str], gold: int) -> dict[str, Any]:
-    """The case: nothing of title, captions, discussion, differential or keywords is in it."""
-    choice = {"id": "mcq", "kind": "choice", "prompt": PROMPT, "options": options, "gold": gold}
-    free = {"id": "open", "kind": "open", "prompt": PROMPT, "gold": record["diagnosis"]}
-    if accept := record["names"][1:]:
-        free["accept"] = accept
-    told: dict[str, Any] = {
+def make_case(record: Record, images: list[dict[str, Any]], written: Options) -> dict[str, Any]:
+    """The case: without title, captions, discussion, differential and keywords."""
+    choice = {"id": "mcq", "kind": "choice", "prompt": PROMPT, **written._asdict()}
+    open_question = {"id": "open", "kind": "open", "prompt": PROMPT, "gold": record["diagnosis"]}
+    open_question |= drop_empty({"accept": record["names"][1:]})
+    case: dict[str, Any] = {
         "id": record["id"],
         "specialty": record["section"],
-        "origin": {"name": "eurorad", "pmids": [], **({"published": p} if (p := record["published"]) else {})},
+        "origin": {"name": "eurorad", "pmids": [], **drop_empty({"published": record["published"]})},
         "patient": {key: value for key in ("age", "sex") if (value := record[key]) is not None},
         "history": record["history"],
         "findings": record["findings"],
         "images": images,
         "references": [{"pmid": pmid} for pmid in record["pmids"]],
-        "questions": [choice, free] if len(options) > 1 else [free],
+        "questions": [choice, open_question] if len(written.options) > 1 else [open_question],
     }
-    return {key: value for key, value in told.items() if value not in (None, {}, [])}
+    return drop_empty(case)

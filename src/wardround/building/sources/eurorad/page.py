@@ -1,9 +1,7 @@
-"""A saved Eurorad page as lines of text under headings, and its images with their captions.
+"""A saved Eurorad page: lines of text under headings, and images with their captions.
 
-Nothing is taken from where it stands in the markup, only from headings and labels: sites change their classes.
+Only headings and labels decide where a text belongs, never the markup: sites change their classes.
 """
-
-from __future__ import annotations
 
 import re
 import unicodedata
@@ -11,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import NamedTuple
+
+from wardround.core.text import single_line
 
 HEADINGS = {
     "section": "section",
@@ -30,23 +30,13 @@ HEADINGS = {
     "published on": "published",
     "publication date": "published",
 }
-# what tells the diagnosis, or is not of the case: known so that it ends the section before it
+# headings of sections that reveal the diagnosis or do not belong to the case; each ends the section before it
 DROPPED = {
     *("title", "discussion", "background", "clinical perspective", "imaging perspective", "outcome", "conclusion"),
     *("take home message", "take home message / teaching points", "take-home message", "teaching points"),
     *("differential diagnosis", "keywords", "area of interest", "procedure", "imaging procedure", "special focus"),
-    *(
-        "authors",
-        "author",
-        "affiliation",
-        "case type",
-        "figures",
-        "license",
-        "doi",
-        "case id",
-        "citation",
-        "written by",
-    ),
+    *("authors", "author", "affiliation", "case type", "figures", "license", "doi", "case id", "citation"),
+    *("written by",),
     *("most active authors", "useful links", "follow us", "brought to you by the european society of radiology"),
     *("written informed patient consent for publication has been obtained", "related cases", "share", "download"),
 }
@@ -59,15 +49,15 @@ VOID = {
     *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
 }
 HIDDEN = {"script", "style", "noscript", "template", "svg", "nav", "footer", "button", "select", "textarea", "iframe"}
-HOLDS_FIGURES = re.compile(r"figure|gallery|image|carousel|slide|swiper|thumb|lightbox|caption", re.IGNORECASE)
-NUMBER = re.compile(r"/case/(\d+)")
+FIGURE_CONTAINER = re.compile(r"figure|gallery|image|carousel|slide|swiper|thumb|lightbox|caption", re.IGNORECASE)
+CASE_NUMBER = re.compile(r"/case/(\d+)")
 PMID = re.compile(
     r"\bPMID\s*:?\s*(\d{1,8})\b|(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d{1,8})", re.I
 )
 SAVED_FROM = re.compile(r"saved from url=\(\d+\)(\S+)")
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of text; the level of a heading, 0 for other text."""
 
     text: str
@@ -75,201 +65,201 @@ class Line(NamedTuple):
 
 
 @dataclass
-class Figure:
-    """An image with every address that the page gives for it, the best first, and the words about it."""
+class PageFigure:
+    """An image: every address that the page has for it, the best first, and the texts about it."""
 
     addresses: list[str]
-    words: list[str]
-    holder: int
+    texts: list[str]
+    container: int
 
 
 @dataclass
-class Page:
-    """What a page says, by heading; `other` stands under none that is known."""
+class EuroradPage:
+    """The texts of a page by heading; `other` has those under no known heading."""
 
     sections: dict[str, list[str]] = field(default_factory=dict)
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[PageFigure] = field(default_factory=list)
     other: list[str] = field(default_factory=list)
     number: str | None = None
-    published: str | None = None  # as the page's own metadata tell it
+    published: str | None = None  # from the page's metadata
     pmids: list[str] = field(default_factory=list)
 
     def text(self, name: str) -> str:
         return "\n".join(self.sections.get(name, []))
 
 
-def read_page(html: str) -> Page:
+def read_page(html: str) -> EuroradPage:
     """The page of a case."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    reader.end_line()
-    page = Page(figures=reader.figures, number=reader.number, published=reader.published)
-    page.pmids = list(dict.fromkeys(reader.linked))
+    parser = _PageParser()
+    parser.feed(html)
+    parser.close()
+    parser.end_line()
+    page = EuroradPage(figures=parser.figures, number=parser.number, published=parser.published)
     _share_captions(page.figures)
-    _sort_into_sections(page, reader.lines)
-    told = PMID.findall(page.text("references"))
-    page.pmids = list(dict.fromkeys([one or other for one, other in told] + page.pmids))
+    _sort_into_sections(page, parser.lines)
+    pmids = [cited or linked for cited, linked in PMID.findall(page.text("references"))]
+    page.pmids = list(dict.fromkeys([*pmids, *parser.linked_pmids]))
     return page
 
 
-class _Open(NamedTuple):
+class _OpenTag(NamedTuple):
     tag: str
-    hides: bool
-    holds: int  # the number of the figure's container, 0 for none
+    is_hidden: bool
+    container: int  # the number of a container of figures, 0 for none
 
 
-class _Reader(HTMLParser):
+class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.lines: list[Line] = []
-        self.figures: list[Figure] = []
-        self.linked: list[str] = []
+        self.lines: list[TextLine] = []
+        self.figures: list[PageFigure] = []
+        self.linked_pmids: list[str] = []
         self.number: str | None = None
         self.published: str | None = None
-        self._open: list[_Open] = []
-        self._tags: Counter[str] = Counter()
-        self._hiding = 0
-        self._holders: list[int] = []
-        self._made = 0
+        self._open_tags: list[_OpenTag] = []
+        self._tag_counts: Counter[str] = Counter()
+        self._hidden_depth = 0
+        self._containers: list[int] = []
+        self._container_count = 0
         self._text: list[str] = []
-        self._level = 0
+        self._heading_level = 0
         self._link = ""
-        self._waiting: list[str] = []  # words of a figure before its image
+        self._waiting_texts: list[str] = []  # texts of a figure before its image
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag in BLOCKS:
             self.end_line()
-        self._metadata(tag, told)
-        if tag == "img" and not self._hiding:
-            self._image(told)
+        self._read_metadata(tag, attributes)
+        if tag == "img" and not self._hidden_depth:
+            self._add_figure(attributes)
         if tag == "a":
-            self._link = told.get("href", "")
+            self._link = attributes.get("href", "")
             if pmid := PMID.search(self._link):
-                self.linked.append(pmid[1] or pmid[2])
+                self.linked_pmids.append(pmid[1] or pmid[2])
         if tag in VOID:
             return
-        named = f"{told.get('class', '')} {told.get('id', '')}"
-        holds = tag == "figure" or (tag not in ("html", "body", "main") and bool(HOLDS_FIGURES.search(named)))
-        self._made += holds
-        opened = _Open(tag, tag in HIDDEN, self._made if holds else 0)
-        self._open.append(opened)
-        self._tags[tag] += 1
-        self._hiding += opened.hides
-        if holds:
-            self._holders.append(opened.holds)
+        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        is_container = tag == "figure" or (tag not in ("html", "body", "main") and bool(FIGURE_CONTAINER.search(names)))
+        self._container_count += is_container
+        open_tag = _OpenTag(tag, tag in HIDDEN, self._container_count if is_container else 0)
+        self._open_tags.append(open_tag)
+        self._tag_counts[tag] += 1
+        self._hidden_depth += open_tag.is_hidden
+        if is_container:
+            self._containers.append(open_tag.container)
         if re.fullmatch("h[1-6]", tag):
-            self._level = int(tag[1])
+            self._heading_level = int(tag[1])
 
     def handle_endtag(self, tag: str) -> None:
         if tag in BLOCKS:
             self.end_line()
         if tag == "a":
             self._link = ""
-        if not self._tags[tag]:
+        if not self._tag_counts[tag]:
             return  # it was never opened
-        while self._open:
-            closed = self._open.pop()
-            self._tags[closed.tag] -= 1
-            self._hiding -= closed.hides
-            if closed.holds and self._holders and self._holders[-1] == closed.holds:
-                self._holders.pop()
-                self._waiting = []
-            if closed.tag == tag:
+        while self._open_tags:
+            open_tag = self._open_tags.pop()
+            self._tag_counts[open_tag.tag] -= 1
+            self._hidden_depth -= open_tag.is_hidden
+            if open_tag.container and self._containers and self._containers[-1] == open_tag.container:
+                self._containers.pop()
+                self._waiting_texts = []
+            if open_tag.tag == tag:
                 return
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)  # <div/> opens in HTML
 
     def handle_data(self, data: str) -> None:
-        if not self._hiding and not self._tags["title"]:
+        if not self._hidden_depth and not self._tag_counts["title"]:
             self._text.append(data)
 
     def handle_comment(self, data: str) -> None:
-        if found := SAVED_FROM.search(data):
-            self._numbered(found[1])
+        if match := SAVED_FROM.search(data):
+            self._read_number(match[1])
 
     def end_line(self) -> None:
-        """What was read since the last block is one line."""
+        """Ends the line of text that began with the last block."""
         text = clean("".join(self._text))
-        level, self._text, self._level = self._level, [], 0
+        level, self._text, self._heading_level = self._heading_level, [], 0
         if not text:
-            self._level = level  # a block inside the heading
+            self._heading_level = level  # a block inside the heading
             return
-        if self._holders and not _heading(text)[0]:
-            if self.figures and self.figures[-1].holder == self._holders[-1]:
-                self.figures[-1].words.append(text)
+        if self._containers and not _heading(text)[0]:
+            if self.figures and self.figures[-1].container == self._containers[-1]:
+                self.figures[-1].texts.append(text)
             else:
-                self._waiting.append(text)
+                self._waiting_texts.append(text)
             return
-        self._holders.clear()  # what holds a section of the case is no figure, whatever its class says
-        self.lines.append(Line(text, level))
+        self._containers.clear()  # a section of the case is not in a figure, whatever the class of its container
+        self.lines.append(TextLine(text, level))
 
-    def _image(self, told: dict[str, str]) -> None:
-        words = [clean(told.get(name, "")) for name in ("alt", "title")]
-        if not self._holders and not any(re.match(r"fig", word, re.IGNORECASE) for word in words):
+    def _add_figure(self, attributes: dict[str, str]) -> None:
+        texts = [clean(attributes.get(name, "")) for name in ("alt", "title")]
+        if not self._containers and not any(re.match(r"fig", text, re.IGNORECASE) for text in texts):
             return  # a logo, an icon
-        sources = [self._link, told.get("data-full", ""), told.get("src", ""), told.get("data-src", "")]
-        holder = self._holders[-1] if self._holders else 0
-        self.figures.append(Figure([each for each in sources if each], [*filter(None, words), *self._waiting], holder))
-        self._waiting = []
+        addresses = [self._link, *(attributes.get(name, "") for name in ("data-full", "src", "data-src"))]
+        container = self._containers[-1] if self._containers else 0
+        texts = [*filter(None, texts), *self._waiting_texts]
+        self.figures.append(PageFigure([*filter(None, addresses)], texts, container))
+        self._waiting_texts = []
 
-    def _metadata(self, tag: str, told: dict[str, str]) -> None:
+    def _read_metadata(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "meta":
-            named = told.get("property") or told.get("name") or ""
-            if named == "article:published_time" or named.lower() in ("dcterms.date", "citation_publication_date"):
-                self.published = self.published or told.get("content")
-            if named == "og:url":
-                self._numbered(told.get("content", ""))
-        elif tag == "link" and told.get("rel") == "canonical":
-            self._numbered(told.get("href", ""))
+            name = attributes.get("property") or attributes.get("name") or ""
+            if name == "article:published_time" or name.lower() in ("dcterms.date", "citation_publication_date"):
+                self.published = self.published or attributes.get("content")
+            if name == "og:url":
+                self._read_number(attributes.get("content", ""))
+        elif tag == "link" and attributes.get("rel") == "canonical":
+            self._read_number(attributes.get("href", ""))
 
-    def _numbered(self, address: str) -> None:
-        if self.number is None and (found := NUMBER.search(address)):
-            self.number = found[1]
+    def _read_number(self, address: str) -> None:
+        if self.number is None and (match := CASE_NUMBER.search(address)):
+            self.number = match[1]
 
 
 def clean(text: str) -> str:
-    """A text in one form of its letters, on one line."""
-    return " ".join(unicodedata.normalize("NFC", text).replace("\u00ad", "").split())
+    """A text on one line, with composed letters and without soft hyphens."""
+    return single_line(unicodedata.normalize("NFC", text).replace("\u00ad", ""))
 
 
 def _heading(text: str) -> tuple[str | None, str]:
-    """The section that a line begins, `` for one that is dropped, None for none; and what of the line belongs to it."""
-    whole = text.casefold().strip(" :.")
-    if whole in HEADINGS or whole in DROPPED:
-        return HEADINGS.get(whole, ""), ""
+    """The section that a line begins (empty if it is dropped, None if it begins none), and the rest of the line."""
+    heading = text.casefold().strip(" :.")
+    if heading in HEADINGS or heading in DROPPED:
+        return HEADINGS.get(heading, ""), ""
     label, colon, rest = text.partition(":")
-    named = HEADINGS.get(label.casefold().strip())
-    return (named, rest.strip()) if colon and named else (None, "")
+    name = HEADINGS.get(label.casefold().strip())
+    return (name, rest.strip()) if colon and name else (None, "")
 
 
-def _sort_into_sections(page: Page, lines: list[Line]) -> None:
-    """The first heading of a name that has text counts; a page may repeat them as tabs."""
-    now: list[str] | None = None
+def _sort_into_sections(page: EuroradPage, lines: list[TextLine]) -> None:
+    """Of repeated headings the first with text is used; a page may repeat them as tabs."""
+    current: list[str] | None = None
     level = 0
     for line in lines:
-        named, rest = _heading(line.text)
-        if named is not None:
-            now, level = None, line.level or 6
-            if named and not page.sections.get(named):
-                now = page.sections[named] = [rest] if rest else []
-            elif not named:
-                now = []  # dropped
+        name, rest = _heading(line.text)
+        if name is not None:
+            current, level = None, line.level or 6
+            if name and not page.sections.get(name):
+                current = page.sections[name] = [rest] if rest else []
+            elif not name:
+                current = []  # dropped
         elif line.level and line.level <= level:
-            now = None  # a heading that we do not know ends a section of its level
-        elif now is None:
+            current = None  # an unknown heading ends a section of its level
+        elif current is None:
             page.other.append(line.text)
         else:
-            now.append(line.text)
+            current.append(line.text)
 
 
-def _share_captions(figures: list[Figure]) -> None:
-    """Images that stand together under one caption have it all."""
-    after: dict[int, list[str]] = {}
+def _share_captions(figures: list[PageFigure]) -> None:
+    """Images in one container without a text of their own get the caption after them."""
+    texts_by_container: dict[int, list[str]] = {}
     for figure in reversed(figures):
-        if figure.words:
-            after[figure.holder] = figure.words
-        elif figure.holder in after:
-            figure.words = after[figure.holder]
+        if figure.texts:
+            texts_by_container[figure.container] = figure.texts
+        elif figure.container in texts_by_container:
+            figure.texts = texts_by_container[figure.container]

@@ -1,5 +1,1 @@
-"""MedQ-Deg from a pool of clean questions: de-duplicated, degradations assigned, the hierarchy attached."""
-
-from wardround.building.sources.medq_deg.build import Built, build_medq_deg
-
-__all__ = ["Built", "build_medq_deg"]
+"""MedQ-Deg from a pool of clean questions: without duplicates, with degradations and skills assigned."""

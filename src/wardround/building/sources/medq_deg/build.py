@@ -1,62 +1,54 @@
 """`build medq-deg`: a pool of clean questions becomes a case set with degradations assigned.
 
-What the paper's radiologists did by eye (discarding images of poor quality, degradations that destroy or change
-nothing, questions that need no image) is not done here; the desk and `cases audit` are for that.
+The paper's radiologists also discarded, by eye, images of poor quality, degradations that destroy or change nothing,
+and questions that need no image. The desk and `cases audit` are for that.
 """
 
-from __future__ import annotations
-
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wardround.building.duplicates.disjoint_sets import components
+from wardround.building.duplicates.fingerprint import Fingerprint, group_images
 from wardround.building.pipeline.about import About
-from wardround.building.sources.medq_deg.account import Rejected, funnel, write_account
-from wardround.building.sources.medq_deg.draws import drawn
-from wardround.building.sources.medq_deg.duplicates import (
-    Asked,
-    Print,
-    components,
-    contradictions,
-    repetitions,
-    same_images,
-)
-from wardround.building.sources.medq_deg.pool import Given, gathered
-from wardround.building.sources.medq_deg.selection import Note, fit_questions
-from wardround.building.sources.medq_deg.skills import attached
+from wardround.building.sources.medq_deg.account import RejectedQuestion, funnel, write_account
+from wardround.building.sources.medq_deg.duplicates import PoolQuestion, find_contradictions, find_repetitions
+from wardround.building.sources.medq_deg.pool import write_pool
+from wardround.building.sources.medq_deg.selection import Note, draw_degradations, select_questions
+from wardround.building.sources.medq_deg.skills import attach_skills
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
-from wardround.degrade.severities import severity_number
-from wardround.degrade.types import CATEGORIES, modality_named
+from wardround.core.files import new_folder
+from wardround.degrade.modalities import parse_modality
+from wardround.degrade.severities import parse_severity
+from wardround.degrade.types import CATEGORIES
 from wardround.reporting.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Built:
-    """What was built, and what was left out on the way."""
+class MedqDegSet:
+    """The case set that was built, and the questions that were left out."""
 
     folder: Path
     cases: int
     clean: int
     degraded: int
-    rejected: list[Rejected]
+    rejected: list[RejectedQuestion]
     unplaced: Counter[str]
     types: Counter[str]
     funnel: Table
 
-    def told(self) -> dict[str, Any]:
-        """As JSON: the counts, the reasons, and what has no place in the hierarchy."""
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, the reasons, and the labels without a place in the hierarchy."""
         return {
             "out": str(self.folder),
             "cases": self.cases,
             "clean": self.clean,
             "degraded": self.degraded,
-            "rejected": dict(Counter(each.reason for each in self.rejected)),
+            "rejected": dict(Counter(question.reason for question in self.rejected)),
             "types": dict(self.types),
             "labels_without_place": dict(self.unplaced),
         }
@@ -72,88 +64,70 @@ def build_medq_deg(
     per_case: int = 3,
     about: About | None = None,
     note: Note = lambda text: None,
-) -> Built:
-    """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json. The same in, the same out."""
+) -> MedqDegSet:
+    """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json."""
     _check(out, levels, per_case)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    draft = out.parent / f".{out.name}.{os.getpid()}"
-    try:
-        pool, given = gathered(sources, layouts, draft)
+    with new_folder(out) as draft:
+        pool, pool_sources = write_pool(sources, layouts, draft)
         note(f"read {len(pool)} cases with {pool.question_count} questions")
-        built = _built(pool, given, draft, out, seed, tuple(levels), per_case, about or {}, note)
-        if out.exists():
-            out.rmdir()
-        draft.replace(out)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return built
+        rejected: list[RejectedQuestion] = []
+        fingerprints: dict[str, Fingerprint] = {}
+        questions = list(select_questions(pool, fingerprints, rejected, note))
+        image_groups = group_images(fingerprints.values())
+        questions = _reject("contradiction", find_contradictions(questions), questions, rejected)
+        questions = _reject("duplicate", find_repetitions(questions, image_groups), questions, rejected)
+        if not questions:
+            reasons = Counter(question.reason for question in rejected).most_common()
+            counts = ", ".join(f"{count} x {reason}" for reason, count in reasons)
+            raise WardroundError(f"no question can be used: {counts}")
+        types = draw_degradations(questions, seed, per_case)
+        clusters = _clusters(pool, questions, image_groups)
+        unplaced: Counter[str] = Counter()
+        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, unplaced), draft)
+        _delete_unused_images(draft)
+        built = MedqDegSet(
+            folder=out,
+            cases=cases,
+            clean=len(questions),
+            degraded=len(questions) * per_case * len(levels),
+            rejected=rejected,
+            unplaced=unplaced,
+            types=Counter(type for chosen in types.values() for type in chosen),
+            funnel=funnel(pool.question_count, rejected, cases, len(questions), per_case, tuple(levels)),
+        )
+        rules = {**(about or {}), "seed": seed, "levels": list(levels), "per_case": per_case}
+        write_account(draft, pool_sources, rejected, rules, unplaced, built.types)
+        return built
 
 
 def _check(out: Path, levels: Sequence[str], per_case: int) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(out, "is there already and not empty; a case set is never overwritten")
-    if not levels or len({severity_number(level) for level in levels}) != len(levels):
+        raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
+    if not levels or len({parse_severity(level) for level in levels}) != len(levels):
         raise WardroundError("the levels are L1, L2 or numbers from 0 to 2, each once")
-    if any(severity_number(level) == 0 for level in levels):
-        raise WardroundError("L0 is the clean question itself, which is always there")
+    if any(parse_severity(level) == 0 for level in levels):
+        raise WardroundError("L0 is the clean question itself, which is always included")
     if per_case < 1:
-        raise WardroundError("at least one degradation a question")
+        raise WardroundError("at least one degradation per question is required")
 
 
-def _built(
-    pool: CaseSet,
-    given: list[Given],
-    folder: Path,
-    out: Path,
-    seed: int,
-    levels: tuple[str, ...],
-    per_case: int,
-    about: About,
-    note: Note,
-) -> Built:
-    rejected: list[Rejected] = []
-    prints: dict[str, Print] = {}
-    fit = list(fit_questions(pool, prints, rejected, note))
-    same = same_images(prints.values())
-    fit = _without("contradiction", contradictions(fit), fit, rejected)
-    fit = _without("duplicate", repetitions(fit, same), fit, rejected)
-    if not fit:
-        reasons = Counter(each.reason for each in rejected).most_common()
-        raise WardroundError("no question can be used: " + ", ".join(f"{many} x {reason}" for reason, many in reasons))
-    types = drawn(fit, seed, per_case)
-    clusters = _clusters(pool, fit, same)
-    unplaced: Counter[str] = Counter()
-    cases = write_case_set(_cases(pool, types, levels, clusters, unplaced), folder)
-    _forget_unused(folder)
-    built = Built(
-        folder=out,
-        cases=cases,
-        clean=len(fit),
-        degraded=len(fit) * per_case * len(levels),
-        rejected=rejected,
-        unplaced=unplaced,
-        types=Counter(type for chosen in types.values() for type in chosen),
-        funnel=funnel(pool.question_count, rejected, cases, len(fit), per_case, levels),
-    )
-    rules = {**about, "seed": seed, "levels": list(levels), "per_case": per_case}
-    write_account(folder, given, rejected, rules, unplaced, built.types)
-    return built
+def _reject(
+    reason: str, details: dict[tuple[str, str], str], questions: list[PoolQuestion], rejected: list[RejectedQuestion]
+) -> list[PoolQuestion]:
+    rejected += (RejectedQuestion(*key, reason, detail) for key, detail in sorted(details.items()))
+    return [question for question in questions if question.key not in details]
 
 
-def _without(
-    reason: str, left_out: dict[tuple[str, str], str], fit: list[Asked], rejected: list[Rejected]
-) -> list[Asked]:
-    rejected += (Rejected(*key, reason, detail) for key, detail in sorted(left_out.items()))
-    return [each for each in fit if each.key not in left_out]
-
-
-def _clusters(pool: CaseSet, fit: list[Asked], same: dict[str, str]) -> dict[str, str]:
-    """The cluster of each case: cases that show the same image are resampled together."""
-    own = {case.id: case.resampled_as for case in pool}
-    first: dict[str, str] = {}
-    pairs = [(own[each.case], first.setdefault(same[image], own[each.case])) for each in fit for image in each.images]
-    joined = components(own.values(), pairs)
-    return {case: joined[cluster] for case, cluster in own.items()}
+def _clusters(pool: CaseSet, questions: list[PoolQuestion], image_groups: dict[str, str]) -> dict[str, str]:
+    """The cluster of each case: cases with the same image are resampled together."""
+    cluster_by_case = {case.id: case.cluster_id for case in pool}
+    cluster_by_image: dict[str, str] = {}
+    pairs = []
+    for question in questions:
+        own = cluster_by_case[question.case_id]
+        pairs += [(own, cluster_by_image.setdefault(image_groups[image], own)) for image in question.images]
+    joined = components(cluster_by_case.values(), pairs)
+    return {case: joined[cluster] for case, cluster in cluster_by_case.items()}
 
 
 def _cases(
@@ -163,21 +137,21 @@ def _cases(
     clusters: dict[str, str],
     unplaced: Counter[str],
 ) -> Iterator[Case]:
-    """The cases by id, each with its clean questions and, behind each, the same question with each degradation."""
+    """The cases by id: each clean question, followed by its degraded versions."""
     for id in sorted(pool.ids):
         case = pool.case(pool.index_of(id))
         kept = [question for question in case.questions if (id, question.id) in types]
         if not kept:
             continue
         questions = []
-        for question in attached(case.model_copy(update={"questions": kept}), unplaced).questions:
+        for question in attach_skills(case.model_copy(update={"questions": kept}), unplaced).questions:
             clean = question.model_dump(exclude_unset=True)
             questions += [clean, *_degraded(clean, types[id, question.id], levels)]
-        images = [_named(image) for image in case.images]
-        told = case.as_written() | {"images": images, "questions": questions}
+        images = [_image_fields(image) for image in case.images]
+        fields = case.as_written() | {"images": images, "questions": questions}
         if clusters[id] != case.id or case.cluster is not None:
-            told["cluster"] = clusters[id]
-        yield Case.model_validate(told)
+            fields["cluster"] = clusters[id]
+        yield Case.model_validate(fields)
 
 
 def _degraded(clean: dict[str, Any], types: tuple[str, ...], levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -191,12 +165,12 @@ def _degraded(clean: dict[str, Any], types: tuple[str, ...], levels: tuple[str, 
             }
 
 
-def _named(image: Image) -> dict[str, Any]:
-    known = modality_named(image.modality)
-    return image.model_dump(exclude_unset=True) | ({"modality": known} if known else {})
+def _image_fields(image: Image) -> dict[str, Any]:
+    modality = parse_modality(image.modality)
+    return image.model_dump(exclude_unset=True) | ({"modality": modality} if modality else {})
 
 
-def _forget_unused(folder: Path) -> None:
+def _delete_unused_images(folder: Path) -> None:
     used = {image.path for case in CaseSet.open(folder) for image in case.images}
     for file in (folder / "images").iterdir():
         if f"images/{file.name}" not in used:

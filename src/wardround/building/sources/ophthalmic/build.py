@@ -1,34 +1,42 @@
-"""The pipeline: read, cases, duplicates, history, images, options, [writer, reviewer], decisions, split, hold."""
+"""`build ophthalmic`: read, cases, duplicates, history, images, options, models, decisions, split, hold."""
 
-from __future__ import annotations
-
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from wardround.building.audit.file_text import file_texts
+from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
-from wardround.building.pipeline.export import Built, export, new_set
-from wardround.building.pipeline.image_files import suffix_of
-from wardround.building.pipeline.models import Writers
-from wardround.building.pipeline.pipeline import Build, Reject, Step, each, whole
-from wardround.building.pipeline.records import Record, Spool
-from wardround.building.pipeline.source_files import hash_of
-from wardround.building.sources.ophthalmic.decisions import decisions, question
-from wardround.building.sources.ophthalmic.grouping import grouped
-from wardround.building.sources.ophthalmic.labels import labelled, read_labels
-from wardround.building.sources.ophthalmic.options import with_questions
-from wardround.building.sources.ophthalmic.schema import Schema, Tables, read_tables
-from wardround.building.sources.ophthalmic.wording import refuse_same_model, worded_and_reviewed
-from wardround.building.text.near_cases import without_duplicates
-from wardround.building.text.redact import reveals
-from wardround.cases.splitting import set_aside, split_by_id
+from wardround.building.pipeline.export import BuiltSet, export, new_set
+from wardround.building.pipeline.image_files import copy_image
+from wardround.building.pipeline.pipeline import (
+    Build,
+    Record,
+    RecordFile,
+    Reject,
+    Step,
+    all_records_step,
+    hold_step,
+    mark_for_review,
+    record_step,
+)
+from wardround.building.pipeline.source_files import hash_source
+from wardround.building.review.items import PHYSICIAN
+from wardround.building.sources.ophthalmic.items import EyeItem, rows_of
+from wardround.building.sources.ophthalmic.label_table import grouping_step, label_rows, read_labels
+from wardround.building.sources.ophthalmic.models import check_models, model_steps
+from wardround.building.sources.ophthalmic.options import options_step
+from wardround.building.sources.ophthalmic.schema import EyeSchema, EyeTables, read_tables
+from wardround.building.text.redact import find_revealed_name
+from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image
-from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
 SPECIALTY = "ophthalmology"
+DECISIONS = "decisions"  # stage 6: people write it, and a draft of the question goes to them
+DECIDE = (
+    "Write the decision for this patient: the question, one right option and wrong ones that a colleague would "
+    "consider. The draft comes from a table, not from this patient. Keep it only if it is right as it stands."
+)
 
 
 def build_ophthalmic(
@@ -44,74 +52,92 @@ def build_ophthalmic(
     seed: int = 0,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
-) -> Built:
+) -> BuiltSet:
     """Builds X-PCR chains of a table of labelled images.
 
-    `all_lesions`: the table lists every lesion that can be seen, so that any other one is a distractor.
+    `all_lesions`: the table lists every visible lesion, so that any other lesion can be a distractor.
     """
-    refuse_same_model(models or {})
+    check_models(models or {})
     tables = read_tables(schema, matrix, templates)
     rows = read_labels(table, note)
-    writers = Writers(models or {}, answers, out.name, note=note)
     settings = {"source": "ophthalmic", "all_lesions": all_lesions}
-    with new_set(out, seed, writers, note, about) as build:
-        records = build.through(labelled(rows, table, tables.schema_, build), _steps(build, tables, all_lesions))
-        if not len(records) and not build.holds_cases():
-            raise WardroundError(f"{table}: no row became a case; {build.why()}")
+    with new_set(out, seed, note, about, models, answers) as build:
+        records = build.run_steps(label_rows(rows, table, tables.schema_, build), _steps(build, tables, all_lesions))
+        build.require_case(records, table, "row")
         for name, text in tables.text.items():
             (build.folder / f"{name}.toml").write_text(text, encoding="utf-8")
-        return export(build, records, out, settings, {table.name: hash_of([], table)})
+        return export(build, records, out, settings, {table.name: hash_source([], table)})
 
 
-def _steps(build: Build, tables: Tables, all_lesions: bool) -> list[Step]:
+def _steps(build: Build, tables: EyeTables, all_lesions: bool) -> list[Step]:
     return [
-        grouped(),
-        without_duplicates(lambda record: record["id"]),
-        each("history", lambda record, build: _without_answer(record, tables.schema_)),
-        each("images", lambda record, build: _with_images(record, build, tables.schema_)),
-        with_questions(tables, all_lesions),
-        *worded_and_reviewed(build),
-        decisions(tables),
-        whole("split", _split),
-        each("hold", _hold),
+        grouping_step(),
+        drop_duplicates_step(lambda record: record["id"]),
+        record_step("history", lambda record, build: _check_history(record, tables.schema_)),
+        record_step("images", lambda record, build: _copy_images(record, build, tables.schema_)),
+        options_step(tables, all_lesions),
+        *model_steps(build),
+        _decisions_step(tables),
+        all_records_step("split", _split),
+        hold_step(),
     ]
 
 
-def _names(record: Record, schema: Schema) -> list[str]:
-    """Under which names the diseases of a case go."""
+def _disease_names(record: Record, schema: EyeSchema) -> list[str]:
+    """The names of the diseases of a case."""
     diseases = dict.fromkeys(row["disease"] for row in record["rows"])
     return [name for disease in diseases for name in (disease, *schema.diseases[disease].also)]
 
 
-def _without_answer(record: Record, schema: Schema) -> Record:
-    """A case whose history tells the diagnosis is for people."""
-    if name := reveals(record["history"], _names(record, schema)):
-        item = {"reason": "history names the diagnosis", "named": name}
-        return record | {"holds": [["history", item]]}
-    return record | {"holds": []}
+def _check_history(record: Record, schema: EyeSchema) -> Record:
+    """A case whose history names the diagnosis goes to review."""
+    if name := find_revealed_name(record["history"], _disease_names(record, schema)):
+        return mark_for_review(record, "history", "history names the diagnosis", named=name)
+    return record
 
 
-def _with_images(record: Record, build: Build, schema: Schema) -> Record:
-    """Copies the images under names that tell nothing."""
-    images = []
+def _copy_images(record: Record, build: Build, schema: EyeSchema) -> Record:
+    """Copies the images under neutral names."""
+    images, names = [], _disease_names(record, schema)
     for number, image in enumerate(record["images"], start=1):
-        file = Path(image["file"])
-        name = f"images/{record['id']}-{number}{suffix_of(file)}"
-        there = build.folder / name
-        there.parent.mkdir(exist_ok=True)
-        shutil.copyfile(file, there)
+        name, leak = copy_image(Path(image["file"]), f"{record['id']}-{number}", names, build)
         images.append({"path": name, "modality": image["modality"]})
-        if leak := next((where for where, text in file_texts(there) if reveals(text, _names(record, schema))), None):
+        if leak:
             for written in images:
                 (build.folder / written["path"]).unlink()
             raise Reject("an image file names the diagnosis", f"{record['rows'][0]['id']}: {leak}")
     return record | {"images": images}
 
 
-def case_of(record: Record, split: str) -> dict[str, Any]:
-    """The case of a record that has everything."""
+def _decisions_step(tables: EyeTables) -> Step:
+    """Moves stage 6, the clinical decision, to the review queue; `adds` joins its case if somebody keeps it."""
+
+    def change(record: Record, build: Build) -> Record:
+        for item in record["items"]:
+            if item.get("stage") == "CD":
+                row = rows_of(item, record["rows"])[0]
+                labels = {"disease": row["disease"], "grade": _grade(row, tables), "lesions": row["lesions"]}
+                line = {"id": record["id"], "level": PHYSICIAN, "decide": DECIDE, **labels}
+                build.queue(DECISIONS, line | {"adds": _question(item)})
+        return record | {"items": [item for item in record["items"] if item.get("stage") != "CD"]}
+
+    return record_step(DECISIONS, change)
+
+
+def _grade(row: Record, tables: EyeTables) -> str | None:
+    return tables.schema_.diseases[row["disease"]].grades.get(row["grade"] or "")
+
+
+def _question(item: EyeItem) -> dict[str, Any]:
+    """An item as a question of a case."""
+    order = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold", "grade", "importance", "disease")
+    return {"id": item["id"], "kind": "choice", **{name: item[name] for name in order if name in item}}
+
+
+def make_case(record: Record, split: str) -> dict[str, Any]:
+    """The case of a complete record."""
     patient = {key: record[key] for key in ("age", "sex") if record[key] is not None}
-    told: dict[str, Any] = {
+    case: dict[str, Any] = {
         "id": record["id"],
         "split": split,
         "specialty": SPECIALTY,
@@ -121,31 +147,23 @@ def case_of(record: Record, split: str) -> dict[str, Any]:
         "patient": patient,
         "history": record["history"],
         "images": record["images"],
-        "questions": [question(item) for item in record["items"]],
+        "questions": [_question(item) for item in record["items"]],
     }
-    return {key: value for key, value in told.items() if value not in (None, {}, "")}
+    return {key: value for key, value in case.items() if value not in (None, {}, "")}
 
 
-def _split(records: Spool, build: Build) -> Iterator[Record]:
-    """As the table says; where it says nothing, patients are set aside for development. Records become cases."""
-    told = [_strata(record) for record in records if not record["split"]]
-    splits = split_by_id(told, set_aside(told, len(told)), build.seed)
+def _split(records: RecordFile, build: Build) -> Iterator[Record]:
+    """The split of the table; without one, patients are set aside for development. Records become cases."""
+    cases = [_stratified_case(record) for record in records if not record["split"]]
+    splits = split_by_id(cases, default_dev_count(cases, len(cases)), build.seed)
     for record in records:
-        case = case_of(record, record["split"] or splits[record["id"]])
-        yield {"id": record["id"], "case": case, "holds": record["holds"], "objections": record.get("objections", [])}
+        case = make_case(record, record["split"] or splits[record["id"]])
+        marked = {"id": record["id"], "case": case, "holds": record.get("holds", [])}
+        if objections := record.get("objections"):
+            marked = mark_for_review(marked, "reviewer", "the reviewer objects", objections=objections)
+        yield marked
 
 
-def _strata(record: Record) -> Case:
+def _stratified_case(record: Record) -> Case:
     images = [Image.model_validate(image) for image in record["images"]]
     return Case.model_construct(id=record["id"], questions=[], cluster=record["cluster"], images=images)
-
-
-def _hold(record: Record, build: Build) -> Record:
-    holds = list(record["holds"])
-    if record["objections"]:
-        holds.append(["reviewer", {"reason": "the reviewer objects", "objections": record["objections"]}])
-    for queue, item in holds:
-        build.queue(queue, {"id": record["id"], **item, "case": record["case"]})
-    if holds:
-        raise Reject(holds[0][1]["reason"], "held for review")
-    return {"id": record["id"], "case": record["case"]}

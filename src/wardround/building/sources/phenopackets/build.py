@@ -1,30 +1,28 @@
-"""The pipeline: read, diagnosis, features, duplicates, history, leaks, options, split."""
+"""The steps of `build phenopackets`: read, diagnosis, features, duplicates, history, leaks, options, split."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from wardround.building.distractors.options import COUNT, Known, read_broader
+from wardround.building.audit.mentions import find_mention, split_words
+from wardround.building.distractors.options import COUNT, NameRelations, read_broader
 from wardround.building.pipeline.about import About
-from wardround.building.pipeline.export import Built, export, new_set
-from wardround.building.pipeline.models import Writers
-from wardround.building.pipeline.pipeline import Build, Reject, Step, each, whole
-from wardround.building.pipeline.records import Record, Spool
-from wardround.building.sources.phenopackets.diseases import all_names
-from wardround.building.sources.phenopackets.history import history
-from wardround.building.sources.phenopackets.leaks import without_leaks
-from wardround.building.sources.phenopackets.options import options
-from wardround.building.sources.phenopackets.patient import described, diagnosed
-from wardround.building.sources.phenopackets.reading import hashes, packets
-from wardround.cases.splitting import set_aside, split_by_id
+from wardround.building.pipeline.export import BuiltSet, export, new_set
+from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Reject, Step, all_records_step, record_step
+from wardround.building.pipeline.source_files import hash_source
+from wardround.building.sources.phenopackets.diseases import all_names, strip_inheritance
+from wardround.building.sources.phenopackets.history import write_history
+from wardround.building.sources.phenopackets.options import options_step
+from wardround.building.sources.phenopackets.packet_files import list_packet_files, read_packets
+from wardround.building.sources.phenopackets.patient import add_diagnosis, add_features
+from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.canonical import blake, sha256_file
-from wardround.core.case import Case
+from wardround.core.case import Case, drop_empty
 from wardround.core.errors import WardroundError
-from wardround.marking.judges.lexical_judge import Synonyms, read_synonyms
+from wardround.core.names import Synonyms, read_synonyms
 
-FEWEST = 3  # features that are present
+MIN_FEATURES = 3  # that are present
 CHOICE = "Which of these diagnoses fits this patient best?"
 OPEN = "What is the most likely diagnosis?"
 PUBLISHED = "phenopackets"
@@ -42,99 +40,118 @@ def build_phenopackets(
     broader: Path | None = None,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
-) -> Built:
-    """Builds a case set of phenopackets. `difficulty`: 0 for random distractors, 1 for the most alike.
+) -> BuiltSet:
+    """Builds a case set of phenopackets. `difficulty`: 0 for random distractors, 1 for the most similar.
 
-    `synonyms`: a table of names that mean the same, with the columns name and same_as; `broader`: one of names and the
-    classes they belong to, with the columns name and broader.
+    `synonyms`: a table of names that mean the same, with the columns name and same_as; `broader`: a table of names and
+    the classes that they belong to, with the columns name and broader.
     """
     if count < 2:
         raise WardroundError("a choice needs at least two options")
     if not 0 <= difficulty <= 1:
         raise WardroundError(f"difficulty is between 0 and 1, not {difficulty:g}")
     settings = {"source": PUBLISHED, "options": count, "difficulty": difficulty, "limit": limit}
-    known = Known(
+    relations = NameRelations(
         Synonyms(read_synonyms(synonyms) if synonyms else ()),
         read_broader(broader) if broader else {},
     )
-    read = hashes(source) | {table.name: sha256_file(table) for table in (synonyms, broader) if table}
-    with new_set(out, seed, Writers({}, None, out.name), note, about) as build:
-        records = build.through(packets(source, build), _steps(count, difficulty, limit, known))
-        if not len(records):
-            raise WardroundError(f"{source}: no phenopacket became a case; {build.why()}")
-        return export(build, records, out, settings, read)
+    source_hashes = {source.name: hash_source(list_packet_files(source), source)}
+    source_hashes |= {table.name: sha256_file(table) for table in (synonyms, broader) if table}
+    with new_set(out, seed, note, about) as build:
+        records = build.run_steps(read_packets(source, build), _steps(count, difficulty, limit, relations))
+        build.require_case(records, source, "phenopacket")
+        return export(build, records, out, settings, source_hashes)
 
 
-def _steps(count: int, difficulty: float, limit: int | None, known: Known) -> list[Step]:
+def _steps(count: int, difficulty: float, limit: int | None, relations: NameRelations) -> list[Step]:
     return [
-        each("diagnosis", diagnosed),
-        each("features", _with_features),
-        whole("duplicates", _without_duplicates),
-        each("history", lambda record, build: _told(record, build, known.synonyms)),
-        each("leaks", without_leaks),
-        *([whole("limit", lambda records, build: _some(records, build, limit))] if limit is not None else []),
-        options(count, difficulty, known),
-        whole("split", _split),
+        record_step("diagnosis", add_diagnosis),
+        record_step("features", _check_features),
+        all_records_step("duplicates", _drop_duplicates),
+        record_step("history", lambda record, build: _add_history(record, build, relations.synonyms)),
+        record_step("leaks", check_leaks),
+        *([] if limit is None else [_draw_step(limit)]),
+        options_step(count, difficulty, relations),
+        all_records_step("split", _split),
     ]
 
 
-def _with_features(record: Record, build: Build) -> Record:
-    record = described(record, build)
-    if len(record["present"]) < FEWEST:
-        raise Reject(f"fewer than {FEWEST} features present", str(len(record["present"])))
+def _check_features(record: Record, build: Build) -> Record:
+    record = add_features(record, build)
+    if len(record["present"]) < MIN_FEATURES:
+        raise Reject(f"fewer than {MIN_FEATURES} features present", str(len(record["present"])))
     return record
 
 
-def _without_duplicates(records: Spool, build: Build) -> Iterator[Record]:
-    """The first of those that tell the same of a patient with the same disease."""
-    first: dict[bytes, str] = {}
+def _drop_duplicates(records: RecordFile, build: Build) -> Iterator[Record]:
+    """The first of the records with the same disease, patient and features."""
+    id_by_content: dict[bytes, str] = {}
     for record in records:
-        told = [record["disease"], record["sex"], record["age"], record["onset"]]
+        content = [record["disease"], record["sex"], record["age"], record["onset"]]
         for kind in ("present", "excluded"):
-            told.append(sorted(feature["id"] for feature in record[kind]))
-        known = first.setdefault(blake(told)[:16], record["id"])
-        if known == record["id"]:
+            content.append(sorted(feature["id"] for feature in record[kind]))
+        first_id = id_by_content.setdefault(blake(content)[:16], record["id"])
+        if first_id == record["id"]:
             yield record
         else:
-            build.reject(record, "duplicates", "tells the same as another", known)
+            build.reject(record, "duplicates", "tells the same as another", first_id)
 
 
-def _told(record: Record, build: Build, synonyms: Synonyms) -> Record:
+def _add_history(record: Record, build: Build, synonyms: Synonyms) -> Record:
     return record | {
-        "history": history(record, build.drawn("history", record["id"])),
+        "history": write_history(record, build.random_stream("history", record["id"])),
         "names": all_names(record["names"], synonyms),
     }
 
 
-def _some(records: Spool, build: Build, limit: int | None) -> Iterator[Record]:
-    """As many as are wanted, drawn; in their order."""
-    drawn = set(build.drawn("limit").sample(range(len(records)), min(limit or 0, len(records))))
-    for place, record in enumerate(records):
-        if place in drawn:
-            yield record
-        else:
-            build.reject(record, "limit", "not drawn")
+def check_leaks(record: Record, build: Build) -> Record:
+    """Rejects a record whose history has the disease, nearly all words of one of its names, its id or its gene."""
+    text = split_words(record["history"])
+    for name in dict.fromkeys([*record["names"], *map(strip_inheritance, record["names"])]):
+        if kind := find_mention(name, text):
+            how = "names the diagnosis" if kind == "leak_name" else "has nearly all words of the diagnosis together"
+            raise Reject(f"history {how}", name)
+    for gene in record["genes"]:
+        if re.search(rf"(?<!\w){re.escape(gene)}(?!\w)", record["history"]):
+            raise Reject("history names the gene", gene)
+    if record["disease"].lower() in record["history"].lower():
+        raise Reject("history has the id of the diagnosis", record["disease"])
+    return record
 
 
-def _split(records: Spool, build: Build) -> Iterator[Record]:
-    """Whole articles are set aside for development; each record becomes its case."""
+def _draw_step(limit: int) -> Step:
+    """A random sample of `limit` records, in their order."""
+
+    def draw(records: RecordFile, build: Build) -> Iterator[Record]:
+        drawn = set(build.random_stream("limit").sample(range(len(records)), min(limit, len(records))))
+        for place, record in enumerate(records):
+            if place in drawn:
+                yield record
+            else:
+                build.reject(record, "limit", "not drawn")
+
+    return all_records_step("limit", draw)
+
+
+def _split(records: RecordFile, build: Build) -> Iterator[Record]:
+    """Sets whole articles aside for development. Records become cases."""
     blank = Case.model_construct(id="", questions=[])
-    known = [blank.model_copy(update={"id": record["id"], "cluster": _cluster(record)}) for record in records]
-    splits = split_by_id(known, set_aside(known, len(known)), build.seed)
+    cases = [blank.model_copy(update={"id": record["id"], "cluster": _cluster(record)}) for record in records]
+    splits = split_by_id(cases, default_dev_count(cases, len(cases)), build.seed)
     for record in records:
-        yield {"id": record["id"], "case": case_of(record, splits[record["id"]])}
+        yield {"id": record["id"], "case": make_case(record, splits[record["id"]])}
 
 
 def _cluster(record: Record) -> str | None:
     return f"PMID:{record['pmids'][0]}" if record["pmids"] else None
 
 
-def case_of(record: Record, split: str) -> dict[str, Any]:
-    """The case of a record that has everything."""
+def make_case(record: Record, split: str) -> dict[str, Any]:
+    """The case of a complete record."""
     patient = {key: value for key, value in (("age", record["years"]), ("sex", record["sex"])) if value is not None}
     accept = [name for name in record["names"] if name != record["diagnosis"]]
     choice = {"id": "mcq", "kind": "choice", "prompt": CHOICE, "options": record["options"], "gold": record["gold"]}
-    told: dict[str, Any] = {
+    case: dict[str, Any] = {
         "id": record["id"],
         "split": split,
         "tags": ["rare"],
@@ -148,4 +165,4 @@ def case_of(record: Record, split: str) -> dict[str, Any]:
             {"id": "open", "kind": "open", "prompt": OPEN, "gold": record["diagnosis"], "accept": accept},
         ],
     }
-    return {key: value for key, value in told.items() if value not in (None, {})}
+    return drop_empty(case)

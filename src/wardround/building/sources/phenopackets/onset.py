@@ -1,6 +1,4 @@
-"""When something began, in words: ages, weeks of pregnancy and HPO's onset terms."""
-
-from __future__ import annotations
+"""Times in words: ages, weeks of pregnancy and HPO's onset terms."""
 
 import re
 from typing import Any
@@ -28,55 +26,55 @@ ONSETS = {
     "middle age onset": "in middle age",
     "late onset": "after the age of 60 years",
 }
-Told = dict[str, Any]
 
 
-def parts(duration: object) -> tuple[int, ...] | None:
+def parse_duration(duration: object) -> tuple[int, ...] | None:
     """Years, months, weeks and days of an ISO 8601 duration."""
-    found = _DURATION.fullmatch(duration) if isinstance(duration, str) and len(duration) > 1 else None
-    return tuple(int(part or 0) for part in found.groups()) if found else None
+    match = _DURATION.fullmatch(duration) if isinstance(duration, str) and len(duration) > 1 else None
+    return tuple(int(part or 0) for part in match.groups()) if match else None
 
 
-def years(duration: object) -> int | float | None:
-    """An age in years, with two decimals below ten; None where it is none or nobody's."""
-    found = parts(duration)
-    if found is None:
+def age_in_years(duration: object) -> int | float | None:
+    """An age in years, with two decimals below ten; None if it is not an age, or nobody's."""
+    parts = parse_duration(duration)
+    if parts is None:
         return None
-    age = sum(many * days for many, days in zip(found, DAYS, strict=True)) / 365.25
+    age = sum(count * days for count, days in zip(parts, DAYS, strict=True)) / 365.25
     if age > 130:
         return None
     rounded = round(age, 2 if age < 10 else 0)
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def span(duration: object) -> str | None:
+def describe_duration(duration: object) -> str | None:
     """`4 years and 6 months`; empty for no time at all."""
-    found = parts(duration)
-    if found is None:
+    parts = parse_duration(duration)
+    if parts is None:
         return None
-    return " and ".join(f"{many} {unit}{'s' * (many != 1)}" for many, unit in zip(found, UNITS, strict=True) if many)
+    counts = zip(parts, UNITS, strict=True)
+    return " and ".join(f"{count} {unit}{'s' * (count != 1)}" for count, unit in counts if count)
 
 
-def when(element: object) -> str | None:
-    """A moment of a phenopacket as `at the age of 3 years`; None where it tells none that can be said."""
+def describe_time(element: object) -> str | None:
+    """A time element as `at the age of 3 years`; None if it has no time."""
     if not isinstance(element, dict):
         return None
-    told = {key: value for key, value in element.items() if isinstance(value, dict)}
-    if "age" in told:
-        return _at(span(told["age"].get("iso8601duration")))
-    if "ageRange" in told:
-        ends = [told["ageRange"].get(end) for end in ("start", "end")]
-        first, last = (span(end.get("iso8601duration")) if isinstance(end, dict) else None for end in ends)
-        return f"between the ages of {first} and {last}" if first and last else _at(first or last)
-    if "gestationalAge" in told:
-        return gestation(told["gestationalAge"])
-    label = told.get("ontologyClass", {}).get("label")
+    fields = {key: value for key, value in element.items() if isinstance(value, dict)}
+    if "age" in fields:
+        return _at_age(describe_duration(fields["age"].get("iso8601duration")))
+    if "ageRange" in fields:
+        ends = [fields["ageRange"].get(end) for end in ("start", "end")]
+        first, last = (describe_duration(end.get("iso8601duration")) if isinstance(end, dict) else None for end in ends)
+        return f"between the ages of {first} and {last}" if first and last else _at_age(first or last)
+    if "gestationalAge" in fields:
+        return describe_gestation(fields["gestationalAge"])
+    label = fields.get("ontologyClass", {}).get("label")
     if not isinstance(label, str) or not label.strip():
         return None
     return ONSETS.get(label.strip().lower(), f"at a time recorded as {label.strip()!r}")
 
 
-def gestation(age: Told) -> str | None:
+def describe_gestation(age: dict[str, Any]) -> str | None:
     """`at 22 weeks and 5 days of gestation`."""
     weeks, days = age.get("weeks"), age.get("days")
     if not isinstance(weeks, int) or isinstance(weeks, bool):
@@ -84,5 +82,5 @@ def gestation(age: Told) -> str | None:
     return f"at {weeks} weeks{f' and {days} days' if isinstance(days, int) and days else ''} of gestation"
 
 
-def _at(age: str | None) -> str | None:
+def _at_age(age: str | None) -> str | None:
     return age if age is None else f"at the age of {age}" if age else "at birth"

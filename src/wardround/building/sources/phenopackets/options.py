@@ -1,71 +1,72 @@
-"""The step `options`: for each patient the diseases of other patients of the set, as alike as is asked for."""
-
-from __future__ import annotations
+"""The step `options`: for each patient the diseases of other patients of the set, as similar as requested."""
 
 from collections.abc import Callable, Iterator
 
-from wardround.building.distractors.assign import Wishes, deal, serve
-from wardround.building.distractors.balance_words import level
-from wardround.building.distractors.options import NOTHING_KNOWN, Balance, Known
-from wardround.building.pipeline.pipeline import Build, Step, whole
-from wardround.building.pipeline.records import Record, Spool
-from wardround.building.sources.phenopackets.diseases import Diseases
-from wardround.building.sources.phenopackets.similarity import Likeness
+from wardround.building.distractors.assign import Preferences, apply_preferences, assign_distractors
+from wardround.building.distractors.balance_words import balance_shared_words
+from wardround.building.distractors.options import NO_RELATIONS, NameRelations, OptionBalancer
+from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
+from wardround.building.sources.phenopackets.diseases import DiseaseIndex
+from wardround.building.sources.phenopackets.similarity import DiseaseSimilarity
 from wardround.candidates.baselines import overlap, words
 
 STEP = "options"
-RAREST_WORDS = 4  # of a history, by the names that have them, among whose diseases rivals are looked for
-MOST_NAMES = 200  # that are looked at for a word
+RAREST_WORDS = 4  # of a history, whose diseases are searched for rivals
+MAX_DISEASES = 200  # per word in that search
 
 
-def options(count: int, difficulty: float, known: Known = NOTHING_KNOWN) -> Step:
-    """Adds `options` and `gold` to each record; leaves out those for which the set has too few diseases."""
+def options_step(count: int, difficulty: float, relations: NameRelations = NO_RELATIONS) -> Step:
+    """Adds `options` and `gold`; rejects records for which the set has too few diseases."""
 
-    def change(records: Spool, build: Build) -> Iterator[Record]:
-        diseases = Diseases(known)
+    def change(records: RecordFile, build: Build) -> Iterator[Record]:
+        diseases = DiseaseIndex(relations)
         golds = [diseases.number(record["disease"], record["names"], record["genes"]) for record in records]
-        likeness = Likeness(zip(golds, map(_features, records), strict=True))
-        wishes = Wishes()
+        similarity = DiseaseSimilarity(zip(golds, map(_features, records), strict=True))
+        preferences = Preferences()
         for record in records:
-            wishes.add(likeness.near(_features(record)))
-        table, unfair = deal(golds, count - 1, diseases.apart, build.drawn(STEP))
-        serve(table, wishes, difficulty)
-        share, rivals = _words(records, diseases)
-        level(table, wishes, share, rivals)
+            preferences.add(similarity.most_similar(_features(record)))
+        table, unfair = assign_distractors(golds, count - 1, diseases.can_be_options, build.random_stream(STEP))
+        apply_preferences(table, preferences, difficulty)
+        share, rivals = _shared_words(records, diseases)
+        balance_shared_words(table, preferences, share, rivals)
         if unfair:
-            build.note(f"{unfair:,} of {len(table.cards):,} distractors are offered more often than is fair")
-        balance = Balance(build.drawn("places"))
+            build.note(f"{unfair:,} of {len(table.diseases):,} distractors are offered more often than is fair")
+        balance = OptionBalancer(build.random_stream("places"))
         for question, record in enumerate(records):
-            names = [diseases.names[card] for card in table.hand(question)]
+            names = [diseases.names[disease] for disease in table.distractors(question)]
             if len(names) < count - 1:
                 reason = f"fewer than {count - 1} other diseases in the set that do not overlap"
                 build.reject(record, STEP, reason, str(len(names)))
                 continue
-            written = balance.placed(diseases.names[golds[question]], names)
-            yield record | {"options": written.options, "gold": written.gold}
+            written = balance.place_gold(diseases.names[golds[question]], names)
+            yield record | written._asdict()
 
-    return whole(STEP, change)
+    return all_records_step(STEP, change)
 
 
 def _features(record: Record) -> list[str]:
     return [feature["id"] for feature in record["present"]]
 
 
-def _words(records: Spool, diseases: Diseases) -> tuple[Callable[[int, int], float], Callable[[int], list[int]]]:
-    """The share of a disease's name in a history, and the diseases with the largest, as `level` needs them."""
-    named = [words(name) for name in diseases.names]
-    having: dict[str, list[int]] = {}
-    for number, name in enumerate(named):
+def _shared_words(
+    records: RecordFile, diseases: DiseaseIndex
+) -> tuple[Callable[[int, int], float], Callable[[int], list[int]]]:
+    """The share of a disease's name in a history, and the diseases with the largest, for `balance_shared_words`."""
+    words_by_disease = [words(name) for name in diseases.names]
+    diseases_by_word: dict[str, list[int]] = {}
+    for number, name in enumerate(words_by_disease):
         for word in name:
-            having.setdefault(word, []).append(number)
-    told = [tuple(sorted(word for word in words(record["history"]) if word in having)) for record in records]
+            diseases_by_word.setdefault(word, []).append(number)
+    history_words = [
+        tuple(sorted(word for word in words(record["history"]) if word in diseases_by_word)) for record in records
+    ]
 
     def share(question: int, disease: int) -> float:
-        return overlap(named[disease], set(told[question]))
+        return overlap(words_by_disease[disease], set(history_words[question]))
 
     def rivals(question: int) -> list[int]:
-        rarest = sorted(told[question], key=lambda word: (len(having[word]), word))[:RAREST_WORDS]
-        found = {number for word in rarest for number in having[word][:MOST_NAMES]}
-        return sorted(found, key=lambda number: (-share(question, number), number))
+        rarest = sorted(history_words[question], key=lambda word: (len(diseases_by_word[word]), word))[:RAREST_WORDS]
+        candidates = {number for word in rarest for number in diseases_by_word[word][:MAX_DISEASES]}
+        return sorted(candidates, key=lambda number: (-share(question, number), number))
 
     return share, rivals

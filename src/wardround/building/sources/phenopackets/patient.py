@@ -1,13 +1,10 @@
-"""What a case needs of a phenopacket: the patient, the features, the one diagnosis, the article."""
-
-from __future__ import annotations
+"""The parts of a phenopacket that a case needs: patient, features, diagnosis and articles."""
 
 import re
 from typing import Any
 
-from wardround.building.pipeline.pipeline import Build, Reject
-from wardround.building.pipeline.records import Record
-from wardround.building.sources.phenopackets.onset import gestation, when, years
+from wardround.building.pipeline.pipeline import Build, Record, Reject
+from wardround.building.sources.phenopackets.onset import age_in_years, describe_gestation, describe_time
 
 CATALOGUES = ("OMIM", "ORPHA", "ORPHANET", "MONDO")
 SOLVED = ("SOLVED", "COMPLETED", "UNKNOWN_PROGRESS", None)
@@ -15,38 +12,38 @@ SEXES = {"MALE": "M", "FEMALE": "F"}
 _PMID = re.compile(r"PMID[:_ ]?(\d{1,8})(?!\d)", re.IGNORECASE)
 
 
-def diagnosed(record: Record, build: Build) -> Record:
-    """The record with its one diagnosis, and its other names as far as the phenopacket has them."""
+def add_diagnosis(record: Record, build: Build) -> Record:
+    """The record with its one diagnosis, and the other names that the phenopacket has for it."""
     packet = record["packet"]
-    found: dict[str, list[str]] = {}
+    labels_by_id: dict[str, list[str]] = {}
     for interpretation in _dicts(packet, "interpretations"):
         if interpretation.get("progressStatus") not in SOLVED:
             raise Reject("not solved", str(interpretation["progressStatus"]))
-        _add(found, _dict(_dict(interpretation, "diagnosis"), "disease"))
+        _add_term(labels_by_id, _dict(_dict(interpretation, "diagnosis"), "disease"))
     for disease in _dicts(packet, "diseases"):
         if not disease.get("excluded"):
-            _add(found, _dict(disease, "term"))
-    if not found:
+            _add_term(labels_by_id, _dict(disease, "term"))
+    if not labels_by_id:
         raise Reject("no diagnosis")
-    if len(found) > 1:
-        raise Reject("more than one diagnosis", ", ".join(found))
-    ((id, labels),) = found.items()
+    if len(labels_by_id) > 1:
+        raise Reject("more than one diagnosis", ", ".join(labels_by_id))
+    ((id, labels),) = labels_by_id.items()
     if id.partition(":")[0].upper() not in CATALOGUES:
         raise Reject("diagnosis without an OMIM, ORPHA or MONDO id", id)
     return record | {"disease": id, "diagnosis": labels[0], "names": labels, "genes": sorted(_genes(packet))}
 
 
-def _add(found: dict[str, list[str]], term: dict[str, Any]) -> None:
+def _add_term(labels_by_id: dict[str, list[str]], term: dict[str, Any]) -> None:
     id, label = term.get("id"), term.get("label")
     if isinstance(id, str) and isinstance(label, str) and id.strip() and label.strip():
-        labels = found.setdefault(id.strip(), [])
+        labels = labels_by_id.setdefault(id.strip(), [])
         label = " ".join(label.split()).replace(" ,", ",")
         if label not in labels:
             labels.append(label)
 
 
 def _genes(packet: dict[str, Any]) -> set[str]:
-    """The symbols of the genes in which the diagnosis was found."""
+    """The symbols of the genes in which the causes of the diagnosis are."""
     symbols: set[str] = set()
     for interpretation in _dicts(packet, "interpretations"):
         for genomic in _dicts(_dict(interpretation, "diagnosis"), "genomicInterpretations"):
@@ -57,27 +54,27 @@ def _genes(packet: dict[str, Any]) -> set[str]:
     return symbols
 
 
-def described(record: Record, build: Build) -> Record:
-    """The record with what a history tells, in place of the phenopacket."""
+def add_features(record: Record, build: Build) -> Record:
+    """The record with the fields of a history in place of the phenopacket."""
     packet = record.pop("packet")
     subject = _dict(packet, "subject")
     encounter = _dict(subject, "timeAtLastEncounter")
     features = [_feature(feature) for feature in _dicts(packet, "phenotypicFeatures")]
-    present = {each["id"]: each for each in reversed(features) if each and not each["excluded"]}
-    excluded = {each["id"]: each for each in reversed(features) if each and each["excluded"]}
-    onsets = [when(disease.get("onset")) for disease in _dicts(packet, "diseases")]
-    told = {
+    present = {feature["id"]: feature for feature in reversed(features) if feature and not feature["excluded"]}
+    excluded = {feature["id"]: feature for feature in reversed(features) if feature and feature["excluded"]}
+    onsets = [describe_time(disease.get("onset")) for disease in _dicts(packet, "diseases")]
+    fields = {
         "sex": SEXES.get(subject.get("sex", "")),
         "age": _dict(encounter, "age").get("iso8601duration"),
-        "years": years(_dict(encounter, "age").get("iso8601duration")),
-        "gestation": gestation(_dict(encounter, "gestationalAge")),
+        "years": age_in_years(_dict(encounter, "age").get("iso8601duration")),
+        "gestation": describe_gestation(_dict(encounter, "gestationalAge")),
         "dead": _dict(subject, "vitalStatus").get("status") == "DECEASED",
         "onset": next((onset for onset in onsets if onset), None),
         "present": list(reversed(present.values())),
-        "excluded": [each for id, each in reversed(excluded.items()) if id not in present],
+        "excluded": [feature for id, feature in reversed(excluded.items()) if id not in present],
         "pmids": _pmids(record["id"], packet),
     }
-    return record | told
+    return record | fields
 
 
 def _feature(feature: dict[str, Any]) -> dict[str, Any] | None:
@@ -90,19 +87,19 @@ def _feature(feature: dict[str, Any]) -> dict[str, Any] | None:
         "id": id,
         "label": " ".join(label.split()),
         "excluded": feature.get("excluded") is True,
-        "onset": when(feature.get("onset")),
+        "onset": describe_time(feature.get("onset")),
         "severity": _dict(feature, "severity").get("label"),
         "modifiers": [label for label in modifiers if isinstance(label, str)],
     }
 
 
 def _pmids(id: str, packet: dict[str, Any]) -> list[str]:
-    """The articles that the patient was published in: as the phenopacket refers to them, else as its id does."""
+    """The articles that the patient was published in: the phenopacket's references, else its id."""
     references = _dicts(_dict(packet, "metaData"), "externalReferences")
     texts = [str(reference.get(key, "")) for reference in references for key in ("id", "reference")]
-    found = [match[1] for text in texts if (match := _PMID.match(text))]
-    named = _PMID.match(id)
-    return list(dict.fromkeys(found)) or ([named[1]] if named else [])
+    pmids = [match[1] for text in texts if (match := _PMID.match(text))]
+    id_match = _PMID.match(id)
+    return list(dict.fromkeys(pmids)) or ([id_match[1]] if id_match else [])
 
 
 def _dict(holder: object, key: str) -> dict[str, Any]:
@@ -112,4 +109,4 @@ def _dict(holder: object, key: str) -> dict[str, Any]:
 
 def _dicts(holder: object, key: str) -> list[dict[str, Any]]:
     value = holder.get(key) if isinstance(holder, dict) else None
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,34 +1,36 @@
-"""An article as the pipeline knows it, from whatever it was read. Figures are referred to by marks in the text."""
-
-from __future__ import annotations
+"""The record of an article, whatever its file format. Marks in the text refer to figures."""
 
 import re
 import unicodedata
 from typing import Any, TypedDict
 
+from wardround.core.text import single_line
+
 OPEN, CLOSE = "⟦", "⟧"
 MARK = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
-_EMPTY = re.compile(r" ?[(\[][\s,;–-]*[)\]]")  # where citations stood
-_ENGLISH = frozenset(["the", "of", "and", "a", "an", "was", "were", "with", "in", "to", "is", "for", "on", "had", "at"])
-FEWEST_ENGLISH = 0.12  # of all words; the share in English prose is a third
+_EMPTY_BRACKETS = re.compile(r" ?[(\[][\s,;–-]*[)\]]")  # of removed citations
+_ENGLISH_WORDS = frozenset(
+    ["the", "of", "and", "a", "an", "was", "were", "with", "in", "to", "is", "for", "on", "had", "at"]
+)
+MIN_ENGLISH = 0.12  # of all words; the share in English prose is a third
 PMC = re.compile(r"PMC\s*(\d{4,9})", re.IGNORECASE)
 
 
-class Section(TypedDict):
+class ArticleSection(TypedDict):
     """Titles from the outermost to its own, and paragraphs."""
 
     titles: list[str]
     paragraphs: list[str]
 
 
-class Figure(TypedDict):
+class ArticleFigure(TypedDict):
     id: str
     caption: str
     file: str | None
 
 
-class Article(TypedDict):
-    """One article. `type` is what the journal calls it, empty where nothing says so."""
+class PmcArticle(TypedDict):
+    """One article. `type` is the journal's article type, empty if unknown."""
 
     id: str
     pmid: str | None
@@ -37,8 +39,8 @@ class Article(TypedDict):
     title: str
     abstract: str
     published: str | None
-    sections: list[Section]
-    figures: list[Figure]
+    sections: list[ArticleSection]
+    figures: list[ArticleFigure]
     references: list[str]
 
 
@@ -46,31 +48,30 @@ def mark(figure: str) -> str:
     return f"{OPEN}{figure}{CLOSE}"
 
 
-def marks_in(text: str) -> list[str]:
+def find_marks(text: str) -> list[str]:
     """The figures that a text refers to."""
     return list(dict.fromkeys(MARK.findall(text)))
 
 
 def clean(text: str) -> str:
-    """A text on one line, in one form of its letters, without the brackets of citations."""
-    text = " ".join(unicodedata.normalize("NFC", text).replace("\u00ad", "").split())
-    return re.sub(r" ([.,;:])", r"\1", _EMPTY.sub("", text))
+    """A text on one line, with composed letters, without soft hyphens and the brackets of citations."""
+    text = single_line(unicodedata.normalize("NFC", text).replace("\u00ad", ""))
+    return re.sub(r" ([.,;:])", r"\1", _EMPTY_BRACKETS.sub("", text))
 
 
-def without_marks(text: str) -> str:
-    """A text as people read it who see no figure: `(Fig. 1)` goes, `Figure 1 shows` becomes `The image shows`."""
-    refers = rf"(?:\b(?:see|cf\.?|also)\s+)*(?:\b(?:fig(?:ure)?s?\.?)\s*)?{MARK.pattern}"
-    several = rf"{refers}(?:\s*(?:,|;|and|&|to|[-–])\s*{refers})*"
-    text = re.sub(rf"\s*[(\[]\s*{several}\s*[)\]]", "", text, flags=re.IGNORECASE)
-    text = re.sub(rf"([(\[;,])\s*{several}", r"\1", text, flags=re.IGNORECASE)
-    text = re.sub(rf"^{several}", "The image", text, flags=re.IGNORECASE)
-    text = re.sub(rf"(?:\bthe\s+)?{several}", "the image", text, flags=re.IGNORECASE)
+def strip_marks(text: str) -> str:
+    """A text for readers who see no figure: without `(Fig. 1)`; `Figure 1 shows` becomes `The image shows`."""
+    reference = rf"(?:\b(?:see|cf\.?|also)\s+)*(?:\b(?:fig(?:ure)?s?\.?)\s*)?{MARK.pattern}"
+    references = rf"{reference}(?:\s*(?:,|;|and|&|to|[-–])\s*{reference})*"
+    text = re.sub(rf"\s*[(\[]\s*{references}\s*[)\]]", "", text, flags=re.IGNORECASE)
+    text = re.sub(rf"([(\[;,])\s*{references}", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"^{references}", "The image", text, flags=re.IGNORECASE)
+    text = re.sub(rf"(?:\bthe\s+)?{references}", "the image", text, flags=re.IGNORECASE)
     return clean(re.sub(r"([(\[])\s*[,;]\s*|\s*[,;]\s*([)\]])", r"\1\2", text))
 
 
-def is_english(article: Article | dict[str, Any]) -> bool:
-    """Whether the small words of English are among its words as often as in English."""
-    words = re.findall(
-        r"[^\W\d_]+", " ".join(text for each in article["sections"] for text in each["paragraphs"]).lower()
-    )
-    return not words or sum(word in _ENGLISH for word in words) >= FEWEST_ENGLISH * len(words)
+def is_english(article: PmcArticle | dict[str, Any]) -> bool:
+    """Whether the frequent short words of English are as frequent as in English."""
+    text = " ".join(paragraph for section in article["sections"] for paragraph in section["paragraphs"])
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return not words or sum(word in _ENGLISH_WORDS for word in words) >= MIN_ENGLISH * len(words)

@@ -1,51 +1,43 @@
-"""JATS XML as an article."""
-
-from __future__ import annotations
+"""Reads an article from JATS XML."""
 
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from wardround.building.sources.pmc.article import Article, Figure, Section, clean, mark
-from wardround.building.sources.pmc.xml import NotUsable, parsed
+from wardround.building.sources.pmc.article import ArticleFigure, ArticleSection, PmcArticle, clean, mark
+from wardround.building.sources.pmc.safe_xml import UnusableFile, parse_xml
 from wardround.core.canonical import sha256_file
 
-# what is no running text; tables are left out because their cells make no sentences
-LEFT_OUT = {"fig", "fig-group", "table-wrap", "table-wrap-group", "disp-formula", "inline-formula", "fn", "media"}
-LEFT_OUT |= {
-    "object-id",
-    "label",
-    "title",
-    "supplementary-material",
-    "graphic",
-    "inline-graphic",
-    "tex-math",
-    "alt-text",
+# not running text; tables are left out because their cells are not sentences
+SKIPPED_TAGS = {
+    *("fig", "fig-group", "table-wrap", "table-wrap-group", "disp-formula", "inline-formula", "fn", "media"),
+    *("object-id", "label", "title", "supplementary-material", "graphic", "inline-graphic", "tex-math", "alt-text"),
 }
 SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp")
 
 
-def read_jats(file: Path) -> Article:
-    """The article of a file, with the figure files that stand beside it."""
-    root = parsed(file)
+def read_jats(file: Path) -> PmcArticle:
+    """The article of a file, with the figure files in its folder."""
+    root = parse_xml(file)
     article = root if root.tag == "article" else root.find(".//article")
     if article is None or article.find("front") is None:
-        raise NotUsable("is not a JATS article")
+        raise UnusableFile("is not a JATS article")
     meta = article.find("front/article-meta")
     if meta is None:
-        raise NotUsable("is a JATS article without article-meta")
-    ids = {each.get("pub-id-type", ""): clean(_text(each)) for each in meta.findall("article-id")}
+        raise UnusableFile("is a JATS article without article-meta")
+    body = article.find("body")
+    ids = {element.get("pub-id-type", ""): clean(_text(element)) for element in meta.findall("article-id")}
     number = (ids.get("pmc") or ids.get("pmcid") or "").upper().removeprefix("PMC")
     return {
         "id": f"pmc-{number}" if number.isdigit() else f"pmc-{sha256_file(file)[:10]}",
         "pmid": ids["pmid"] if ids.get("pmid", "").isdigit() else None,
         "type": article.get("article-type", ""),
-        "subjects": [clean(_text(each)) for each in meta.iterfind("article-categories//subject")],
+        "subjects": [clean(_text(subject)) for subject in meta.iterfind("article-categories//subject")],
         "title": clean(_text(meta.find("title-group/article-title"))),
-        "abstract": clean(" ".join(_text(each) for each in meta.iterfind("abstract//p"))),
+        "abstract": clean(" ".join(_text(paragraph) for paragraph in meta.iterfind("abstract//p"))),
         "published": _published(meta),
-        "sections": list(_sections(article)),
+        "sections": [] if body is None else list(_sections(body, [])),
         "figures": list(_figures(article, file)),
         "references": _pmids(article),
     }
@@ -63,19 +55,13 @@ def _text(element: Element | None) -> str:
             pass
         elif child.tag == "break":
             parts.append(" ")
-        elif child.tag not in LEFT_OUT:
+        elif child.tag not in SKIPPED_TAGS:
             parts.append(_text(child))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
-def _sections(article: Element) -> Iterator[Section]:
-    body = article.find("body")
-    if body is not None:
-        yield from _inside(body, [])
-
-
-def _inside(element: Element, titles: list[str]) -> Iterator[Section]:
+def _sections(element: Element, titles: list[str]) -> Iterator[ArticleSection]:
     """The paragraphs of a section, then the sections in it, in their order."""
     paragraphs: list[str] = []
     for child in element:
@@ -84,53 +70,52 @@ def _inside(element: Element, titles: list[str]) -> Iterator[Section]:
                 yield {"titles": titles, "paragraphs": paragraphs}
                 paragraphs = []
             title = child.find("title")
-            yield from _inside(child, titles if title is None else [*titles, clean(_text(title))])
-        elif child.tag not in LEFT_OUT:
-            found = _paragraphs(child)
-            paragraphs += found
+            yield from _sections(child, titles if title is None else [*titles, clean(_text(title))])
+        elif child.tag not in SKIPPED_TAGS:
+            paragraphs += _paragraphs(child)
     if paragraphs:
         yield {"titles": titles, "paragraphs": paragraphs}
 
 
 def _paragraphs(element: Element) -> list[str]:
-    """An element's own text as one paragraph; lists and quotations by theirs."""
-    inner = [each for each in element.iter("p") if each is not element]
+    """The text of an element as one paragraph; lists and quotations have several."""
+    inner = [paragraph for paragraph in element.iter("p") if paragraph is not element]
     if element.tag == "p" or not inner:
         text = clean(_text(element))
         return [text] if text else []
-    return [text for each in inner if (text := clean(_text(each)))]
+    return [text for paragraph in inner if (text := clean(_text(paragraph)))]
 
 
-def _figures(article: Element, file: Path) -> Iterator[Figure]:
+def _figures(article: Element, file: Path) -> Iterator[ArticleFigure]:
     for number, figure in enumerate(article.iter("fig"), start=1):
         caption = figure.find("caption")
-        told = "" if caption is None else " ".join([_text(caption.find("title")), _text(caption)])
+        text = "" if caption is None else " ".join([_text(caption.find("title")), _text(caption)])
         graphic = figure.find(".//graphic")
-        there = None if graphic is None else beside(graphic.get("href", ""), file)
+        image_file = None if graphic is None else find_figure_file(graphic.get("href", ""), file)
         yield {
             "id": figure.get("id") or f"figure-{number}",
-            "caption": clean(told),
-            "file": str(there) if there else None,
+            "caption": clean(text),
+            "file": str(image_file) if image_file else None,
         }
 
 
-def beside(name: str, article: Path) -> Path | None:
-    """The image file of a name that stands in the article's folder; the name has often no suffix."""
+def find_figure_file(name: str, article: Path) -> Path | None:
+    """The image file of a name in the article's folder; the name often has no suffix."""
     if not name or "\0" in name:
         return None
     folder = article.parent.resolve()
-    for each in (name, *(name + suffix for suffix in SUFFIXES)):
-        file = (folder / each).resolve()
+    for file_name in (name, *(name + suffix for suffix in SUFFIXES)):
+        file = (folder / file_name).resolve()
         if file.suffix.lower() in SUFFIXES and file.is_relative_to(folder) and file.is_file():
             return file
     return None
 
 
 def _published(meta: Element) -> str | None:
-    """The earliest date of publication that is whole; else the earliest year."""
+    """The earliest complete date of publication; else the earliest year."""
     days, years = [], []
-    for each in meta.findall("pub-date"):
-        year, month, day = (clean(_text(each.find(name))) for name in ("year", "month", "day"))
+    for element in meta.findall("pub-date"):
+        year, month, day = (clean(_text(element.find(name))) for name in ("year", "month", "day"))
         if year.isdigit():
             years.append(year)
             try:
@@ -141,5 +126,5 @@ def _published(meta: Element) -> str | None:
 
 
 def _pmids(article: Element) -> list[str]:
-    found = (clean(_text(each)) for each in article.iterfind(".//ref-list//pub-id[@pub-id-type='pmid']"))
-    return list(dict.fromkeys(pmid for pmid in found if pmid.isascii() and pmid.isdigit()))
+    pmids = (clean(_text(element)) for element in article.iterfind(".//ref-list//pub-id[@pub-id-type='pmid']"))
+    return list(dict.fromkeys(pmid for pmid in pmids if pmid.isascii() and pmid.isdigit()))

@@ -1,99 +1,95 @@
 """The stem of a case in two tellings: `text` says in words what the images show, `multimodal` refers to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from wardround.building.pipeline.pipeline import Reject
-from wardround.building.pipeline.records import Record
-from wardround.building.sources.pmc.article import marks_in, without_marks
-from wardround.building.sources.pmc.parts import STEM, describes_image
+from wardround.building.pipeline.pipeline import Record, Reject
+from wardround.building.sources.pmc.article import find_marks, strip_marks
+from wardround.building.sources.pmc.sentences import STEM_PARTS, describes_image
 from wardround.building.text.modality import modalities_in
-from wardround.building.text.redact import without_diagnosis
-from wardround.marking.judges.lexical_judge import content
+from wardround.building.text.redact import redact_diagnosis
+from wardround.core.names import content_words
+from wardround.reporting.numbers import join_words
 
-FEWEST_WORDS = 5  # of content, to describe an image
+MIN_WORDS = 5  # of content, to describe an image
 
 
-def stem_of(record: Record) -> list[dict[str, Any]]:
+def stem_sentences(record: Record) -> list[dict[str, Any]]:
     """The sentences of patient information and test results."""
-    return [said for said in record["said"] if said["part"] in STEM]
+    return [sentence for sentence in record["sentences"] if sentence["part"] in STEM_PARTS]
 
 
 def stem_figures(record: Record) -> list[dict[str, Any]]:
-    """The figures to which the stem refers, in the order in which it does."""
-    referred = list(dict.fromkeys(id for said in stem_of(record) for id in marks_in(said["text"])))
+    """The figures that the stem refers to, in that order."""
+    referred = list(dict.fromkeys(id for sentence in stem_sentences(record) for id in find_marks(sentence["text"])))
     known = {figure["id"]: figure for figure in record["figures"]}
     return [known[id] for id in referred if id in known]
 
 
-def told_in_words(record: Record, names: Sequence[str]) -> str:
-    """The stem without figures. Where no sentence says what a figure shows, its caption does; else the case goes."""
-    stem = stem_of(record)
+def write_text_telling(record: Record, names: Sequence[str]) -> str:
+    """The stem without figures. Captions describe figures that no sentence describes; else it rejects the case."""
+    stem = stem_sentences(record)
     captions: dict[str, str] = {}
     for figure in stem_figures(record):
-        about = [said["text"] for said in stem if figure["id"] in marks_in(said["text"])]
-        if not any(len(content(without_marks(text))) >= FEWEST_WORDS and _says_more(text) for text in about):
-            caption = without_diagnosis(without_marks(figure["caption"]), names).text
-            if len(content(caption)) < FEWEST_WORDS:
+        about = [sentence["text"] for sentence in stem if figure["id"] in find_marks(sentence["text"])]
+        if not any(len(content_words(strip_marks(text))) >= MIN_WORDS and _describes_figure(text) for text in about):
+            caption = redact_diagnosis(strip_marks(figure["caption"]), names).text
+            if len(content_words(caption)) < MIN_WORDS:
                 raise Reject("the text does not tell what the images show", figure["id"])
             captions[figure["id"]] = caption
     sentences = []
-    for said in stem:
-        shown = [captions.pop(id) for id in marks_in(said["text"]) if id in captions]
-        sentences.append((said["paragraph"], " ".join([without_marks(said["text"]), *shown])))
-    return _joined(sentences)
+    for sentence in stem:
+        shown = [captions.pop(id) for id in find_marks(sentence["text"]) if id in captions]
+        sentences.append((sentence["paragraph"], " ".join([strip_marks(sentence["text"]), *shown])))
+    return _join_paragraphs(sentences)
 
 
-def _says_more(sentence: str) -> bool:
-    """Whether a sentence does more than send the reader to the figure."""
+def _describes_figure(sentence: str) -> bool:
+    """Whether a sentence does more than refer to the figure."""
     rest = re.sub(
-        r"\b(?:is|are|was|were)?\s*(?:shown|seen|presented|depicted|illustrated)\b", " ", without_marks(sentence)
+        r"\b(?:is|are|was|were)?\s*(?:shown|seen|presented|depicted|illustrated)\b", " ", strip_marks(sentence)
     )
     rest = re.sub(r"\bthe image\b", " ", rest, flags=re.IGNORECASE)
-    return len(content(rest)) >= FEWEST_WORDS
+    return len(content_words(rest)) >= MIN_WORDS
 
 
-def told_with_images(record: Record, numbers: dict[str, int]) -> str:
-    """The stem in which the figures stand for what is said of them. `numbers`: the image of each figure, from 1.
+def write_multimodal_telling(record: Record, numbers: dict[str, int]) -> str:
+    """The stem with references to figures in place of descriptions. `numbers`: the image of each figure, from 1.
 
-    What goes: sentences that refer to such a figure, and those of the same paragraph that tell what is seen in its
-    modality.
+    Left out are sentences that refer to such a figure, and those of the same paragraph that describe its modality.
     """
-    stem = stem_of(record)
-    seen: dict[int, set[str]] = {}
-    for said in stem:
-        if any(id in numbers for id in marks_in(said["text"])):
-            seen.setdefault(said["paragraph"], set()).update(modalities_in(without_marks(said["text"])))
+    stem = stem_sentences(record)
+    modalities_by_paragraph: dict[int, set[str]] = {}
+    for sentence in stem:
+        if any(id in numbers for id in find_marks(sentence["text"])):
+            modalities = modalities_by_paragraph.setdefault(sentence["paragraph"], set())
+            modalities.update(modalities_in(strip_marks(sentence["text"])))
     sentences: list[tuple[int, str]] = []
     referred: set[int] = set()
-    for said in stem:
-        text, paragraph = said["text"], said["paragraph"]
-        shown = [numbers[id] for id in marks_in(text) if id in numbers]
+    for sentence in stem:
+        text, paragraph = sentence["text"], sentence["paragraph"]
+        shown = [numbers[id] for id in find_marks(text) if id in numbers]
         if shown:
             if new := [number for number in shown if number not in referred]:
                 sentences.append((paragraph, _reference(text, new)))
                 referred.update(new)
-        elif not (describes_image(text) and set(modalities_in(without_marks(text))) & seen.get(paragraph, set())):
-            sentences.append((paragraph, without_marks(text)))
-    return _joined(sentences)
+        elif not (
+            describes_image(text)
+            and set(modalities_in(strip_marks(text))) & modalities_by_paragraph.get(paragraph, set())
+        ):
+            sentences.append((paragraph, strip_marks(text)))
+    return _join_paragraphs(sentences)
 
 
 def _reference(sentence: str, numbers: Sequence[int]) -> str:
-    what = next(iter(modalities_in(without_marks(sentence))), "finding")
-    named = (
-        f"Figure {numbers[0]}"
-        if len(numbers) == 1
-        else f"Figures {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
-    )
-    return f"The {what} is shown in {named}."
+    modality = next(iter(modalities_in(strip_marks(sentence))), "finding")
+    return f"The {modality} is shown in Figure{'s' * (len(numbers) > 1)} {join_words([*map(str, numbers)])}."
 
 
-def _joined(sentences: Sequence[tuple[int, str]]) -> str:
-    """Sentences by their paragraphs."""
+def _join_paragraphs(sentences: Sequence[tuple[int, str]]) -> str:
+    """The text of sentences with their paragraph numbers."""
     paragraphs: dict[int, list[str]] = {}
     for paragraph, sentence in sentences:
         paragraphs.setdefault(paragraph, []).append(sentence)
-    return "\n".join(" ".join(each) for each in paragraphs.values())
+    return "\n".join(map(" ".join, paragraphs.values()))

@@ -1,5 +1,1 @@
-"""The starter case set: invented patients with public test images, so that a first examination needs no data."""
-
-from wardround.building.sources.starter.starter import build_starter
-
-__all__ = ["build_starter"]
+"""The starter case set: invented patients with public test images, for a first study without data."""

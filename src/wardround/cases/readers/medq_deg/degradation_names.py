@@ -1,6 +1,4 @@
-"""What the released files and the project site call MedQ-Deg's degradations, in our names."""
-
-from __future__ import annotations
+"""MedQ-Deg's degradations: our names for those of the released files and of the project site."""
 
 TYPES = (
     *("limited_angle", "sparse_view", "low_dose"),
@@ -18,26 +16,26 @@ OTHER_NAMES = {
     "real_world": "real",
 }
 REAL = "real"
-NOTHING = ("", "nan", "none", "null")
+NO_VALUE = ("", "nan", "none", "null")
 CLEAN = ("l0", "0", "clean", "good", "original")
 LEVELS = {"l1": "L1", "1": "L1", "mild": "L1", "l2": "L2", "2": "L2", "severe": "L2"}
 REAL_LEVELS = {"l1": "mild", "1": "mild", "mild": "mild", "l2": "severe", "2": "severe", "severe": "severe"}
 
 
 def degradation(type: str, severity: str) -> str | None:
-    """`sparse_view@L1`, `real@mild`, or None for a clean image. ValueError names what is not known."""
-    level = _plain(severity).removesuffix(".0")
-    name = _plain(type).removesuffix("_artifact")
+    """`sparse_view@L1`, `real@mild`, or None for a clean image. ValueError if it is unknown."""
+    level = _normalize(severity).removesuffix(".0")
+    name = _normalize(type).removesuffix("_artifact")
     name = OTHER_NAMES.get(name, name)
-    if level in CLEAN or (level in NOTHING and name in (*NOTHING, *CLEAN)):
+    if level in CLEAN or (level in NO_VALUE and name in (*NO_VALUE, *CLEAN)):
         return None
     if name not in TYPES and name != REAL:
-        raise ValueError(f"degradation_type {type!r} is none of the 18, nor {REAL}")
+        raise ValueError(f"degradation_type {type!r} is not one of the 18, nor {REAL}")
     levels = REAL_LEVELS if name == REAL else LEVELS
     if level not in levels:
         raise ValueError(f"degradation_severity {severity!r} is neither L0, L1 nor L2 (really degraded: mild, severe)")
     return f"{name}@{levels[level]}"
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.strip().lower().replace("-", "_").replace(" ", "_")

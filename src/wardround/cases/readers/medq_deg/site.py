@@ -4,87 +4,82 @@ Each has degradation_type, display_name, category, modality, dataset, question, 
 answer_text, capability and images by level. Paths begin at the root of the site.
 """
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from wardround.cases.readers.medq_deg.clean_twins import Row
 from wardround.cases.readers.medq_deg.degradation_names import degradation
-from wardround.cases.readers.tables.choices import by_letter, by_text, without_letters
-from wardround.cases.readers.tables.image_cell import inside
-from wardround.cases.readers.tables.json_file import Told, json_records, text
-from wardround.cases.readers.tables.question_rows import Rows
-from wardround.core.errors import BadInput, Problem
+from wardround.cases.readers.tables.case_collector import RecordPlace
+from wardround.cases.readers.tables.choices import index_of_letter, index_of_text, strip_letters
+from wardround.cases.readers.tables.clean_twins import QuestionRow
+from wardround.cases.readers.tables.image_cell import path_inside
+from wardround.cases.readers.tables.json_file import JsonObject, json_records, list_of_texts, required_text
+from wardround.cases.readers.tables.question_rows import QuestionRows
+from wardround.cases.readers.tables.source_files import first_file
+from wardround.core.errors import BadInput
+from wardround.core.text import LETTERS
 
 LEVELS = ("L0", "L1", "L2")
 
 
-def read_medq_deg_site(source: Path) -> Rows:
+def read_medq_deg_site(source: Path) -> QuestionRows:
     """The cases of the site's degradation-examples.json."""
     if not source.is_file():
         raise BadInput(source, "there is no such file; this layout is one JSON file")
-    rows = Rows("medq-deg-site")
-    for place, told in json_records(source):
-        field = "question"
-        try:
-            prompt = text(told, field)
-            field = "options"
-            options = _options(told)
-            field = "answer"
-            gold = by_letter({chr(65 + number): option for number, option in enumerate(options)}, told.get(field))
-            field = "answer_text"
-            if told.get(field) and by_text(options, told[field]) != gold:
-                raise ValueError(f"is {told[field]!r}, which is not option {told['answer']}")
-            field = "degradation_type"
-            degraded = {level: degradation(text(told, field), level) for level in LEVELS}
-            field = "images"
-            images = _images(source, told, rows)
-        except ValueError as error:
-            rows.problems.append(Problem(source, None, f"{place}.{field}", str(error)))
-            continue
-        clean = place.strip("[]").replace("].", "-").replace("[", "-")
-        for level, path in images.items():
-            rows.take(
-                Row(
-                    file=source,
-                    line=None,
-                    place=place,
-                    id=clean if level == "L0" else f"{clean}-{level}",
-                    prompt=prompt,
-                    options=tuple(options),
-                    gold=gold,
-                    images=(path,),
-                    modality=told.get("modality") or None,
-                    source=told.get("dataset") or None,
-                    degradation=degraded[level],
-                    of=None if level == "L0" else clean,
-                    more={"label": told["capability"]} if told.get("capability") else {},
-                )
-            )
-    return rows.joined()
+    rows = QuestionRows("medq-deg-site")
+    for place, record in json_records(source):
+        _add(place, record, rows)
+    return rows.group()
 
 
-def _options(told: Told) -> list[str]:
-    options: Any = told.get("options")
-    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise ValueError("should be a list of texts")
-    return without_letters(options)
+def _add(place: RecordPlace, record: JsonObject, rows: QuestionRows) -> None:
+    """The questions of a record, one for each level."""
+    field = "question"
+    try:
+        prompt = required_text(record, field)
+        field = "options"
+        options = strip_letters(list_of_texts(record.get(field)))
+        field = "answer"
+        gold = index_of_letter(dict(zip(LETTERS, options, strict=False)), record.get(field))
+        field = "answer_text"
+        if record.get(field) and index_of_text(options, record[field]) != gold:
+            raise ValueError(f"is {record[field]!r}, which is not option {record['answer']}")
+        field = "degradation_type"
+        degradations = {level: degradation(required_text(record, field), level) for level in LEVELS}
+        field = "images"
+        images = _images(place.file, record, rows)
+    except ValueError as error:
+        rows.problems.append(place.problem(field, str(error)))
+        return
+    clean = place.within.strip("[]").replace("].", "-").replace("[", "-")
+    for level, path in images.items():
+        row = QuestionRow(
+            place=place,
+            id=clean if level == "L0" else f"{clean}-{level}",
+            prompt=prompt,
+            options=tuple(options),
+            gold=gold,
+            images=(path,),
+            modality=record.get("modality") or None,
+            source=record.get("dataset") or None,
+            degradation=degradations[level],
+            of=None if level == "L0" else clean,
+            extra={"label": record["capability"]} if record.get("capability") else {},
+        )
+        rows.add(row)
 
 
-def _images(source: Path, told: Told, rows: Rows) -> dict[str, str]:
-    images: Any = told.get("images")
+def _images(source: Path, record: JsonObject, rows: QuestionRows) -> dict[str, str]:
+    images: Any = record.get("images")
     if not isinstance(images, dict) or "L0" not in images or not set(images) <= set(LEVELS):
         raise ValueError("should name an image at L0, and those at L1 and L2")
     return {level: _image(source, str(images[level]), rows) for level in LEVELS if level in images}
 
 
-def _image(source: Path, path: str, rows: Rows) -> str:
+def _image(source: Path, name: str, rows: QuestionRows) -> str:
     """The file below a folder above the JSON; the site's own first folders may be missing on this machine."""
-    parts = PurePosixPath(inside(path)).parts
-    for folder in source.parents[:3]:
-        for start in range(min(3, len(parts))):
-            found = folder.joinpath(*parts[start:])
-            if found.is_file():
-                return rows.hold(inside(path), found)
-    raise ValueError(f"{path!r}: there is no such file")
+    path = PurePosixPath(path_inside(name))
+    starts = range(min(3, len(path.parts)))
+    file = first_file(folder.joinpath(*path.parts[start:]) for folder in source.parents[:3] for start in starts)
+    if file is None:
+        raise ValueError(f"{name!r}: there is no such file")
+    return rows.add_image(str(path), file)

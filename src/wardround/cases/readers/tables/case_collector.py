@@ -1,4 +1,4 @@
-"""Gathered: the cases that a reader makes of single records, and what is wrong with the others."""
+"""CaseCollector: the cases that a reader makes of single records, and the problems of the other records."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wardround.cases.set import raised
+from wardround.cases.set import error_from
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem
-from wardround.core.field_errors import complaints
+from wardround.core.field_errors import list_errors
 
 
-@dataclass(frozen=True)
-class Place:
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
     """Where a record stands: its file, and its line or its place in the document (`[3]`)."""
 
     file: Path
@@ -30,12 +30,12 @@ class Place:
 
 
 @dataclass
-class Gathered:
-    """The usable records as a Source of cases. Images stay where they are until they are copied."""
+class CaseCollector:
+    """The usable records as a CaseSource. Images stay where they are until they are copied."""
 
     problems: list[Problem] = field(default_factory=list)
     _cases: dict[str, Case] = field(default_factory=dict)
-    _held: dict[str, Path] = field(default_factory=dict)
+    _image_files: dict[str, Path] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._cases)
@@ -43,52 +43,32 @@ class Gathered:
     def __iter__(self) -> Iterator[Case]:
         return iter(self._cases.values())
 
-    def hold(self, path: str, where: Path) -> str:
-        """Remembers where an image is, and says at which path the case set will have it: this one if it is free."""
+    def add_image(self, path: str, file: Path) -> str:
+        """Notes the file of an image; returns its path in the case set: `path` unless another file has it."""
         wanted, number = PurePosixPath(path), 1
-        while self._held.get(path, where) != where:
+        while self._image_files.get(path, file) != file:
             number += 1
             path = str(wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}"))
-        self._held[path] = where
+        self._image_files[path] = file
         return path
 
-    def copy_image(self, image: Image, there: Path) -> None:
-        shutil.copyfile(self._held[image.path], there)
+    def copy_image(self, image: Image, target: Path) -> None:
+        shutil.copyfile(self._image_files[image.path], target)
 
-    def take(self, place: Place, case: dict[str, Any], names: Mapping[str, str]) -> None:
-        """Keeps a case, or what is wrong with it. `names` are what the layout calls our fields."""
+    def add(self, place: RecordPlace, case: dict[str, Any], names: Mapping[str, str]) -> None:
+        """Keeps a case, or its problems. `names`: what the layout calls our fields."""
         if case["id"] in self._cases:
-            self.problems.append(place.problem(names.get("id", "id"), f"{case['id']!r} is there twice"))
+            self.problems.append(place.problem(names.get("id", "id"), f"{case['id']!r} occurs twice"))
             return
         try:
             self._cases[case["id"]] = Case.model_validate(case)
         except ValidationError as error:
-            self.problems += (place.problem(names.get(at, at), message) for at, message in complaints(error))
+            self.problems += (place.problem(names.get(name, name), message) for name, message in list_errors(error))
 
-    def or_refused(self, source: Path) -> Gathered:
-        """This, unless nothing in it can be used."""
+    def require_cases(self, source: Path) -> CaseCollector:
+        """This collector; BadInput if it has no case."""
         if not self._cases:
             if self.problems:
-                raise raised(self.problems[0], " (and no other record can be used)")
-            raise BadInput(source, "there is no record in it")
+                raise error_from(self.problems[0], " (and no other record can be used)")
+            raise BadInput(source, "contains no records")
         return self
-
-
-def files_of(source: Path, *suffixes: str) -> list[Path]:
-    """The file itself, or those below a folder that end so, in the order of their names."""
-    if source.is_file():
-        if source.suffix not in suffixes:
-            raise BadInput(source, f"is none of {', '.join(suffixes)}")
-        return [source]
-    found = sorted(path for suffix in suffixes for path in source.rglob(f"*{suffix}"))
-    if not found:
-        why = (
-            f"there is no {' or '.join(suffixes)} file in it" if source.exists() else "there is no such file or folder"
-        )
-        raise BadInput(source, why)
-    return found
-
-
-def given(told: dict[str, Any]) -> dict[str, Any]:
-    """Only what says something."""
-    return {key: value for key, value in told.items() if value not in (None, "", [], {})}

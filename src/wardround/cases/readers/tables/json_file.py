@@ -1,72 +1,85 @@
 """JSON and JSONL files of other projects, as records with the place at which each stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.set import BYTE_ORDER_MARK
 from wardround.core.errors import BadInput, Problem
-from wardround.core.field_errors import not_json
+from wardround.core.field_errors import describe_json_error
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
+PlacedRecord = tuple[RecordPlace, JsonObject]
 
 
-def json_records(file: Path, named: str = "") -> Iterator[tuple[str, Told]]:
-    """The objects of a list, wherever in the document it is, each with its place: `[3]`.
+def read_records(file: Path, problems: list[Problem], record_field: str) -> Iterator[PlacedRecord]:
+    """The records of a JSONL file, or of any other as JSON."""
+    return jsonl_records(file, problems) if file.suffix == ".jsonl" else json_records(file, record_field)
 
-    An object that has the field `named` is a record also where it stands alone. What else stands between objects is a
-    record without fields, so that a reader names its place.
+
+def json_records(file: Path, record_field: str = "") -> Iterator[PlacedRecord]:
+    """The objects of each list in the document, wherever it is.
+
+    An object that has the field `record_field` is a record also outside a list. A list item that is not an object is
+    an empty record, so that the reader reports its place.
     """
-    yield from _records(json_document(file), "", named)
+    for within, record in _records(read_json(file), "", record_field):
+        yield RecordPlace(file, within=within), record
 
 
-def json_document(file: Path) -> Any:
-    """What the file holds."""
+def read_json(file: Path) -> Any:
+    """The document in a file."""
     try:
         return orjson.loads(file.read_bytes().removeprefix(BYTE_ORDER_MARK))
     except OSError as error:
         raise BadInput(file, f"cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
-        raise BadInput(file, not_json(error)) from None
+        raise BadInput(file, describe_json_error(error)) from None
 
 
-def _records(told: Any, place: str, named: str) -> Iterator[tuple[str, Told]]:
-    if named and isinstance(told, dict) and named in told:
-        yield place, told
-    elif isinstance(told, list):
-        if any(isinstance(each, dict) for each in told):
-            for number, each in enumerate(told):
-                yield f"{place}[{number}]", each if isinstance(each, dict) else {}
-    elif isinstance(told, dict):
-        for name, each in told.items():
-            yield from _records(each, f"{place}.{name}" if place else name, named)
+def _records(value: Any, place: str, record_field: str) -> Iterator[tuple[str, JsonObject]]:
+    if record_field and isinstance(value, dict) and record_field in value:
+        yield place, value
+    elif isinstance(value, list):
+        if any(isinstance(item, dict) for item in value):
+            for index, item in enumerate(value):
+                yield f"{place}[{index}]", item if isinstance(item, dict) else {}
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _records(item, f"{place}.{name}" if place else name, record_field)
 
 
-def jsonl_records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Told]]:
-    """The objects of the lines of a file; a line that is none is a problem."""
+def jsonl_records(file: Path, problems: list[Problem]) -> Iterator[PlacedRecord]:
+    """The objects of a file's lines; a line without an object is a problem."""
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             line = line.removeprefix(BYTE_ORDER_MARK)
             if not line.strip():
                 continue
             try:
-                told = orjson.loads(line)
+                record = orjson.loads(line)
             except orjson.JSONDecodeError as error:
-                problems.append(Problem(file, number, None, not_json(error)))
+                problems.append(Problem(file, number, None, describe_json_error(error)))
                 continue
-            if isinstance(told, dict):
-                yield number, told
+            if isinstance(record, dict):
+                yield RecordPlace(file, number), record
             else:
-                problems.append(Problem(file, number, None, "is no object"))
+                problems.append(Problem(file, number, None, "is not an object"))
 
 
-def text(told: Told, name: str) -> str:
-    """A field that has to be a text. ValueError if it is not there or something else."""
-    value = told.get(name)
+def required_text(record: JsonObject, name: str) -> str:
+    """A field that has to be text (or a whole number). ValueError if it is missing or something else."""
+    value = record.get(name)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         raise ValueError("is required" if value in (None, "") else f"should be text, not {value!r}"[:200])
     return str(value)
+
+
+def list_of_texts(value: Any) -> list[str]:
+    """A value that has to be a list of texts. ValueError if it is something else."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("should be a list of texts")
+    return value

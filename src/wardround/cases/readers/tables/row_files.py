@@ -1,6 +1,4 @@
-"""Rows of large files, one at a time: JSON, JSONL and Parquet, each row with the place at which it stands."""
-
-from __future__ import annotations
+"""The rows of large JSON, JSONL and Parquet files, one at a time, each with the place at which it stands."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,142 +7,140 @@ from typing import Any
 
 import polars as pl
 
-from wardround.cases.readers.tables.json_file import Told, jsonl_records
+from wardround.cases.readers.tables.case_collector import RecordPlace
+from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord, jsonl_records
 from wardround.core.errors import BadInput, Problem
-from wardround.core.field_errors import not_json
+from wardround.core.field_errors import describe_json_error
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
 CHUNK = 1 << 20  # characters
-LONGEST = 256 << 20  # characters of one row: images may stand in it
-NO_ROWS = "features"  # under which the dataset viewer lists the columns, before the rows
-ROWS, ROWS_WITH_IMAGES = 20_000, 256  # of a Parquet file at once
-
-Place = tuple[int | None, str]  # a line, or where in the document: [3]
+MAX_ROW = 256 << 20  # characters: a row may have images in it
+COLUMN_LIST = "features"  # of the dataset viewer, before the rows
+BATCH, BATCH_WITH_IMAGES = 20_000, 256  # rows of a Parquet file read at once
 
 
-def rows_of(file: Path, problems: list[Problem], is_field: Callable[[str], bool]) -> Iterator[tuple[Place, Told]]:
-    """Every row of a file. `is_field` says whether a name is one of a row's: a lone object is told apart by it."""
+def read_rows(file: Path, problems: list[Problem], is_field: Callable[[str], bool]) -> Iterator[PlacedRecord]:
+    """The rows of a file. `is_field` says whether a name is a field of rows, so that an object can be a row itself."""
     if file.suffix == ".jsonl":
-        yield from (((line, ""), told) for line, told in jsonl_records(file, problems))
+        yield from jsonl_records(file, problems)
     elif file.suffix == ".parquet":
-        yield from (((None, f"row {number}"), told) for number, told in enumerate(_parquet_rows(file)))
+        yield from ((RecordPlace(file, None, f"row {index}"), row) for index, row in enumerate(_parquet_rows(file)))
     else:
-        yield from (((None, place), told) for place, told in _Document(file, is_field).rows())
+        yield from ((RecordPlace(file, None, place), row) for place, row in _JsonDocument(file, is_field).rows())
 
 
-def _parquet_rows(file: Path) -> Iterator[Told]:
+def _parquet_rows(file: Path) -> Iterator[JsonObject]:
     try:
-        scanned = pl.scan_parquet(file)
-        binary = any("Binary" in str(kind) for kind in scanned.collect_schema().dtypes())
-        many = int(scanned.select(pl.len()).collect().item())
-        step = ROWS_WITH_IMAGES if binary else ROWS
-        for first in range(0, many, step):
-            yield from scanned.slice(first, step).collect().iter_rows(named=True)
+        table = pl.scan_parquet(file)
+        has_images = any("Binary" in str(dtype) for dtype in table.collect_schema().dtypes())
+        count = int(table.select(pl.len()).collect().item())
+        batch = BATCH_WITH_IMAGES if has_images else BATCH
+        for first in range(0, count, batch):
+            yield from table.slice(first, batch).collect().iter_rows(named=True)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadInput(file, f"is no Parquet file that can be read: {str(error).splitlines()[0]}") from None
+        raise BadInput(file, f"cannot be read as Parquet: {str(error).splitlines()[0]}") from None
 
 
-class _Document:
-    """The objects of a JSON document's lists, without ever holding all of it."""
+class _JsonDocument:
+    """The objects in a JSON document's lists, read without holding the whole document in memory."""
 
     def __init__(self, file: Path, is_field: Callable[[str], bool]) -> None:
         self._file, self._is_field = file, is_field
         self._decoder = json.JSONDecoder()
-        self._text, self._at, self._ended, self._place = "", 0, False, ""
+        self._text, self._position, self._ended, self._place = "", 0, False, ""
 
-    def rows(self) -> Iterator[tuple[str, Told]]:
+    def rows(self) -> Iterator[tuple[str, JsonObject]]:
         try:
             with self._file.open(encoding="utf-8-sig") as self._opened:
-                first = self._next()
+                first = self._peek()
                 if first == "[":
-                    yield from self._list("")
+                    yield from self._read_list("")
                 elif first == "{":
-                    yield from self._object()
+                    yield from self._read_object()
                 else:
                     raise BadInput(self._file, "is not a list or an object of JSON" if first else "is empty")
-                if rest := self._next():
+                if rest := self._peek():
                     more = " (one object a line belongs into a .jsonl file)" if rest == "{" else ""
                     raise BadInput(self._file, f"is not JSON: more follows after its end{more}")
         except OSError as error:
             raise BadInput(self._file, f"cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise BadInput(self._file, "is not JSON: it is no UTF-8") from None
+            raise BadInput(self._file, "is not JSON: it is not UTF-8") from None
 
-    def _list(self, place: str) -> Iterator[tuple[str, Told]]:
-        self._take("[")
+    def _read_list(self, place: str) -> Iterator[tuple[str, JsonObject]]:
+        self._expect("[")
         number = 0
-        while self._next() != "]":
+        while self._peek() != "]":
             self._place = f"{place}[{number}]"
-            value = self._value()
+            value = self._read_value()
             if isinstance(value, dict):
                 yield self._place, value
-            elif not place:  # what else an object lists is none of ours
-                raise self._bad("should be an object")
+            elif not place:  # other lists of an object are ignored
+                raise self._error("should be an object")
             number += 1
-            if self._next() != "]":
-                self._take(",")
-        self._take("]")
+            if self._peek() != "]":
+                self._expect(",")
+        self._expect("]")
 
-    def _object(self) -> Iterator[tuple[str, Told]]:
-        """The rows of its lists; or itself, where its names are those of a row."""
-        self._take("{")
-        own: Told = {}
-        while self._next() != "}":
-            name = self._value()
+    def _read_object(self) -> Iterator[tuple[str, JsonObject]]:
+        """The rows of its lists; or the object itself, if it has fields of a row."""
+        self._expect("{")
+        row: JsonObject = {}
+        while self._peek() != "}":
+            name = self._read_value()
             if not isinstance(name, str):
-                raise BadInput(self._file, f"is not JSON: {name!r} is no name")
-            self._take(":")
-            if self._next() == "[" and name != NO_ROWS and not self._is_field(name):
-                yield from self._list(name)
+                raise BadInput(self._file, f"is not JSON: {name!r} is not a name")
+            self._expect(":")
+            if self._peek() == "[" and name != COLUMN_LIST and not self._is_field(name):
+                yield from self._read_list(name)
             else:
-                own[name] = self._value()
-            if self._next() != "}":
-                self._take(",")
-        self._take("}")
-        if any(map(self._is_field, own)):
-            yield "", own
+                row[name] = self._read_value()
+            if self._peek() != "}":
+                self._expect(",")
+        self._expect("}")
+        if any(map(self._is_field, row)):
+            yield "", row
 
-    def _next(self) -> str:
+    def _peek(self) -> str:
         """The next character that is not white space; empty at the end."""
         while True:
-            while self._at < len(self._text):
-                if not self._text[self._at].isspace():
-                    return self._text[self._at]
-                self._at += 1
-            if not self._more():
+            while self._position < len(self._text):
+                if not self._text[self._position].isspace():
+                    return self._text[self._position]
+                self._position += 1
+            if not self._read_more():
                 return ""
 
-    def _take(self, character: str) -> None:
-        found = self._next()
-        if found != character:
-            told = f"{found!r} stands" if found else "it ends"
-            raise self._bad(f"is not JSON: {told} where {character!r} should")
-        self._at += 1
+    def _expect(self, character: str) -> None:
+        actual = self._peek()
+        if actual != character:
+            raise self._error(f"is not JSON: expected {character!r}, not {repr(actual) if actual else 'the end'}")
+        self._position += 1
 
-    def _value(self) -> Any:
-        self._next()
+    def _read_value(self) -> Any:
+        self._peek()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._text, self._at)
+                value, end = self._decoder.raw_decode(self._text, self._position)
             except json.JSONDecodeError as error:
                 cut = error.pos > len(self._text) - 32 or error.msg.startswith("Unterminated string")
-                if not cut or len(self._text) - self._at > LONGEST or not self._more():
-                    raise self._bad(not_json(error.msg)) from None
+                if not cut or len(self._text) - self._position > MAX_ROW or not self._read_more():
+                    raise self._error(describe_json_error(error.msg)) from None
                 continue
             except RecursionError:
-                raise self._bad("is not JSON that can be read: it is nested too deep") from None
-            if end == len(self._text) and self._more():  # a number may go on
+                raise self._error("is not JSON that can be read: it is nested too deep") from None
+            if end == len(self._text) and self._read_more():  # a number may go on
                 continue
-            self._at = end
+            self._position = end
             return value
 
-    def _bad(self, message: str) -> BadInput:
+    def _error(self, message: str) -> BadInput:
         return BadInput(self._file, message, field=self._place or None)
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         if self._ended:
             return False
-        read = self._opened.read(CHUNK)
-        self._ended = not read
-        self._text, self._at = self._text[self._at :] + read, 0
-        return bool(read)
+        chunk = self._opened.read(CHUNK)
+        self._ended = not chunk
+        self._text, self._position = self._text[self._position :] + chunk, 0
+        return bool(chunk)

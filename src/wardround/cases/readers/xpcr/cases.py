@@ -1,247 +1,233 @@
 """X-PCR: images/{CFP,OCT,FFA,ICGA,EP,RetCam}, annotations/*.json and multimodal_cases/case_*, or rows of Hugging Face.
 
-JSON, JSONL and Parquet. What the rows call their fields is told by a field map (field_map.toml, or one's own); what
-no map names is kept as it is and reported once. Rows of one patient, or that share an image, become one case. Stages
-of one chain, or where no row names a chain those about the same images, depend on each other as the paper says.
+JSON, JSONL and Parquet. A field map (field_map.toml, or the user's own) says what the rows call their fields; a field
+in no map is kept as it is and reported once. Rows of one patient, or that share an image, become one case. Stages of
+one chain depend on each other as in the paper; if no row names a chain, those about the same images are one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from wardround.cases.readers.medq_deg.released import split_of
-from wardround.cases.readers.tables.case_collector import files_of, given
-from wardround.cases.readers.tables.json_file import Told
-from wardround.cases.readers.tables.option_lists import gold_of, options_of
-from wardround.cases.readers.tables.row_files import SUFFIXES, Place, rows_of
-from wardround.cases.readers.tables.spooled import Spooled
-from wardround.cases.readers.xpcr.field_map import FieldMap, field_map, plain
+from wardround.cases.readers.tables.case_collector import RecordPlace
+from wardround.cases.readers.tables.choices import index_of_number
+from wardround.cases.readers.tables.json_file import JsonObject
+from wardround.cases.readers.tables.option_lists import gold_index, parse_options
+from wardround.cases.readers.tables.row_files import SUFFIXES, read_rows
+from wardround.cases.readers.tables.row_spool import RowSpool
+from wardround.cases.readers.tables.source_files import find_files_by_suffix, split_in_name
+from wardround.cases.readers.xpcr.field_map import FieldMap, field_map, fold_field_name
 from wardround.cases.readers.xpcr.images import XpcrImages, folder_case
-from wardround.cases.readers.xpcr.stages import chained
-from wardround.cases.set import raised
-from wardround.core.case import Case, Image, Patient, Question
+from wardround.cases.readers.xpcr.stages import link_stages
+from wardround.cases.set import error_from
+from wardround.core.case import Case, Image, Patient, Question, drop_empty
 from wardround.core.errors import BadInput, Problem
-from wardround.core.field_errors import complaints
+from wardround.core.field_errors import list_errors
 
-MOST_TOLD = 20  # problems of one field of one file that are told one by one
-OURS = frozenset(Question.model_fields)
+MAX_LISTED_PROBLEMS = 20  # of one field of one file
+QUESTION_FIELDS = frozenset(Question.model_fields)
 NAMES = {"prompt": "question", "gold": "answer", "grade": "level"}
-NEEDED = ("question", "options", "answer")
+REQUIRED = ("question", "options", "answer")
 
 
 @dataclass
 class XpcrCases:
-    """The usable rows as a Source of cases. Rows wait on disk, images stay where they are."""
+    """The usable rows as a CaseSource. Rows wait on disk, images stay where they are."""
 
     root: Path
     fields: FieldMap
     problems: list[Problem] = field(default_factory=list)
-    _rows: Spooled = field(default_factory=Spooled)
-    _told: Counter[tuple[Path, str]] = field(default_factory=Counter)
+    _rows: RowSpool = field(default_factory=RowSpool)
+    _problem_counts: Counter[tuple[Path, str]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._images = XpcrImages(self.root, self._rows)
 
     def __len__(self) -> int:
-        return self._rows.groups
+        return self._rows.group_count
 
     def __iter__(self) -> Iterator[Case]:
-        taken: set[str] = set()
+        used: set[str] = set()
         for key, rows in self._rows:
             name = next((row["case"] for row in rows if row.get("case")), None) or _name_of(key)
-            yield _case(_free(name, taken), key, rows)
+            yield _case(_unused_name(name, used), key, rows)
 
-    def copy_image(self, image: Image, there: Path) -> None:
-        self._images.copy(image, there)
+    def copy_image(self, image: Image, target: Path) -> None:
+        self._images.copy(image, target)
 
-    def read(self, file: Path) -> None:
-        """Takes the rows of a file."""
-        unread: dict[str, None] = {}
-        for place, told in rows_of(file, self.problems, lambda name: plain(name) in self.fields.by_name):
-            row = told["row"] if isinstance(told.get("row"), dict) else told  # as the dataset viewer wraps them
-            for number, (read, more) in enumerate(self._questions(row)):
-                unread |= dict.fromkeys(more)
-                self._take(file, _within(place, number if "questions" in read else None), read, more)
-        for name in unread:
-            near = self.fields.near(name)
-            hint = (
-                f'; close to {near}: {near} = "{name}" under [fields] of a --map file reads it as that' if near else ""
-            )
+    def read_file(self, file: Path) -> None:
+        """Adds the rows of a file."""
+        unmapped: dict[str, None] = {}
+        for place, record in read_rows(file, self.problems, lambda name: fold_field_name(name) in self.fields.by_name):
+            row = record["row"] if isinstance(record.get("row"), dict) else record  # as the dataset viewer wraps them
+            for index, (fields, extra) in enumerate(self._questions(row)):
+                unmapped |= dict.fromkeys(extra)
+                within = f"{place.within}.questions[{index}]".lstrip(".") if "questions" in fields else place.within
+                self._add(replace(place, within=within), fields, extra)
+        for name in unmapped:
+            close = self.fields.closest(name)
+            hint = f'; to read it as {close}, write {close} = "{name}" under [fields] of a --map file' if close else ""
             self.problems.append(Problem(file, None, name, f"is in no field map, and is kept as it is{hint}"))
 
-    def _questions(self, row: Told) -> Iterator[tuple[Told, Told]]:
-        """The questions of a row, which may hold several: what is told of all of them is told of each."""
-        read, more = self.fields.read(row)
-        several = read.get("questions")
-        if not isinstance(several, list) or not all(isinstance(each, dict) for each in several):
-            yield read, more
+    def _questions(self, row: JsonObject) -> Iterator[tuple[JsonObject, JsonObject]]:
+        """The questions of a row, which may have several; fields of the row belong to each of them."""
+        fields, extra = self.fields.read(row)
+        questions = fields.get("questions")
+        if not isinstance(questions, list) or not all(isinstance(question, dict) for question in questions):
+            yield fields, extra
             return
-        shared = {name: value for name, value in read.items() if name != "questions"}
-        for each in several:
-            own, others = self.fields.read(each)
-            yield {**shared, **own, "questions": True}, {**more, **others}
+        shared = {name: value for name, value in fields.items() if name != "questions"}
+        for question in questions:
+            own_fields, own_extra = self.fields.read(question)
+            yield {**shared, **own_fields, "questions": True}, {**extra, **own_extra}
 
-    def _take(self, file: Path, place: Place, read: Told, more: Told) -> None:
-        """Keeps a row, or what is wrong with it."""
-        at = "question"
+    def _add(self, place: RecordPlace, fields: JsonObject, extra: JsonObject) -> None:
+        """Keeps a row, or its problem."""
+        name = "question"
         try:
-            for at in NEEDED:
-                if at not in read:
-                    raise ValueError(self._missing(at, more))
-            at = "options"
-            options = options_of(read[at])
-            at = "answer"
-            gold = _gold(options, read[at])
-            labels: Told = {}
-            for at, ours in (("stage", "stage"), ("task", "task"), ("level", "grade")):
-                if at in read and not (at == "task" and plain(str(read[at])) in ("chain", "progressive", "none")):
-                    labels[ours] = self.fields.value(at, read[at])
-            at = "importance"
-            if at in read:
-                labels[at] = _number(read[at])
-            at = "images"
-            images = self._images.of(file, read)
-            at = "age"
-            patient = given({"age": read.get("age"), "sex": read.get("sex") and str(read["sex"])})
+            for name in REQUIRED:
+                if name not in fields:
+                    raise ValueError(self._missing(name, extra))
+            name = "options"
+            options = parse_options(fields[name])
+            name = "answer"
+            gold = _gold(options, fields[name])
+            labels: JsonObject = {}
+            for name, label in (("stage", "stage"), ("task", "task"), ("level", "grade")):
+                if name in fields and not (name == "task" and _is_chain(fields[name])):
+                    labels[label] = self.fields.value(name, fields[name])
+            name = "importance"
+            if name in fields:
+                labels[name] = _number(fields[name])
+            name = "images"
+            images = self._images.find(place.file, fields)
+            name = "age"
+            patient = drop_empty({"age": fields.get("age"), "sex": fields.get("sex") and str(fields["sex"])})
             Patient.model_validate(patient)
-            at = "question"
+            name = "question"
             question = {
-                "id": str(read.get("id", "")) or labels.get("stage", "").lower() or "q",
+                "id": str(fields.get("id", "")) or labels.get("stage", "").lower() or "q",
                 "kind": "choice",
-                "prompt": str(read["question"]).strip(),
+                "prompt": str(fields["question"]).strip(),
                 "options": list(options.values()),
                 "gold": gold,
                 **labels,
-                **given({name: read.get(name) for name in ("disease", "source_dataset")}),
-                **{name if name not in OURS else f"source_{name}": value for name, value in more.items()},
+                **drop_empty({key: fields.get(key) for key in ("disease", "source_dataset")}),
+                **{key if key not in QUESTION_FIELDS else f"source_{key}": value for key, value in extra.items()},
             }
             Question.model_validate(question)
         except ValidationError as error:
-            where, message = complaints(error)[0]
-            self._refuse(file, place, NAMES.get(where, where or at), message)
+            where, message = list_errors(error)[0]
+            self._refuse(place, NAMES.get(where, where or name), message)
             return
         except ValueError as error:
-            self._refuse(file, place, at, str(error))
+            self._refuse(place, name, str(error))
             return
-        case = str(read["case"]) if "case" in read else folder_case(file)
-        row = {
-            "question": question,
-            "images": images,
-            **given({"case": case, "chain": read.get("chain"), "history": read.get("history"), "patient": patient}),
-        }
-        split = str(read.get("split") or split_of(file) or "")
+        case = str(fields["case"]) if "case" in fields else folder_case(place.file)
+        split = str(fields.get("split") or split_in_name(place.file) or "")
+        others = {"case": case, "chain": fields.get("chain"), "history": fields.get("history"), "patient": patient}
+        row = {"question": question, "images": images, **drop_empty(others), "split": split}
         keys = [f"case:{case}"] if case else []
         keys += [f"image:{path}" for path, _ in images]
-        self._rows.put(
-            split, keys or [f"row:{file.stem}-{question['id']}-{place[0] or place[1]}"], {**row, "split": split}
-        )
+        own_key = f"row:{place.file.stem}-{question['id']}-{place.line or place.within}"
+        self._rows.add(split, keys or [own_key], row)
 
-    def _missing(self, name: str, more: Told) -> str:
+    def _missing(self, name: str, extra: JsonObject) -> str:
         names = " or ".join(self.fields.fields[name][:3])
-        near = next((each for each in more if self.fields.near(each) == name), None)
-        hint = f'; close is {near}: {name} = "{near}" under [fields] of a --map file reads it' if near else ""
+        close = next((other for other in extra if self.fields.closest(other) == name), None)
+        hint = f'; to read {close} as it, write {name} = "{close}" under [fields] of a --map file' if close else ""
         return f"is required: no field of the row is called {names}{hint}"
 
-    def _refuse(self, file: Path, place: Place, name: str, message: str) -> None:
-        self._told[file, name] += 1
-        if self._told[file, name] <= MOST_TOLD:
-            line, within = place
-            at = ".".join(part for part in (within, name) if part)
-            self.problems.append(Problem(file, line, at, message))
+    def _refuse(self, place: RecordPlace, name: str, message: str) -> None:
+        self._problem_counts[place.file, name] += 1
+        if self._problem_counts[place.file, name] <= MAX_LISTED_PROBLEMS:
+            self.problems.append(place.problem(name, message))
 
-    def settled(self, source: Path) -> XpcrCases:
-        """This, with rows of one patient brought together; unless nothing in it can be used."""
-        for (file, name), many in self._told.items():
-            if many > MOST_TOLD:
-                self.problems.append(Problem(file, None, name, f"is wrong in {many - MOST_TOLD:,} more rows"))
-        self._rows.settle()
+    def group(self, source: Path) -> XpcrCases:
+        """These rows grouped into cases; BadInput if there is none."""
+        for (file, name), count in self._problem_counts.items():
+            if (unlisted := count - MAX_LISTED_PROBLEMS) > 0:
+                self.problems.append(Problem(file, None, name, f"is wrong in {unlisted:,} more rows"))
+        self._rows.group()
         if not len(self):
             if self.problems:
-                raise raised(self.problems[0], " (and no other row can be used)")
-            raise BadInput(source, "there is no row in it")
+                raise error_from(self.problems[0], " (and no other row can be used)")
+            raise BadInput(source, "contains no rows")
         return self
 
 
 def read_xpcr(source: Path, fields: Path | None = None) -> XpcrCases:
     """The cases of a folder in X-PCR's layout, or of one file of rows."""
     cases = XpcrCases(source if source.is_dir() else source.parent, field_map(fields))
-    for file in files_of(source, *SUFFIXES):
+    for file in find_files_by_suffix(source, *SUFFIXES):
         try:
-            cases.read(file)
-        except BadInput as broken:  # what was read of it so far is kept
-            cases.problems.insert(0, broken.problem)
-    return cases.settled(source)
+            cases.read_file(file)
+        except BadInput as error:  # the rows before the error are kept
+            cases.problems.insert(0, error.problem)
+    return cases.group(source)
 
 
-def _case(name: str, key: str, rows: list[Told]) -> Case:
-    numbers: dict[str, int] = {}
-    images: list[Told] = []
-    questions: list[Told] = []
-    several = len({tuple(path for path, _ in row["images"]) for row in rows}) > 1
-    taken: set[str] = set()
+def _case(name: str, key: str, rows: list[JsonObject]) -> Case:
+    index_by_path: dict[str, int] = {}
+    images: list[JsonObject] = []
+    questions: list[JsonObject] = []
+    images_differ = len({tuple(path for path, _ in row["images"]) for row in rows}) > 1
+    used: set[str] = set()
     for row in rows:
         for path, modality in row["images"]:
-            if path not in numbers:
-                numbers[path] = len(images)
-                images.append(given({"path": path, "modality": modality}))
-        question = {**row["question"], "id": _free(row["question"]["id"], taken)}
-        shown = {"images": [numbers[path] for path, _ in row["images"]]} if several else {}
+            if path not in index_by_path:
+                index_by_path[path] = len(images)
+                images.append(drop_empty({"path": path, "modality": modality}))
+        question = {**row["question"], "id": _unused_name(row["question"]["id"], used)}
+        shown = {"images": [index_by_path[path] for path, _ in row["images"]]} if images_differ else {}
         questions.append({**question, **shown})
-    first = rows[0]
-    return Case.model_validate(
-        given(
-            {
-                "id": name,
-                "split": first["split"],
-                "cluster": _name_of(key) if _name_of(key) != name else None,
-                "origin": {"name": "xpcr"},
-                "patient": next((row["patient"] for row in rows if row.get("patient")), None),
-                "history": next((row["history"] for row in rows if row.get("history")), None),
-                "images": images,
-                "questions": chained(questions, [row.get("chain") for row in rows]),
-            }
-        )
-    )
+    case = {
+        "id": name,
+        "split": rows[0]["split"],
+        "cluster": _name_of(key) if _name_of(key) != name else None,
+        "origin": {"name": "xpcr"},
+        "patient": next((row["patient"] for row in rows if row.get("patient")), None),
+        "history": next((row["history"] for row in rows if row.get("history")), None),
+        "images": images,
+        "questions": link_stages(questions, [row.get("chain") for row in rows]),
+    }
+    return Case.model_validate(drop_empty(case))
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """The name, or with a number behind it where it is taken; taken from now on."""
-    free, number = name, 1
-    while free in taken:
+def _unused_name(name: str, used: set[str]) -> str:
+    """The name, with a number after it if it is used already; adds it to `used`."""
+    unused, number = name, 1
+    while unused in used:
         number += 1
-        free = f"{name}-{number}"
-    taken.add(free)
-    return free
+        unused = f"{name}-{number}"
+    used.add(unused)
+    return unused
 
 
 def _name_of(key: str) -> str:
     kind, _, name = key.partition(":")
-    return (
-        str(PurePosixPath(name.removeprefix("images/")).with_suffix("")).replace("/", "-") if kind == "image" else name
-    )
+    if kind != "image":
+        return name
+    return str(PurePosixPath(name.removeprefix("images/")).with_suffix("")).replace("/", "-")
 
 
-def _within(place: Place, number: int | None) -> Place:
-    line, within = place
-    return (line, within) if number is None else (line, f"{within}.questions[{number}]".lstrip("."))
+def _is_chain(task: object) -> bool:
+    return fold_field_name(str(task)) in ("chain", "progressive", "none")
 
 
 def _gold(options: dict[str, str], answer: object) -> int:
-    """By letter or text; a number is a place from 0, since that is how options are numbered here."""
-    if isinstance(answer, int) and not isinstance(answer, bool):
-        if not 0 <= answer < len(options):
-            raise ValueError(f"is option {answer}; there are 0 to {len(options) - 1}")
-        return answer
-    return gold_of(options, answer)
+    """By letter or text; a number is an index from 0, since that is how options are numbered here."""
+    index = index_of_number(list(options.values()), answer)
+    return gold_index(options, answer) if index is None else index
 
 
-def _number(told: object) -> float:
+def _number(value: object) -> float:
     try:
-        return float(str(told))
+        return float(str(value))
     except ValueError:
-        raise ValueError(f"{told!r} is no number") from None
+        raise ValueError(f"{value!r} is not a number") from None

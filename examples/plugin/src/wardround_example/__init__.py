@@ -1,0 +1,1 @@
+"""One extension of every kind for wardround, each in a file of its own."""

@@ -1,0 +1,31 @@
+"""What a condition shows of a case: its history and images in one of the case's tellings."""
+
+from wardround.asking.without import is_left_out
+from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+
+
+def resolve_telling(case: Case, condition: Condition) -> tuple[str | None, list[int]]:
+    """The history and the numbers of the images of the condition's telling."""
+    history, images = case.history, list(range(len(case.images)))
+    if condition.telling != "own" and (telling := case.telling_named(condition.telling)) is not None:
+        history = telling.history if telling.history is not None else history
+        images = telling.images if telling.images is not None else images
+    return history, images
+
+
+def shown_texts(case: Case, condition: Condition) -> dict[str, str]:
+    """The history and the findings, each empty if the condition does not show it or the case has none."""
+    texts = {"history": resolve_telling(case, condition)[0], "findings": case.findings}
+    return {name: (text or "") if condition.shows(name) else "" for name, text in texts.items()}
+
+
+def question_images(question: Question, images: list[int]) -> list[int]:
+    """Those of the images that belong to the question."""
+    return images if question.images is None else [number for number in question.images if number in images]
+
+
+def shown_image_numbers(case: Case, question: Question, condition: Condition) -> list[int]:
+    """The numbers of the images that are shown with a question."""
+    _, images = resolve_telling(case, condition)
+    return [number for number in question_images(question, images) if not is_left_out(case.images[number], condition)]

@@ -1,0 +1,1 @@
+"""Near-duplicate texts, images and cases."""

@@ -1,0 +1,199 @@
+"""The table of images: each row becomes a record with labels in the schema's terms, or is rejected.
+
+Rows are then grouped into cases: the images of one `case`, else of one patient, else a single row.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from wardround.building.pipeline.image_files import decode_image
+from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Reject, Step, all_records_step
+from wardround.building.pipeline.table_rows import SourceRow, read_rows
+from wardround.building.sources.ophthalmic.schema import UNGRADABLE, EyeDisease, EyeSchema
+from wardround.core.errors import BadInput
+
+NAMES = {  # other accepted names of each column
+    "image": ("image_path", "path", "file"),
+    "disease": ("diagnosis", "label"),
+    "patient": ("patient_id", "subject"),
+    "case": ("case_id", "visit"),
+    "eye": ("side", "laterality"),
+    "lesions": ("lesion",),
+    "anatomy": ("region", "regions"),
+    "grade": ("severity",),
+    "sex": ("gender",),
+    "history": ("clinical_history",),
+    "source": ("dataset",),
+    **dict.fromkeys(("modality", "quality", "age", "split", "level", "importance"), ()),
+}
+GROUPING = "cases"
+SHARED = ("age", "sex", "history", "source")  # of the whole case: from the first row that has it
+MAX_LISTED = 12  # values in a message without a close match
+REQUIRED = ("image", "modality", "disease")
+EYES = {"r": "right", "od": "right", "right": "right", "l": "left", "os": "left", "left": "left", "": ""}
+
+
+def read_labels(table: Path, note: Callable[[str], None]) -> list[SourceRow]:
+    """The rows, including incomplete ones."""
+    columns, rows = read_rows(table, NAMES, note)
+    if missing := [name for name in REQUIRED if name not in columns]:
+        raise BadInput(table, f"expected the columns {', '.join(REQUIRED)}; {', '.join(missing)} missing", line=1)
+    if not rows:
+        raise BadInput(table, "has no rows")
+    return rows
+
+
+def label_rows(rows: Iterable[SourceRow], table: Path, schema: EyeSchema, build: Build) -> Iterator[Record]:
+    """Each row in the schema's terms. A row with a problem is reported in one line and rejected."""
+    for row in rows:
+        id = f"line {row.line}"
+        try:
+            yield {"id": id, "line": row.line, **_labels(row, table.parent, schema)}
+        except Reject as reject:
+            build.reject({"id": id}, "read", reject.reason, reject.detail)
+            build.note(f"{table.name}:{row.line}: {reject.reason}{f': {reject.detail}' if reject.detail else ''}")
+
+
+def _labels(row: SourceRow, folder: Path, schema: EyeSchema) -> Record:
+    for name in REQUIRED:
+        if not row.cells.get(name):
+            raise Reject(f"{name} is empty")
+    disease = _one_of(row, "disease", schema.disease_by_name)
+    schema_disease = schema.diseases[disease]
+    modality = _one_of(row, "modality", {name.lower(): name for name in schema.modalities})
+    if modality not in schema_disease.modalities:
+        raise Reject("the schema does not have the disease on this modality", f"{disease} on {modality}")
+    qualities = {name.lower(): name for name in schema.quality}
+    quality = _one_of(row, "quality", qualities) if row.cells.get("quality") else ""
+    names = schema_disease.grades.items()
+    grades = {name.lower(): code for code, name in names} | {code.lower(): code for code, _ in names}
+    return {
+        "image": _image(folder / row.cells["image"]),
+        "modality": modality,
+        "disease": disease,
+        "quality": quality,
+        "anatomy": _visible(row, "anatomy", schema.anatomy, schema_disease, modality),
+        "lesions": _visible(row, "lesions", schema.lesions, schema_disease, modality),
+        "grade": _one_of(row, "grade", grades) if row.cells.get("grade") and quality != UNGRADABLE else None,
+        "eye": _one_of(row, "eye", EYES) if row.cells.get("eye") else "",
+        "patient": row.cells.get("patient", ""),
+        "case": row.cells.get("case", ""),
+        "age": row.age,
+        "sex": row.sex,
+        "history": row.cells.get("history", ""),
+        "split": row.cells.get("split", ""),
+        "level": _one_of(row, "level", {"r": "R", "a": "A", "s": "S"}) if row.cells.get("level") else None,
+        "importance": _number(row, "importance"),
+        "source": row.cells.get("source", ""),
+    }
+
+
+def _one_of(row: SourceRow, name: str, known: Mapping[str, str]) -> str:
+    value = row.cells[name]
+    if (term := known.get(value.lower())) is not None:
+        return term
+    raise Reject(f"unknown {name}", f"{value!r}{_suggestion(value, known)}")
+
+
+def _suggestion(value: str, known: Iterable[str]) -> str:
+    names = [name for name in known if name]
+    if close := difflib.get_close_matches(value.lower(), names, 1):
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are {', '.join(map(repr, names))}" if len(names) <= MAX_LISTED else ""
+
+
+def _visible(
+    row: SourceRow, column: str, modalities_by_term: Mapping[str, list[str]], disease: EyeDisease, modality: str
+) -> list[str]:
+    """The regions or lesions of a row, the main one first: those of the disease that the modality shows."""
+    of_disease: list[str] = getattr(disease, column)
+    term_by_name = {term.lower(): term for term in modalities_by_term}
+    terms = []
+    for value in row.listed(column) or (of_disease if disease.healthy else []):
+        if value.lower() not in term_by_name:
+            raise Reject(f"unknown {column}", f"{value!r}{_suggestion(value, term_by_name)}")
+        term = term_by_name[value.lower()]
+        if modality not in modalities_by_term[term]:
+            raise Reject(f"{column} that the modality does not show", f"{term!r} on {modality}")
+        if term not in of_disease:
+            raise Reject(f"{column} that the schema does not have with the disease", f"{term!r}")
+        terms.append(term)
+    return list(dict.fromkeys(terms))
+
+
+def _number(row: SourceRow, name: str) -> float | None:
+    if not row.cells.get(name):
+        return None
+    try:
+        number = float(row.cells[name])
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise Reject(f"{name} is not a number of at least 0", repr(row.cells[name]))
+    return number
+
+
+def _image(file: Path) -> str:
+    if not file.is_file():
+        raise Reject("there is no such image", file.name)
+    if decode_image(file) is None:
+        raise Reject("the image cannot be decoded", file.name)
+    return str(file)
+
+
+def grouping_step() -> Step:
+    """Makes one record of all rows of a case, with a neutral id; the lines of the table are kept."""
+
+    def group(records: RecordFile, build: Build) -> Iterator[Record]:
+        groups: dict[tuple[str, str], list[Record]] = {}
+        for record in records:
+            groups.setdefault(_group_key(record), []).append(record)
+        clusters: dict[str, str] = {}
+        for number, rows in enumerate(groups.values(), start=1):
+            id = f"eye-{number:05d}"
+            patient = next((row["patient"] for row in rows if row["patient"]), "")
+            cluster = clusters.setdefault(patient, f"patient-{len(clusters) + 1:05d}") if patient else id
+            yield _group(id, cluster, rows)
+
+    def change(records: RecordFile, build: Build) -> Iterator[Record]:
+        cases = RecordFile(group(records, build), build.folder)
+        splits: dict[str, set[str]] = {}
+        for case in cases:
+            splits.setdefault(case["cluster"], set()).update(row["split"] for row in case["rows"] if row["split"])
+        for case in cases:
+            if len(names := sorted(splits[case["cluster"]])) > 1:
+                lines = ", ".join(row["id"] for row in case["rows"])
+                build.reject(case, GROUPING, "one patient is in several splits", f"{lines}: {', '.join(names)}")
+            else:
+                yield case | {"split": names[0] if names else ""}
+
+    return all_records_step(GROUPING, change)
+
+
+def _group_key(record: Record) -> tuple[str, str]:
+    if record["case"]:
+        return record["patient"], record["case"]
+    return (record["patient"], "") if record["patient"] else ("", record["id"])
+
+
+def _group(id: str, cluster: str, rows: list[Record]) -> Record:
+    shared: dict[str, Any] = {name: next((row[name] for row in rows if row[name]), None) for name in SHARED}
+    images = {row["image"]: row["modality"] for row in rows}  # one image may have rows for two diseases
+    return {
+        "id": id,
+        "cluster": cluster,
+        **shared,
+        "history": shared["history"] or _describe_patient(shared["age"], shared["sex"]),
+        "images": [{"file": file, "modality": modality} for file, modality in images.items()],
+        "rows": [row | {"shows": list(images).index(row["image"])} for row in rows],
+    }
+
+
+def _describe_patient(age: float | None, sex: str | None) -> str:
+    """The history of a case whose rows have none."""
+    who = {"F": "A female patient", "M": "A male patient"}.get(sex or "", "A patient")
+    if age is None:
+        return f"{who}." if sex else ""
+    return f"{who}, {age:g} years old." if age >= 1 else f"{who}, an infant."

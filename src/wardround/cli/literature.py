@@ -1,0 +1,287 @@
+"""`wardround literature`: builds, updates, searches, embeds, evaluates and serves an index of articles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from wardround.cli.output import Json, note, print_result, table_text, terminal_width
+from wardround.cli.shared_options import Host, ListOptionCommand, Port, Workers
+
+if TYPE_CHECKING:
+    from wardround.literature.evaluation.evaluation import Evaluation
+    from wardround.literature.index.build import IndexBuild
+    from wardround.literature.index.embedding import EmbeddingResult
+    from wardround.literature.search.hit import Hit
+
+app = typer.Typer(no_args_is_help=True, help="A local literature index, the source of evidence.")
+
+Sources = Annotated[
+    list[Path],
+    typer.Argument(metavar="SOURCE...", help="PubMed files (.xml.gz), JSONL or CSV, or folders of them, in order."),
+]
+Work = Annotated[
+    Path | None,
+    typer.Option(
+        "--work", metavar="DIR", help="Folder for records (default: in the index; for an object store, a cache)."
+    ),
+]
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="Index made by `literature build`.")]
+IndexOption = Annotated[str, typer.Option("--index", metavar="INDEX", help="Index made by `literature build`.")]
+ENCODERS = (
+    "wordllama, minilm, bge-large-en-v1.5, medcpt, sentence-transformers:MODEL, medcpt:QUERY_MODEL,ARTICLE_MODEL or "
+    "onnx:FOLDER; NAME=ENCODER names the column."
+)
+MAX_LISTED_PROBLEMS = 20  # --json lists all that are kept
+MAX_NAMED = 10  # queries or documents that are named; all are counted
+
+
+@app.command(cls=ListOptionCommand)
+def build(
+    sources: Sources,
+    out: Annotated[str, typer.Option(metavar="INDEX", help="Folder, or address such as s3://bucket/path.")],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ENCODER...", help="Vector columns (default: wordllama), or none."),
+    ] = None,
+    work: Work = None,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Build an index of articles, or continue an interrupted build."""
+    from wardround.literature.index.build import build as build_index
+
+    columns = [name for name in column or ["wordllama"] if name != "none"]
+    built = build_index(sources, out, columns=columns, work=work, workers=workers or os.cpu_count() or 1, note=note)
+    print_result(asdict(built), as_json, _build_text(built))
+
+
+@app.command(cls=ListOptionCommand)
+def update(
+    index: IndexArgument,
+    sources: Sources,
+    work: Work = None,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Add files to an index; revisions and deletions are applied."""
+    from wardround.literature.index.build import update as update_index
+
+    built = update_index(index, sources, work=work, workers=workers or os.cpu_count() or 1, note=note)
+    print_result(asdict(built), as_json, _build_text(built))
+
+
+@app.command(cls=ListOptionCommand)
+def search(
+    query: Annotated[str, typer.Argument(help="Query text.")],
+    index: IndexOption,
+    retriever: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="bm25, a vector column, fused (default, unless it includes wordllama) or fused-paper."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option(min=1, help="Number of articles.")] = 10,
+    since: Annotated[int | None, typer.Option(metavar="YEAR", help="First year.")] = None,
+    until: Annotated[int | None, typer.Option(metavar="YEAR", help="Last year.")] = None,
+    publication_types: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE...", help="Publication types; any of them matches.")
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(metavar="PMID...", help="Articles to exclude.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Search an index."""
+    from wardround.literature.index.index import Index
+    from wardround.literature.search.filters import Filters
+    from wardround.literature.search.retrieval import default_retriever, search_by_name
+
+    opened = Index.open(index)
+    filters = Filters(since, until, tuple(publication_types or ()), tuple(without or ()))
+    name = retriever or default_retriever(opened)
+    hits = search_by_name(opened, query, name, k, filters)
+    request = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
+    print_result({**request, "hits": [hit._asdict() for hit in hits]}, as_json, _hit_lines(hits))
+
+
+@app.command("embed")
+def embed_column(
+    index: IndexArgument,
+    column: Annotated[str, typer.Option(metavar="ENCODER", help=ENCODERS)],
+    device: Annotated[str, typer.Option(metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help="local, or ray (actors of Ray Data).")] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Maximum Ray actors (default: one per core, or one on a GPU).")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Batch size (default: that of the encoder).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Embed all articles that lack a vector in a column. A missing model is downloaded."""
+    from wardround.literature.encoders import make_encoder
+    from wardround.literature.index.embedding import embed
+    from wardround.literature.index.index import Index
+    from wardround.literature.index.location import work_folder
+    from wardround.literature.ingest.ledger import locked
+
+    opened = Index.open(index)
+    with locked(work_folder(index), ".index.lock"), _bar() as (announce, progress):
+        encoder = make_encoder(column, device, fetch=True)
+        actors = workers or (1 if encoder.device == "cuda" else os.cpu_count() or 1)
+        result = embed(opened, encoder, batch=batch, engine=engine, workers=actors, note=announce, watch=progress)
+    print_result(asdict(result), as_json, _embedding_text(result, index))
+
+
+@app.command("eval", cls=ListOptionCommand)
+def evaluate_index(
+    index: IndexOption,
+    queries: Annotated[Path, typer.Option(metavar="FILE", help="Lines `id<TAB>text`, also as .gz.")],
+    qrels: Annotated[Path, typer.Option(metavar="FILE", help="TREC judgements, also as .gz.")],
+    retriever: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME...", help="bm25, vector columns or fused (default: all)."),
+    ] = None,
+    k: Annotated[
+        list[int] | None, typer.Option(min=1, max=1000, metavar="K...", help="Depths (default: 10 100).")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Paired differences from bm25; fused always has them.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Evaluate retrieval against judgements: nDCG, recall, precision, MAP and MRR, with intervals over queries."""
+    from wardround.literature.evaluation.evaluation import evaluate
+    from wardround.literature.evaluation.judgements import read_qrels, read_queries
+    from wardround.literature.index.index import Index
+
+    query_texts, judgements = read_queries(queries), read_qrels(qrels)
+    evaluation = evaluate(
+        Index.open(index),
+        query_texts,
+        judgements,
+        retrievers=retriever or (),
+        depths=k or (10, 100),
+        compare=compare,
+        note=note,
+    )
+    for line in _omission_notes(evaluation):
+        note(line)
+    print_result(evaluation.to_dict(), as_json, _evaluation_table(evaluation))
+
+
+@app.command()
+def serve(
+    index: IndexOption,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    mcp: Annotated[
+        bool, typer.Option("--mcp", help="Serve MCP over standard input and output instead of HTTP.")
+    ] = False,
+    without: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="PMIDs to exclude, separated by white space.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Serve an index by HTTP (documentation at /docs) and as an MCP server at /mcp, until interrupted."""
+    from wardround.core.sockets import is_loopback
+    from wardround.literature.serving.serve import open_served_index, serve_http, serve_stdio
+
+    served = open_served_index(index, without)
+    if mcp:
+        serve_stdio(served, lambda: note(f"serving {index} over standard input and output"))
+        return
+    if not is_loopback(host):
+        note(f"listening on {host} without a password: anyone who can reach this machine can search")
+    serve_http(
+        served, host, port, lambda url: print(orjson.dumps({"url": url}).decode() if as_json else url, flush=True)
+    )
+
+
+def _build_text(built: IndexBuild) -> str:
+    lines = [
+        f"{built.files:,} files, {built.read:,} of them read now: {built.records:,} records, "
+        f"{built.deletions:,} deletions, {built.problems:,} problems",
+        *built.named[:MAX_LISTED_PROBLEMS],
+    ]
+    if built.problems > MAX_LISTED_PROBLEMS:
+        lines.append(f"... and {built.problems - MAX_LISTED_PROBLEMS:,} more problems")
+    lines.append(f"{built.articles:,} articles, searchable by {', '.join(built.retrievers)}")
+    lines.append(f"{built.index} (fingerprint {built.fingerprint[:16]}, records in {built.work})")
+    return "\n".join(lines)
+
+
+def _hit_lines(hits: list[Hit]) -> str:
+    if not hits:
+        return "nothing found"
+    pmid_width = max(len(hit.pmid) for hit in hits)
+    title_width = max(40, terminal_width() - pmid_width - 20)
+    lines = []
+    for rank, hit in enumerate(hits, 1):
+        text = hit.title or hit.abstract.replace("\n", " ")
+        title = text if len(text) <= title_width else text[: title_width - 1] + "…"
+        lines.append(f"{rank:>3}  {hit.pmid:<{pmid_width}}  {hit.score:8.4f}  {hit.year or '':>4}  {title}")
+    return "\n".join(lines)
+
+
+def _embedding_text(result: EmbeddingResult, index: str) -> str:
+    rate = f", {result.embedded / result.seconds:,.0f} a second" if result.embedded else ""
+    embedded = f"{result.embedded:,} of {result.articles:,} articles embedded now{rate}"
+    return (
+        f"{result.column} ({result.dimension} dimensions): {embedded}\n{index} (fingerprint {result.fingerprint[:16]})"
+    )
+
+
+@contextmanager
+def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]:
+    """On a terminal a bar with rate and remaining time; otherwise occasional lines."""
+    if not sys.stderr.isatty():
+        yield note, lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns: Any = ("embedded", BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=None, rate="")
+
+        def show(done: int, total: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, completed=done, total=total, rate=f"{speed:,.0f} a second" if speed else "")
+
+        yield lambda line: None, show
+
+
+def _omission_notes(evaluation: Evaluation) -> list[str]:
+    """Queries and documents that are not in the figures, counted and named."""
+    omissions = [
+        ("queries without judgements are left out", evaluation.unjudged),
+        ("queries for which nothing was judged relevant are left out", evaluation.irrelevant),
+        ("judged queries are not among the queries", evaluation.unasked),
+        ("judged documents are not in the index; relevant ones count as not found", evaluation.missing),
+    ]
+    return [f"{len(names):,} {text}: {_first_names(names)}" for text, names in omissions if names]
+
+
+def _first_names(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
+
+
+def _evaluation_table(evaluation: Evaluation) -> str:
+    """A row for each retriever and difference, a column for each measure."""
+    from wardround.reporting.tables.table import Cell, Column, Table, TableRow
+
+    measures = list(next(iter(evaluation.figures.values())))
+    rows = [
+        TableRow((name,), [Cell(*figures[measure]) for measure in measures])
+        for name, figures in evaluation.figures.items()
+    ]
+    columns = [Column(measure, unit="fraction", decimals=4) for measure in measures]
+    title = f"Means over {evaluation.queries:,} queries, with 95% intervals (bootstrap over queries)"
+    return table_text(Table(title, ("retriever",), columns, rows))

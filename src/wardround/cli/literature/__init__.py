@@ -1,1 +1,0 @@
-"""`wardround literature`: one file per subcommand."""

@@ -1,0 +1,72 @@
+"""Files and folders that appear whole or not at all: written beside their place, then moved there."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+    """Writes a file; whoever reads it meanwhile sees the old one. Text is UTF-8 with `\\n` line ends."""
+    with replacement(path, durable=durable) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacement(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[Path]:
+    """The path to write a file's new content to; it takes the file's place if nothing was raised.
+
+    `durable`: on disk before the old file goes; what killed processes left is removed. `private`: only the user may
+    read it, from its first byte on.
+    """
+    draft = _draft_of(path)
+    if durable:
+        _remove_abandoned_drafts(path)
+    draft.unlink(missing_ok=True)
+    try:
+        if private:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield draft
+        if durable:
+            with draft.open("r+b") as file:
+                os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """An empty folder that becomes `path`, which may not be there or is empty, if nothing was raised."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned_drafts(path)
+    draft = _draft_of(path)
+    draft.mkdir()
+    try:
+        yield draft
+        if path.exists():
+            path.rmdir()
+        draft.replace(path)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def _remove_abandoned_drafts(path: Path) -> None:
+    """Removes what killed processes left. In a container this process often has the number of an earlier one."""
+    for draft in path.parent.glob(f".{path.name}.*"):
+        number = draft.suffix[1:]
+        if number.isdigit() and (int(number) == os.getpid() or not _is_running(int(number))):
+            shutil.rmtree(draft) if draft.is_dir() else draft.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True

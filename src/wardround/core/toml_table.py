@@ -1,0 +1,40 @@
+"""TOML files as records: an unknown key or a wrong value is one line with the file and the key."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wardround.core.errors import BadInput
+from wardround.core.field_errors import describe_error, field_path
+
+
+class StrictTable(BaseModel):
+    """A table that refuses unknown keys and cannot be changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """The tables of a TOML file; `kind` names the file in messages."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors write a byte order mark
+    except FileNotFoundError:
+        raise BadInput(path, f"there is no such {kind} file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(path, f"cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"is not TOML: {error}") from None
+
+
+def parse_table(model: type[T], table: dict[str, Any], path: Path, *parents: str) -> T:
+    """A record from its parsed table; an error names the file and the key, below its `parents`."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInput(path, describe_error(first), field=field_path((*parents, *first["loc"]))) from None

@@ -1,0 +1,223 @@
+"""Accounts: people with roles, invitations, passwords and sessions."""
+
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from sqlite3 import IntegrityError, Row
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from wardround.core.errors import WardroundError
+from wardround.desk.records import from_row
+from wardround.desk.store import DeskStore, now
+
+STUDENT, ADMINISTRATOR = "student", "administrator"
+PHYSICIANS = ("resident", "attending", "specialist", "radiologist")
+ROLES = (STUDENT, *PHYSICIANS, ADMINISTRATOR)
+
+INVITATION_DAYS, SESSION_HOURS = 14, 12
+MIN_PASSWORD, MAX_PASSWORD, MAX_NAME = 10, 200, 60
+MAX_FAILED_BY_NAME, MAX_FAILED_BY_ADDRESS, ATTEMPT_SECONDS = 5, 40, 900  # failed log-ins within these seconds
+
+
+class TooManyAttempts(WardroundError):
+    """Too many failed log-ins in a short time."""
+
+
+@dataclass(frozen=True)
+class Person:
+    id: int
+    name: str
+    role: str
+    specialty: str
+
+    @property
+    def is_administrator(self) -> bool:
+        return self.role == ADMINISTRATOR
+
+    @property
+    def is_physician(self) -> bool:
+        return self.role in PHYSICIANS
+
+
+class Accounts:
+    """The people of a desk, how they are invited and how they log in."""
+
+    def __init__(self, store: DeskStore) -> None:
+        self._store = store
+
+    def list_people(self) -> list[Person]:
+        return [from_row(Person, row) for row in self._store.rows("SELECT * FROM people WHERE active ORDER BY name")]
+
+    def has_administrator(self) -> bool:
+        return bool(self._store.value("SELECT 1 FROM people WHERE role = ? AND active", ADMINISTRATOR))
+
+    def invite(self, role: str, by: Person | None = None, person: int | None = None) -> str:
+        """A token that works once: for a new person, or for `person`, who needs a new password."""
+        if role not in ROLES:
+            raise WardroundError(f"there is no role {role!r}; there are {', '.join(ROLES)}")
+        token = secrets.token_urlsafe(24)
+        with self._store.transaction():
+            if by is None:  # the link that the command line prints: an older one is void
+                self._store.write("UPDATE invitations SET used = ? WHERE made_by IS NULL AND used IS NULL", now())
+            self._store.write(
+                "INSERT INTO invitations (token, role, person, made_by, made, until) VALUES (?, ?, ?, ?, ?, ?)",
+                *(_hash_token(token), role, person, by and by.id, now(), _time_from_now(days=INVITATION_DAYS)),
+            )
+            self._store.log_action(by.id if by else None, "invite", role=role, whom=person)
+        return token
+
+    def find_invitation(self, token: str) -> Row | None:
+        """The invitation of a token; None if it is unknown, used or too old."""
+        return self._store.row(
+            "SELECT i.*, p.name FROM invitations i LEFT JOIN people p ON p.id = i.person"
+            " WHERE token = ? AND used IS NULL AND until > ?",
+            *(_hash_token(token), now()),
+        )
+
+    def open_invitations(self) -> list[Row]:
+        """Invitations that are neither used nor too old, the newest first."""
+        return self._store.rows(
+            "SELECT i.rowid AS id, i.role, i.made, i.until, p.name AS whom, m.name AS made_by FROM invitations i"
+            " LEFT JOIN people p ON p.id = i.person LEFT JOIN people m ON m.id = i.made_by"
+            " WHERE used IS NULL AND until > ? ORDER BY i.made DESC, i.rowid DESC",
+            now(),
+        )
+
+    def withdraw(self, invitation: int, by: Person) -> None:
+        """Makes an unused invitation void."""
+        with self._store.transaction():
+            self._store.write("UPDATE invitations SET used = ? WHERE rowid = ? AND used IS NULL", now(), invitation)
+            self._store.log_action(by.id, "withdraw invitation", invitation=invitation)
+
+    def join(self, token: str, name: str, password: str, specialty: str = "") -> Person:
+        """Creates the account of an invitation, or sets the new password."""
+        name, specialty = " ".join(name.split()), " ".join(specialty.split())[:MAX_NAME]
+        invitation = self.find_invitation(token)
+        if invitation is None:
+            raise WardroundError("this link was used already, or is too old: ask for a new one")
+        if invitation["person"] is None and not 0 < len(name) <= MAX_NAME:
+            raise WardroundError(f"a name has 1 to {MAX_NAME} characters")
+        if not name.isprintable() or not specialty.isprintable():
+            raise WardroundError("a name has letters, digits and signs only")
+        if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+            raise WardroundError(f"a password has at least {MIN_PASSWORD} characters")
+        password_hash = _hasher().hash(password)
+        with self._store.transaction():
+            if self.find_invitation(token) is None:
+                raise WardroundError("this link was used already, or is too old: ask for a new one")
+            self._store.write("UPDATE invitations SET used = ? WHERE token = ?", now(), _hash_token(token))
+            if (person := invitation["person"]) is not None:
+                self._store.write("UPDATE people SET password = ? WHERE id = ?", password_hash, person)
+                self._store.write("UPDATE sessions SET ended = ? WHERE person = ? AND ended IS NULL", now(), person)
+            else:
+                person = self._add(name, invitation["role"], password_hash, specialty)
+            self._store.log_action(person, "join", role=invitation["role"])
+        return self.by_id(person)
+
+    def _add(self, name: str, role: str, password: str | None, specialty: str) -> int:
+        try:
+            return self._store.write(
+                "INSERT INTO people (name, role, specialty, password, made) VALUES (?, ?, ?, ?, ?)",
+                *(name, role, specialty, password, now()),
+            )
+        except IntegrityError:
+            raise WardroundError(f"the name {name!r} is taken: choose another") from None
+
+    def by_id(self, id: int) -> Person:
+        row = self._store.row("SELECT * FROM people WHERE id = ?", id)
+        if row is None:
+            raise WardroundError("there is no such person")
+        return from_row(Person, row)
+
+    def remove(self, id: int, by: Person) -> None:
+        """Removes a person's access and their open invitations; their verdicts stay."""
+        if id == by.id:
+            raise WardroundError("you cannot remove yourself")
+        with self._store.transaction():
+            self._store.write("UPDATE people SET active = 0 WHERE id = ?", id)
+            self._store.write("UPDATE sessions SET ended = ? WHERE person = ? AND ended IS NULL", now(), id)
+            self._store.write(
+                "UPDATE invitations SET used = ? WHERE used IS NULL AND (made_by = ? OR person = ?)", now(), id, id
+            )
+            self._store.log_action(by.id, "remove person", whom=id)
+
+    def log_in(self, name: str, password: str, address: str) -> Person:
+        """The person, if the password is right. It takes as long whether the name exists or not."""
+        name = " ".join(name.split())[:MAX_NAME]
+        by_name, by_address = f"name:{name.casefold()}", f"from:{address}"
+        count_attempts = "SELECT count(*) FROM attempts WHERE who = ? AND time > ?"
+        since = time.time() - ATTEMPT_SECONDS
+        if (
+            self._store.value(count_attempts, by_name, since) >= MAX_FAILED_BY_NAME
+            or self._store.value(count_attempts, by_address, since) >= MAX_FAILED_BY_ADDRESS
+        ):
+            raise TooManyAttempts(f"too many attempts: wait {ATTEMPT_SECONDS // 60} minutes")
+        row = self._store.row("SELECT * FROM people WHERE name = ? AND active", name)
+        password_hash = row["password"] if row else None
+        is_right = _is_password(password_hash or _unmatched_hash(), password[:MAX_PASSWORD]) and password_hash
+        with self._store.transaction():
+            if row is None or not is_right:
+                moment = time.time()
+                self._store.write("DELETE FROM attempts WHERE time < ?", since)
+                self._store.write("INSERT INTO attempts VALUES (?, ?), (?, ?)", by_name, moment, by_address, moment)
+                self._store.log_action(row["id"] if row else None, "log-in failed", name=name)
+            else:
+                self._store.write("DELETE FROM attempts WHERE who = ?", by_name)
+                self._store.log_action(row["id"], "log in")
+        if row is None or not is_right:
+            raise WardroundError("name or password is wrong")
+        return from_row(Person, row)
+
+    def open_session(self, person: Person) -> str:
+        """A new session id, never the one of the visitor's cookie."""
+        id = secrets.token_urlsafe(32)
+        with self._store.transaction():
+            self._store.write(
+                "INSERT INTO sessions (id, person, made, until) VALUES (?, ?, ?, ?)",
+                *(_hash_token(id), person.id, now(), _time_from_now(hours=SESSION_HOURS)),
+            )
+        return id
+
+    def person_of_session(self, id: str) -> Person | None:
+        row = self._store.row(
+            "SELECT p.* FROM sessions s JOIN people p ON p.id = s.person"
+            " WHERE s.id = ? AND s.ended IS NULL AND s.until > ? AND p.active",
+            *(_hash_token(id), now()),
+        )
+        return None if row is None else from_row(Person, row)
+
+    def close_session(self, id: str, person: Person) -> None:
+        with self._store.transaction():
+            self._store.write("UPDATE sessions SET ended = ? WHERE id = ?", now(), _hash_token(id))
+            self._store.log_action(person.id, "log out")
+
+
+def _hash_token(token: str) -> bytes:
+    return sha256(token.encode()).digest()
+
+
+def _time_from_now(**span: float) -> str:
+    return (datetime.now(UTC) + timedelta(**span)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@cache
+def _unmatched_hash() -> str:
+    """A hash that no password matches, so that unknown names take as long as known ones."""
+    return _hasher().hash(secrets.token_urlsafe(32))
+
+
+def _is_password(hashed: str, password: str) -> bool:
+    try:
+        return _hasher().verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False

@@ -1,0 +1,84 @@
+"""Log-in, log-out and invitations: the only pages without a log-in."""
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import FormData
+from starlette.responses import Response
+
+from wardround.core.errors import WardroundError
+from wardround.desk.auth.access import CheckedForm, CurrentDesk, CurrentVisit, set_visit_cookie
+from wardround.desk.auth.accounts import MIN_PASSWORD, Person, TooManyAttempts
+from wardround.desk.pages import render_page
+
+router = APIRouter(include_in_schema=False)
+
+
+def form_text(form: FormData, name: str) -> str:
+    """A field of a form as text; empty if it is missing or a file."""
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+@router.get("/login")
+def login_page(request: Request, visit: CurrentVisit, to: str = "/") -> Response:
+    if visit.person is not None:
+        return RedirectResponse(_local_path(to), 303)
+    return render_page(request, "login.html", to=_local_path(to), name="", wrong="")
+
+
+@router.post("/login")
+def log_in(request: Request, desk: CurrentDesk, visit: CurrentVisit, form: CheckedForm) -> Response:
+    name, to = form_text(form, "name"), _local_path(form_text(form, "to"))
+    try:
+        person = desk.accounts.log_in(name, form_text(form, "password"), request.client.host if request.client else "")
+    except WardroundError as error:
+        status = 429 if isinstance(error, TooManyAttempts) else 401
+        return render_page(request, "login.html", status, to=to, name=name, wrong=str(error))
+    return _start_session(request, desk, person, to)
+
+
+@router.post("/logout")
+def log_out(request: Request, desk: CurrentDesk, visit: CurrentVisit, form: CheckedForm) -> Response:
+    if visit.person is not None:
+        desk.accounts.close_session(visit.id, visit.person)
+    response = RedirectResponse("/login", 303)
+    set_visit_cookie(response, request, desk, desk.visits.new_visitor())
+    return response
+
+
+@router.get("/join/{token}")
+def join_page(request: Request, desk: CurrentDesk, token: str) -> Response:
+    invitation = desk.accounts.find_invitation(token)
+    if invitation is None:
+        raise HTTPException(404, "this link was used already, or is too old: ask for a new one")
+    context = {"role": invitation["role"], "name": invitation["name"] or "", "known": invitation["person"] is not None}
+    return render_page(request, "join.html", specialty="", shortest=MIN_PASSWORD, wrong="", **context)
+
+
+@router.post("/join/{token}")
+def join(request: Request, desk: CurrentDesk, token: str, form: CheckedForm) -> Response:
+    invitation = desk.accounts.find_invitation(token)
+    if invitation is None:
+        raise HTTPException(404, "this link was used already, or is too old: ask for a new one")
+    name, specialty = invitation["name"] or form_text(form, "name"), form_text(form, "specialty")
+    try:
+        if form_text(form, "password") != form_text(form, "again"):
+            raise WardroundError("the two passwords differ")
+        person = desk.accounts.join(token, name, form_text(form, "password"), specialty)
+    except WardroundError as error:
+        context = {"role": invitation["role"], "name": name, "known": invitation["person"] is not None}
+        context |= {"specialty": specialty, "shortest": MIN_PASSWORD, "wrong": str(error)}
+        return render_page(request, "join.html", 422, **context)
+    return _start_session(request, desk, person, "/")
+
+
+def _start_session(request: Request, desk: CurrentDesk, person: Person, to: str) -> Response:
+    response = RedirectResponse(to, 303)
+    set_visit_cookie(response, request, desk, desk.accounts.open_session(person))
+    return response
+
+
+def _local_path(to: str) -> str:
+    """The address after the log-in, if it is a page of the desk; else the start page."""
+    is_local = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
+    return to if is_local else "/"

@@ -1,0 +1,62 @@
+"""The catalogue of measures: all records, the measures of a study, and the table of docs/measures.md."""
+
+from wardround.core.errors import WardroundError
+from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.measures.record import MeasureContext, MeasureRecord, plugin_records
+from wardround.measuring.measures.records.answers import CHAINS, CHOICES, MODALITIES, OPTIONS, WORST_OF_K
+from wardround.measuring.measures.records.confidence import CLAIMS, OVERCONFIDENCE, VOTES
+from wardround.measuring.measures.records.evidence import EVIDENCE, RETRIEVAL
+from wardround.measuring.measures.records.texts import KAPPA, LEAKAGE
+
+RECORDS = (  # in the order in which measures.csv has them
+    *(*CHOICES, *EVIDENCE, *RETRIEVAL, *VOTES, WORST_OF_K, *CHAINS, *CLAIMS, MODALITIES),
+    *(*OVERCONFIDENCE, *OPTIONS, *LEAKAGE, KAPPA),
+)
+_INTERVALS = {
+    MeasureKind.RATE: "rate",
+    MeasureKind.MEAN: "mean",
+    MeasureKind.SIGNED: "signed",
+    MeasureKind.COMPOSITE: "composite",
+    MeasureKind.REFERENCE: "none",
+    MeasureKind.CONDITION: "share of resamples",
+    MeasureKind.DERIVED: "derived",
+}
+_BY_NAME = {record.name: record for record in RECORDS}
+_EVERYTHING = MeasureContext(trials=16, letters=2, probes=1)
+
+
+def measure_records() -> tuple[MeasureRecord, ...]:
+    """wardround's own records, then those of plug-ins."""
+    records = (*RECORDS, *plugin_records())
+    names = [record.name for record in records]
+    if repeated := [name for name in names[len(RECORDS) :] if names.count(name) > 1]:
+        raise WardroundError(f"a plug-in registers the measure {repeated[0]!r}, which wardround already has")
+    return records
+
+
+def find_record(measure: str) -> MeasureRecord | None:
+    """The record of a measure by its name in measures.csv, such as hit@1; None if it has none."""
+    names = (measure, measure.partition("@")[0] + "@k" if "@" in measure else measure)
+    known = (_BY_NAME[name] for name in names if name in _BY_NAME)
+    added = (record for record in plugin_records() if record.name in names)
+    return next(known, None) or next(added, None)
+
+
+def define_measures(context: MeasureContext) -> list[Measure]:
+    """All measures of a study, in the order in which they are written."""
+    return [measure for record in measure_records() for measure in record.measures(context)]
+
+
+def interval_classes(record: MeasureRecord) -> str:
+    """The classes of interval that the versions of a measure have, as docs/measures.md names them."""
+    kinds = dict.fromkeys(measure.kind for measure in record.measures(_EVERYTHING))
+    return "; ".join(_INTERVALS[kind] for kind in kinds)
+
+
+def measure_table() -> str:
+    """The table of docs/measures.md."""
+    lines = ["| measure | meaning | formula and edge cases | unit | interval | from |", "|---|---|---|---|---|---|"]
+    for record in RECORDS:
+        cells = record.meaning, record.formula_text, record.unit, interval_classes(record), record.origin
+        lines.append(f"| {' | '.join((record.name, *cells))} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""The records of wardround's own measures, by subject."""

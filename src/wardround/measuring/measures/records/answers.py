@@ -1,0 +1,183 @@
+"""Measures of answers: accuracy, hit@k, repeated answers, chains, options as tests, and modalities."""
+
+from collections.abc import Callable
+from typing import Any
+
+from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.measure import Measure
+from wardround.measuring.measures import formulas
+from wardround.measuring.measures.mark_totals import HITS
+from wardround.measuring.measures.record import (
+    QUESTION_KEYS,
+    SIGNED_FRACTION,
+    MeasureContext,
+    MeasureRecord,
+    composite,
+    mean,
+    rate,
+    signed,
+)
+from wardround.measuring.measures.votes import WORST
+
+
+def _accuracy(context: MeasureContext, only_by: str = "") -> list[Measure]:
+    fields: dict[str, Any] = {"n": "answers_choice", "group": "choice", "version": context.parsers, "only_by": only_by}
+    return [rate("right_choice", "scored_choice", **fields)]
+
+
+def _worst(context: MeasureContext) -> list[Measure]:
+    k = context.depth
+    votes = [rate(f"worst@{k}", f"worst@{k}_of", group="choice", version=context.votes)]
+    limit = mean(f"worst@{k}_inf", "shared", group="shared", version="inf")
+    return [*(votes if 1 < context.trials >= k else []), limit]
+
+
+def _by_letter(context: MeasureContext, formula: Callable[..., Floats], version: str, *names: str) -> list[Measure]:
+    if not context.letters:
+        return []
+    sums = [f"{name}:{letter}" for name in names for letter in range(context.letters)]
+    fields = {"group": "choice", "requires": "positive", "version": version}
+    return [composite(formula, sums, "positive", **fields)]
+
+
+_MICRO: dict[str, Any] = {"group": "choice", "requires": "positive", "version": "micro over options"}
+
+CHOICES = (
+    MeasureRecord(
+        name="accuracy",
+        label="Accuracy",
+        meaning="Share of choice questions answered right. An unparsed answer counts as not right.",
+        formula_text="right / (right + wrong + unparsed), mean over trials; from probabilities p(gold). "
+        "Unscored marks are left out",
+        origin="paper (MedQ-Deg eq. 2)",
+        versions=_accuracy,
+    ),
+    MeasureRecord(
+        name="accuracy_parsed",
+        label="Accuracy when parsed",
+        meaning="Share right among the answers in which a choice could be read.",
+        formula_text="right / (right + wrong); printed next to accuracy, never instead",
+        origin="choice",
+        versions=lambda context: [
+            rate(
+                "right_choice",
+                "parsed_choice",
+                n="parsed_answers_choice",
+                group="choice",
+                version=context.parsers,
+            )
+        ],
+    ),
+    MeasureRecord(
+        name="unparsed",
+        label="Unparsed",
+        meaning="Share of answers in which no choice could be read.",
+        formula_text="unparsed / (right + wrong + unparsed); from probabilities the mass on no option",
+        origin="choice",
+        versions=lambda context: [rate("unparsed", "scored", n="answers", version=context.parsers)],
+    ),
+    MeasureRecord(
+        name="unscored",
+        label="Unscored",
+        meaning="Share of answers that the judge could not mark. They are excluded from every score.",
+        formula_text="unscored / marks",
+        origin="choice",
+        versions=lambda context: [rate("unscored", "marks", version=context.judges, requires="judged")],
+    ),
+    MeasureRecord(
+        name="hit@k",
+        label="hit@k",
+        meaning="Share of open answers that name the right diagnosis among the first k.",
+        formula_text="1 if any of the first k is the same; else unscored if any of them is unscored; else 0. k = 1, 3",
+        origin="paper (CURE)",
+        depths=HITS,
+        versions=lambda context: [
+            rate(f"hit@{context.depth}", f"hit@{context.depth}_of", group="open", version=context.judges)
+        ],
+    ),
+)
+WORST_OF_K = MeasureRecord(
+    name="worst@k",
+    label="Right every time",
+    meaning="Share of questions answered right in all of k trials.",
+    formula_text="mean C(c, k) / C(T, k) for c right of T answers, k = 1, 2, 4, 8, 16 up to T; "
+    "from probabilities p(gold)^k",
+    origin="paper (ClinBench), per question a choice",
+    depths=WORST,
+    versions=_worst,
+)
+CHAINS = (
+    MeasureRecord(
+        name="swa",
+        label="Stage-wise accuracy",
+        meaning="Accuracy by stage of a chain, and the unweighted mean over the stages.",
+        formula_text='accuracy in the slice `{"stage": ...}`; `{"stage": "mean"}` is the unweighted mean, '
+        "resampled as a whole; none if a stage is missing",
+        origin="paper (X-PCR)",
+        versions=lambda context: _accuracy(context, "stage"),
+    ),
+    MeasureRecord(
+        name="ccr",
+        label="Complete chains",
+        meaning="Share of chains in which every stage is right.",
+        formula_text="per chain and trial: all questions of every stage right; a chain with a missing or unscored "
+        "mark is left out; from probabilities their product",
+        origin="paper (X-PCR), strictness a choice",
+        versions=lambda context: [
+            rate(
+                "chains_right",
+                "chains",
+                group="choice",
+                version="all questions of every stage",
+                requires="chains",
+                never_by=QUESTION_KEYS,
+            )
+        ],
+    ),
+    MeasureRecord(
+        name="esa",
+        label="Accuracy by grade",
+        meaning="Accuracy over the grades of difficulty, and their unweighted mean.",
+        formula_text="as swa, by `grade`",
+        origin="paper (X-PCR)",
+        versions=lambda context: _accuracy(context, "grade"),
+    ),
+)
+MODALITIES = MeasureRecord(
+    name="mcs",
+    label="What a modality adds",
+    meaning="Accuracy with all images minus accuracy without one modality; same questions.",
+    formula_text="mean over the same questions, of cases with two or more modalities; slices of `without`",
+    origin="paper (X-PCR), pairing a choice",
+    unit=SIGNED_FRACTION,
+    versions=lambda context: [
+        signed("mcs", "mcs_of", group="choice", version="paired", requires="mcs_of", only_by="without")
+    ],
+)
+OPTIONS = (
+    MeasureRecord(
+        name="sensitivity",
+        label="Sensitivity",
+        meaning="Each option as a yes/no test: share of right options that were chosen.",
+        formula_text="`micro over options`: TP / (TP + FN), which is accuracy; `macro by letter`: mean over the "
+        "letters (in the case's own order) that are ever right",
+        origin="paper's formula (ClinBench)",
+        versions=lambda context: [
+            rate("true_positive", "positive", **_MICRO),
+            *_by_letter(context, formulas.sensitivity_by_letter, "macro by letter", "found", "gold"),
+        ],
+    ),
+    MeasureRecord(
+        name="specificity",
+        label="Specificity",
+        meaning="Each option as a yes/no test: share of wrong options that were not chosen.",
+        formula_text="`micro over options`: TN / (TN + FP); an abstention rejects all options. `macro by letter` and "
+        "`macro precision by letter`: means over letters",
+        origin="paper's formula (ClinBench)",
+        versions=lambda context: [
+            mean("true_negative", "negative", n="positive", **_MICRO),
+            *_by_letter(context, formulas.specificity_by_letter, "macro by letter", "found", "gold", "named", "there"),
+            *_by_letter(context, formulas.precision_by_letter, "macro precision by letter", "found", "gold", "named"),
+        ],
+    ),
+)

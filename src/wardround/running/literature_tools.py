@@ -1,0 +1,118 @@
+"""The tools over a literature index that protocols use, and their manifest entry."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wardround.asking.evidence import cited_pmids
+from wardround.cases.set import CaseSet
+from wardround.core.canonical import blake
+from wardround.core.errors import BadInput, WardroundError
+from wardround.core.random import seeded
+from wardround.core.study import Study
+from wardround.literature.index.index import Index
+from wardround.literature.search.filters import Filters
+from wardround.literature.search.hit import Hit
+from wardround.literature.search.retrieval import Retrieval, retrieve
+from wardround.running.tools import Tool
+
+MAX_SEARCHES = 2  # at once: the index uses threads of its own
+
+
+class LiteratureTools:
+    """The tools of a study's index, opened once."""
+
+    def __init__(self, study: Study, study_file: Path, cases: CaseSet) -> None:
+        assert study.literature is not None
+        self._settings, self._cases, self._seed = study.literature, cases, study.seed
+        self.location = _locate(study.literature.index, study_file)
+        if study.offline and "://" in self.location:
+            raise WardroundError(f"offline = true: the index {self.location} is not on this machine")
+        self._index = Index.open(self.location)
+        self._gate = asyncio.Semaphore(MAX_SEARCHES)
+        for search in [study.literature, *study.literature.searches.values()]:
+            for name in search.retrievers:
+                if name not in self._index.retrievers:
+                    has = ", ".join(self._index.retrievers)
+                    raise WardroundError(
+                        f"literature: the index {self.location} has no retriever {name!r}; it has {has}"
+                    )
+
+    @property
+    def tools(self) -> dict[str, tuple[str, Tool]]:
+        """Tools by name, each with the fingerprint of what its results depend on."""
+        index = self._index.fingerprint
+        others = blake([self._cases.hash, self._seed]).hex()
+        return {
+            "search": (index, self._search),
+            "read": (index, self._read),
+            "draw": (index, self._draw),
+            "another": (others, self._another),
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest's entry on the literature."""
+        return {
+            "index": self.location,
+            "fingerprint": self._index.fingerprint,
+            "retrievers": self._index.retrievers,
+            "settings": self._settings.model_dump(exclude={"index"}),
+        }
+
+    async def _search(self, arguments: Mapping[str, Any]) -> list[list[str]]:
+        """The articles for a query, best first: PMID, title and abstract."""
+        filters = Filters(
+            since=self._settings.since,
+            until=self._settings.until,
+            publication_types=tuple(self._settings.publication_types),
+            without=tuple(arguments["without"]),
+        )
+        retrieval = Retrieval(
+            retrievers=tuple(arguments["retrievers"] or self._index.default_retrievers),
+            depth=arguments["depth"],
+            fusion=arguments["fusion"],
+            weights=tuple(arguments["weights"]),
+            k=arguments["k"],
+            combine=arguments["combine"],
+            reranker=arguments["reranker"],
+        )
+        return _to_rows(await self._in_thread(retrieve, self._index, arguments["query"], retrieval, filters))
+
+    async def _read(self, arguments: Mapping[str, Any]) -> list[list[str]]:
+        """Those of the articles that are in the index, in the order of `pmids`."""
+        articles: dict[str, Hit] = await self._in_thread(self._index.articles, arguments["pmids"])
+        return _to_rows([articles[pmid] for pmid in arguments["pmids"] if pmid in articles])
+
+    async def _draw(self, arguments: Mapping[str, Any]) -> list[list[str]]:
+        """Random articles."""
+        return _to_rows(
+            await self._in_thread(self._index.sample, arguments["count"], arguments["seed"], arguments["without"])
+        )
+
+    async def _another(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The references of another case that shares none with this one."""
+        own = self._cases.case(self._cases.index_of(arguments["case"]))
+        start = seeded("another", self._seed, own.id).randrange(len(self._cases))
+        for step in range(len(self._cases)):
+            other = self._cases.case((start + step) % len(self._cases))
+            pmids = cited_pmids(other)
+            if other.cluster_id != own.cluster_id and pmids and not set(pmids) & set(cited_pmids(own)):
+                return {"case": other.id, "pmids": pmids}
+        raise BadInput(self._cases.folder, f"{own.id}: no other case cites literature that this one does not")
+
+    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
+        async with self._gate:
+            return await asyncio.to_thread(function, *arguments)
+
+
+def _to_rows(hits: list[Hit]) -> list[list[str]]:
+    return [[hit.pmid, hit.title, hit.abstract] for hit in hits]
+
+
+def _locate(index: str, study_file: Path) -> str:
+    """The index's address, or its path: beside the study file or in the working directory."""
+    if "://" in index:
+        return index
+    path = study_file.parent / index
+    return str(path if path.exists() else Path(index))

@@ -1,0 +1,153 @@
+"""One item of each kind of task in a real Chromium: the page works by keyboard, and its verdict is saved.
+
+The whole way of each task, from the invitation to the export, is in the slow browser tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from chromium import CHROMIUM, needs_chromium
+from desk_browser import serving, watch
+from desk_site import DeskSite, case, write_set
+from exam_server import ExamServer
+from exam_study import write_cases, write_study
+from playwright.sync_api import Page, expect, sync_playwright
+from test_exam import exam_case
+from test_retain_task import degraded
+from test_severity_task import scan
+
+from wardround.api import run_study
+from wardround.desk.records import Task
+from wardround.marking.judges.error_classes import CLASSES
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> DeskSite:
+    """A desk with a run below its folder; a run cannot be made while Playwright's event loop runs."""
+    site = DeskSite(tmp_path_factory.mktemp("desk"))
+    write_cases(site.root / "cases", 2)
+    with ExamServer(lambda body, index: "The long course led me to think of this, so: the answer is B.") as server:
+        study = write_study(site.root, server.url)
+        assert run_study(study, runs=site.root / "runs", quiet=True, note=lambda line: None).exit_code == 0
+    return site
+
+
+@pytest.fixture(scope="module")
+def page(site) -> Iterator[Page]:
+    """The browser of a reader who has logged in."""
+    site.reader = site.add_person("Rae", "radiologist")
+    with serving(site.app) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(base_url=url, viewport={"width": 1280, "height": 900})
+        cookie = site.desk.visits.sign(site.desk.accounts.open_session(site.reader.person))
+        context.add_cookies([{"name": site.desk.visits.cookie, "value": cookie, "url": url}])
+        page = context.new_page()
+        site.errors = []
+        watch(page, site.errors)
+        yield page
+        browser.close()
+
+
+def begin(site: DeskSite, page: Page, kind: str, source: str, **settings: str) -> Task:
+    """A new task for the reader, and its first item on the screen."""
+    site.errors.clear()
+    task = site.make_task(kind, source, ["role:radiologist"], **settings)
+    page.goto(f"/tasks/{task.id}/next")
+    return task
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def submit(page: Page) -> None:
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+
+
+def saved(site: DeskSite, task: Task) -> dict:
+    """The verdict that was saved last; the pages had no errors."""
+    assert [error for error in site.errors if "422" not in error] == []
+    return dict(site.desk.tasks.verdicts(task)[-1].said)
+
+
+def test_a_case_is_reviewed(site, page):
+    write_set(site.root / "review", [case(1, images=[{"path": "images/1.png", "modality": "CT"}])])
+    task = begin(site, page, "review", "review", share="1")
+    frame = page.locator(".frame").first
+    frame.focus()
+    press(page, "+", "+")
+    expect(frame).to_have_attribute("data-scale", "1.56")
+    for box in page.get_by_role("group", name="Fulfilled").get_by_role("checkbox").all():
+        box.check()
+    press(page, "1")
+    submit(page)
+    expect(page.get_by_text("All done for now")).to_be_visible()
+    assert saved(site, task)["verdict"] == "keep"
+
+
+def test_a_degraded_question_is_discarded_with_a_reason(site, page):
+    write_set(site.root / "retain", [degraded(0)])
+    task = begin(site, page, "retain", "retain", readers="1")
+    expect(page.locator(".frame img")).to_have_count(3)
+    for image in page.locator(".frame img").all():
+        assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
+    press(page, "2")
+    submit(page)
+    expect(page.get_by_role("alert")).to_have_text("Say why it is discarded.")
+    page.get_by_role("checkbox", name="Mislabelled").check()
+    submit(page)
+    assert (saved(site, task)["decision"], saved(site, task)["reasons"]) == ("discard", ["type"])
+
+
+def test_a_pair_of_diagnoses_is_judged(site, page):
+    (site.root / "pairs.csv").write_text("gold,diagnosis\ngout,podagra\n")
+    task = begin(site, page, "judge", "pairs.csv")
+    expect(page.get_by_text("podagra")).to_be_visible()
+    press(page, "1")
+    submit(page)
+    assert saved(site, task)["same"] == "same"
+
+
+def test_an_error_is_classified(site, page):
+    task = begin(site, page, "errors", "runs/exam", many="0")
+    expect(page.get_by_text("The long course led me to think of this")).to_be_visible()
+    press(page, "3")
+    submit(page)
+    assert saved(site, task)["class"] == CLASSES[2]
+
+
+def test_the_levels_of_a_degradation_are_marked(site, page):
+    write_set(site.root / "severity", [scan(1)])
+    task = begin(site, page, "severity", "severity", types="gaussian_blur", images="1")
+    expect(page.get_by_role("slider")).to_be_focused()
+    press(page, *["PageUp"] * 5)
+    expect(page.locator("img.live[data-at='0.50']")).to_be_visible()
+    press(page, "1", *["PageUp"] * 5)
+    expect(page.locator("img.live[data-at='1.00']")).to_be_visible()
+    press(page, "2")
+    expect(page.get_by_role("button", name="still feasible")).to_contain_text("marked")
+    submit(page)
+    assert (saved(site, task)["l1"], saved(site, task)["l2"]) == (0.5, 1.0)
+
+
+def test_an_exam_question_is_answered(site, page):
+    write_set(site.root / "exam", [exam_case(1, "Surgery")])
+    task = begin(site, page, "exam", "exam", cases="1", confidence="yes")
+    page.get_by_role("checkbox", name="I keep to these rules").check()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_text("Question 1 of 1")).to_be_visible()
+    expect(page.get_by_role("timer")).to_contain_text("on this question")
+    press(page, "b", "7")
+    chosen = page.locator("label.choice", has=page.locator("input[name=option]:checked")).inner_text()
+    submit(page)
+    expect(page.get_by_role("heading", name="Thank you: one last thing")).to_be_visible()
+    answer = saved(site, task)
+    assert (answer["confidence"], chosen.split()[0]) == (0.7, "B")
+    assert chosen.split(None, 1)[1].strip() == f"disease 1 {'abcde'[answer['option']]}"

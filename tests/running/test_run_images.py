@@ -1,0 +1,123 @@
+"""Images of a run: rendered once, off the event loop; what cannot be shown is named and left out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exam_server import ExamServer
+from exam_study import case, examine, stored, write_cases, write_study
+from PIL import Image
+
+from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.recipe import recipe_for
+from wardround.cases.images.render import render
+from wardround.core import case as core
+from wardround.core.ask import ImagePart
+from wardround.core.canonical import sha256_file
+from wardround.core.errors import BadInput
+from wardround.running.images import ImageEncoder
+
+
+def part_of(path: Path, blank: bool = False) -> ImagePart:
+    return ImagePart(str(path), sha256_file(path), recipe_for(core.Image(path=path.name), blank=blank))
+
+
+def picture(path: Path) -> Path:
+    Image.fromarray(np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)).save(path)
+    return path
+
+
+def says_where(path: Path, *rest: object) -> EncodedImage:
+    """Renders, and tells the process that did it."""
+    return replace(render(path, *rest), media_type=str(os.getpid()))  # type: ignore[arg-type]
+
+
+def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.running.images.render_degraded", says_where)
+    submitted = []
+    submit = ProcessPoolExecutor.submit
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", lambda pool, *job: submitted.append(job) or submit(pool, *job))
+    path = picture(tmp_path / "1.png")
+    parts = [part_of(path), part_of(path, blank=True)]
+
+    async def many() -> list[EncodedImage]:
+        encoder = ImageEncoder(1)
+        try:
+            at_once = await asyncio.gather(*(encoder.encode(part) for part in parts * 5))
+            return [*at_once, await encoder.encode(parts[0])]
+        finally:
+            encoder.close()
+
+    images = asyncio.run(many())
+    assert len(submitted) == 2
+    assert str(os.getpid()) not in {image.media_type for image in images}
+    assert [image.sha256 for image in images] == [images[0].sha256, images[1].sha256] * 5 + [images[0].sha256]
+    assert images[0].sha256 != images[1].sha256
+
+
+def dies_on_second(path: Path, *rest: object) -> object:
+    if path.name == "22.png":
+        os._exit(1)
+    return render(path, *rest)  # type: ignore[arg-type]
+
+
+def test_a_decoder_that_dies_loses_only_its_own_image(tmp_path, monkeypatch):
+    monkeypatch.setattr("wardround.running.images.render_degraded", dies_on_second)
+    parts = [part_of(picture(tmp_path / name)) for name in ("22.png", "1.png", "333.png", "4444.png")]
+
+    async def all_at_once() -> list[EncodedImage | BaseException]:
+        encoder = ImageEncoder(2)
+        try:
+            return await asyncio.gather(*map(encoder.encode, parts), return_exceptions=True)
+        finally:
+            encoder.close()
+
+    bad, *good = asyncio.run(all_at_once())
+    assert str(bad) == f"{tmp_path / '22.png'}: the process that decodes this image died"
+    assert good == [render(Path(part.path), None, part.recipe) for part in parts[1:]]
+
+
+def test_images_that_cannot_be_decoded_do_not_affect_others(tmp_path):
+    named = [f"{number}.png" for number in range(1, 13)]
+    for name in named:
+        picture(tmp_path / name)
+    for name in ("5.png", "6.png"):
+        (tmp_path / name).write_text("no image")
+
+    async def all_at_once() -> list[EncodedImage | BaseException]:
+        encoder = ImageEncoder(2)
+        try:
+            parts = [part_of(tmp_path / name) for name in named]
+            return await asyncio.gather(*map(encoder.encode, parts), return_exceptions=True)
+        finally:
+            encoder.close()
+
+    results = asyncio.run(all_at_once())
+    assert [name for name, result in zip(named, results, strict=True) if isinstance(result, BadInput)] == [
+        "5.png",
+        "6.png",
+    ]
+    assert "died" not in str(results[4])
+
+
+@pytest.mark.parametrize("candidates", [1, 2])
+def test_a_case_whose_image_cannot_be_decoded_is_listed_and_skipped(tmp_path, candidates):
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    picture(folder / "good.png")
+    (folder / "text.png").write_text("no image")
+    named = ["good.png", "text.png", "good.png"]
+    write_cases(folder, [case(number, images=[{"path": name}]) for number, name in enumerate(named)])
+    with ExamServer() as server:
+        second = f'[[candidates]]\nname = "two"\nprovider = "openai"\nmodel = "b"\nbase_url = "{server.url}"'
+        manifest = examine(write_study(tmp_path, server.url, more=second if candidates == 2 else ""))
+    assert len(stored(tmp_path / "answers.sqlite")) == 2 * candidates
+    (skipped,) = manifest["cases"]["skipped"]
+    assert skipped.startswith(f"{folder / 'text.png'}: ")
+    assert manifest["status"] == "complete"

@@ -1,0 +1,44 @@
+"""Refusals that concern one question only do not change how the others are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+from aiohttp import web
+from exam_server import ExamServer
+from exam_study import case, examine, wardround, write_cases, write_study
+from PIL import Image
+
+
+def too_long_for_case_0(body: dict[str, Any], number: int) -> web.Response | None:
+    if b"patient 0 " in orjson.dumps(body["messages"]):
+        return web.json_response({"error": {"message": "maximum context length exceeded"}}, status=400)
+    return None
+
+
+def test_a_refused_prompt_does_not_stop_later_requests_from_using_n(tmp_path: Path) -> None:
+    write_cases(tmp_path / "cases", 40)
+    with ExamServer(replying=too_long_for_case_0) as server:
+        study = write_study(tmp_path, server.url, top={"trials": 3}, candidate={"concurrency": 1})
+        manifest = examine(study)
+    assert manifest["status"] == "incomplete"
+    assert manifest["candidates"][0]["new"] == 117
+    later = [body.get("n", 1) for body in server.bodies[1:]]
+    assert later.count(3) >= 10, "later questions are asked for all their trials at once again"
+
+
+def test_strict_refuses_an_image_that_cannot_be_decoded_before_any_ask(tmp_path: Path) -> None:
+    write_cases(tmp_path / "cases", [case(n, images=[{"path": f"{n}.png"}]) for n in range(2)])
+    Image.new("L", (8, 8)).save(tmp_path / "cases" / "0.png")
+    (tmp_path / "cases" / "1.png").write_text("no picture")
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url)
+        strict = wardround("run", study, "--strict", cwd=tmp_path)
+        assert (strict.returncode, server.calls) == (1, 0)
+        assert "1.png" in strict.stderr
+        lenient = wardround("run", study, cwd=tmp_path)
+        assert lenient.returncode == 0
+        assert "skipped:" in lenient.stderr
+        assert "1.png" in lenient.stderr
