@@ -11,6 +11,13 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+LONG_FILES = ("test_plugins.py", "test_packaging.py", "test_examples.py", "test_demo.py", "test_api.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, so that the worker processes end together."""
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """One line per reason for which tests were skipped."""
