@@ -17,7 +17,7 @@ def main(study_file: Path, workspace: Path) -> None:
     from wardround.running.study_run import RunPaths, StudyRun
 
     started = Clock.now()
-    places = RunPaths.given(study_file, workspace / "runs", None)
+    places = RunPaths.from_options(study_file, workspace / "runs", None)
     examination = StudyRun(load_study(study_file), places, AnswerReader(), note=lambda line: None)
 
     async def run() -> dict[str, object]:
