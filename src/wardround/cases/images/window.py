@@ -1,6 +1,6 @@
 """Maps stored values to 8-bit greys: by a window, by the declared depth, or by percentiles.
 
-Our rules if no window is given:
+Our rules if neither the case nor the DICOM header gives a window:
 - CT in Hounsfield units: centre 40, width 400 (soft tissue).
 - Integers of a PNG or TIFF with more than 8 bits: by the depth in use, the smallest of 8, 10, 12, 14 and 16 bits that
   fits the largest value, so that 12-bit data in 16-bit files is not black.

@@ -1,4 +1,4 @@
-"""Rank intervals: the ranks that are compatible with the paired differences."""
+"""The section Ranks: draws the rank intervals that measuring/comparing/ranks.py computes."""
 
 from markupsafe import Markup
 
