@@ -11,7 +11,7 @@ from unittest.mock import patch
 from exam_server import ExamServer
 from exam_study import examine, write_cases, write_study
 
-from wardround.running.pace import Pace
+from wardround.running.pacing.concurrency import Pace
 
 CAPACITY, SERVICE_SECONDS, ASKS = 8, 0.05, 1000
 FIXED = (6, 8, 10, 16)

@@ -24,12 +24,12 @@ from wardround.core.study import load_study
 from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import write_measures
 from wardround.measuring.engine.encode import OPTIONAL
-from wardround.measuring.measures.catalogue import RECORDS
+from wardround.measuring.measures.catalogue import RECORDS, find_record
 from wardround.reporting import report
 
-ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, unscored, hit@k, swa, ccr, esa, uas, ece, brier,
+ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, refused, unscored, hit@k, swa, ccr, esa, uas, ece, brier,
 auroc, confidence, confidence_missing, vote_share, calibration_shift, dke_intra, dke_inter, worst@k, sensitivity,
-specificity, kappa"""
+specificity, precision_by_letter, kappa"""
 MARKED = """coverage, grounded, evidence_based_correct, evidence_misled, knowledge_based_correct, hallucination,
 recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds"""
 STUDY = """name = "asked"
@@ -63,7 +63,8 @@ def names(text: str) -> set[str]:
 def written(folder: Path) -> set[str]:
     """The measures that have a value in a run's measures.csv."""
     with (folder / "measures.csv").open(encoding="utf-8", newline="") as file:
-        return {re.sub(r"@\d+$", "@k", line["measure"]) for line in csv.DictReader(file) if line["value"]}
+        with_value = {line["measure"] for line in csv.DictReader(file) if line["value"]}
+    return {record.name for name in with_value if (record := find_record(name)) is not None}
 
 
 def question(id: str, case: int, **more: Any) -> dict[str, Any]:

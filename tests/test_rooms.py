@@ -20,7 +20,7 @@ ORDER = (
     *("core", "plugins", "cases", "degrade", "literature", "asking", "candidates", "running", "marking"),
     *("measuring", "reporting", "api", "preflight", "building", "benchmarks", "selfcheck", "demo", "desk", "cli"),
 )
-OUTSIDE = {"__init__", "api", "preflight", "demo", "plugins"}
+OUTSIDE = {"__init__", "api", "demo", "plugins"}
 MAX_FILES = {"src/wardround": 20, "tests": 24}
 
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 from markupsafe import Markup
 
+from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import CaseSet
+from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.interrupt import interrupt_runs
 from wardround.core.study import CandidateSettings, Study, load_judge, load_study
@@ -27,6 +29,7 @@ from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks
 from wardround.marking.reader import AnswerReader
 from wardround.marking.run_marks import chance_accuracy, judged_manifest, write_run_marks
+from wardround.marking.unread import unread_warnings
 from wardround.measuring import power_from_guesses, power_from_marks, write_measures
 from wardround.measuring.comparing.families import families
 from wardround.measuring.comparing.power import SampleSize
@@ -38,9 +41,12 @@ from wardround.reporting.notebook import Page
 from wardround.reporting.page import report as write_report
 from wardround.reporting.sections.section import SectionMaker
 from wardround.running.budget import BudgetTracker
+from wardround.running.inputs.packing import pack_run, unpack
+from wardround.running.inputs.run_inputs import MissingInput, RunInputs
+from wardround.running.progress import StepProgress
 from wardround.running.run_folder import RunFolder, warnings_of
 from wardround.running.store import AnswerKey
-from wardround.running.stored_run import StoredRun, pack_answers
+from wardround.running.stored_run import StoredRun
 from wardround.running.study_run import RunPaths, StudyRun
 from wardround.running.used_answers import read_used
 
@@ -60,9 +66,16 @@ StudySource = Study | AnyPath
 class Run:
     """A run that was made: its tables, its answers and its report."""
 
-    def __init__(self, folder: AnyPath, *, answers: AnyPath | None = None) -> None:
+    def __init__(
+        self,
+        folder: AnyPath,
+        *,
+        answers: AnyPath | None = None,
+        cases: AnyPath | None = None,
+        accept_changed_cases: bool = False,
+    ) -> None:
         self.folder = Path(folder)
-        self._answers = _path(answers)
+        self._answers, self._cases, self._accept = _path(answers), _path(cases), accept_changed_cases
         if not (self.folder / "manifest.json").exists():
             raise BadInput(self.folder, "is not a run folder: there is no manifest.json in it")
 
@@ -117,15 +130,16 @@ class Run:
 
     @cached_property
     def _stored(self) -> StoredRun:
-        stored = StoredRun.open(self.folder, self._answers)
-        weakref.finalize(self, stored.store.close)
+        stored = StoredRun.open(self.folder, self._answers, self._cases)
+        stored.verify_inputs(accept=self._accept, as_marked=True)
+        weakref.finalize(stored, stored.store.close)  # answers may outlive the Run they were asked of
         return stored
 
     def __repr__(self) -> str:
         return f"<Run {self.folder} ({self.status})>"
 
     def _repr_html_(self) -> str:
-        columns = ("measure", "candidate", "value", "low", "high", "n")
+        columns = "^(measure|candidate|value|low|high|n|unparsed|refused)$"  # earlier runs have no `refused`
         scores = self.measures.filter(pl.col("slice") == "{}", pl.col("measure").is_in(SHOWN_MEASURES)).select(columns)
         return Markup("<p><b>{}</b>: {}</p>").format(self.manifest["study"]["name"], self.status) + scores._repr_html_()
 
@@ -151,24 +165,46 @@ async def arun(study: StudySource, **options: Any) -> Run:
 def check(
     study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | None = None, **options: Any
 ) -> CheckResult:
-    """Checks a study before money is spent: one real Ask per candidate, counts, tokens and cost."""
+    """Checks a study before money is spent: the hardest Asks of each candidate, counts, tokens and cost."""
     from wardround.preflight import check_study
 
     return _outside_event_loop(partial(check_study, _study(study), runs=_path(runs), answers=_path(answers), **options))
 
 
-def mark(run: Run | AnyPath, *, answers: AnyPath | None = None, judge: AnyPath | None = None, **options: Any) -> Run:
+def mark(
+    run: Run | AnyPath,
+    *,
+    answers: AnyPath | None = None,
+    cases: AnyPath | None = None,
+    judge: AnyPath | None = None,
+    **options: Any,
+) -> Run:
     """Marks, measures and reports a run again from its stored answers; `options` are those of `mark_run`."""
     folder = _folder(run)
-    _outside_event_loop(partial(mark_run, folder, answers=_path(answers), judge=_path(judge), **options))
-    return Run(folder, answers=answers)
+    options |= {"answers": _path(answers), "cases": _path(cases), "judge": _path(judge)}
+    _outside_event_loop(partial(mark_run, folder, **options))
+    return Run(folder, answers=answers, cases=cases)
 
 
 def report(
-    run: Run | AnyPath, *, with_cases: bool = False, answers: AnyPath | None = None, out: AnyPath | None = None
+    run: Run | AnyPath,
+    *,
+    with_cases: bool = False,
+    answers: AnyPath | None = None,
+    cases: AnyPath | None = None,
+    accept_changed_cases: bool = False,
+    out: AnyPath | None = None,
 ) -> Page:
     """Writes the report of a run again, with a page per case if wanted."""
-    return Page(report_runs([_folder(run)], with_cases=with_cases, answers=_path(answers), out=_path(out)))
+    page = report_runs(
+        [_folder(run)],
+        with_cases=with_cases,
+        answers=_path(answers),
+        cases=_path(cases),
+        accept_changed_cases=accept_changed_cases,
+        out=_path(out),
+    )
+    return Page(page)
 
 
 def compare(*runs: Run | AnyPath, out: AnyPath = "comparison.html") -> Page:
@@ -176,9 +212,15 @@ def compare(*runs: Run | AnyPath, out: AnyPath = "comparison.html") -> Page:
     return Page(write_comparison([_folder(run) for run in runs], Path(out)))
 
 
-def load_run(folder: AnyPath, *, answers: AnyPath | None = None) -> Run:
-    """A run that exists, by its folder."""
-    return Run(folder, answers=answers)
+def load_run(
+    folder: AnyPath,
+    *,
+    answers: AnyPath | None = None,
+    cases: AnyPath | None = None,
+    accept_changed_cases: bool = False,
+) -> Run:
+    """A run that exists, by its folder. Its answers and its case set need names only if they were moved."""
+    return Run(folder, answers=answers, cases=cases, accept_changed_cases=accept_changed_cases)
 
 
 def load_cases(path: AnyPath, layout: str = "wardround") -> CaseSource:
@@ -249,7 +291,7 @@ def _study(study: StudySource) -> Study | Path:
 
 
 def _settings(candidate: CandidateSettings) -> dict[str, Any]:
-    return candidate.model_dump(mode="json", exclude_defaults=True)
+    return candidate.with_files_in(Path.cwd()).model_dump(mode="json", exclude_defaults=True)
 
 
 def _outside_event_loop(function: Callable[[], Result]) -> Result:
@@ -315,9 +357,11 @@ def run_study(
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
     folder = study_run.folder.path
+    pack = unpack(folder) or pack  # a run that was packed stays so
     outcome = mark_run(
         folder,
         answers=paths.answers,
+        cases=study_run.cases.file,
         budget=study_run.budget,
         ask_judge=not study_run.interrupted,
         sections=sections,
@@ -325,7 +369,8 @@ def run_study(
         quiet=quiet,
     )
     if pack:
-        note(f"{pack_answers(folder, paths.answers, outcome.judge_keys):,} answers packed into {folder}")
+        with StoredRun.open(folder, paths.answers, study_run.cases.file) as stored:
+            note(pack_run(stored, outcome.judge_keys))
     if study_run.interrupted:
         return replace(outcome, exit_code=INTERRUPTED)
     return replace(outcome, exit_code=outcome.exit_code or (3 if outcome.manifest["status"] == "incomplete" else 0))
@@ -335,6 +380,8 @@ def mark_run(
     folder: Path,
     *,
     answers: Path | None = None,
+    cases: Path | None = None,
+    accept_changed_cases: bool = False,
     parser: str = "strict",
     judge: Path | None = None,
     errors: bool = False,
@@ -347,33 +394,39 @@ def mark_run(
     """Marks, measures and reports again from stored answers; only a judge is called, for verdicts it never gave.
 
     `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
-    the kind of error behind each wrong answer. Without `ask_judge` only its stored verdicts count.
+    the kind of error behind each wrong answer. Without `ask_judge` only its stored verdicts count. `cases` is the
+    case set, if it was moved.
     """
-    with StoredRun.open(folder, answers) as run, RunFolder(folder).locked():
+    with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
+        changes = run.verify_inputs(accept=accept_changed_cases)
+        missing = run.refuse_fewer(folder / MARKS_FILE)
         settings = load_judge(judge) if judge is not None else run.study.judge
+        if judge is not None and settings is not None:
+            refuse_literal_secrets(settings)  # the manifest will contain them
         calls = None
         if settings is not None:
             base_folder = judge.parent if judge is not None else run.study_folder
-            budget = budget or BudgetTracker(run.study.budget)
+            budget = budget or BudgetTracker.of_study(run.study, run.store)
             calls = JudgeCalls(
                 *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, ask_judge, quiet)
             )
         errors = errors or (settings is not None and settings.errors)
         if errors and calls is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
-        write_run_marks(run, calls, parser, errors, with_labels)
+        progress = StepProgress(quiet)
+        write_run_marks(run, calls, parser, errors, with_labels, progress)
         marks = pl.scan_parquet(folder / MARKS_FILE)
-        write_measures(folder, marks, run.study)
-        manifest = judged_manifest(run.manifest, calls) | {"chance": chance_accuracy(marks), "parser": parser}
+        write_measures(folder, marks, run.study, progress)
+        manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store))
+        manifest |= {"chance": chance_accuracy(marks), "parser": parser}
+        manifest["changed_inputs"] = changes.to_manifest() if changes else None
         RunFolder(folder).write_manifest(manifest)
         for warning in warnings_of(manifest):
             note(f"warning: {warning}")
-        write_report(folder, replaced_sections=sections)
-        if calls is None:
-            return RunOutcome(folder, manifest, 0)
-        return RunOutcome(
-            folder, manifest, INTERRUPTED if calls.interrupted else 3 if calls.why else 0, calls.answer_keys
-        )
+        write_report(folder, replaced_sections=sections, progress=progress)
+        incomplete = 3 if missing or (calls and calls.why) else 0
+        exit_code = INTERRUPTED if calls and calls.interrupted else incomplete
+        return RunOutcome(folder, manifest, exit_code, calls.answer_keys if calls else ())
 
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
@@ -387,15 +440,47 @@ def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
 
 
 def report_runs(
-    folders: Sequence[Path], *, with_cases: bool = False, answers: Path | None = None, out: Path | None = None
+    folders: Sequence[Path],
+    *,
+    with_cases: bool = False,
+    answers: Path | None = None,
+    cases: Path | None = None,
+    accept_changed_cases: bool = False,
+    out: Path | None = None,
+    quiet: bool = True,
 ) -> Path:
     """The report of one run, with a page per case if wanted; or several runs side by side."""
+    progress = StepProgress(quiet)
+    for folder in folders:
+        _verify_reported(folder, answers, cases, with_cases=with_cases, accept=accept_changed_cases)
     if len(folders) > 1:
         return write_comparison(folders, out or Path("comparison.html"))
     folder = folders[0]
     if not with_cases:
-        return write_report(folder, out=out)
-    with StoredRun.open(folder, answers) as run:
+        return write_report(folder, out=out, progress=progress)
+    with StoredRun.open(folder, answers, cases) as run:
+        run.refuse_fewer(folder / MARKS_FILE)
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
         views = CaseViews(run).make_views(pl.read_parquet(folder / MARKS_FILE), turns)
-        return write_report(folder, cases=views, out=out)
+        return write_report(folder, cases=views, out=out, progress=progress)
+
+
+def _verify_reported(folder: Path, answers: Path | None, cases: Path | None, *, with_cases: bool, accept: bool) -> None:
+    """Refuses to report a run whose cases changed; a report without case pages needs neither cases nor answers."""
+    if not with_cases and not RunFolder(folder).has_used:
+        return
+    try:
+        inputs = RunInputs.locate(folder, cases)
+    except MissingInput:
+        if with_cases:
+            raise
+        return
+    try:
+        with StoredRun.of(inputs, answers) as run:
+            changes = run.verify_inputs(accept=accept, as_marked=True)
+    except MissingInput:
+        if with_cases or answers:
+            raise
+        changes = inputs.verify(sha256_file, accept=accept, as_marked=True)
+    if changes:
+        RunFolder(folder).write_manifest(inputs.manifest | {"changed_inputs": changes.to_manifest()})

@@ -10,9 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 from aiohttp import web
+from direct_questions import LOOP, candidate, choice, prepared, query
 from exam_server import ExamServer
 from exam_study import bodies, examine, wardround, write_cases
 from library_study import case, library
+
+from wardround.candidates.candidate import Fault
+from wardround.cases.encoded_image import EncodedImage
 
 AGENT = """
 import json, sys
@@ -93,6 +97,45 @@ def test_an_agent_behind_an_address_is_asked_again_after_a_fault(tmp_path, index
         assert examine(file)["status"] == "complete"
     assert {body["evidence"] for body in server.bodies} == {"agent"}
     assert all(body["sources"] == [{"pmid": "1000"}] for body in bodies(tmp_path / "answers.sqlite") if "text" in body)
+
+
+ECHO = """
+import json, sys
+request = json.load(sys.stdin)
+images = [image["base64"] for image in request["images"]]
+reply = json.dumps({"text": json.dumps([images, request["source"]])})
+print(reply, file=sys.stderr if request["fails"] else sys.stdout)
+sys.exit(request["fails"])
+"""
+IMAGES = tuple(EncodedImage(data, "image/png", data.decode(), 1, 1) for data in (b"AAAA", b"BBBB"))
+SECRET = "pass-word-77"
+
+
+def test_a_command_gets_images_and_the_values_of_variables_which_its_errors_do_not_show(monkeypatch):
+    monkeypatch.setenv("EXAM_KEY", SECRET)
+    for fails in (0, 1):
+        extra_body, command = {"source": {"key": "$EXAM_KEY"}, "fails": fails}, [sys.executable, "-c", ECHO]
+        agent = candidate("external", extra_body, model="agent-1", command=command)
+        if fails:
+            with pytest.raises(Fault, match=r"ended with 1: .*\[secret\]") as raised:
+                query(agent, choice(0), images=IMAGES)
+            assert SECRET not in str(raised.value)
+        else:
+            (answer,) = query(agent, choice(0), images=IMAGES)
+            assert json.loads(answer.text) == [["AAAA", "BBBB"], {"key": SECRET}]
+        assert agent.identity.extra_body["source"] == {"key": "$EXAM_KEY"}
+
+
+def test_an_agent_behind_an_address_gets_images_and_the_values_of_variables(monkeypatch):
+    monkeypatch.setenv("EXAM_KEY", SECRET)
+    with ExamServer(replying=lambda *_: web.json_response({"text": "A"})) as server:
+        url = f"{server.url}/chat/completions?key=$EXAM_KEY"
+        agent = candidate("external", {"key": "$EXAM_KEY"}, model="agent-1", base_url=url)
+        prepared(agent, None)  # type: ignore[arg-type]
+        query(agent, choice(0), images=IMAGES)
+        LOOP.run_until_complete(agent.close())
+    assert [image["base64"] for image in server.bodies[0]["images"]] == ["AAAA", "BBBB"]
+    assert server.bodies[0]["key"] == SECRET
 
 
 @pytest.mark.parametrize(

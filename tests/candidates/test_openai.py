@@ -19,8 +19,18 @@ from exam_server import ExamServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.candidates.candidate import CandidateUnavailable, Fault, Reply, Request, RequestAdapted, RequestRejected
-from wardround.candidates.openai import OpenAI, is_loopback
+from wardround.candidates.candidate import (
+    CandidateUnavailable,
+    Fault,
+    QuestionRefused,
+    RateLimited,
+    Reply,
+    Request,
+    RequestAdapted,
+    RequestRejected,
+)
+from wardround.candidates.http.address import is_loopback
+from wardround.candidates.openai import OpenAI
 from wardround.candidates.registry import make_candidate
 from wardround.cases.encoded_image import EncodedImage
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message, Sampling
@@ -276,9 +286,10 @@ def test_choices_are_taken_by_index_and_never_more_than_asked():
 
 
 ERROR_BY_STATUS = {
-    **dict.fromkeys((408, 429, 500, 502, 503), Fault),
-    **dict.fromkeys((401, 403, 404), CandidateUnavailable),
-    **dict.fromkeys((400, 413, 422), RequestRejected),
+    **dict.fromkeys((401, 402, 408, 500, 502, 503), Fault),
+    **dict.fromkeys((429, 529), RateLimited),
+    **dict.fromkeys((400, 403, 404, 422), RequestRejected),
+    413: QuestionRefused,
 }
 
 
@@ -307,7 +318,7 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
     ],
 )
 def test_retry_after_is_seconds_or_a_date(monkeypatch, retry_after, seconds):
-    monkeypatch.setattr("wardround.candidates.openai.time", SimpleNamespace(time=NOW.timestamp))
+    monkeypatch.setattr("wardround.candidates.http.errors.time", SimpleNamespace(time=NOW.timestamp))
     with always(429, None, **{"Retry-After": retry_after}) as server, pytest.raises(Fault) as failed:
         send(candidate(server.url), request())
     assert failed.value.retry_after == seconds
@@ -331,7 +342,7 @@ def test_only_a_server_that_refuses_the_connection_is_unreachable():
 def test_a_key_that_the_server_echoes_is_hidden_wherever_a_long_message_is_cut(padding, monkeypatch):
     monkeypatch.setenv("EXAM_KEY", KEY)
     body = {"error": {"message": f"{'x' * padding} bad key {KEY}"}}
-    for status, failure in ((500, Fault), (401, CandidateUnavailable), (400, RequestRejected), (200, Fault)):
+    for status, failure in ((500, Fault), (401, Fault), (400, RequestRejected), (200, Fault)):
         with always(status, body) as server, pytest.raises(failure) as failed:
             send(candidate(server.url, api_key_env="EXAM_KEY"), request())
         assert "sk-very" not in str(failed.value)

@@ -41,6 +41,13 @@ CALLS: dict[str, list[str]] = {
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],
     "judge errors": ["named", "--labels", "kinds.csv"],
+    "answers list": [],
+    "answers verify": ["--runs", "runs"],
+    "answers export": ["answers.parquet"],
+    "answers copy": ["answers-copy.sqlite", "--run", "runs/exam"],
+    "answers merge": ["answers-copy.sqlite"],
+    "answers drop": ["--study", "none"],
+    "answers prune": ["--bin"],
     "bench": ["list"],
     "grid": [
         *("--cases", "cases", "--candidate", "random"),

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from wardround.cli.licences import licence_of
+from wardround.cli.installed import licence_of
 from wardround.cli.main import main
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from wardround import plugins
 from wardround.cli.main import main
-from wardround.cli.plugins import move_to_front
+from wardround.cli.shared_options import move_to_front
 
 SECTION = """
 from markupsafe import Markup

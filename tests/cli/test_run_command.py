@@ -54,19 +54,15 @@ def test_check_counts_new_asks_and_stores_its_own(wardround, tmp_path):
         code, document, _ = wardround("check", "study.toml")
         assert code == 0
         assert (document["cases"], document["questions"]) == (40, 40)
-        assert document["announced"].startswith("stored 0 of 80; 80 new, about 0.")
+        assert document["announced"].startswith("stored 24 of 80; 56 new, about 0.")
         served, guessing = document["candidates"]
-        assert (served["answers"], served["new"], served["tokens_out"], served["models"]) == (
-            True,
-            40,
-            400,
-            ["exam-model"],
-        )
-        assert served["cost"] == pytest.approx((served["tokens_in"] + 2 * 400) / 1e6)
-        assert (guessing["answers"], guessing["cost"]) == (True, 0)
-        assert server.calls == 1
+        assert (served["answers"], served["new"], served["models"]) == (True, 28, ["exam-model"])
+        assert served["tokens_out"] == 28  # each reply had one token
+        assert served["cost"] == pytest.approx((served["tokens_in"] + 2 * 28) / 1e6)
+        assert (guessing["answers"], guessing["cost"], guessing["tokens_in"]) == (True, 0, 0)
+        assert server.calls == served["replies"]["units"] == 12
         _, _, err = wardround("run", "study.toml")
-        assert "stored 2 of 80; 78 new" in err
+        assert "stored 24 of 80; 56 new" in err
         calls = server.calls
         code, document, _ = wardround("check", "study.toml")  # all is stored, but the server is still asked once
         assert (code, document["candidates"][0]["new"], server.calls) == (0, 0, calls + 1)

@@ -52,13 +52,14 @@ def mark(case: int | str, outcome: str = "right", trial: int = 0, **fields: Any)
 
 
 def votes(case: int | str, options: str, **fields: Any) -> list[dict[str, Any]]:
-    """One mark per trial: a digit is the option that was chosen (0 is right), a dash is unparsed."""
+    """One mark per trial: a digit is the option that was chosen (0 is right), a dash is unparsed, an x refused."""
+    outcomes = {"-": "unparsed", "x": "refused", "0": "right"}
     return [
         mark(
             case,
-            "unparsed" if chosen == "-" else "right" if chosen == "0" else "wrong",
+            outcomes.get(chosen, "wrong"),
             trial,
-            option=None if chosen == "-" else int(chosen),
+            option=int(chosen) if chosen.isdigit() else None,
             **fields,
         )
         for trial, chosen in enumerate(options)

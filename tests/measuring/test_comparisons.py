@@ -113,7 +113,7 @@ def test_of_many_candidates_only_the_best_ones_pairs_are_shown_adjusted_for_all(
     assert (same["p_adjusted"] == same["p_adjusted_shown"]).all()
 
 
-def test_versions_of_a_measure_are_families_of_their_own():
+def test_variants_of_a_measure_are_families_of_their_own():
     at = {"at_confidence": "logprobs"}
     rows = [
         mark(case, candidate=name, shares=[share, 1 - share, 0.0, 0.0], **at)
@@ -122,8 +122,12 @@ def test_versions_of_a_measure_are_families_of_their_own():
     ]
     family = {"sure": {"measure": "confidence", "between": "candidate"}}
     table = compare(made_marks(rows), made_study("a", "b", trials=3, comparisons=family))
-    assert table["family"].to_list() == ["sure (T=3)", "sure (inf)"]
+    assert table["family"].to_list() == ["sure", "sure (confidence_in_the_limit)"]
+    assert table["measure"].to_list() == ["confidence", "confidence_in_the_limit"]
     assert (table["value"] > 0).all()
+    one = {"sure": {"measure": "confidence_in_the_limit", "between": "candidate"}}
+    table = compare(made_marks(rows), made_study("a", "b", trials=3, comparisons=one))
+    assert table.select("family", "measure").rows() == [("sure", "confidence_in_the_limit")]
 
 
 def test_one_candidate_or_none_has_nothing_to_compare():

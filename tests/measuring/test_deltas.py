@@ -78,8 +78,7 @@ def test_the_original_is_the_same_question_undegraded_where_the_condition_degrad
     assert (result["value"], result["n"]) == (pytest.approx((-2 / 4 - 4 / 4) / 2), 72)
     fall = row(
         measure(frame(rows), made_study(trials=4)),
-        "dke_intra",
-        version="accuracy L0 - L2, matched originals, T=4",
+        "dke_intra_fall_in_accuracy",
     )
     assert (fall["value"], fall["n"]) == (pytest.approx(3 / 4), 18)
 
@@ -200,8 +199,8 @@ def test_levels_are_pooled_and_crossed():
     }
     for slice, value in expected.items():
         assert row(table, "accuracy", slice)["value"] == pytest.approx(value), slice
-    assert row(table, "confidence", '{"severity":"L2","type":"blur"}', version="T=4")["value"] == pytest.approx(3 / 4)
-    shift = row(table, "calibration_shift", '{"capability":"mean","severity":"L2"}', version="T=4")
+    assert row(table, "confidence", '{"severity":"L2","type":"blur"}')["value"] == pytest.approx(3 / 4)
+    shift = row(table, "calibration_shift", '{"capability":"mean","severity":"L2"}')
     assert shift["value"] == pytest.approx((1 + 0) / 2)
     slices = set(table["slice"])
     assert not any("L0" in slice and ("type" in slice or "category" in slice) for slice in slices)
@@ -224,7 +223,7 @@ def test_means_of_few_cases_have_the_interval_of_their_kind():
         rows += [*clean(case, "0000", **about), *worn(case, "L2", ("1111", "0011", "0001")[case % 3], **about)]
     table = measure(frame(rows), made_study(trials=4))
     mean = '{"capability":"mean","severity":"L2"}'
-    accuracy, shift = row(table, "accuracy", mean), row(table, "calibration_shift", mean, version="T=4")
+    accuracy, shift = row(table, "accuracy", mean), row(table, "calibration_shift", mean)
     assert (accuracy["method"], shift["method"]) == ("wilson", "student")
     for part in (accuracy, shift):
         assert part["low"] < part["value"] < part["high"]

@@ -47,7 +47,7 @@ def test_the_diagram_adds_up_to_the_measure():
     bins = reliability(marks, made_study())
     ece = ((bins["accuracy"] - bins["confidence"]).abs() * bins["n"]).sum() / 400
     table = measure(marks, made_study())
-    lines = table.filter(measure="ece", version="plug-in, 10 bins, verbal", slice="{}")["value"][0]
+    lines = table.filter(measure="ece_stated", slice="{}")["value"][0]
     assert ece == pytest.approx(lines, abs=1e-8)
     assert set(bins["method"]) <= {"bootstrap", "wilson"}
     assert ((bins["low"] <= bins["accuracy"]) & (bins["accuracy"] <= bins["high"])).all()

@@ -14,7 +14,7 @@ from wardround.measuring import measure
 from wardround.measuring.engine.tables import MEASURES
 
 
-def test_the_four_outcomes_and_their_denominators():
+def test_outcomes_and_their_denominators():
     outcomes = ["right"] * 3 + ["wrong"] * 4 + ["unparsed"] * 2 + ["unscored"]
     table = measure(made_marks(mark(case, outcome) for case, outcome in enumerate(outcomes)), made_study())
     by_name = {name: row(table, name) for name in ("accuracy", "accuracy_parsed", "unparsed", "unscored")}
@@ -26,7 +26,10 @@ def test_the_four_outcomes_and_their_denominators():
 
 def test_what_does_not_apply_is_absent():
     table = measure(made_marks(mark(case) for case in range(3)), made_study())
-    assert set(table["measure"]) == {"accuracy", "accuracy_parsed", "unparsed", "sensitivity", "specificity"}
+    assert set(table["measure"]) == {
+        *("accuracy", "accuracy_parsed", "unparsed", "refused", "sensitivity", "sensitivity_by_letter"),
+        *("specificity", "specificity_by_letter", "precision_by_letter"),
+    }
     assert dict(table.schema) == MEASURES
 
 
@@ -54,12 +57,12 @@ def test_confidence_is_over_valid_votes_and_the_shift_on_the_same_questions():
     table = measure(marks, made_study(trials=4))
     certainties = [certainty_of([0, 0, 0, 1], 4), certainty_of([0, 1], 4), certainty_of([2, 2, 2], 4)]
     assert certainties[1] == pytest.approx(1 - log(2) / log(4))
-    first_line = row(table, "confidence", version="T=4")
+    first_line = row(table, "confidence")
     assert (first_line["value"], first_line["n"]) == (pytest.approx(sum(certainties) / 3, abs=1e-8), 3)
     assert first_line["unparsed"] == pytest.approx((0 + 2 + 3 + 4 + 1) / 20)
     assert row(table, "confidence_missing")["value"] == pytest.approx(2 / 5)
     shift = sum(certainties) / 3 - (3 / 4 + 1 / 4 + 0) / 3
-    assert row(table, "calibration_shift", version="T=4")["value"] == pytest.approx(shift, abs=1e-8)
+    assert row(table, "calibration_shift")["value"] == pytest.approx(shift, abs=1e-8)
     share = row(table, "vote_share")
     assert (share["value"], share["n"]) == (pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3), 3)
 
@@ -71,7 +74,7 @@ def test_a_candidate_that_always_refuses_has_no_confidence():
     assert row(table, "unparsed")["value"] == 1
     assert row(table, "confidence_missing")["value"] == 1
     for name in ("accuracy_parsed", "confidence", "vote_share", "calibration_shift"):
-        first_line = row(table, name, version="strict-1" if name == "accuracy_parsed" else "T=5")
+        first_line = row(table, name)
         assert (first_line["value"], first_line["low"], first_line["n"], first_line["clusters"]) == (
             None,
             None,
@@ -95,13 +98,13 @@ def test_option_probabilities_stand_for_the_expected_votes():
     assert row(table, "unparsed")["value"] == pytest.approx((0.05 + 0 + 0.7) / 3, abs=1e-8)
     brute = [mean_over_all_votes(share, 0, 4, 2) for share in shares]
     certain, certainty, right = (sum(part) for part in zip(*brute, strict=True))
-    assert row(table, "confidence", version="T=4")["value"] == pytest.approx(certainty / certain, abs=1e-7)
-    assert row(table, "confidence_missing", version="T=4")["value"] == pytest.approx(1 - certain / 3, abs=1e-7)
-    shift = row(table, "calibration_shift", version="T=4")["value"]
+    assert row(table, "confidence")["value"] == pytest.approx(certainty / certain, abs=1e-7)
+    assert row(table, "confidence_missing")["value"] == pytest.approx(1 - certain / 3, abs=1e-7)
+    shift = row(table, "calibration_shift")["value"]
     assert shift == pytest.approx((certainty - right) / certain, abs=1e-7)
-    assert row(table, "confidence_missing", version="inf")["value"] == pytest.approx(1 / 3)
-    assert row(table, "vote_share", version="inf")["value"] == pytest.approx((0.6 + 0.7) / 2, abs=1e-8)
-    assert row(table, "majority_accuracy", version="inf")["value"] == pytest.approx(2 / 3)
+    assert row(table, "confidence_missing_in_the_limit")["value"] == pytest.approx(1 / 3)
+    assert row(table, "vote_share_in_the_limit")["value"] == pytest.approx((0.6 + 0.7) / 2, abs=1e-8)
+    assert row(table, "majority_accuracy_in_the_limit")["value"] == pytest.approx(2 / 3)
 
 
 def test_probabilities_and_votes_weigh_the_same():
@@ -114,22 +117,22 @@ def test_probabilities_and_votes_weigh_the_same():
 def test_of_one_trial_only_the_limit_is_known():
     marks = made_marks(mark(case, shares=[0.4, 0.3, 0.2, 0.1], at_confidence="logprobs") for case in range(3))
     table = measure(marks, made_study())
-    line = row(table, "confidence")
-    assert (line["version"], round(line["value"], 3)) == ("inf", 0.077)
+    assert round(row(table, "confidence_in_the_limit")["value"], 3) == 0.077
+    assert "confidence" not in set(table["measure"])
 
 
-def test_stated_numbers_are_a_version_of_their_own():
+def test_stated_numbers_are_a_measure_of_their_own():
     at = {"at_confidence": "verbal"}
     rows = [mark(0, confidence=0.9, **at), mark(1, "wrong", confidence=0.8, **at), mark(2, **at)]
     rows += [mark(3, "unscored", confidence=0.3, **at)]
     study = made_study(trials=2, conditions={"confidence": ["verbal", "votes"]})
     table = measure(made_marks([*rows, *votes(0, "01", at_confidence="votes")]), study)
-    line = row(table, "confidence", version="verbal")
+    line = row(table, "confidence_stated")
     assert (line["value"], line["n"]) == (pytest.approx(0.85, abs=1e-8), 2)
-    assert row(table, "confidence_missing", version="verbal")["value"] == pytest.approx(1 / 3)
-    assert row(table, "calibration_shift", version="verbal")["value"] == pytest.approx(0.85 - 0.5, abs=1e-8)
-    assert row(table, "confidence", version="T=2")["value"] == pytest.approx(1 - log(2) / log(4), abs=1e-8)
-    assert row(table, "confidence", '{"confidence":"votes"}', version="verbal")["n"] == 0
+    assert row(table, "confidence_missing_stated")["value"] == pytest.approx(1 / 3)
+    assert row(table, "calibration_shift_stated")["value"] == pytest.approx(0.85 - 0.5, abs=1e-8)
+    assert row(table, "confidence")["value"] == pytest.approx(1 - log(2) / log(4), abs=1e-8)
+    assert row(table, "confidence_stated", '{"confidence":"votes"}')["n"] == 0
 
 
 def test_a_hit_needs_a_judged_list():

@@ -27,9 +27,9 @@ def stated_rows(**people: list[tuple[float | None, int]]) -> list[dict[str, Any]
     ]
 
 
-def measured(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def measured(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     lines = measure_people(made_marks(rows).lazy(), study_of()).filter(pl.col("slice") == "{}")
-    return {(row["measure"], row["version"]): row for row in lines.iter_rows(named=True)}
+    return {row["measure"]: row for row in lines.iter_rows(named=True)}
 
 
 def test_confidence_of_people_is_that_computed_by_hand() -> None:
@@ -37,10 +37,10 @@ def test_confidence_of_people_is_that_computed_by_hand() -> None:
     sure, right = (np.array([value[part] for value in (*ANN, *BOB)]) for part in (0, 1))
     weight = np.repeat([1 / 18, 1 / 6], [9, 3])  # each person counts alike
     assert weight.sum() == pytest.approx(1)
-    assert by_measure["confidence", "verbal"]["value"] == pytest.approx(weight @ sure)
-    assert by_measure["calibration_shift", "verbal"]["value"] == pytest.approx(weight @ (sure - right))
+    assert by_measure["confidence_stated"]["value"] == pytest.approx(weight @ sure)
+    assert by_measure["calibration_shift_stated"]["value"] == pytest.approx(weight @ (sure - right))
     brier = brier_score_loss(right, sure, sample_weight=weight)
-    assert by_measure["brier", "verbal"]["value"] == pytest.approx(brier)
+    assert by_measure["brier_stated"]["value"] == pytest.approx(brier)
     gaps = [  # bins .2 to .3, .4 to .5, .5 to .6, .8 to .9, .9 to 1
         (0.9 - 1) / 18,
         (0.5 - 1) / 6,
@@ -48,29 +48,29 @@ def test_confidence_of_people_is_that_computed_by_hand() -> None:
         (2.7 - 2) / 18 + 0.9 / 6,
         0.0,
     ]
-    plug_in = by_measure["ece", "plug-in, 10 bins, verbal"]
+    plug_in = by_measure["ece_stated"]
     assert plug_in["value"] == pytest.approx(sum(map(abs, gaps)))
     assert (plug_in["low"], plug_in["method"]) == (None, "mean over 2 people; no interval")
-    calibrated = by_measure["ece", "plug-in if calibrated, 10 bins, verbal"]["value"]
+    calibrated = by_measure["ece_if_calibrated_stated"]["value"]
     noise = [3 * 0.21 / 18**2, 0.25 / 36, 3 * 0.24 / 18**2, 3 * 0.09 / 18**2 + 0.09 / 36, 0.0]
     assert calibrated == pytest.approx(sum(np.sqrt(2 * np.array(noise) / np.pi)))
-    debiased = by_measure["ece", "debiased, 10 bins, verbal"]
+    debiased = by_measure["ece_debiased_stated"]
     assert debiased["value"] < plug_in["value"]
     assert debiased["method"] == "mean over 2 people; people and cases"
-    assert by_measure["confidence_missing", "verbal"]["value"] == 0.0
+    assert by_measure["confidence_missing_stated"]["value"] == 0.0
 
 
 def test_only_answers_without_a_number_are_missing() -> None:
     by_measure = measured(stated_rows(ann=[*ANN, (None, 1)]))
-    assert by_measure["confidence_missing", "verbal"]["value"] == pytest.approx(0.1)
-    assert by_measure["confidence", "verbal"]["n"] == 9
-    assert by_measure["confidence", "verbal"]["method"] == "mean over 1 person; one person: cases only"
+    assert by_measure["confidence_missing_stated"]["value"] == pytest.approx(0.1)
+    assert by_measure["confidence_stated"]["n"] == 9
+    assert by_measure["confidence_stated"]["method"] == "mean over 1 person; one person: cases only"
     silent = measured(stated_rows(ann=[(None, right) for _, right in ANN]))
-    assert {measure for measure, _ in silent} == {"accuracy", "accuracy_parsed", "unparsed"}
+    assert set(silent) == {"accuracy", "accuracy_parsed", "unparsed"}
 
 
 def test_a_constant_confidence_has_no_interval() -> None:
-    line = measured(stated_rows(ann=[(0.8, right) for _, right in ANN]))["confidence", "verbal"]
+    line = measured(stated_rows(ann=[(0.8, right) for _, right in ANN]))["confidence_stated"]
     assert (line["value"], line["low"], line["method"]) == (pytest.approx(0.8), None, "mean over 1 person; all alike")
 
 
@@ -95,7 +95,7 @@ def truth(over: float) -> dict[str, float]:
     stated = marks["confidence"].to_numpy()
     at = np.ceil(np.round(stated * 10, 6)).astype(int)
     ece = sum(abs((stated - chance)[at == number].sum()) for number in set(at)) / len(at)
-    return {"ece": float(ece), "calibration_shift": float((stated - chance).mean())}
+    return {"ece_debiased_stated": float(ece), "calibration_shift_stated": float((stated - chance).mean())}
 
 
 @pytest.mark.parametrize(("people", "cases", "per_person"), [(3, 60, 24), (12, 120, 60)])

@@ -10,16 +10,18 @@ from made_marks import NAMES, at, ballot, mark, measure_rows, row, votes
 def test_the_shift_and_its_companions_are_those_computed_by_hand():
     words = ["0001", "0111", "222-", "1---", "0000"]
     table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
-    by_version = {line["version"]: line for line in table.filter(measure="calibration_shift", slice="{}").to_dicts()}
-    assert set(by_version) == {
-        "T=4", "vote share - majority accuracy, T=4", "of a calibrated respondent, T=4",
-        "invalid votes as an outcome, T=4",
-    }  # fmt: skip
+    shifts = [name for name in table["measure"].unique(maintain_order=True) if name.startswith("calibration_shift")]
+    assert shifts == [
+        "calibration_shift",
+        "calibration_shift_of_vote_share",
+        "calibration_shift_if_calibrated",
+        "calibration_shift_unparsed_counted",
+    ]
     share = [0.75, 0.75, 0.75, 1.0]
-    result = by_version["vote share - majority accuracy, T=4"]
+    result = row(table, "calibration_shift_of_vote_share")
     assert (result["value"], result["n"]) == (pytest.approx(np.mean(share) - 2 / 4), 4)
-    certainty = row(table, "confidence", version="T=4")["value"]
-    result = by_version["of a calibrated respondent, T=4"]["value"]
+    certainty = row(table, "confidence")["value"]
+    result = row(table, "calibration_shift_if_calibrated")["value"]
     assert result == pytest.approx(certainty - np.mean(share), abs=1e-8)
 
 
@@ -27,34 +29,29 @@ def test_a_calibrated_respondent_has_a_shift():
     """The example of docs/statistics.md: p = (.7, .1, .1, .1) has C = .32 in the limit against accuracy .70."""
     rows = [mark(case, shares=[0.7, 0.1, 0.1, 0.1], condition=at(confidence="logprobs")) for case in range(9)]
     table = measure_rows(rows)
-    assert row(table, "confidence", version="inf")["value"] == pytest.approx(0.32, abs=0.005)
-    line = row(table, "calibration_shift", version="of a calibrated respondent, inf")["value"]
+    assert row(table, "confidence_in_the_limit")["value"] == pytest.approx(0.32, abs=0.005)
+    line = row(table, "calibration_shift_if_calibrated_in_the_limit")["value"]
     assert line == pytest.approx(0.32 - 0.70, abs=0.005)
 
 
-def test_invalid_votes_as_an_outcome_make_refusals_certain():
+def test_unparsed_votes_counted_as_an_outcome_make_refusals_certain():
     words = ["----", "00--", "0000"]
     table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
-    first_line = row(table, "confidence", version="invalid votes as an outcome, T=4")
+    first_line = row(table, "confidence_unparsed_counted")
     assert first_line["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
-    assert row(table, "confidence", version="T=4")["n"] == 2
+    assert row(table, "confidence")["n"] == 2
 
 
 def test_intra_model_dke_has_both_differences(whole):
     marks, table = whole
-    by_name = {
-        line["version"]: line for line in table.filter(measure="dke_intra", slice="{}", candidate="a").to_dicts()
-    }
     own = marks.filter(pl.col("candidate") == "a", pl.col("severity").is_not_null())
     accuracy = dict(own.group_by("severity").agg((pl.col("outcome") == "right").mean()).rows())
-    fall = by_name["accuracy L0 - L2, matched originals, T=10"]
+    fall = row(table, "dke_intra_fall_in_accuracy", candidate="a")
     assert fall["value"] == pytest.approx(accuracy["L0"] - accuracy["L2"])
     assert (fall["n"], fall["method"]) == (45, "bootstrap")
-    assert 0 <= by_name["both hold, matched originals, T=10"]["value"] <= 1
-    assert by_name["both hold, all originals, T=10"]["method"] == "share of resamples"
-    noise = row(
-        table, "dke_intra", '{"type":"noise"}', candidate="a", version="accuracy L0 - L2, matched originals, T=10"
-    )
+    assert 0 <= row(table, "dke_intra", candidate="a")["value"] <= 1
+    assert row(table, "dke_intra_all_originals", candidate="a")["method"] == "share of resamples"
+    noise = row(table, "dke_intra_fall_in_accuracy", '{"type":"noise"}', candidate="a")
     assert noise["n"] == 22
 
 
@@ -71,10 +68,10 @@ def test_dke_holds_where_it_was_planted_and_only_there():
     table = measure_rows(
         [*degraded_votes("sure", "1111111111"), *degraded_votes("doubts", "0000011123")], 10, "sure", "doubts"
     )
-    for version in ("both hold, matched originals, T=10", "both hold, all originals, T=10"):
-        assert row(table, "dke_intra", candidate="sure", version=version)["value"] == 1.0
-        assert row(table, "dke_intra", candidate="doubts", version=version)["value"] == 0.0
-    shift = row(table, "dke_intra", candidate="doubts", version="shift L2 - L0, matched originals, T=10")
+    for name in ("dke_intra", "dke_intra_all_originals"):
+        assert row(table, name, candidate="sure")["value"] == 1.0
+        assert row(table, name, candidate="doubts")["value"] == 0.0
+    shift = row(table, "dke_intra_rise_in_shift", candidate="doubts")
     assert shift["high"] < 0
 
 
@@ -86,25 +83,25 @@ def test_dke_of_too_few_cases_has_no_value():
         for line in votes(case, "0000" if level == "L0" else "1111", severity=level, question=level,
                           of=None if level == "L0" else "L0")
     ]  # fmt: skip
-    first_line = row(measure_rows(rows, 4), "dke_intra", version="both hold, matched originals, T=4")
+    first_line = row(measure_rows(rows, 4), "dke_intra")
     assert (first_line["value"], first_line["method"]) == (None, "too few cases")
 
 
 def test_inter_model_dke_agrees_with_the_oracle(whole):
     table = whole[1]
     figures = {
-        name: [row(table, measure_name, candidate=who, **version)["value"] for who in NAMES]
-        for name, measure_name, version in (
-            ("accuracy", "accuracy", {}),
-            ("shift", "calibration_shift", {"version": "T=10"}),
-            ("certainty", "confidence", {"version": "T=10"}),
+        name: [row(table, measure_name, candidate=who)["value"] for who in NAMES]
+        for name, measure_name in (
+            ("accuracy", "accuracy"),
+            ("shift", "calibration_shift"),
+            ("certainty", "confidence"),
         )
     }
-    line = row(table, "dke_inter", version="T=10")
+    line = row(table, "dke_inter")
     assert (line["candidate"], line["n"]) == ("*", 6)
     assert line["value"] == pytest.approx(oracle.dke_share(figures["accuracy"], figures["shift"]))
-    for version, other in (("shift", "shift"), ("C", "certainty")):
-        first_line = row(table, "dke_inter", version=f"Spearman(accuracy, {version}), T=10")["value"]
+    for variant, other in (("shift", "shift"), ("confidence", "certainty")):
+        first_line = row(table, f"dke_inter_spearman_{variant}")["value"]
         assert first_line == pytest.approx(oracle.rank_correlation(figures["accuracy"], figures[other]))
 
 
@@ -117,7 +114,9 @@ def test_candidates_that_do_not_differ_have_no_share_of_pairs():
         for case in range(20)
         for line in votes(case, "0011", candidate=name, condition=at(confidence="votes"))
     ]
-    assert measure_rows(rows, 4, *names).filter(measure="dke_inter")["value"].is_null().all()
+    lines = measure_rows(rows, 4, *names).filter(pl.col("measure").str.starts_with("dke_inter"))
+    assert len(lines)
+    assert lines["value"].is_null().all()
 
 
 @pytest.mark.slow
@@ -133,12 +132,12 @@ def test_pure_noise_between_19_candidates_looks_like_dke():
             for case in range(60)
             for line in votes(case, ballot(random, 0.5), candidate=name, condition=at(confidence="votes"))
         ]
-        table = measure_rows(rows, 10, *names).filter(measure="dke_inter", slice="{}")
-        for line in table.to_dicts():
-            fields.setdefault(line["version"].removesuffix("T=10").removesuffix(", "), []).append(line["value"])
-    mean = {version: float(np.mean(values)) for version, values in fields.items()}
-    assert mean["share by permutation"] == pytest.approx(0.74, abs=0.03)
-    assert mean["cross-fitted share"] == pytest.approx(0.5, abs=0.03)
+        table = measure_rows(rows, 10, *names)
+        for name in ("dke_inter_by_chance", "dke_inter_cross_fitted"):
+            fields.setdefault(name, []).append(row(table, name)["value"])
+    mean = {name: float(np.mean(values)) for name, values in fields.items()}
+    assert mean["dke_inter_by_chance"] == pytest.approx(0.74, abs=0.03)
+    assert mean["dke_inter_cross_fitted"] == pytest.approx(0.5, abs=0.03)
 
 
 def test_coupling_alone_gives_the_figures_of_docs_statistics():
@@ -170,5 +169,5 @@ def test_degradations_of_the_axis_have_types_and_severities():
     table = measure_rows(rows, 4)
     assert row(table, "accuracy", '{"severity":"L2"}')["value"] == pytest.approx(1 / 8)
     assert row(table, "accuracy", '{"type":"noise"}')["value"] == pytest.approx(4 / 8)
-    first_line = row(table, "dke_intra", '{"type":"blur"}', version="accuracy L0 - L2, matched originals, T=4")
+    first_line = row(table, "dke_intra_fall_in_accuracy", '{"type":"blur"}')
     assert (first_line["value"], first_line["n"]) == (1.0, 9)

@@ -15,8 +15,9 @@ from made_marks import all_kinds, made_marks, made_study, mark, random_marks, vo
 from wardround.core.study import Family, Study
 from wardround.measuring import compare, measure, write_measures
 from wardround.measuring.engine.tables import DIGITS
+from wardround.measuring.measures.catalogue import find_record
 
-OUTCOMES = st.sampled_from(["right", "wrong", "unparsed", "unscored"])
+OUTCOMES = st.sampled_from(["right", "wrong", "unparsed", "refused", "unscored"])
 
 
 def everything(cases: int = 60) -> pl.DataFrame:
@@ -46,14 +47,16 @@ def test_both_tables_are_written(tmp_path):
     write_measures(tmp_path, everything(), STUDY)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["comparisons.csv", "measures.csv"]
     header = (tmp_path / "measures.csv").read_text().splitlines()[0]
-    assert header == "measure,candidate,slice,value,low,high,n,clusters,unparsed,method,version"
+    assert header == "measure,candidate,slice,value,low,high,n,clusters,unparsed,refused,method,version"
     header = (tmp_path / "comparisons.csv").read_text().splitlines()[0]
     assert header == "measure,a,b,slice,value,low,high,p,p_adjusted,family,n,clusters,method"
-    names = set(pl.read_csv(tmp_path / "measures.csv")["measure"])
-    assert names == {
-        *("accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "unscored", "hit@1", "hit@3"),
+    records = {
+        record.name for name in set(pl.read_csv(tmp_path / "measures.csv")["measure"]) if (record := find_record(name))
+    }
+    assert records == {
+        *("accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "refused", "unscored", "hit@k", "worst@k"),
         *("confidence", "confidence_missing", "vote_share", "calibration_shift", "sensitivity", "specificity"),
-        *("ece", "brier", "auroc", "accuracy@80", "worst@1", "worst@2", "worst@4", "worst@8", "worst@16"),
+        *("ece", "brier", "auroc", "accuracy@80", "precision_by_letter"),
     }
 
 
@@ -121,7 +124,7 @@ def test_the_marks_of_all_kinds_give_every_family_of_measures():
         "grounded",
         "kappa",
     }
-    assert set(compare(marks, study)["family"]) == {"between", "worn (T=10)", "worn (verbal)"}
+    assert set(compare(marks, study)["family"]) == {"between", "worn", "worn (calibration_shift_stated)"}
 
 
 @settings(max_examples=25, deadline=None)

@@ -20,10 +20,10 @@ from sklearn.metrics import (
 )
 
 NAMES = """
-accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed unscored hit@k worst@k coverage grounded
+accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed refused unscored hit@k worst@k coverage grounded
 evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k map swa
 ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
-sensitivity specificity ppl bits_per_byte rouge_l eds kappa
+sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
 """
 Claim = tuple[float, bool]  # confidence, right
 

@@ -99,7 +99,7 @@ def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) 
     right = sum(row["outcome"] == "right" for row in chosen)
     unparsed = sum(row["outcome"] == "unparsed" for row in chosen)
     common = {"candidate": candidate, "slice": json.dumps(slice, sort_keys=True), "n": n, "clusters": clusters}
-    common |= {"unparsed": unparsed / n if n else None, "method": "wilson", "version": "1"}
+    common |= {"unparsed": unparsed / n if n else None, "refused": 0.0, "method": "wilson", "version": "1"}
     if not n:
         return [{**common, "measure": "accuracy", "value": None, "low": None, "high": None}]
     low, high = wilson(right, n) if clusters >= 8 else (None, None)

@@ -56,7 +56,7 @@ def test_figures_of_different_versions_or_methods_are_not_compared(tmp_path: Pat
 def test_measures_and_candidates_of_one_run_only_are_named(tmp_path: Path) -> None:
     one, two = two_runs(tmp_path, rename={"random": "guess"})
     with (one / "measures.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerow(["brier", "random", "{}", 0.2, 0.1, 0.3, 10, 10, 0.0, "bootstrap", "1"])
+        csv.writer(file).writerow(["brier", "random", "{}", 0.2, 0.1, 0.3, 10, 10, 0.0, 0.0, "bootstrap", "1"])
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
     assert any(text == "Only in simulated: brier." for _, text in page.find("p"))
     assert row(page, "guess", "all").startswith("guess all not in this run")

@@ -7,7 +7,14 @@ from html.parser import HTMLParser
 import pytest
 
 from wardround.reporting.figures import svg
-from wardround.reporting.labels import measure_meaning, measure_title, source_title, variant_text, version_parts
+from wardround.reporting.labels import (
+    measure_base,
+    measure_meaning,
+    measure_source,
+    measure_title,
+    source_title,
+    title_without_source,
+)
 from wardround.reporting.numbers import format_interval, format_value, join_words, number, p_value, percent, short_count
 from wardround.reporting.run_files import ComparisonLine
 from wardround.reporting.sections.differences import describe_difference
@@ -51,20 +58,32 @@ def test_measures_have_titles_and_meanings() -> None:
 
 
 def test_sources_of_confidence_have_titles() -> None:
-    assert source_title("votes", "T=5") == source_title("", "T=5") == source_title("verbal", "T=5") == "By 5 votes"
-    assert source_title("logprobs", "T=5") == "By log-probabilities, as expected from 5 votes"
-    assert source_title("logprobs", "inf") == "By log-probabilities, as in the limit of many votes"
-    assert source_title("verbal", "verbal") == "As stated by the candidate"
-    assert (source_title("verbal", "2"), source_title("", "")) == ("As stated by the candidate, version 2", "")
+    assert source_title("votes", "", 5) == source_title("", "", 5) == source_title("verbal", "", 5) == "By 5 votes"
+    assert source_title("logprobs", "", 5) == "By log-probabilities, as expected from 5 votes"
+    assert source_title("logprobs", "in_the_limit", 5) == "By log-probabilities, as in the limit of many votes"
+    assert source_title("verbal", "stated", 5) == "As stated by the candidate"
+    assert (source_title("votes", "", 1), source_title("", "", 1)) == ("By votes", "")
 
 
-def test_a_version_is_split_into_variant_and_source() -> None:
-    assert version_parts("debiased, 10 bins, T=3") == ("debiased, 10 bins", "T=3")
-    assert version_parts("T=3") == ("", "T=3")
-    assert version_parts("strict-2") == ("", "strict-2")
-    assert version_parts(None) == ("", "")
-    assert variant_text("debiased, 10 bins") == ("debiased", "The same, with the bias from noise in each bin removed.")
-    assert variant_text("of another kind") is None
+@pytest.mark.parametrize(
+    ("measure", "base", "source", "title"),
+    [
+        ("ece", "ece", "", "Expected calibration error"),
+        ("ece_debiased_stated", "ece", "stated", "Expected calibration error, debiased, stated"),
+        ("worst@8_in_the_limit", "worst@8", "in_the_limit", "Right every time (k = 8), in the limit of many votes"),
+        ("accuracy@80_stated", "accuracy@80", "stated", "Accuracy at 80% coverage, stated"),
+        ("sensitivity_by_letter", "sensitivity", "", "Sensitivity, mean over letters"),
+        ("not_known_stated", "not_known_stated", "", "not known stated"),
+    ],
+)
+def test_a_variant_has_a_name_and_a_title_of_its_own(measure: str, base: str, source: str, title: str) -> None:
+    assert (measure_base(measure), measure_source(measure), measure_title(measure)) == (base, source, title)
+    assert title.startswith(title_without_source(measure))
+
+
+def test_a_variant_may_have_a_meaning_of_its_own() -> None:
+    assert measure_meaning("ece_debiased_stated") == "The same, with the bias from noise in each bin removed."
+    assert measure_meaning("worst@2_in_the_limit") == "Share of questions answered right in all of 2 trials."
 
 
 def comparison(value: float, low: float | None, high: float | None, p: float, **other: object) -> ComparisonLine:

@@ -11,6 +11,7 @@ import polars as pl
 from report_page import Page, lines, printed, unanswered_anchors, written
 from simulated_run import write_run
 
+from wardround.core.study import OUTCOMES
 from wardround.reporting import report
 
 REFERENCE = json.dumps({"images": "as-is", "options": "as-given"})
@@ -217,7 +218,7 @@ def test_outcomes_are_counted_from_the_marks(tmp_path: Path) -> None:
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
     row = next(text for _, text in page.find("tr") if text.startswith("small-model small-model:") and "wrong" in text)
     mine = [mark["outcome"] for mark in rows if mark["candidate"] == "small-model"]
-    assert row.endswith(" ".join(str(mine.count(name)) for name in ("right", "wrong", "unparsed", "unscored")))
+    assert row.endswith(" ".join(str(mine.count(name)) for name in OUTCOMES))
 
 
 def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None:

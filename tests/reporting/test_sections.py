@@ -62,7 +62,7 @@ def reference(marks: pl.DataFrame) -> pl.DataFrame:
 
 def test_reliability_bins_equal_the_function(rich: Rich) -> None:
     study = load_study(rich.run.folder / "study.toml")
-    expected = reliability(reference(rich.marks), study).filter(version="verbal")
+    expected = reliability(reference(rich.marks), study).filter(source="stated")
     html = section(rich.page, "confidence")
     figures = re.findall(r'<figure class="calibration" data-candidate="(.*?)">(.*?)</figure>', html, re.DOTALL)
     assert [name for name, _ in figures] == ["sharp-eyed", "steady", "over-sure", "small-model", "coin"]
@@ -93,15 +93,11 @@ def test_calibration_errors_and_accuracy_at_80_are_next_to_the_diagram(rich: Ric
     )
     html = section(rich.page, "confidence")
     for name, figure in re.findall(r'data-candidate="(.*?)">(.*?)</figure>', html, re.DOTALL):
-        printed = dict(re.findall(r'<dd data-version="(.*?)"><b>(.*?)</b>', figure))
-        for version in (
-            "plug-in, 10 bins, verbal",
-            "debiased, 10 bins, verbal",
-            "plug-in if calibrated, 10 bins, verbal",
-        ):
-            (value,) = expected.filter(measure="ece", candidate=name, version=version)["value"]
-            assert printed[version] == hundredfold(value)
-        kept = expected.filter(measure="accuracy@80", candidate=name, version="verbal").row(0, named=True)
+        printed = dict(re.findall(r'<dd data-measure="(.*?)"><b>(.*?)</b>', figure))
+        for measure in ("ece_stated", "ece_debiased_stated", "ece_if_calibrated_stated"):
+            (value,) = expected.filter(measure=measure, candidate=name)["value"]
+            assert printed[measure] == hundredfold(value)
+        kept = expected.filter(measure="accuracy@80_stated", candidate=name).row(0, named=True)
         interval = f"({hundredfold(kept['low'])} to {hundredfold(kept['high'])})"
         assert f'<b>{hundredfold(kept["value"])}</b> <span class="interval">{interval}</span>' in figure
 
@@ -109,7 +105,7 @@ def test_calibration_errors_and_accuracy_at_80_are_next_to_the_diagram(rich: Ric
 def test_the_curve_runs_through_the_figure_at_80(rich: Rich) -> None:
     """Its last point is the risk of answering all, and at 80% it is what measures.csv says."""
     study = load_study(rich.run.folder / "study.toml")
-    expected = risk_coverage(reference(rich.marks), study).filter(version="verbal")
+    expected = risk_coverage(reference(rich.marks), study).filter(source="stated")
     html = section(rich.page, "confidence")
     for name, figure in re.findall(r'data-candidate="(.*?)">(.*?)</figure>', html, re.DOTALL):
         points = [tuple(map(float, point.split(","))) for point in re.findall(r'points="(.*?)"', figure)[0].split()]

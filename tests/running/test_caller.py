@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -47,14 +49,27 @@ class Server(OfflineCandidate):
 
 
 class Store:
-    """Commits at once."""
+    """Commits at once; nobody else asks."""
+
+    def __init__(self) -> None:
+        self.leases = self
+
+    @asynccontextmanager
+    async def hold(self, *_: Any) -> AsyncIterator[None]:
+        yield
+
+    def get(self, key: Any) -> None:
+        return None
+
+    def count_fault(self, *_: Any) -> None:
+        pass
 
     async def put(self, keys: Any, answers: list[Answer], call: Any) -> list[Answer]:
         return answers
 
 
 def request(number: int) -> Request:
-    ask = SimpleNamespace(key=number.to_bytes(4, "big"), images=())
+    ask = SimpleNamespace(key=number.to_bytes(4, "big"), images=(), messages=())
     return Request(ask, None, None, None, (), (0,))  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from wardround.running.pace import Pace
+from wardround.running.pacing.concurrency import Pace
 
 
 def calls(pace: Pace, count: int, share: float, rng: random.Random) -> list[int]:

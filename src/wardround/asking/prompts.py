@@ -44,7 +44,7 @@ class Prompts:
         return "\n\n".join(filled)
 
     def _load(self, name: str, kind: str) -> list[Paragraph]:
-        text = self._read(name, kind)
+        text = self.read(name, kind)
         paragraphs: list[Paragraph] = []
         for paragraph in text.rstrip("\n").split("\n\n"):
             match _SLOT.split(paragraph):
@@ -54,11 +54,12 @@ class Prompts:
                     paragraphs.append((before, slot, after))
                 case _:
                     raise WardroundError(f"prompt {name}/{kind}.txt: a paragraph may have only one slot")
-        self.hashes[f"{name}/{kind}"] = blake2b(text.encode(), digest_size=32).hexdigest()
+        self.hashes[f"{name}/{kind}"] = hash_prompt(text)
         self._loaded[f"{name}/{kind}"] = paragraphs
         return paragraphs
 
-    def _read(self, name: str, kind: str) -> str:
+    def read(self, name: str, kind: str) -> str:
+        """The text of a prompt's file."""
         folders = [self._study_prompts / name] if self._study_prompts else []
         folders.append(_own_prompts() / name)
         if kind in SHARED:
@@ -70,6 +71,11 @@ class Prompts:
         raise WardroundError(
             f"prompt = {name!r}: there is no prompts/{name}/{kind}.txt beside the study or among wardround's own"
         )
+
+
+def hash_prompt(text: str) -> str:
+    """The hash of a prompt, as manifests have it."""
+    return blake2b(text.encode(), digest_size=32).hexdigest()
 
 
 def prompt_kind(question_kind: str, condition: Condition) -> str:

@@ -40,29 +40,72 @@ class Request:
 
 
 @dataclass(frozen=True)
+class ServerLimits:
+    """What a server says of its rate limits: the requests and tokens left, and the seconds until there are more."""
+
+    requests: int | None = None
+    requests_reset: float = 0.0
+    tokens: int | None = None
+    tokens_reset: float = 0.0
+
+
+@dataclass(frozen=True)
 class Reply:
     """Answers to the request's trials, in order, and their tokens. Fewer answers than trials answer the first ones."""
 
     answers: list[Answer]
     tokens_in: int = 0
     tokens_out: int = 0
+    limits: ServerLimits | None = None
 
 
 class Fault(Exception):
-    """No answer this time; the request may be repeated."""
+    """No answer this time; the request may be repeated.
 
-    def __init__(self, message: str, *, unreachable: bool = False, retry_after: float | None = None) -> None:
+    `kind` names it in counts. `stops_after` such faults in a row, of any requests, the candidate is given up.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "fault",
+        unreachable: bool = False,
+        retry_after: float | None = None,
+        stops_after: int | None = None,
+    ) -> None:
         super().__init__(message)
+        self.kind = kind
         self.unreachable = unreachable
         self.retry_after = retry_after
+        self.stops_after = stops_after
+        self.tokens = (0, 0)  # in and out, if the server charges for it all the same
+
+
+class RateLimited(Fault):
+    """The server takes no more requests for now; the request is repeated as often as needed."""
+
+    def __init__(
+        self, message: str, *, kind: str, retry_after: float | None = None, limits: ServerLimits | None = None
+    ) -> None:
+        super().__init__(message, kind=kind, retry_after=retry_after)
+        self.limits = limits
+
+
+class QuestionRefused(Exception):
+    """The server refuses this question for good: by its content filter, its length or its images."""
+
+    def __init__(self, finish: str, message: str) -> None:
+        super().__init__(message)
+        self.finish = finish  # one of REFUSALS
 
 
 class RequestAdapted(Exception):
-    """The server refused an optional field; the candidate will leave it out when the request is repeated."""
+    """The server does not take a field; the candidate will leave it out when the request is repeated."""
 
 
 class RequestRejected(Exception):
-    """The candidate will never answer this request; repeating it cannot help."""
+    """The candidate declines this request, and does not say for which reason of the question."""
 
 
 class Unsupported(Exception):
@@ -85,6 +128,7 @@ class Candidate(Protocol):
     search_mode: str  # `calls` (tool calls), `text` (SEARCH lines), `own` (its own search)
     supports_probes: bool  # whether leakage probes apply: free text, log-likelihoods
     warnings: list[str]  # shown with the results of a run
+    adaptations: Sequence[str] = ()  # how its requests differ from what was first sent, because its server wants so
 
     async def prepare(self, cases: CaseSet) -> None:
         """Runs once before the first Ask: loads weights, fits, opens connections."""

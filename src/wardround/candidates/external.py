@@ -8,6 +8,7 @@ A command reads the object from its standard input and writes its own to its sta
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -23,8 +24,10 @@ from wardround.candidates.candidate import (
     Request,
     settings_error,
 )
-from wardround.candidates.openai import OpenAI
-from wardround.candidates.request_body import PiecewiseBody
+from wardround.candidates.http.reply_json import NotJson, read_json
+from wardround.candidates.http.secrets import Secrets
+from wardround.candidates.openai import OpenAI, image_placeholder
+from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.study import CandidateSettings
@@ -48,11 +51,11 @@ class ExternalServer(OpenAI):
 
     def __init__(self, settings: CandidateSettings) -> None:
         super().__init__(settings)
-        self._url = str(settings.base_url)
+        self._url = self._connection.url()
         self.supports_multiple, self.search_mode = False, "own"
 
-    def _body(self, request: Request, count: int) -> PiecewiseBody:
-        return PiecewiseBody([orjson.dumps(encode_request(request) | self.settings.extra_body)])
+    def _payload(self, request: Request, count: int) -> dict[str, Any]:
+        return encode_request(request, image_placeholder) | self._connection.extra_body
 
     def parse_reply(self, body: bytes, request: Request) -> Reply:
         return Reply([parse_answer(body, self.settings.model, request)])
@@ -64,6 +67,8 @@ class ExternalCommand(OfflineCandidate):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.supports_multiple, self.search_mode = False, "own"
+        self._secrets = Secrets(self.settings)
+        self._extra_body = self._secrets.resolve(self.settings.extra_body)
 
     async def prepare(self, cases: CaseSet) -> None:
         command = self.settings.command or [""]
@@ -71,7 +76,8 @@ class ExternalCommand(OfflineCandidate):
             raise settings_error(self.settings, f"command {command[0]!r} does not exist")
 
     async def answer(self, request: Request) -> Reply:
-        output = await self._run_command(orjson.dumps(encode_request(request) | self.settings.extra_body))
+        payload = encode_request(request, lambda image: image.base64.decode()) | self._extra_body
+        output = await self._run_command(orjson.dumps(payload))
         return Reply([parse_answer(output, self.settings.model, request)])
 
     async def _run_command(self, body: bytes) -> bytes:
@@ -96,12 +102,13 @@ class ExternalCommand(OfflineCandidate):
                     process.kill()
                 await process.wait()
         if process.returncode:
-            last_line = error_output.decode("utf-8", "replace").strip().splitlines()[-1:] or [""]
+            errors = self._secrets.redact(error_output.decode("utf-8", "replace"))
+            last_line = errors.strip().splitlines()[-1:] or [""]
             raise Fault(f"the command ended with {process.returncode}: {last_line[0][:200]}")
         return output
 
 
-def encode_request(request: Request) -> dict[str, Any]:
+def encode_request(request: Request, base64: Callable[[EncodedImage], str]) -> dict[str, Any]:
     """The JSON object of a request, without the origin of the case and its right answer."""
     case, condition, question = request.case, request.condition, request.question
     history, _ = resolve_telling(case, condition)
@@ -113,7 +120,7 @@ def encode_request(request: Request) -> dict[str, Any]:
         "options": request.options if question.options else None,
         "history": history if condition.shows("history") else None,
         "findings": case.findings if condition.shows("findings") else None,
-        "images": [{"media_type": image.media_type, "base64": image.base64.decode()} for image in request.images],
+        "images": [{"media_type": image.media_type, "base64": base64(image)} for image in request.images],
         "evidence": condition.evidence,
         "trial": request.trials[0],
     }
@@ -122,8 +129,8 @@ def encode_request(request: Request) -> dict[str, Any]:
 def parse_answer(output: bytes, model: str | None, request: Request) -> Answer:
     """The agent's answer. Anything but an object with a text is a Fault; malformed sources are left out."""
     try:
-        reply = orjson.loads(output[:MAX_ANSWER_BYTES])
-    except orjson.JSONDecodeError:
+        reply = read_json(output[:MAX_ANSWER_BYTES])
+    except NotJson:
         raise Fault("the answer is not JSON") from None
     if not isinstance(reply, dict) or not isinstance(reply.get("text"), str):
         raise Fault('the answer is not an object with a "text"')

@@ -1,12 +1,9 @@
 """`openai`: any server that speaks the OpenAI chat protocol (vLLM, SGLang, llama.cpp, Ollama, clouds)."""
 
-import asyncio
-import ipaddress
-import os
-import time
-from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import urlsplit
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import aiohttp
 import orjson
@@ -19,8 +16,10 @@ from wardround.candidates.candidate import (
     Request,
     RequestAdapted,
     RequestRejected,
-    settings_error,
 )
+from wardround.candidates.http.connection import TRANSPORT_ERRORS, Connection
+from wardround.candidates.http.reply_json import NotJson, as_utf8, read_json
+from wardround.candidates.http.errors import STOPS_AFTER, ServerError, parse_error, parse_limits
 from wardround.candidates.openai_text_logprobs import NOT_OFFERED, TextLogprobEndpoint
 from wardround.candidates.request_body import PiecewiseBody, chat_messages, sampling_fields
 from wardround.cases.encoded_image import EncodedImage
@@ -28,10 +27,17 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity
 from wardround.core.study import CandidateSettings
 
-CONNECT_SECONDS = 5.0
-MAX_RETRY_AFTER = 300.0
-TRANSIENT_STATUSES = {408, 409, 425, 429}  # and all 5xx
-SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
+# finish reasons by which servers say that a filter cut the reply, or that the model declined
+FILTERED = {
+    "content_filter",
+    "content_filtered",
+    "safety",
+    "recitation",
+    "prohibited_content",
+    "blocklist",
+    "sensitive",
+}
+DECLINED = {"refusal", "refused"}
 # values that switch a filter off: left out for a server that does not know them
 NEUTRAL_SAMPLING = {
     "top_k": -1,
@@ -40,6 +46,8 @@ NEUTRAL_SAMPLING = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
 }
+RENAMED = ("chat_template_kwargs", "max_tokens")  # sent under another name to a server that does not take them
+OPTIONAL = ("temperature", "top_p", "top_k", "seed")  # left out, with a warning: the server's defaults then hold
 
 
 class OpenAI(Candidate):
@@ -52,47 +60,20 @@ class OpenAI(Candidate):
         self.search_mode: str = settings.tools
         self.supports_probes = True
         self.warnings: list[str] = []
-        self._text_logprobs = TextLogprobEndpoint(settings, self._complete)
+        self._connection = connection = Connection(settings)
+        self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
+        self.adaptations: list[str] = []
         self._refused_with_n: bytes | None = None  # key of an Ask until it was sent with n = 1
-        base = _address(settings).rstrip("/")
-        self._url, self._completions_url = f"{base}/chat/completions", f"{base}/completions"
+        self._max_n: int | None = None
+        self._max_top_logprobs: int | None = None
+        self._accepted_fields: set[str] = set()
+        self._url, self._completions_url = connection.url("/chat/completions"), connection.url("/completions")
         self._refused_fields: set[str] = set()  # optional ones that this server does not take
-        self._secrets: list[str] = []
-        self._headers = {"Content-Type": "application/json", **self._study_headers()}
         self._session: aiohttp.ClientSession | None = None
-
-    def _study_headers(self) -> dict[str, str]:
-        headers = {}
-        for name, value in self.settings.headers.items():
-            if value.startswith("$"):
-                value = self._from_environment(value[1:])
-            elif any(word in name.lower() for word in SECRET_HEADERS):
-                advice = 'write "$NAME" and set the environment variable NAME'
-                raise settings_error(self.settings, f"header {name!r} looks like a secret; {advice}")
-            elif not value.isprintable():
-                raise settings_error(self.settings, f"header {name!r} contains a line break")
-            headers[name] = value
-        if self.settings.api_key_env:
-            headers["Authorization"] = f"Bearer {self._from_environment(self.settings.api_key_env)}"
-        return headers
-
-    def _from_environment(self, variable: str) -> str:
-        value = os.environ.get(variable)
-        if not value:
-            raise settings_error(self.settings, f"environment variable {variable} is not set")
-        if not value.isprintable():
-            raise settings_error(self.settings, f"environment variable {variable} contains a line break or the like")
-        self._secrets.append(value)
-        return value
 
     async def prepare(self, cases: CaseSet) -> None:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-                timeout=aiohttp.ClientTimeout(total=self.settings.timeout, sock_connect=CONNECT_SECONDS),
-                headers=self._headers,
-                skip_auto_headers=("User-Agent",),
-            )
+            self._session = self._connection.open_session()
 
     async def close(self) -> None:
         if self._session is not None:
@@ -102,26 +83,34 @@ class OpenAI(Candidate):
     async def answer(self, request: Request) -> Reply:
         if request.ask.scored_text is not None:
             return await self._text_logprobs.reply(request)
-        count = len(request.trials) if self.supports_multiple else 1
-        fields_left_out = frozenset(self._refused_fields)
-        status, headers, body = await self._post(self._body(request, count))
+        count = min(len(request.trials), self._max_n or len(request.trials)) if self.supports_multiple else 1
+        payload = self._payload(request, count)
+        status, headers, body = await self._post(_piecewise(payload, request.images))
         if status != 200:
-            self._fail(status, headers.get("Retry-After"), body, count, request.ask, fields_left_out)
+            self._fail(self._error(status, headers, body), payload, request)
         reply = self.parse_reply(body, request)
-        if len(reply.answers) < count:
+        self._accepted_fields |= payload.keys()
+        if len(reply.answers) == 1 < count:
             self.supports_multiple = False
-        return reply
+        return replace(reply, limits=parse_limits(headers))
 
     def parse_reply(self, body: bytes, request: Request) -> Reply:
         """The reply in the body of an HTTP 200. A broken body is a Fault; fields of a wrong type count as absent."""
         completion = self._load_object(body)
         choices = completion.get("choices")
         if not isinstance(choices, list) or not choices or not all(_is_well_formed(choice) for choice in choices):
-            raise Fault("HTTP 200, but the body contains no choices")
+            raise Fault("HTTP 200, but the body contains no choices", kind="no choices")
+        failed = [choice for choice in choices if choice.get("error") or choice.get("finish_reason") == "error"]
+        if len(failed) == len(choices):
+            self._raise_enclosed(failed[0].get("error") or "finish_reason is error", completion.get("usage"))
+        choices = [choice for choice in choices if choice not in failed]  # the others are asked again
         choices = sorted(choices, key=lambda choice: _count(choice.get("index")))[: len(request.trials)]
         answers = [self._answer(choice, completion, request) for choice in choices]
-        usage = completion["usage"] if isinstance(completion.get("usage"), dict) else {}
-        return Reply(answers, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        usage = completion["usage"] if isinstance(completion.get("usage"), dict) else None
+        if usage is not None and not any(map(_count, usage.values())) and not any(map(_has_content, answers)):
+            raise Fault("HTTP 200 with an empty reply that used no tokens", kind="empty reply without usage")
+        tokens_in, tokens_out = _tokens(usage or {})
+        return Reply(answers, tokens_in, tokens_out)
 
     async def _complete(self, body: dict[str, Any], *, is_trial: bool) -> dict[str, Any] | None:
         """A plain completion; None if it is a trial and the server does not support it."""
@@ -130,40 +119,34 @@ class OpenAI(Candidate):
             return self._load_object(reply)
         if is_trial and status in NOT_OFFERED:
             return None
-        self._raise_unless_specific(status, headers.get("Retry-After"), reply)
-        raise RequestRejected(f"HTTP {status}: {self._error_text(reply)}")
+        error = self._error(status, headers, reply)
+        error.raise_unless_specific()
+        return error.raise_for_question(with_images=False)
 
     async def _post(self, body: PiecewiseBody, url: str | None = None) -> tuple[int, Any, bytes]:
         assert self._session is not None
         try:
-            async with self._session.post(url or self._url, data=body, allow_redirects=False) as response:
+            options = self._connection.request_options
+            async with self._session.post(url or self._url, data=body, allow_redirects=False, **options) as response:
+                self._connection.check_proxy_status(response.status)
                 if 300 <= response.status < 400:
-                    target = self._redact(response.headers.get("Location", "nowhere"))
+                    target = self._connection.redact(response.headers.get("Location", "nowhere"))
                     raise CandidateUnavailable(
                         f"HTTP {response.status}: base_url redirects to {target}; redirects are not followed"
                     )
-                return response.status, response.headers, await response.read()
-        except aiohttp.ClientConnectorError as error:
-            raise Fault(
-                self._redact(f"{self._url} cannot be reached: {error.strerror or error}"), unreachable=True
-            ) from None
-        except aiohttp.ConnectionTimeoutError:
-            raise Fault(
-                f"{self._url} cannot be reached: no connection in {CONNECT_SECONDS:g} s", unreachable=True
-            ) from None
-        except TimeoutError:
-            raise Fault(f"no reply in {self.settings.timeout:g} s") from None
-        except aiohttp.InvalidURL:
-            raise CandidateUnavailable(f"base_url {self.settings.base_url!r} is not an address") from None
-        except (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
-            raise Fault(self._redact(f"the connection broke: {type(error).__name__}")) from None
+                reply = as_utf8(await response.read(), response.headers.get("Content-Type"))
+                return response.status, response.headers, reply
+        except TRANSPORT_ERRORS as error:
+            raise self._connection.failure(error) from None
 
-    def _body(self, request: Request, count: int) -> PiecewiseBody:
+    def _payload(self, request: Request, count: int) -> dict[str, Any]:
+        """The request's JSON, with placeholders for images."""
         ask, sampling = request.ask, request.ask.sampling
-        payload: dict[str, Any] = {"model": self.settings.model, "messages": chat_messages(request, _placeholder)}
+        payload: dict[str, Any] = {"model": self.settings.model, "messages": chat_messages(request, image_placeholder)}
         payload |= sampling_fields(sampling)
         if sampling.logprobs:
-            payload |= {"logprobs": True, "top_logprobs": sampling.logprobs, **NEUTRAL_SAMPLING}
+            top = min(sampling.logprobs, self._max_top_logprobs or sampling.logprobs)
+            payload |= {"logprobs": True, "top_logprobs": top, **NEUTRAL_SAMPLING}
         if sampling.reasoning is not None:
             if "chat_template_kwargs" not in self._refused_fields:
                 payload["chat_template_kwargs"] = {"enable_thinking": sampling.reasoning}
@@ -175,113 +158,106 @@ class OpenAI(Candidate):
             payload["n"] = count
         if request.seed is not None:
             payload["seed"] = request.seed
-        payload |= self.settings.extra_body
+        payload |= self._connection.extra_body
         if self.settings.model is None:
             del payload["model"]
         for name in self._refused_fields:
             payload.pop(name, None)
         if "max_tokens" in self._refused_fields and sampling.max_tokens:
             payload["max_completion_tokens"] = sampling.max_tokens
-        # images are sent from memory as they are: encoding or copying 200 kB would take most of the time of a call
-        rest = orjson.dumps(payload)
-        pieces = []
-        for image in request.images:
-            before, _, rest = rest.partition(_placeholder(image).encode())
-            pieces += [before, image.base64]
-        return PiecewiseBody([*pieces, rest])
+        return payload
 
-    def _fail(
-        self, status: int, retry_after: str | None, body: bytes, count: int, ask: Ask, fields_left_out: frozenset[str]
-    ) -> None:
-        """Raises. `fields_left_out` are those of this request: others in flight may have been refused since."""
-        self._raise_unless_specific(status, retry_after, body)
-        message = self._error_text(body)
-        if status in (400, 422):
-            neutral_fields = NEUTRAL_SAMPLING if ask.sampling.logprobs else ()
-            for name in ("chat_template_kwargs", "max_tokens", *neutral_fields):
-                if name in message and name not in fields_left_out:
-                    self._refused_fields.add(name)
-                    raise RequestAdapted(f"does not take {name}: {message}")
-            if count > 1:
-                self.supports_multiple, self._refused_with_n = False, ask.key
-                raise RequestAdapted(f"may take only one completion a request: {message}")
-            if ask.key == self._refused_with_n:  # refused with n = 1, too: n was not the reason
-                self.supports_multiple, self._refused_with_n = True, None
-        raise RequestRejected(f"HTTP {status}: {message}")
+    def _fail(self, error: ServerError, payload: dict[str, Any], request: Request) -> NoReturn:
+        """Raises what an error means. A field is left out only until it was accepted once."""
+        error.raise_unless_specific()
+        if error.status in (400, 422) and not error.names_question:
+            self._adapt(error, payload, request.ask)
+        if request.images and error.takes_no_images:
+            raise RequestRejected(f"{error.text} (if it sees no images, say `sees = false`)")
+        error.raise_for_question(with_images=bool(request.images))
 
-    def _raise_unless_specific(self, status: int, retry_after: str | None, body: bytes) -> None:
-        """Raises if the reason is not this Ask."""
-        message = self._error_text(body)
-        if status in TRANSIENT_STATUSES or status >= 500:
-            raise Fault(f"HTTP {status}: {message}", retry_after=_seconds(retry_after))
-        if status in (401, 403, 404):
-            raise CandidateUnavailable(f"HTTP {status}: {message}")
+    def _adapt(self, error: ServerError, payload: dict[str, Any], ask: Ask) -> None:
+        """Raises RequestAdapted if the request can be sent in a form that the server takes."""
+        for name in (name for name in payload if name not in self._accepted_fields):
+            limit = error.largest_allowed(name)
+            if name == "top_logprobs" and limit is not None and limit < payload[name]:
+                self._max_top_logprobs = limit
+                raise self._adapted(f"takes at most {limit} top_logprobs", error)
+            if name == "n" and limit is not None and 1 < limit < payload[name]:
+                self._max_n = limit
+                raise self._adapted(f"takes n = {limit} at most", error)
+            if error.does_not_take(name) and name in self._fields_to_leave_out(ask):
+                self._refused_fields |= {"logprobs", "top_logprobs"} if "logprobs" in name else {name}
+                if name in OPTIONAL and name not in (NEUTRAL_SAMPLING if ask.sampling.logprobs else ()):
+                    self.warnings.append(f"the server takes no {name}: its own default holds")
+                raise self._adapted(f"takes no {name}", error)
+        if payload.get("n", 1) > 1 and "n" not in self._accepted_fields:
+            self.supports_multiple, self._refused_with_n = False, ask.key
+            raise self._adapted("may take only one completion a request", error)
+        if ask.key == self._refused_with_n:  # refused with n = 1, too: n was not the reason
+            self.supports_multiple, self._refused_with_n = True, None
+
+    @staticmethod
+    def _fields_to_leave_out(ask: Ask) -> tuple[str, ...]:
+        by_logprobs = ("logprobs", "top_logprobs", *NEUTRAL_SAMPLING) if ask.sampling.logprobs else ()
+        return (*RENAMED, *OPTIONAL, *by_logprobs)
+
+    def _adapted(self, adaptation: str, error: ServerError) -> RequestAdapted:
+        if adaptation not in self.adaptations:
+            self.adaptations.append(adaptation)
+        return RequestAdapted(f"{adaptation}: {error.message}")
+
+    def _error(self, status: int, headers: Any, body: bytes) -> ServerError:
+        error = parse_error(status, headers, body)
+        return replace(error, message=self._one_line(error.message))
 
     def _load_object(self, body: bytes) -> dict[str, Any]:
         try:
-            completion = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            raise Fault("HTTP 200, but the body is not JSON") from None
-        if not isinstance(completion, dict) or completion.get("error"):
-            raise Fault(f"HTTP 200 with an error: {self._error_text(body)}")
+            completion = read_json(body)
+        except NotJson:
+            is_page = body.lstrip()[:1] == b"<"
+            stops_after = STOPS_AFTER["not JSON"] if is_page else None
+            what = f"an HTML page: {self._one_line(_text_of_page(body))}" if is_page else "not JSON"
+            raise Fault(f"HTTP 200, but the body is {what}", kind="not JSON", stops_after=stops_after) from None
+        if not isinstance(completion, dict):
+            raise Fault("HTTP 200, but the body is no object", kind="not JSON")
+        if completion.get("error"):
+            self._raise_enclosed(completion["error"], completion.get("usage"))
         return completion
+
+    def _raise_enclosed(self, error: Any, usage: Any) -> NoReturn:
+        """Raises for an error inside an HTTP 200: as for the status that it names, or as for a fault."""
+        code = error.get("code", error.get("status")) if isinstance(error, dict) else None
+        status = int(str(code)) if str(code).isdigit() and 400 <= int(str(code)) < 600 else 500
+        enclosed = self._error(status, {}, orjson.dumps({"error": error}))
+        enclosed = replace(enclosed, message=f"{enclosed.message} (inside an HTTP 200)")
+        try:
+            enclosed.raise_unless_specific()
+        except Fault as fault:
+            fault.tokens = _tokens(usage if isinstance(usage, dict) else {})
+            raise
+        enclosed.raise_for_question(with_images=True)
 
     def _answer(self, choice: dict[str, Any], completion: dict[str, Any], request: Request) -> Answer:
         message = choice["message"]
         return Answer(
             text=_text(message.get("content")),
-            finish=_text(choice.get("finish_reason")) or "stop",
+            finish=_finish(choice.get("finish_reason")),
             reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")) or None,
             tool_calls=tuple(_objects(message.get("tool_calls"))),
             first_token=_first_token(choice) if request.ask.sampling.logprobs else None,
             model=_text(completion.get("model")) or None,
+            fingerprint=_text(completion.get("system_fingerprint")) or None,
+            refusal=_text(message.get("refusal")) or None,
             images=request.image_hashes,
         )
 
-    def _error_text(self, body: bytes) -> str:
-        """The message of an error body, redacted before it is cut, so that no part of a secret is left."""
-        try:
-            loaded = orjson.loads(body)
-            error = loaded.get("error", loaded) if isinstance(loaded, dict) else loaded
-            message = error.get("message", error) if isinstance(error, dict) else error
-        except orjson.JSONDecodeError:
-            message = body.decode("utf-8", "replace")
-        return " ".join(self._redact(str(message)).split())[:300]
-
-    def _redact(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return text
+    def _one_line(self, message: str) -> str:
+        """Redacted before it is cut, so that no part of a secret is left."""
+        return " ".join(self._connection.redact(message).split())[:300]
 
 
-def is_loopback(base_url: str) -> bool:
-    """Whether an address is on this machine, by its text alone: nothing is looked up."""
-    host = ""
-    try:
-        host = urlsplit(base_url).hostname or ""
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _address(settings: CandidateSettings) -> str:
-    """The candidate's base_url, checked; user names and passwords are refused."""
-    if not settings.base_url:
-        raise settings_error(settings, "base_url is required for provider 'openai'")
-    try:
-        parts = urlsplit(settings.base_url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address:
-        problem = f"base_url {settings.base_url!r} is not an address; expected http://HOST:PORT/v1"
-        raise settings_error(settings, problem)
-    if parts.username is not None or parts.password is not None:
-        raise settings_error(settings, "base_url contains a user name or password; use api_key_env or headers")
-    return settings.base_url
-
-
-def _placeholder(image: EncodedImage) -> str:
+def image_placeholder(image: EncodedImage) -> str:
     return f"@image:{image.sha256}@"
 
 
@@ -315,15 +291,32 @@ def _first_token(choice: dict[str, Any]) -> tuple[tuple[str, float], ...] | None
     )
 
 
-def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After is a number of seconds or a date."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except (TypeError, ValueError):
-            return None
-    return min(max(0.0, seconds), MAX_RETRY_AFTER)
+def _piecewise(payload: dict[str, Any], images: Sequence[EncodedImage]) -> PiecewiseBody:
+    """Images are sent from memory as they are: encoding or copying 200 kB would take most of the time of a call."""
+    rest = orjson.dumps(payload)
+    pieces = []
+    for image in images:
+        before, _, rest = rest.partition(image_placeholder(image).encode())
+        pieces += [before, image.base64]
+    return PiecewiseBody([*pieces, rest])
+
+
+def _text_of_page(body: bytes) -> str:
+    return re.sub(r"<[^>]*>", " ", body[:2000].decode("utf-8", "replace"))
+
+
+def _finish(reason: Any) -> str:
+    name = _text(reason).lower()
+    if name in FILTERED:
+        return "content_filter"
+    return "declined" if name in DECLINED else _text(reason) or "stop"
+
+
+def _has_content(answer: Answer) -> bool:
+    return bool(answer.text or answer.reasoning or answer.tool_calls or answer.refusal)
+
+
+def _tokens(usage: dict[str, Any]) -> tuple[int, int]:
+    """Prompt and completion; what the total has above them is reasoning that is billed, too."""
+    tokens_in, tokens_out = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    return tokens_in, max(tokens_out, _count(usage.get("total_tokens")) - tokens_in)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Protocol
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.text_logprobs import prompt_and_text, shared_start
 from wardround.core.ask import Answer, TextLogprob
-from wardround.core.study import CandidateSettings
 
 METHOD_FIELDS: dict[str, dict[str, Any]] = {
     "prompt_logprobs": {"prompt_logprobs": 0},
@@ -42,8 +41,8 @@ class TokenLogprobs(NamedTuple):
 class TextLogprobEndpoint:
     """The /completions endpoint of one server, and the method it supports."""
 
-    def __init__(self, settings: CandidateSettings, complete: Complete) -> None:
-        self._settings, self._complete = settings, complete
+    def __init__(self, model: str | None, extra_body: dict[str, Any], complete: Complete) -> None:
+        self._model, self._extra_body, self._complete = model, extra_body, complete
         self._method: str | None = None  # empty if the server supports none
         self._method_lock = asyncio.Lock()
         self._cached_prompts: dict[str, TokenLogprobs] = {}
@@ -89,8 +88,8 @@ class TextLogprobEndpoint:
 
     def _body(self, text: str, method: str) -> dict[str, Any]:
         """Some servers write at least one token; it is dropped."""
-        extra = {key: value for key, value in self._settings.extra_body.items() if key != "chat_template_kwargs"}
-        model = {} if self._settings.model is None else {"model": self._settings.model}
+        extra = {key: value for key, value in self._extra_body.items() if key != "chat_template_kwargs"}
+        model = {} if self._model is None else {"model": self._model}
         return {**model, "prompt": text, "max_tokens": 1, "temperature": 0.0, **METHOD_FIELDS[method], **extra}
 
 

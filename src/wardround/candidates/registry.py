@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from wardround.candidates.candidate import Candidate, settings_error
-from wardround.candidates.openai import is_loopback
+from wardround.candidates.http.address import is_loopback, public_address
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.plugins import Plugin, extensions
@@ -28,16 +29,21 @@ PROVIDERS = {
 def refuse_remote(settings: CandidateSettings) -> None:
     """Raises if the candidate of an offline study may leave this machine."""
     if settings.base_url and not is_loopback(settings.base_url):
-        raise settings_error(settings, f"the study is offline, and {settings.base_url} is not on this machine")
+        address = public_address(settings.base_url)
+        raise settings_error(settings, f"the study is offline, and {address} is not on this machine")
     if settings.command:
         raise settings_error(settings, "the study is offline, and a command may leave this machine")
 
 
-def make_candidate(settings: CandidateSettings, *, offline: bool = False, other_names: Sequence[str] = ()) -> Candidate:
+def make_candidate(
+    settings: CandidateSettings, *, folder: Path | None = None, offline: bool = False, other_names: Sequence[str] = ()
+) -> Candidate:
     """The candidate of a study. With `offline`, one that may leave this machine is refused.
 
-    `other_names` are listed with the providers if there is none of this name.
+    `folder` is the study's, in which the files of certificates are. `other_names` are listed with the providers if
+    there is none of this name.
     """
+    settings = settings.with_files_in(folder or Path())
     provider, plugins = settings.provider.partition(":")[0], checked_extensions("providers", PROVIDERS)
     if provider not in PROVIDERS and provider not in plugins:
         names = ", ".join([*PROVIDERS, *plugins, *other_names])

@@ -28,8 +28,9 @@ MAX_CACHED_BYTES = 8_000_000  # of a file whose cases stay in memory, which take
 class CaseSet:
     """The usable cases of a file, in order. Of a large set only the offsets of the cases are kept in memory."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, check_images: bool = True) -> None:
         self.file = file
+        self._check_images = check_images
         self.folder = file.parent
         self._root = os.path.abspath(self.folder)
         self.problems: list[Problem] = []
@@ -43,9 +44,12 @@ class CaseSet:
         self._cached: list[Case] | None = None
 
     @classmethod
-    def open(cls, folder: Path | str, *, strict: bool = False) -> CaseSet:
-        """The usable cases; the errors of the others are in `problems`, or raised if `strict`."""
-        cases = cls.read(folder)
+    def open(cls, folder: Path | str, *, strict: bool = False, check_images: bool = True) -> CaseSet:
+        """The usable cases; the errors of the others are in `problems`, or raised if `strict`.
+
+        Without `check_images` a case is usable even if a file of its images is missing.
+        """
+        cases = cls.read(folder, check_images=check_images)
         if strict and cases.problems:
             raise error_from(cases.problems[0])
         if not len(cases):
@@ -55,10 +59,10 @@ class CaseSet:
         return cases
 
     @classmethod
-    def read(cls, folder: Path | str) -> CaseSet:
+    def read(cls, folder: Path | str, *, check_images: bool = True) -> CaseSet:
         """Like `open`, but a set without a usable case is returned too, with its problems."""
         file = case_file(Path(folder))
-        cases = cls(file)
+        cases = cls(file, check_images=check_images)
         hasher = hashlib.blake2b(digest_size=32)
         offset = 0
         try:
@@ -111,7 +115,7 @@ class CaseSet:
             field = f"images[{index}].path"
             if leaves_folder(image.path):
                 yield field, f"{image.path!r} leads out of the case set's folder"
-            elif not os.path.isfile(os.path.join(self._root, image.path)):
+            elif self._check_images and not os.path.isfile(os.path.join(self._root, image.path)):
                 yield field, f"{image.path!r}: there is no such file in the case set's folder"
             if image.window is not None and not image.window[1] > 0:
                 yield f"images[{index}].window", f"is centre and width; the width is {image.window[1]}, not above 0"
@@ -127,6 +131,13 @@ class CaseSet:
             for offset, length in zip(self._offsets, self._lengths, strict=True):
                 file.seek(offset)
                 yield self._parse_again(file.read(length))
+
+    def lines(self) -> Iterator[tuple[str, bytes]]:
+        """The id of every usable case, and its line as it is in the file."""
+        with self.file.open("rb") as file:
+            for id, offset, length in zip(self._index, self._offsets, self._lengths, strict=True):
+                file.seek(offset)
+                yield id, file.read(length)
 
     def case(self, index: int) -> Case:
         """The case at an index, from memory or from the file."""
@@ -194,6 +205,12 @@ def case_file(folder: Path) -> Path:
     if not file.is_file():
         raise BadInput(file, "there is no such file; a case set is a folder with a cases.jsonl")
     return file
+
+
+def hash_case_file(file: Path) -> str:
+    """The `hash` of the case set in a file, without reading its cases."""
+    with file.open("rb") as lines:
+        return hashlib.file_digest(lines, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
 def parse_case(line: bytes) -> Case:

@@ -1,6 +1,6 @@
-"""`wardround check`: checks data and keys, asks each candidate once, and estimates tokens and cost."""
+"""`wardround check`: checks data and keys, asks each candidate its hardest Asks, and estimates tokens and cost."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ def check(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Check a study before it costs money: data, keys, one ask per candidate, counts, tokens and cost."""
+    """Check a study before it costs money: data, keys, the hardest asks of each candidate, counts, tokens and cost."""
     from wardround.preflight import check_study
 
     checked = check_study(study, runs=runs, answers=answers, strict=strict, freeze=freeze, note=note)
@@ -26,18 +26,33 @@ def check(
     lines = [
         *summary["problems"],
         f"{summary['cases']:,} cases, {summary['questions']:,} questions; {summary['announced']}",
+        *([summary["amend"]] if summary["amend"] else []),
     ]
     for candidate in summary["candidates"]:
-        status = "answers" if candidate["answers"] else f"does not answer: {candidate['why']}"
-        cost = f", about {candidate['cost']:.2f} USD" if candidate["cost"] else ""
-        lines.append(
-            f"{candidate['name']}: {status}; stored {candidate['stored']:,}, new {candidate['new']:,}, about "
-            f"{candidate['tokens_in']:,} input tokens and at most {candidate['tokens_out']:,} output tokens{cost}"
-        )
-        lines += [f"  inapplicable: {count:,} ({reason})" for reason, count in candidate["inapplicable"].items()]
-        lines += [f"  warning: {warning}" for warning in candidate["warnings"]]
+        lines += _describe(candidate)
     if judge := summary.get("judge"):
         lines.append(f"judge: {'answers' if judge['answers'] else 'does not answer: ' + judge['why']}")
         lines += [f"  warning: {warning}" for warning in judge["warnings"]]
     print_result(summary, as_json, "\n".join(lines))
     raise typer.Exit(0 if checked.ready else 3)
+
+
+def _describe(candidate: dict[str, Any]) -> list[str]:
+    """The lines about one candidate."""
+    status = "answers" if candidate["answers"] else f"does not answer: {candidate['why']}"
+    cost = f", about {candidate['cost']:.2f} USD" if candidate["cost"] else ""
+    at_most = "" if candidate["is_measured"] else "at most "
+    lines = [
+        f"{candidate['name']}: {status}; stored {candidate['stored']:,}, new {candidate['new']:,}, about "
+        f"{candidate['tokens_in']:,} input tokens and {at_most}{candidate['tokens_out']:,} output tokens{cost}"
+    ]
+    replies = candidate["replies"]
+    if replies["answers"]:
+        counts = [f"{replies[name]} {name}" for name in ("read", "cut", "empty") if replies[name] or name == "read"]
+        counts += [f"{count} refused ({reason})" for reason, count in replies["refused"].items()]
+        lines.append(f"  asked {replies['units']} of the hardest: {replies['answers']} replies, {', '.join(counts)}")
+    if candidate["sees"] == "seen":
+        lines.append("  it sees: it read a number in an image")
+    lines += [f"  the server {adaptation}" for adaptation in candidate["adaptations"]]
+    lines += [f"  inapplicable: {count:,} ({reason})" for reason, count in candidate["inapplicable"].items()]
+    return lines + [f"  warning: {warning}" for warning in candidate["warnings"]]

@@ -9,6 +9,7 @@ import typer
 
 from wardround import __version__
 from wardround.cli import (
+    answers,
     bench,
     build,
     cases,
@@ -17,18 +18,16 @@ from wardround.cli import (
     demo,
     desk,
     grid,
+    installed,
     judge,
-    licences,
     literature,
     mark,
-    plugins,
     power,
     report,
     run,
     selfcheck,
 )
-from wardround.cli.plugins import PluginFiles, PluginGroup
-from wardround.cli.shared_options import ListOptionCommand
+from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
 from wardround.core.errors import WardroundError
 
 app = typer.Typer(
@@ -68,6 +67,7 @@ app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)
 app.add_typer(judge.app, name="judge")
+app.add_typer(answers.app, name="answers")
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(grid.grid)
@@ -75,8 +75,8 @@ app.command()(bench.published)
 app.command()(power.power)
 app.command()(selfcheck.selfcheck)
 app.command()(desk.desk)
-app.command()(plugins.plugins)
-app.command()(licences.licences)
+app.command()(installed.plugins)
+app.command()(installed.licences)
 
 
 def main() -> None:

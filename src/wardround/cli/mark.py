@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from wardround.cli.output import Json, note, print_run, run_record
-from wardround.cli.shared_options import Answers, RunPath
+from wardround.cli.shared_options import AcceptChangedCases, Answers, Cases, RunPath
 
 
 def mark(
@@ -21,11 +21,23 @@ def mark(
         bool, typer.Option("--errors", help="Have the judge classify the error behind each wrong answer.")
     ] = False,
     answers: Answers = None,
+    cases: Cases = None,
+    accept_changed_cases: AcceptChangedCases = False,
     as_json: Json = False,
 ) -> None:
     """Mark, measure and report again from stored answers. Only missing verdicts of a judge are requested."""
     from wardround.api import mark_run
 
-    ended = mark_run(run, answers=answers, parser=parser, judge=judge, errors=errors, note=note, quiet=False)
+    ended = mark_run(
+        run,
+        answers=answers,
+        cases=cases,
+        accept_changed_cases=accept_changed_cases,
+        parser=parser,
+        judge=judge,
+        errors=errors,
+        note=note,
+        quiet=False,
+    )
     print_run(run_record(run, ended.manifest), as_json)
     raise typer.Exit(ended.exit_code)

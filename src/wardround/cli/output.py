@@ -27,14 +27,21 @@ def print_result(result: dict[str, Any], as_json: bool, text: str) -> None:
 
 
 def run_record(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    report = str(folder / "report.html")
-    return {"run": str(folder), "report": report, "status": manifest["status"], "why": manifest["why"]}
+    from wardround.running.closing import closing_lines
+
+    return {
+        "run": str(folder),
+        "report": str(folder / "report.html"),
+        "status": manifest["status"],
+        "why": manifest["why"],
+        "closing": closing_lines(manifest),
+    }
 
 
 def print_run(record: dict[str, Any], as_json: bool) -> None:
-    """Prints the path of a run's report, and why the run is incomplete if it is."""
-    reason = f"incomplete: {record['why']}\n" if record["status"] == "incomplete" else ""
-    print_result(record, as_json, f"{reason}{record['report']}")
+    """Prints why a run is incomplete if it is, its commonest faults and its bill, and the path of its report."""
+    reason = [f"incomplete: {record['why']}"] if record["status"] == "incomplete" else []
+    print_result(record, as_json, "\n".join([*reason, *record.get("closing", []), record["report"]]))
 
 
 def terminal_width() -> int:

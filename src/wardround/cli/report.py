@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from wardround.cli.output import Json, print_result
-from wardround.cli.shared_options import Answers
+from wardround.cli.shared_options import AcceptChangedCases, Answers, Cases
 
 
 def report(
@@ -16,10 +16,20 @@ def report(
     ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write.")] = None,
     answers: Answers = None,
+    cases: Cases = None,
+    accept_changed_cases: AcceptChangedCases = False,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run again, or compare several runs on one page."""
     from wardround.api import report_runs
 
-    page = report_runs(runs, with_cases=with_cases, answers=answers, out=out)
+    page = report_runs(
+        runs,
+        with_cases=with_cases,
+        answers=answers,
+        cases=cases,
+        accept_changed_cases=accept_changed_cases,
+        out=out,
+        quiet=False,
+    )
     print_result({"report": str(page)}, as_json, str(page))

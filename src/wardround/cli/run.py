@@ -13,9 +13,9 @@ def run(
     runs: Runs = None,
     answers: Answers = None,
     amend: Annotated[
-        bool, typer.Option("--amend", help="Continue with a changed study; the change is recorded.")
+        bool, typer.Option("--amend", help="Continue with a changed study, cases or prompts; recorded.")
     ] = False,
-    pack: Annotated[bool, typer.Option("--pack", help="Copy the answers of the run into its folder.")] = False,
+    pack: Annotated[bool, typer.Option("--pack", help="Copy answers, cases, images and prompts into the run.")] = False,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:

@@ -28,9 +28,9 @@ def _check_planted() -> tuple[dict[str, Any], list[str], bool]:
         plant = row.plant
         interval = f"{row.low:.3f} to {row.high:.3f}" if row.low is not None and row.high is not None else "no interval"
         value = "missing" if row.value is None else f"{row.value:.3f}"
-        place = " ".join(filter(None, ("" if plant.slice == "{}" else plant.slice, plant.version)))
+        place = "" if plant.slice == "{}" else plant.slice
         lines.append(
-            f"{plant.measure:<24} {plant.candidate:<20} {place:<32} planted {plant.truth:6.3f}  found {value:>7} "
+            f"{plant.measure:<25} {plant.candidate:<20} {place:<32} planted {plant.truth:6.3f}  found {value:>7} "
             f"({interval}) {'covered' if row.covered else 'outside'}, {'' if row.is_as_planted else 'NOT '}as planted"
             f"{' (counter-plant)' if plant.counter else ''}"
         )
@@ -47,7 +47,7 @@ def _check_coverage() -> tuple[dict[str, Any], list[str], bool]:
     for row in rows:
         truth, (low, high) = row.truth, COVERAGE_LIMITS[row.truth.kind]
         limits = f"{low:.2f} to {high:.2f}: {'met' if row.is_met else 'MISSED'}"
-        place = " ".join(filter(None, ("" if truth.slice == "{}" else truth.slice, truth.version)))
+        place = "" if truth.slice == "{}" else truth.slice
         lines.append(
             f"{truth.kind:<9} {truth.measure:<18} {place:<20} truth {truth.value:7.4f}  "
             f"covered {row.coverage:.4f} ({'as it is' if truth.kind == 'biased' else limits})"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (study.toml).")]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder (runs/<name>).")]
@@ -13,6 +13,10 @@ Runs = Annotated[Path | None, typer.Option("--runs", metavar="DIR", help="Folder
 Answers = Annotated[
     Path | None,
     typer.Option("--answers", metavar="PATH", help="Answer store (default: answers.sqlite next to the runs folder)."),
+]
+Cases = Annotated[Path | None, typer.Option("--cases", metavar="PATH", help="Case set of the run, if it was moved.")]
+AcceptChangedCases = Annotated[
+    bool, typer.Option("--accept-changed-cases", help="Use cases that changed after the run; they are recorded.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on a bad case instead of skipping it.")]
 Candidate = Annotated[
@@ -32,6 +36,14 @@ Host = Annotated[str, typer.Option("--host", help="Address to listen on (default
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any free port.")]
 LiteratureIndex = Annotated[
     str | None, typer.Option("--index", metavar="INDEX", help="Index for evidence, made by `literature build`.")
+]
+
+PLUGINS_FLAG = "--plugins"
+PluginFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        PLUGINS_FLAG, metavar="FILE.py", help="Python file with plug-ins; repeatable, also after the command."
+    ),
 ]
 
 
@@ -65,3 +77,24 @@ def repeat_flags(args: list[str], flags: Collection[str]) -> Iterator[str]:
                 yield flag
             value_count += 1
         yield arg
+
+
+class PluginGroup(TyperGroup):
+    """A command group that takes `--plugins` also after the name of a command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, move_to_front(args, PLUGINS_FLAG))
+
+
+def move_to_front(args: list[str], flag: str) -> list[str]:
+    """The arguments with every `flag VALUE` and `flag=VALUE` before the others; nothing after `--` is moved."""
+    end = args.index("--") if "--" in args else len(args)
+    moved: list[str] = []
+    others: list[str] = []
+    remaining = iter(args[:end])
+    for arg in remaining:
+        if arg == flag:
+            moved += [arg, *([value] if (value := next(remaining, None)) is not None else [])]
+        else:
+            (moved if arg.startswith(f"{flag}=") else others).append(arg)
+    return [*moved, *others, *args[end:]]

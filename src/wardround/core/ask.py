@@ -9,6 +9,13 @@ from typing import Any, NamedTuple
 from wardround.core.canonical import canonical_json, hash_text
 
 COMMON_KEYS = {"text", "finish", "model"}  # most answers have no others
+# finish reasons of answers that a server declined to give, and what marks call them
+REFUSALS = {
+    "content_filter": "content filter",
+    "too_long": "too long",
+    "image_too_large": "image too large",
+    "declined": "declined",
+}
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
 
 
@@ -139,10 +146,17 @@ class Answer:
     tool_calls: tuple[dict[str, Any], ...] = ()
     first_token: tuple[tuple[str, float], ...] | None = None
     model: str | None = None  # as the server named itself
+    fingerprint: str | None = None  # of the server's system, as it reports it
+    refusal: str | None = None  # the server's or the model's words, if it declined to answer
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
     sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
     person: dict[str, Any] | None = None  # who answered, of which role and specialty, in how many seconds, and when
     text_logprob: TextLogprob | None = None  # of the Ask's `scored_text`; stored as `foretold`
+
+    @property
+    def refused_for(self) -> str | None:
+        """Why the question was refused, such as `content filter`; None for an answer."""
+        return REFUSALS.get(self.finish) or (REFUSALS["declined"] if self.refusal is not None else None)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, in a fixed order."""
@@ -163,6 +177,8 @@ class Answer:
             tool_calls=tuple(record.get("tool_calls", ())),
             first_token=tuple((token, value) for token, value in first) if first is not None else None,
             model=record.get("model"),
+            fingerprint=record.get("fingerprint"),
+            refusal=record.get("refusal"),
             images=tuple(record.get("images", ())),
             sources=tuple(record.get("sources", ())),
             person=record.get("person"),

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+SECRET_FIELDS = {"api_key_env", "headers", "extra_body", "base_url"}  # values of these may contain a key
 UNION_MEMBERS = {"int": "a whole number", "float": "a number", "str": "text"}
 
 
@@ -27,6 +28,8 @@ def describe_error(error: Any) -> str:
     if kind == "json_invalid":
         return describe_json_error(error["ctx"]["error"])
     message: str = error["msg"]
+    if not SECRET_FIELDS.isdisjoint(error["loc"]):
+        return f"{message[0].lower()}{message[1:]}"
     return f"{message[0].lower()}{message[1:]}, not {error['input']!r}"[:300]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 import tomli_w
 from pydantic import Field, field_validator, model_validator
@@ -13,8 +14,12 @@ from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, cross_axes
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.secrets import is_variable_name
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
+CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
+KEYS_OF_COST_AND_PACE = ("concurrency", "timeout", "attempts", "price_in", "price_out", "tokens_per_image")
+OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")  # of a mark
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
 
@@ -42,6 +47,9 @@ class CandidateSettings(SamplingSettings):
     model: str | None = None
     revision: str | None = None
     api_key_env: str | None = None
+    ca_bundle: str | None = None  # file of the authorities to trust instead of the system's
+    client_cert: str | None = None  # file of the certificate to show, and of its key
+    client_key: str | None = None
     headers: dict[str, str] = {}
     extra_body: dict[str, Any] = {}
     concurrency: int = Field(default=16, ge=1)
@@ -49,12 +57,31 @@ class CandidateSettings(SamplingSettings):
     attempts: int = Field(default=12, ge=1)
     sees: bool = True
     context: int | None = Field(default=None, ge=1)
+    tokens_per_image: int | None = Field(default=None, ge=0)  # replaces our rule in estimates
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
     cutoff: str | None = None
     send_seed: bool = False
     fixed_sampling: bool = False
     tools: Literal["calls", "text"] = "calls"  # how it searches: by tool calls or by lines of text
+    same_as: list[str] = []  # addresses at which the same model was before: answers from there count
+
+    @property
+    def address(self) -> str | None:
+        """Where its answers come from: host and path, without a query."""
+        return None if self.base_url is None else plain_address(self.base_url)
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        if value and not is_variable_name(value):  # it is never repeated: it may be the key itself
+            raise ValueError("is not the name of an environment variable; put the key into a variable and name it here")
+        return value
+
+    def with_files_in(self, folder: Path) -> Self:
+        """The settings, with the files of certificates relative to a folder."""
+        files = {name: value for name in CERTIFICATE_KEYS if (value := getattr(self, name)) is not None}
+        return self.model_copy(update={name: str(folder / file) for name, file in files.items()}) if files else self
 
     @property
     def identity(self) -> Identity:
@@ -138,6 +165,7 @@ class Study(StrictTable):
     trials: int = Field(default=1, ge=1)
     seed: int = 0
     offline: bool = False
+    refusals: Literal["wrong", "left out"] = "wrong"  # what a question counts as that a server or model refused
     severities: str = Field(default="clinical-1", min_length=1)  # a profile of the severity table, or FILE.toml:NAME
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
@@ -210,18 +238,26 @@ class Study(StrictTable):
         return [axis for axis, values in self.conditions.items() if len(values) > 1]
 
     @property
+    def scored_outcomes(self) -> tuple[str, ...]:
+        """The outcomes that are in the denominator of a score."""
+        left_out = ("unscored",) if self.refusals == "wrong" else ("refused", "unscored")
+        return tuple(outcome for outcome in OUTCOMES if outcome not in left_out)
+
+    @property
     def hash(self) -> str:
-        """The hash that a run folder is bound to: everything but budget, pace and prices."""
+        """The hash that a run folder is bound to: everything but budget, pace, prices and certificates."""
         content = self.model_dump(exclude={"budget"})
+        if self.refusals == "wrong":
+            del content["refusals"]
         if self.literature is None:
             del content["literature"]
         elif self.literature.support == "lexical":
             del content["literature"]["support"]
         for candidate in [*content["candidates"], *([content["judge"]] if content["judge"] else [])]:
-            for key in ("concurrency", "timeout", "attempts", "price_in", "price_out"):
+            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash
-            for key, default in (("tools", "calls"), ("command", None), ("errors", False)):
+            for key, default in (("tools", "calls"), ("command", None), ("errors", False), ("same_as", [])):
                 if candidate.get(key, ...) == default:
                     del candidate[key]
         return blake(content).hex()
@@ -240,6 +276,12 @@ class Study(StrictTable):
 def _make_sampling(values: dict[str, Any]) -> Sampling:
     stop = values.get("stop")
     return Sampling(**values | {"stop": None if stop is None else tuple(stop)})
+
+
+def plain_address(url: str) -> str:
+    """Host and path of a URL: no scheme, user name, query or trailing slash."""
+    parts = urlsplit(url if "//" in url else f"//{url}")
+    return f"{parts.netloc.rpartition('@')[2].lower()}{parts.path.rstrip('/')}"
 
 
 def load_study(path: Path) -> Study:

@@ -5,12 +5,18 @@ import unicodedata
 from string import ascii_uppercase
 
 LETTERS = ascii_uppercase  # of options
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _POSSESSIVE = re.compile(r"['’`´]s\b")
 
 
 def option_letter(index: int) -> str:
     """`A` for the first option; a number from 1 for those beyond `Z`."""
     return LETTERS[index] if index < len(LETTERS) else str(index + 1)
+
+
+def without_formula(text: str) -> str:
+    """A text for a cell of a table: one that a spreadsheet would read as a formula gets a space before it."""
+    return f" {text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def single_line(text: str) -> str:

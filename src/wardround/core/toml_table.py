@@ -13,7 +13,7 @@ from wardround.core.field_errors import describe_error, field_path
 class StrictTable(BaseModel):
     """A table that refuses unknown keys and cannot be changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)  # an input may be a secret
 
 
 T = TypeVar("T", bound=BaseModel)

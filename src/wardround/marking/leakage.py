@@ -28,7 +28,9 @@ LEAKAGE_SCHEMA: dict[str, Any] = {
 def probe_mark(
     answer: Answer, case: Case, question: Question, condition: Condition, probes: Probes
 ) -> dict[str, Any] | None:
-    """The mark of a probe, whose `rule` is the kind of its text; None without a log-likelihood."""
+    """The mark of a probe, whose `rule` is the kind of its text; None if refused or without a log-likelihood."""
+    if answer.refused_for is not None:
+        return None
     rule = {"rule": probes.text_kind(case, question, condition)}
     if not asks_logprob(condition.probe):
         written, text = clean_reply(answer.text), probes.text(case, question, condition)

@@ -151,6 +151,9 @@ def mark_answer(
     judge: Judge | None = None,
 ) -> dict[str, Any] | None:
     """The mark of an answer. None for incomplete log-probabilities: the votes are marked instead."""
+    if answer.refused_for is not None:
+        place = _mark_choice(question, order, None) if question.kind == "choice" else {}
+        return place | {"outcome": "refused", "rule": answer.refused_for, "parser": parser_version(parser)}
     if question.kind == "open":
         confidence = stated_confidence(clean_reply(answer.text)) if condition.confidence == "verbal" else None
         return _mark_open(answer, question, judge) | {"confidence": confidence, "parser": parser_version()}

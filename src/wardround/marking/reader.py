@@ -13,7 +13,9 @@ class AnswerReader:
     """Reads answers with the parser of marks."""
 
     def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
-        """The text of the chosen option, or the first diagnosis."""
+        """The text of the chosen option, or the first diagnosis; None if it is unparsed or refused."""
+        if answer.refused_for is not None:
+            return None
         if question.kind == "open":
             return next(iter(ranked_diagnoses(answer.text)), None)
         place = self.place(answer, [question.choices[index] for index in order])

@@ -1,7 +1,6 @@
 """Marking of a whole run: marks.parquet, and the judge's part of the manifest."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +9,49 @@ import polars as pl
 from wardround.marking.evidence.grounding import SupportTest, is_supported
 from wardround.marking.evidence.support_judge import support_pairs
 from wardround.marking.judges.calls import JudgeCalls
-from wardround.marking.judges.judge import list_predictions, verdict_table, write_verdicts
+from wardround.marking.judges.judge import (
+    PLACE_SCHEMA,
+    list_predictions,
+    read_verdicts,
+    verdict_table,
+    write_verdicts,
+)
 from wardround.marking.marks import MARKS_FILE, mark_answers, with_error_classes, write_marks
 from wardround.running.parquet import write_in_parts
-from wardround.running.stored_run import StoredRun
-from wardround.running.used_answers import RunEvidence, scan_used
+from wardround.running.progress import NO_PROGRESS, StepProgress
+from wardround.running.stored_run import FewerAnswers, StoredRun
+from wardround.running.used_answers import JUDGE_ANSWERS, RunEvidence, scan_used, write_keys
 
 AddLabels = Callable[[pl.DataFrame, Path], pl.DataFrame]  # marks and run folder -> marks with labels by people
 
 
-def write_run_marks(run: StoredRun, calls: JudgeCalls | None, parser: str, errors: bool, add_labels: AddLabels) -> None:
+def write_run_marks(
+    run: StoredRun,
+    calls: JudgeCalls | None,
+    parser: str,
+    errors: bool,
+    add_labels: AddLabels,
+    progress: StepProgress = NO_PROGRESS,
+) -> None:
     """Marks every answer that a run used. With `errors` the judge names the error class of each wrong one."""
     used, evidence = scan_used(run.folder), RunEvidence(run.folder)
-    marking = partial(mark_answers, used, run.cases, run.store, run.study, parser=parser, run_evidence=evidence)
+    scored = used.select(pl.col("scored").sum()).collect().item()
+
+    def marking(**options: Any) -> Iterator[pl.DataFrame]:
+        options |= {"parser": parser, "run_evidence": evidence}
+        parts = mark_answers(used, run.cases, run.store, run.study, **options)
+        return progress.watch("marking", parts, scored, size=len)
+
     if calls is None:
         write_in_parts(run.folder / MARKS_FILE, marking())
+        write_keys(run.folder / JUDGE_ANSWERS, ())
         return
     predictions = list_predictions(used, run.cases, run.store)
     judge = calls.judge(predictions)
-    write_verdicts(run.folder, verdict_table(predictions, run.cases, judge), judge.name)
+    verdicts = verdict_table(predictions, run.cases, judge)
+    if calls.why:
+        _refuse_fewer_verdicts(run.folder, verdicts, calls.why)
+    write_verdicts(run.folder, verdicts, judge.name)
     support_test: SupportTest = is_supported
     if run.study.literature is not None and run.study.literature.support == "judge":
         support_test = calls.support(support_pairs(run, evidence, judge, parser))
@@ -36,13 +59,33 @@ def write_run_marks(run: StoredRun, calls: JudgeCalls | None, parser: str, error
     if errors:
         marks = with_error_classes(marks, calls.error_classes(marks, used))
     write_marks(run.folder, marks)
+    write_keys(run.folder / JUDGE_ANSWERS, calls.answer_keys)
 
 
-def judged_manifest(manifest: dict[str, Any], calls: JudgeCalls | None) -> dict[str, Any]:
-    """The manifest with this judge; what it said of an earlier judge is dropped."""
+def _refuse_fewer_verdicts(folder: Path, verdicts: pl.DataFrame, why: str) -> None:
+    """Refuses to replace verdicts of this judge by none, because of what keeps it from answering now."""
+    place = [*PLACE_SCHEMA, "diagnosis", "judge"]
+    earlier = read_verdicts(folder).filter(pl.col("same").is_not_null())
+    lost = earlier.join(verdicts.filter(pl.col("same").is_null()), on=place, how="semi")
+    if len(lost):
+        raise FewerAnswers(
+            f"{folder}: {why}; {len(lost):,} of its earlier verdicts are not in the store: nothing is changed; "
+            "name the right store by --answers PATH"
+        )
+
+
+def judged_manifest(
+    manifest: dict[str, Any], calls: JudgeCalls | None, missing: str | None = None, unread: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The manifest with this judge, the answers that are `missing`, and warnings of `unread` ones.
+
+    What it said of earlier ones is dropped.
+    """
     earlier = manifest.get("judge") or {}
-    why = None if manifest["why"] == earlier.get("why") else manifest["why"]
-    warnings = [warning for warning in manifest["warnings"] if warning not in earlier.get("warnings", [])]
+    outdated = (earlier.get("why"), manifest.get("missing_answers"))
+    why = missing or (None if manifest["why"] in outdated else manifest["why"])
+    replaced = [*earlier.get("warnings", []), *manifest.get("unread", [])]
+    warnings = [warning for warning in manifest["warnings"] if warning not in replaced] + list(unread)
     judge = calls.manifest() if calls else None
     if judge:
         why, warnings = why or judge.get("why"), warnings + judge["warnings"]
@@ -51,6 +94,8 @@ def judged_manifest(manifest: dict[str, Any], calls: JudgeCalls | None) -> dict[
         "why": why,
         "warnings": warnings,
         "judge": judge,
+        "missing_answers": missing,
+        "unread": list(unread),
     }
 
 

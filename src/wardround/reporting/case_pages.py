@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from wardround.core.condition import DEFAULTS
+from wardround.core.study import OUTCOMES
 from wardround.core.text import option_letter
 from wardround.reporting.templating import page, write_page
 
-AskCounts = tuple[int, list[int], list[int]]  # candidate; its slice values; right, wrong, unparsed, unscored
+AskCounts = tuple[int, list[int], list[int]]  # candidate; its slice values; count of each outcome
 
 
 @dataclass(frozen=True)
@@ -202,16 +203,16 @@ def _count_outcomes(case: CaseView, values: dict[tuple[str, str], int], candidat
             (
                 candidates.setdefault(ask.candidate, len(candidates)),
                 [values.setdefault(pair, len(values)) for pair in slices],
-                [outcomes.count(name) for name in ("right", "wrong", "unparsed", "unscored")],
+                [outcomes.count(name) for name in OUTCOMES],
             )
         )
     return counts
 
 
 def _totals(asks: list[AskCounts], candidates: int) -> list[list[int] | None]:
-    """Right, wrong, unparsed and unscored of each candidate; None if it was not asked."""
+    """The count of each outcome of each candidate; None if it was not asked."""
     totals: list[list[int] | None] = [None] * candidates
     for candidate, _, outcomes in asks:
-        before = totals[candidate] or [0, 0, 0, 0]
+        before = totals[candidate] or [0] * len(OUTCOMES)
         totals[candidate] = [a + b for a, b in zip(before, outcomes, strict=True)]
     return totals

@@ -11,7 +11,7 @@ from wardround.asking.render import Renderer
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import canonical_json
 from wardround.core.case import Case
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, WardroundError
 from wardround.core.evidence import NO_EVIDENCE, Evidence
 from wardround.degrade.recipe import render_degraded
 from wardround.marking.slice_values import SLICE_SCHEMA
@@ -106,16 +106,21 @@ class CaseViews:
 
     def _trial_view(self, row: dict[str, Any]) -> TrialView:
         answer = self._store.get(AnswerKey(bytes.fromhex(row["ask"]), row["trial"], row["turn"] or 0))
-        text = answer.text if answer else ""
-        if row["shares"] is not None and answer is not None:
+        if answer is None:
+            raise WardroundError(
+                f"{self._store.path}: lacks the answer of {row['candidate']} to {row['case']} / {row['question']}; "
+                "name the right store by --answers PATH"
+            )
+        text = answer.text
+        if row["shares"] is not None:
             text = _first_token_text(answer.first_token or ())
         return TrialView(
             row["trial"],
             text,
             row["outcome"] or "probe",
             row["option"],
-            answer.reasoning if answer else None,
-            answer.finish if answer else "",
+            answer.reasoning,
+            answer.finish,
             row["confidence"],
             row["rule"],
         )

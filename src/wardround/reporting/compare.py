@@ -9,6 +9,7 @@ from wardround.core.errors import WardroundError
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.judge_note import is_judged, support_test_note
 from wardround.reporting.labels import measure_meaning, measure_title, slice_words
+from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import MeasureLine, RunFiles, read_run
 from wardround.reporting.tables.figure_cell import FigureCell, format_line
 from wardround.reporting.templating import page, write_page
@@ -38,6 +39,7 @@ def compare(folders: Sequence[Path], out: Path) -> Path:
             labels=labels,
             measures=side_by_side(runs, labels),
             unshared=_unshared(runs, labels),
+            refusals=[(label, refusals_note(run)) for label, run in zip(labels, runs, strict=True)],
             same_cases=len({(run.manifest.get("cases") or {}).get("hash") for run in runs}) == 1,
         ),
     )

@@ -1,8 +1,9 @@
-"""Titles and meanings of measures, their versions, slice keys and their values, as readers see them."""
+"""Titles and meanings of measures, their variants, slice keys and their values, as readers see them."""
 
 from collections.abc import Mapping
 
-from wardround.measuring.measures.catalogue import RECORDS, find_record
+from wardround.measuring.engine.measure import LIMIT, STATED, measure_name
+from wardround.measuring.measures.catalogue import find_measure, find_record
 from wardround.measuring.measures.record import SIGNED_FRACTION
 
 CONFIDENCE = (
@@ -17,8 +18,6 @@ CONFIDENCE = (
     "dke_intra",
     "dke_inter",
 )
-SIGNED = frozenset(record.name for record in RECORDS if record.unit == SIGNED_FRACTION)
-
 SLICES: Mapping[str, str] = {
     "inputs": "Inputs shown",
     "telling": "Presentation of the case",
@@ -65,41 +64,80 @@ METHOD_TITLES: Mapping[str, str] = {
     "votes": "By votes",
     "logprobs": "By log-probabilities",
 }
-VARIANT_TEXTS: Mapping[str, tuple[str, str]] = {
-    "plug-in": ("", ""),
-    "debiased": ("debiased", "The same, with the bias from noise in each bin removed."),
-    "plug-in if calibrated": ("by chance", "The value of a calibrated candidate with the same confidences."),
-    "vote share - majority accuracy": ("of votes", "Vote share minus the accuracy of the majority vote."),
-    "of a calibrated respondent": ("if calibrated", "The shift of one that is right as often as its votes agree."),
-    "invalid votes as an outcome": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
-    "both hold, matched originals": ("both hold", "Share of resamples; each question compared with its own original."),
-    "both hold, all originals": ("both hold, as in the paper", "Share of resamples; compared with all originals."),
-    "accuracy L0 - L2, matched originals": ("fall in accuracy", "From the original to the worst level."),
-    "shift L2 - L0, matched originals": ("rise in shift", "From the original to the worst level."),
-    "Spearman(accuracy, shift)": (
+SOURCE_TITLES: Mapping[str, str] = {STATED: "stated", LIMIT: "in the limit of many votes"}
+VARIANT_TEXTS: Mapping[str, tuple[str, str]] = {  # the addition to a title, and a meaning that replaces the measure's
+    "ece_debiased": ("debiased", "The same, with the bias from noise in each bin removed."),
+    "ece_if_calibrated": ("by chance", "The value of a calibrated candidate with the same confidences."),
+    "calibration_shift_of_vote_share": ("of votes", "Vote share minus the accuracy of the majority vote."),
+    "calibration_shift_if_calibrated": (
+        "if calibrated",
+        "The shift of one that is right as often as its votes agree.",
+    ),
+    "calibration_shift_unparsed_counted": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
+    "confidence_unparsed_counted": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
+    "dke_intra": ("both hold", "Share of resamples; each question compared with its own original."),
+    "dke_intra_all_originals": ("both hold, as in the paper", "Share of resamples; compared with all originals."),
+    "dke_intra_fall_in_accuracy": ("fall in accuracy", "From the original to the worst level."),
+    "dke_intra_rise_in_shift": ("rise in shift", "From the original to the worst level."),
+    "dke_inter_spearman_shift": (
         "rank correlation of accuracy and shift",
         "Times 100. Coupled: the shift contains the accuracy.",
     ),
-    "Spearman(accuracy, C)": ("rank correlation of accuracy and confidence", "Times 100. Not coupled."),
-    "cross-fitted share": ("cross-fitted", "Accuracy from one half of the cases, shift from the other."),
-    "share by permutation": ("by chance", "With permuted confidences: the value that the coupling alone gives."),
+    "dke_inter_spearman_confidence": ("rank correlation of accuracy and confidence", "Times 100. Not coupled."),
+    "dke_inter_cross_fitted": ("cross-fitted", "Accuracy from one half of the cases, shift from the other."),
+    "dke_inter_by_chance": ("by chance", "With permuted confidences: the value that the coupling alone gives."),
+    "sensitivity_by_letter": ("mean over letters", "By the position of an option in the case's own order."),
+    "specificity_by_letter": ("mean over letters", "The same for wrong options."),
 }
 
 
 def measure_title(measure: str) -> str:
-    """The title of a measure; an unknown measure's name in words."""
-    record, k = find_record(measure), measure.partition("@")[2]
+    """The title of a measure, with its variant and source of confidence; an unknown measure's name in words."""
+    return ", ".join(filter(None, (title_without_source(measure), SOURCE_TITLES.get(measure_source(measure), ""))))
+
+
+def title_without_source(measure: str) -> str:
+    """The title of a measure with its variant, for a table that says where the confidence is from."""
+    record, (base, variant) = find_record(measure), _base_and_variant(measure)
     if record is None:
         return measure.replace("_", " ")
-    if not record.depths:
-        return record.label
-    return record.label.replace("@k", f"@{k}") if "@" in record.label else f"{record.label} (k = {k})"
+    label, k = record.label, base.partition("@")[2]
+    if record.depths:
+        label = label.replace("@k", f"@{k}") if "@" in label else f"{label} (k = {k})"
+    addition, _ = VARIANT_TEXTS.get(variant, (variant.removeprefix(base).replace("_", " ").strip(), ""))
+    return ", ".join(filter(None, (label, addition)))
 
 
 def measure_meaning(measure: str) -> str:
-    record, k = find_record(measure), measure.partition("@")[2]
+    record, (base, variant) = find_record(measure), _base_and_variant(measure)
+    if record is None:
+        return ""
+    k = base.partition("@")[2]
     among_first = "first" if k == "1" else f"among the first {k}"
-    return record.meaning.replace("among the first k", among_first).replace(" k ", f" {k} ") if record else ""
+    meaning = VARIANT_TEXTS.get(variant, ("", ""))[1] or record.meaning
+    return meaning.replace("among the first k", among_first).replace(" k ", f" {k} ")
+
+
+def measure_base(measure: str) -> str:
+    """The measure that this is a variant of, or itself."""
+    return _base_and_variant(measure)[0]
+
+
+def measure_source(measure: str) -> str:
+    """Where the confidence of a measure is from, as its name ends; empty: votes, or the measure has no confidence."""
+    known = find_measure(measure)
+    return known.source if known else ""
+
+
+def is_signed(measure: str) -> bool:
+    record = find_record(measure)
+    return record is not None and record.unit == SIGNED_FRACTION
+
+
+def _base_and_variant(measure: str) -> tuple[str, str]:
+    """The measure, and its variant from votes, such as `ece` and `ece_debiased` of `ece_debiased_stated`."""
+    known = find_measure(measure)
+    return (known.base, measure_name(known.base, known.variant)) if known else (measure, measure)
 
 
 def slice_title(key: str) -> str:
@@ -120,28 +158,13 @@ def slice_words(slice: Mapping[str, str]) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in slice.items())
 
 
-def version_parts(version: str | None) -> tuple[str, str]:
-    """A version such as `debiased, 10 bins, T=3` as variant (`debiased, 10 bins`) and source of confidence (`T=3`).
-
-    A source is a number of votes, `inf` (log-probabilities) or `verbal` (a stated number).
-    """
-    variant, comma, source = (version or "").rpartition(", ")
-    is_source = source in ("verbal", "inf") or source.startswith("T=")
-    return (variant, source) if comma and is_source else ("", version or "")
-
-
-def variant_text(variant: str) -> tuple[str, str] | None:
-    """The addition to a measure's title, and the meaning that replaces its own; None for an unknown variant."""
-    return VARIANT_TEXTS.get(variant.removesuffix(", 10 bins"))
-
-
-def source_title(method: str, source: str) -> str:
+def source_title(method: str, source: str, trials: int) -> str:
     """How confidence was obtained; log-probabilities give the expectation of that many votes."""
-    if source == "verbal":
+    if source == STATED:
         return METHOD_TITLES["verbal"]
-    if source == "inf":
+    if source == LIMIT:
         return f"{METHOD_TITLES['logprobs']}, as in the limit of many votes"
-    if source.startswith("T="):
-        votes = f"{source[2:]} votes"
-        return f"{METHOD_TITLES['logprobs']}, as expected from {votes}" if method == "logprobs" else f"By {votes}"
-    return ", ".join(filter(None, [METHOD_TITLES.get(method, ""), f"version {source}" if source else ""]))
+    if trials < 2:
+        return METHOD_TITLES.get(method, "")
+    votes = f"{trials} votes"
+    return f"{METHOD_TITLES['logprobs']}, as expected from {votes}" if method == "logprobs" else f"By {votes}"

@@ -14,6 +14,7 @@ from wardround.reporting.sections.all_sections import FIRST_SECTIONS, LAST_SECTI
 from wardround.reporting.sections.items_to_review import write_review
 from wardround.reporting.sections.section import Section, SectionMaker, registered_sections
 from wardround.reporting.templating import page, write_page
+from wardround.running.progress import NO_PROGRESS, StepProgress
 from wardround.running.run_folder import warnings_of
 
 TRAINING = "the case is for training, and is not examined"
@@ -25,6 +26,7 @@ def report(
     cases: Iterable[CaseView] | None = None,
     out: Path | None = None,
     replaced_sections: Mapping[str, SectionMaker] | None = None,
+    progress: StepProgress = NO_PROGRESS,
 ) -> Path:
     """Writes report.html of a run (or `out`), items_to_review.csv next to it, and with `cases` the folder cases/.
 
@@ -34,17 +36,21 @@ def report(
     target = out or folder / "report.html"
     if cases is not None:
         pages = target.parent / "cases"
+        cases = progress.watch("case pages", cases, run.all_marks.select(pl.col("case").n_unique()).collect().item())
         index = write_cases(cases, pages, run=run.name, report=target.name, order=ranked_candidates(run))
         run = replace(run, case_list=f"cases/{index.name}")
-    context = {"sections": sections(run, replaced_sections or {}), "facts": facts(run), **alerts(run)}
+    context = {"sections": sections(run, replaced_sections or {}, progress), "facts": facts(run), **alerts(run)}
     write_page(target, page("report.html", run=run, **context))
     write_review(run, target.parent)
     return target
 
 
-def sections(run: RunFiles, replaced: Mapping[str, SectionMaker]) -> list[Section]:
+def sections(
+    run: RunFiles, replaced: Mapping[str, SectionMaker], progress: StepProgress = NO_PROGRESS
+) -> list[Section]:
     """The sections of the report, in order; those of plug-ins come after the figures."""
-    first = [section for make in FIRST_SECTIONS if (section := make(run)) is not None]
+    makers = progress.watch("reporting", FIRST_SECTIONS, len(FIRST_SECTIONS))
+    first = [section for make in makers if (section := make(run)) is not None]
     last = [section for make in LAST_SECTIONS if (section := make(run)) is not None]
     return [*first, *registered_sections(run, replaced), *last]
 

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,13 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
 from wardround.core.study import Study, parse_study
+from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES
 from wardround.measuring.people.figures import without_people
+from wardround.running.inputs.run_inputs import find_cases
 
 SliceKey = frozenset[tuple[str, str]]
+ADDED = ("refused",)  # columns that measures.csv lacks in runs of earlier versions
 ALL_CANDIDATES = "*"  # figures over all candidates, such as the share of pairs in which the weaker is surer
 
 
@@ -34,6 +37,7 @@ class MeasureLine:
     n: int | None
     clusters: int | None
     unparsed: float | None
+    refused: float | None
     method: str | None
     version: str | None
 
@@ -101,8 +105,7 @@ class RunFiles:
     @property
     def cases_file(self) -> str:
         """The path of the case set."""
-        cases: Mapping[str, str] = self.manifest["cases"]
-        return cases.get("file") or cases["folder"]
+        return str(find_cases(self.folder, self.manifest))
 
     @cached_property
     def study(self) -> Study:
@@ -126,6 +129,11 @@ class RunFiles:
         return [MeasureLine(**row) for row in _rows_with_slices(self.measures, self.folder / "measures.csv")]
 
     @cached_property
+    def has_refusals(self) -> bool:
+        """Whether a question was refused: then the rate is printed next to every score."""
+        return any(line.refused for line in self.measure_lines)
+
+    @cached_property
     def comparison_lines(self) -> list[ComparisonLine]:
         return [ComparisonLine(**row) for row in _rows_with_slices(self.comparisons, self.folder / "comparisons.csv")]
 
@@ -141,19 +149,15 @@ class RunFiles:
         return {axis: values for axis, values in axes.items() if isinstance(values, list) and len(values) > 1}
 
     @cached_property
-    def _lines_by_key(self) -> dict[tuple[str, str, SliceKey], list[MeasureLine]]:
-        lines_by_key: dict[tuple[str, str, SliceKey], list[MeasureLine]] = {}
-        for line in self.measure_lines:
-            lines_by_key.setdefault((line.measure, line.candidate, frozenset(line.slice.items())), []).append(line)
-        return lines_by_key
-
-    def find_lines(self, measure: str, candidate: str, slice: Mapping[str, str]) -> list[MeasureLine]:
-        """A candidate's lines in a slice, one for each version of the measure."""
-        return self._lines_by_key.get((measure, candidate, frozenset(slice.items())), [])
+    def _line_by_key(self) -> dict[tuple[str, str, SliceKey], MeasureLine]:
+        """The lines by their key; of a run by an earlier wardround, in which a key may repeat, the first."""
+        lines = reversed(self.measure_lines)
+        return {(line.measure, line.candidate, frozenset(line.slice.items())): line for line in lines}
 
     def find_line(self, measure: str, candidate: str, slice: Mapping[str, str]) -> MeasureLine | None:
-        """The first version of a measure."""
-        return next(iter(self.find_lines(measure, candidate, slice)), None)
+        """A candidate's line in a slice; without one, that of the measure from another source of confidence."""
+        keys = ((name, candidate, frozenset(slice.items())) for name in from_any_source(measure))
+        return next((line for key in keys if (line := self._line_by_key.get(key))), None)
 
     @cached_property
     def _slices_with_values(self) -> set[tuple[str, SliceKey]]:
@@ -192,7 +196,7 @@ def read_run(folder: Path) -> RunFiles:
         study_text=study_text,
         study_settings=settings,
         manifest=_read_manifest(folder / "manifest.json"),
-        measures=read_table(folder / "measures.csv", MEASURES),
+        measures=read_table(folder / "measures.csv", MEASURES, optional=ADDED),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
         marks=without_people(pl.scan_parquet(marks)),
     )
@@ -215,15 +219,16 @@ def _read_manifest(path: Path) -> Mapping[str, Any]:
     return manifest
 
 
-def read_table(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """A CSV table of a run, with the given columns and types."""
+def read_table(path: Path, columns: Mapping[str, Any], optional: Collection[str] = ()) -> pl.DataFrame:
+    """A CSV table of a run, with these columns and types; `optional` ones are empty if the file lacks them."""
     try:
         table = pl.read_csv(path, schema_overrides=dict(columns))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise BadInput(path, f"cannot be read as a table: {str(error).splitlines()[0]}") from None
-    if missing := [column for column in columns if column not in table.columns]:
-        raise BadInput(path, f"lacks the column {missing[0]!r}")
-    return table.select(*columns)
+    missing = [column for column in columns if column not in table.columns]
+    if required := [column for column in missing if column not in optional]:
+        raise BadInput(path, f"lacks the column {required[0]!r}")
+    return table.with_columns(pl.lit(None, columns[column]).alias(column) for column in missing).select(*columns)
 
 
 def _rows_with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Pages from templates: escaped, self-contained, with a content security policy that blocks everything else."""
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
@@ -14,6 +15,8 @@ from wardround import __version__
 from wardround.core.files import write_file
 from wardround.reporting.labels import slice_words
 from wardround.reporting.numbers import count, join_words, p_value, percent
+
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @cache
@@ -53,9 +56,9 @@ def page(template: str, *, scripts: tuple[str, ...] = ("theme.js",), **context: 
 
 
 def write_page(path: Path, html: str) -> Path:
-    """Writes a page atomically."""
+    """Writes a page atomically. Control characters, which HTML does not allow, are shown as U+FFFD."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, html)
+    write_file(path, CONTROLS.sub("\ufffd", html))
     return path
 
 

@@ -1,6 +1,7 @@
 """Batches: the answers of one candidate, such as a judge, to a list of requests outside of a study's units."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ class BatchReplies:
     """The answers to a batch by the key of their Ask, and why others are missing."""
 
     answers: dict[bytes, Answer] = field(default_factory=dict)
+    addresses: Counter[str | None] = field(default_factory=Counter)  # of stored answers -> how many
     asks: int = 0  # distinct ones
     stored: int = 0
     failed: int = 0
@@ -36,8 +38,9 @@ def stored_replies(requests: Sequence[Request], store: AnswerStore) -> BatchRepl
     replies = BatchReplies()
     keys = dict.fromkeys(request.ask.key for request in requests)
     for key in keys:
-        if (answer := store.get(AnswerKey(key, 0, 0))) is not None:
-            replies.answers[key] = answer
+        if (stored := store.find(AnswerKey(key, 0, 0))) is not None:
+            replies.answers[key] = stored.answer
+            replies.addresses[stored.address] += 1
     replies.asks, replies.stored = len(keys), len(replies.answers)
     return replies
 

@@ -1,6 +1,9 @@
-"""The budget of a run: requests, tokens or money. Whichever is spent first stops the run cleanly."""
+"""The budget of a study over all its starts: requests, tokens or money. Whichever is spent first stops it cleanly."""
 
-from wardround.core.study import Budget, CandidateSettings
+from __future__ import annotations
+
+from wardround.core.study import Budget, CandidateSettings, Study
+from wardround.running.store import AnswerStore
 
 
 class BudgetReached(Exception):
@@ -8,13 +11,27 @@ class BudgetReached(Exception):
 
 
 class BudgetTracker:
-    """What this start of the run has spent of its budget."""
+    """What all starts of a study have spent of its budget."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.requests = 0
         self.tokens = 0
         self.money = 0.0
+
+    @classmethod
+    def of_study(cls, study: Study, store: AnswerStore) -> BudgetTracker:
+        """With what earlier starts spent on its candidates and its judge."""
+        tracker = cls(study.budget)
+        callers = [(study.name, candidate) for candidate in study.candidates]
+        if study.judge is not None:
+            callers.append((judge_run(study.name), study.judge))
+        for run, settings in callers:
+            spent = store.spent(run, settings.name)
+            faults = sum(fault.times for fault in store.faults(run, settings.name))
+            tracker.requests += spent.calls + faults
+            tracker.charge_tokens(settings, spent.tokens_in, spent.tokens_out)
+        return tracker
 
     def charge_request(self) -> None:
         """Counts a request before it is sent, whether it succeeds or not."""
@@ -35,8 +52,13 @@ class BudgetTracker:
         for name, spent in (("requests", self.requests), ("tokens", self.tokens), ("money", self.money)):
             limit = getattr(self._budget, name)
             if limit is not None and spent >= limit:
-                return f"the budget of {limit:g} {name} is spent"
+                return f"the budget of {limit:g} {name} is spent; [budget] of the study raises it"
         return None
+
+
+def judge_run(study: str) -> str:
+    """The name that keeps the calls of a study's judge apart from those of a candidate of the same name."""
+    return f"{study}: judge"
 
 
 def price(candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:

@@ -1,26 +1,35 @@
-"""Caller: gets answers from one candidate, with retries, pacing, a circuit breaker and the budget."""
+"""Caller: gets answers from one candidate, with retries, pacing, a circuit breaker, leases and the budget."""
 
 import asyncio
 import random
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any, TypeVar
 
 from wardround.candidates.candidate import (
     Candidate,
     CandidateUnavailable,
     Fault,
+    QuestionRefused,
+    RateLimited,
+    Reply,
     Request,
     RequestAdapted,
     RequestRejected,
 )
+from wardround.cases.images.sent_size import PixelSize
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 from wardround.running.budget import BudgetReached, BudgetTracker
+from wardround.running.estimates.ask_size import measure_ask, text_tokens
 from wardround.running.images import ImageEncoder
-from wardround.running.pace import Pace
+from wardround.running.pacing.breaker import Breaker
+from wardround.running.pacing.concurrency import Pace
+from wardround.running.pacing.rate import Rate
 from wardround.running.store import AnswerKey, AnswerStore, Call
 
 FIRST_WAIT = 0.25
@@ -28,7 +37,10 @@ MAX_BACKOFF = 8.0
 MAX_FAULTS_IN_A_ROW = 8  # then the server counts as down
 MAX_SECONDS_UNREACHED = 20.0
 MAX_SECONDS_LOST = 300.0
+MAX_SECONDS_LIMITED = 1800.0
+MAX_LEASE_SECONDS = 1800.0  # of another run; it ends with its process, so that only one that hangs has it so long
 MAX_LISTED_FAILURES = 20  # of one candidate
+TIMES_DECLINED = 3  # before that is the outcome of a question
 T = TypeVar("T")
 
 
@@ -55,7 +67,10 @@ class Tally:
     money: float = 0.0
     seconds: float = 0.0  # sum over answered calls
     faults: int = 0
+    fault_kinds: Counter[str] = field(default_factory=Counter)
+    last_fault: str = ""
     failed: int = 0
+    refused: int = 0  # questions that the server refused, an outcome of their own
     duplicates: int = 0
     parsed: int = 0  # answers to choice questions that the parser was tried on
     unparsed: int = 0
@@ -71,6 +86,8 @@ class Caller:
         self.settings = candidate.settings
         self.tally = Tally()
         self.pace = Pace(self.settings.concurrency)
+        self.rate = Rate()
+        self.breaker = Breaker()
         self.unavailable: str | None = None  # why the candidate cannot answer any more
         self._ending = asyncio.Event()  # set when no further attempt is made
         self.budget = budget
@@ -78,37 +95,84 @@ class Caller:
         self._reached = False
         self._faults_in_a_row = 0
         self._down_since: float | None = None
+        self._limited_since: float | None = None
 
     async def fetch(self, request: Request) -> list[Answer]:
-        """One committed answer per trial of the request."""
+        """One committed answer per trial of the request. What another run is asking for is waited for."""
         request = await self.with_images(request)
+        keys = {trial: AnswerKey(request.ask.key, trial, request.turn) for trial in request.trials}
+
+        def are_stored() -> bool:
+            return self.is_ending or all(self._store.has(key) for key in keys.values())
+
+        async with self._store.leases.hold(request.ask.key, request.turn, are_stored, MAX_LEASE_SECONDS):
+            answers = {trial: answer for trial, key in keys.items() if (answer := self._store.get(key)) is not None}
+            missing = tuple(trial for trial in request.trials if trial not in answers)
+            if missing:
+                answers |= zip(missing, await self._fetch_all(replace(request, trials=missing)), strict=True)
+        return [answers[trial] for trial in request.trials]
+
+    async def _fetch_all(self, request: Request) -> list[Answer]:
+        """In as few calls as the candidate allows."""
         answers: list[Answer] = []
-        attempt = 0
-        while True:
-            remaining = replace(request, trials=request.trials[len(answers) :]) if answers else request
+        while len(answers) < len(request.trials):
+            remaining = replace(request, trials=request.trials[len(answers) :])
             if not self.candidate.supports_multiple and len(remaining.trials) > 1:
-                single = [self.fetch(replace(remaining, trials=(trial,))) for trial in remaining.trials]
+                single = [self._fetch_some(replace(remaining, trials=(trial,))) for trial in remaining.trials]
                 for result in await asyncio.gather(*single, return_exceptions=True):
                     if isinstance(result, BaseException):
                         raise result
                     answers += result
-                return answers
+            else:
+                answers += await self._fetch_some(remaining)
+        return answers
+
+    async def _fetch_some(self, request: Request) -> list[Answer]:
+        """Answers to the first trials, at least to one: repeats the call until it is answered, refused or given up."""
+        attempts = times_limited = times_declined = 0
+        answers_before = self.tally.answers
+        while True:
             try:
-                answers += await self._attempt(remaining)
-                if len(answers) == len(request.trials):
-                    return answers
+                return await self._attempt(request)
             except RequestAdapted:
-                continue
+                if not self.candidate.supports_multiple and len(request.trials) > 1:
+                    return await self._fetch_all(request)
+            except RateLimited as fault:
+                times_limited += 1
+                await self._pause(_backoff(times_limited, fault))
             except Fault as fault:
                 if not (fault.unreachable and self._reached):  # a server that was lost is waited for
-                    attempt += 1
-                if attempt >= self.settings.attempts:
-                    self.tally.failed += len(remaining.trials)
-                    raise GaveUp(f"no answer after {attempt} attempts; the last: {fault}") from None
-                await self._pause(_backoff(attempt, fault))
+                    attempts += 1
+                if attempts >= self.settings.attempts:
+                    self.tally.failed += len(request.trials)
+                    raise GaveUp(f"no answer after {attempts} attempts; the last: {fault}") from None
+                await self._pause(_backoff(attempts, fault))
+            except QuestionRefused as refused:
+                times_declined += 1
+                if self.breaker.has_answered[bool(request.images)] or times_declined == TIMES_DECLINED:
+                    return await self._store_refusal(request, refused.finish, str(refused))
+                await self._pause(_backoff(times_declined))  # it may refuse everything: others are asked first
             except RequestRejected as rejected:
-                self.tally.failed += len(remaining.trials)
-                raise GaveUp(str(rejected), refused=True) from None
+                times_declined += 1
+                if times_declined < TIMES_DECLINED:
+                    await self._pause(_backoff(times_declined))
+                elif self.tally.answers > answers_before:  # others were answered meanwhile
+                    return await self._store_refusal(request, "declined", str(rejected))
+                else:
+                    raise self._give_up_refused(request, str(rejected)) from None
+
+    async def _store_refusal(self, request: Request, finish: str, message: str) -> list[Answer]:
+        """Commits a refusal as the outcome of the question, if the candidate has answered such questions."""
+        if not self.breaker.has_answered[bool(request.images)]:
+            raise self._give_up_refused(request, message)
+        refusal = Answer("", finish=finish, refusal=message, images=request.image_hashes)
+        self.tally.refused += len(request.trials)
+        call = Call(self._run, self.settings.name, 0, 0, self.settings.address)
+        return await self._commit(request, [refusal] * len(request.trials), call)
+
+    def _give_up_refused(self, request: Request, message: str) -> GaveUp:
+        self.tally.failed += len(request.trials)
+        return GaveUp(message, refused=True)
 
     async def run_all(self, ask: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> bool:
         """Asks all items, a limited number at a time; returns False if it is ending before all were started."""
@@ -127,8 +191,15 @@ class Caller:
         return replace(request, images=tuple(images))
 
     async def _attempt(self, request: Request) -> list[Answer]:
+        """The committed answers of one call."""
+        return await self.call(request, lambda reply, call: self._commit(request, reply.answers, call))
+
+    async def call(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str = "answer") -> T:
+        """One call, counted in pace, budget and tally; its reply is kept before its slot is freed."""
         await self.pace.acquire()
         try:
+            while not self.is_ending and (seconds := self.rate.reserve()) > 0:
+                await self._pause(seconds)
             if self.unavailable:
                 raise CandidateUnavailable(self.unavailable)
             if self.is_ending:
@@ -137,28 +208,21 @@ class Caller:
             self.tally.calls += 1
             started = time.monotonic()
             try:
-                reply = await self.candidate.answer(request)
+                reply = await self._answer(request)
             except Fault as fault:
+                if any(fault.tokens):
+                    charge = self._charge(request, Reply([], *fault.tokens), "fault")
+                    await self._store.put_call(request.ask.key, charge)
                 self._faulted(fault, started)
                 await self._pause(self.pace.pause_seconds)
                 raise
-            self.tally.seconds += time.monotonic() - started
-            self._succeeded(time.monotonic() - started)
-            self.tally.tokens_in += reply.tokens_in
-            self.tally.tokens_out += reply.tokens_out
-            self.tally.money += self.budget.charge_tokens(self.settings, reply.tokens_in, reply.tokens_out)
-            trials = request.trials[: len(reply.answers)]
-            keys = [AnswerKey(request.ask.key, trial, request.turn) for trial in trials]
-            call = Call(self._run, self.settings.name, reply.tokens_in, reply.tokens_out)
-            stored = await self._store.put(keys, reply.answers, call)
-            self.tally.answers += len(stored)
-            self.tally.duplicates += sum(ours is not theirs for ours, theirs in zip(reply.answers, stored, strict=True))
-            return stored
+            except (QuestionRefused, RequestRejected) as refusal:
+                self._refused(request, refusal)
+                raise
+            self._succeeded(request, reply, time.monotonic() - started)
+            return await keep(reply, self._charge(request, reply, purpose))
         except CandidateUnavailable as unavailable:
             self.unavailable = self.unavailable or str(unavailable)
-            self.stop()
-            raise
-        except WardroundError:  # the answer cannot be stored
             self.stop()
             raise
         except BudgetReached:
@@ -166,6 +230,37 @@ class Caller:
             raise Stopping from None
         finally:
             self.pace.release()
+
+    async def _answer(self, request: Request) -> Reply:
+        try:
+            return await self.candidate.answer(request)
+        finally:
+            self.rate.ended()
+
+    def _charge(self, request: Request, reply: Reply, purpose: str) -> Call:
+        """Counts the tokens of a reply; those that a server does not report are estimated."""
+        tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
+        is_estimated = self.settings.base_url is not None and not tokens_in and not tokens_out
+        if is_estimated:
+            sizes = [PixelSize(image.width, image.height) for image in request.images]
+            tokens_in = measure_ask(request.ask, sizes, self.settings.tokens_per_image).tokens
+            tokens_out = ceil(sum(text_tokens(answer.text + (answer.reasoning or "")) for answer in reply.answers))
+        self.tally.tokens_in += tokens_in
+        self.tally.tokens_out += tokens_out
+        self.tally.money += self.budget.charge_tokens(self.settings, tokens_in, tokens_out)
+        name, address = self.settings.name, self.settings.address
+        return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose)
+
+    async def _commit(self, request: Request, answers: list[Answer], call: Call) -> list[Answer]:
+        keys = [AnswerKey(request.ask.key, trial, request.turn) for trial in request.trials[: len(answers)]]
+        try:
+            stored = await self._store.put(keys, answers, call)
+        except WardroundError:  # the answer cannot be stored
+            self.stop()
+            raise
+        self.tally.answers += len(stored)
+        self.tally.duplicates += sum(ours is not theirs for ours, theirs in zip(answers, stored, strict=True))
+        return stored
 
     def stop(self) -> None:
         """Starts no further call; those under way are finished."""
@@ -179,26 +274,56 @@ class Caller:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ending.wait(), seconds)
 
-    def _succeeded(self, seconds: float) -> None:
+    def _succeeded(self, request: Request, reply: Reply, seconds: float) -> None:
+        self.tally.seconds += seconds
         self.pace.succeeded(seconds)
+        self.rate.answered(reply.limits, reply.tokens_in + reply.tokens_out)
+        self.breaker.answered(with_images=bool(request.images))
         self._reached = True
         self._faults_in_a_row = 0
-        self._down_since = None
+        self._down_since = self._limited_since = None
+
+    def _refused(self, request: Request, refusal: QuestionRefused | RequestRejected) -> None:
+        """Counts a refused Ask. Those of a known reason count only while no such Ask was answered."""
+        with_images = bool(request.images)
+        if isinstance(refusal, RequestRejected) or not self.breaker.has_answered[with_images]:
+            self._count_fault("refused", str(refusal))
+            self.breaker.refused(request.ask.key, str(refusal), with_images=with_images)
+
+    def _count_fault(self, kind: str, message: str) -> None:
+        self.tally.faults += 1
+        self.tally.fault_kinds[kind] += 1
+        self.tally.last_fault = message
+        self._store.count_fault(self._run, self.settings.name, kind, message)
 
     def _faulted(self, fault: Fault, started: float) -> None:
-        self.tally.faults += 1
-        self.pace.faulted()
+        self._count_fault(fault.kind, str(fault))
         self._faults_in_a_row += 1
+        is_down = self._faults_in_a_row >= max(MAX_FAULTS_IN_A_ROW, 2 * self.pace.limit)
+        if not (isinstance(fault, RateLimited) and fault.retry_after is not None):
+            self.pace.faulted()
+        if isinstance(fault, RateLimited):
+            self._limited(fault, started, is_down)
+        if is_down:
+            self.pace.narrow()
+        self.breaker.faulted(fault)
         if fault.unreachable and self._down_since is None:
             self._down_since = started
-        if self._faults_in_a_row >= max(MAX_FAULTS_IN_A_ROW, 2 * self.pace.limit):
-            self.pace.narrow()
         if self._down_since is not None:
             down = time.monotonic() - self._down_since
             if down > (MAX_SECONDS_LOST if self._reached else MAX_SECONDS_UNREACHED):
                 raise CandidateUnavailable(f"given up after {down:.0f} s: {fault}")
 
+    def _limited(self, fault: RateLimited, started: float, is_down: bool) -> None:
+        """A plain refusal may mean too many calls at once. One with a time, or of a single call, means too fast."""
+        if fault.retry_after is not None or self.rate.interval or self.pace.limit == 1 or is_down:
+            self.rate.refused(fault, started)
+        self._limited_since = self._limited_since or started
+        seconds = time.monotonic() - self._limited_since
+        if seconds > MAX_SECONDS_LIMITED:
+            raise CandidateUnavailable(f"its rate limit let nothing pass for {seconds:.0f} s: {fault}")
 
-def _backoff(attempt: int, fault: Fault) -> float:
+
+def _backoff(attempt: int, fault: Fault | None = None) -> float:
     seconds = min(MAX_BACKOFF, FIRST_WAIT * 2.0 ** max(0, attempt - 1))
-    return max(fault.retry_after or 0.0, seconds * random.uniform(0.5, 1.0))
+    return max((fault and fault.retry_after) or 0.0, seconds * random.uniform(0.5, 1.0))

@@ -18,6 +18,7 @@ class CandidateRun:
     plan: Plan
     outcome: CandidateOutcome = field(default_factory=CandidateOutcome)
     seconds_before: float = 0.0  # of calls in earlier starts of the run
+    estimate: dict[str, Any] | None = None  # what all was expected to take when the run was first started
 
     @property
     def name(self) -> str:
@@ -40,6 +41,15 @@ class CandidateRun:
             names = ", ".join(sorted(self.context.models))
             warnings.append(f"answers come from servers that named different models: {names}")
         return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
+
+    def expected_bill(self) -> dict[str, Any]:
+        """What was spent so far, and an estimate of what is missing."""
+        settings, missing = self.context.caller.settings, self.plan.count.estimator.estimate
+        spent = self.context.store.spent(self.context.study.name, settings.name)
+        total = missing._replace(
+            tokens_in=spent.tokens_in + missing.tokens_in, tokens_out=spent.tokens_out + missing.tokens_out
+        )
+        return total.to_manifest(settings)
 
     def to_manifest(self) -> dict[str, Any]:
         """Its settings, what it was asked, and what that cost."""
@@ -64,8 +74,14 @@ class CandidateRun:
             "tokens_in": spending.tokens_in,
             "tokens_out": spending.tokens_out,
             "cost": price(settings, spending.tokens_in, spending.tokens_out),
+            "estimate": self.estimate,
             "duplicates": spending.duplicates,
             "faults": tally.faults,
+            "fault_kinds": [fault._asdict() for fault in store.faults(self.context.study.name, settings.name)],
+            "refused": tally.refused,
+            "tokens_estimated": spending.estimated,
+            "adaptations": list(caller.candidate.adaptations),
+            "why": self.incomplete_reason,
             "failed": tally.failed,
             "failures": self.outcome.failures,
             "deviations": self._deviations(),

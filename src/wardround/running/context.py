@@ -2,6 +2,7 @@
 
 import asyncio
 import typing
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +14,12 @@ from wardround.candidates.candidate import Request
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
-from wardround.core.study import Study
+from wardround.core.errors import WardroundError
+from wardround.core.study import CandidateSettings, Study, plain_address
 from wardround.running.caller import Caller
 from wardround.running.images import Fingerprints
 from wardround.running.sentinel import Sentinels
-from wardround.running.store import AnswerKey, AnswerStore
+from wardround.running.store import AnswerKey, AnswerStore, StoredAnswer
 from wardround.running.tools import Tools
 from wardround.running.used_answers import UsedAnswer
 
@@ -49,6 +51,7 @@ class RunContext:
     protocol: Protocol
     sentinels: Sentinels = field(default_factory=Sentinels)
     models: set[str] = field(default_factory=set)  # as its servers named themselves
+    addresses: Counter[str | None] = field(default_factory=Counter)  # of stored answers -> how many
     in_flight: dict[AnswerKey, asyncio.Future[Answer]] = field(default_factory=dict)
 
     def inapplicable_reason(self, case: Case, unit: Sequence[Question], condition: Condition) -> str | None:
@@ -63,16 +66,21 @@ class RunContext:
         trials = 1 if condition.confidence == "logprobs" else self.study.trials
         return self.caller.candidate.count_trials(case, unit, trials)
 
-    def note_stored_answer(self, answer: Answer) -> None:
+    def note_stored_answer(self, stored: StoredAnswer) -> None:
+        """Updates the models' names, where answers came from, and what the candidate is known to answer."""
+        answer, address = stored
         if answer.model is not None:
             self.models.add(answer.model)
+        self.addresses[address] += 1
+        if answer.refused_for is None:
+            self.caller.breaker.has_answered[bool(answer.images)] = True
 
     def note_new_answer(self, request: Request, answer: Answer) -> None:
-        """Updates the models' names, the sentinels and the unparsed rate."""
-        self.note_stored_answer(answer)
-        if request.is_intermediate or request.condition.probe != "none":
+        """Updates the models' names and the unparsed rate."""
+        if answer.model is not None:
+            self.models.add(answer.model)
+        if request.is_intermediate or request.condition.probe != "none" or answer.refused_for:
             return
-        self.sentinels.add(request, answer)
         if request.question.kind == "choice" and answer.first_token is None:
             self.caller.tally.parsed += 1
             self.caller.tally.unparsed += self.reader.text(answer, request.question, request.order) is None
@@ -87,3 +95,16 @@ class RunContext:
         conditions = conditions_for(self.caller.settings, all_conditions)
         numbered = [(all_conditions.index(condition), condition) for condition in conditions]
         return [(own, [pair for pair in numbered if (pair[1].carry == "own") == own]) for own in (True, False)]
+
+
+def refuse_other_addresses(settings: CandidateSettings, addresses: Counter[str | None]) -> None:
+    """Refuses stored answers of the same model name from another address, unless the study says it is the same."""
+    own = {None, settings.address, *map(plain_address, settings.same_as)}
+    others = Counter({address: count for address, count in addresses.items() if address not in own})
+    if others and settings.base_url is not None:
+        ((address, count),) = others.most_common(1)
+        raise WardroundError(
+            f"candidate {settings.name!r}: {count:,} stored answers of this model came from {address}, not from "
+            f'{settings.address}; if it is the same model, say `same_as = ["{address}"]`, '
+            "if not, give the candidate a `revision`"
+        )

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections import OrderedDict
+from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -35,17 +36,33 @@ class Fingerprints:
         self._known: dict[str, str] = {}
         self._new: list[tuple[str, int, int, str]] = []
 
+    @property
+    def known(self) -> Mapping[str, str]:
+        """The hash of every file that was asked for."""
+        return self._known
+
     async def learn(self, file: str) -> None:
         """Reads one file and makes its hash known."""
+        await asyncio.to_thread(self._read, file)
+        if len(self._new) >= HASHES_PER_WRITE:
+            self.save()
+
+    def read(self, file: str) -> str:
+        """The hash of a file, which is read now if it is not known."""
+        try:
+            return self(file)
+        except UnknownFingerprint:
+            self._read(file)
+            return self._known[file]
+
+    def _read(self, file: str) -> None:
         try:
             status = os.stat(file)
-            sha256 = await asyncio.to_thread(sha256_file, file)
+            sha256 = sha256_file(file)
         except OSError as error:
             raise _unreadable(file, error) from None
         self._known[file] = sha256
         self._new.append((file, status.st_size, status.st_mtime_ns, sha256))
-        if len(self._new) >= HASHES_PER_WRITE:
-            self.save()
 
     def save(self) -> None:
         """Stores new hashes, so that the next start need not read the files again."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
 from wardround.asking.units import question_units, select_questions
 from wardround.asking.without import names_left_out_modality
-from wardround.candidates.candidate import CandidateUnavailable, Unsupported
+from wardround.candidates.candidate import CandidateUnavailable, OfflineCandidate, Unsupported
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
 from wardround.running.context import RunContext
+from wardround.running.estimates.estimator import TokenEstimator
+from wardround.running.hardest import HardestUnits, UnitPlace
 from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 
 TRAINING = "train"  # the split that candidates may be fitted on
@@ -47,7 +49,8 @@ def planned_units(
 class Plan:
     """What one candidate is asked: how much is stored, and which units lack answers."""
 
-    count: ReplayCount = field(default_factory=ReplayCount)
+    count: ReplayCount
+    hardest: HardestUnits = field(default_factory=HardestUnits)
     inapplicable: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)  # modality -> questions asked without it
     naming: Counter[str] = field(default_factory=Counter)  # modality -> those of them whose text still names it
@@ -66,16 +69,26 @@ class Plan:
 
     def incomplete_units(self, context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
         """The units that lack answers, in order."""
-        incomplete = zip(self._case_numbers, self._unit_indices, strict=True)
-        for case_number, pairs in groupby(incomplete, key=itemgetter(0)):
-            indices = {index for _, index in pairs}
-            units = planned_units(context, case_number, cases.case(case_number))
-            yield from (unit for index, unit in enumerate(units) if index in indices)
+        yield from units_at(zip(self._case_numbers, self._unit_indices, strict=True), context, cases)
+
+
+def units_at(places: Iterable[UnitPlace], context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
+    """The units at these places, which are in order."""
+    for case_number, pairs in groupby(places, key=itemgetter(0)):
+        indices = {index for _, index in pairs}
+        units = planned_units(context, case_number, cases.case(case_number))
+        yield from (unit for index, unit in enumerate(units) if index in indices)
+
+
+def all_units(context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
+    """All units of all cases for one candidate."""
+    for number, case in enumerate(cases):
+        yield from planned_units(context, number, case)
 
 
 async def replay(context: RunContext, cases: CaseSet) -> Plan:
     """Replays all units from stored answers: the answers of complete ones are used, the others are planned."""
-    plan = Plan()
+    plan = Plan(ReplayCount(_estimator(context)))
 
     def note_inapplicable(reason: str) -> None:
         plan.inapplicable[reason] += 1
@@ -83,16 +96,25 @@ async def replay(context: RunContext, cases: CaseSet) -> Plan:
     for case_number, case in enumerate(cases):
         for index, unit in enumerate(planned_units(context, case_number, case, note_inapplicable)):
             try:
-                is_complete = await TrialGroup(context, unit).replay(plan.count)
+                missing = await TrialGroup(context, unit).replay(plan.count)
             except BadInput as problem:
                 plan.skipped[case.id] = str(problem)
                 continue
             if (modality := unit.condition.without) != "none":
                 plan.left_out[modality] += len(unit.unit)
                 plan.naming[modality] += sum(names_left_out_modality(case, q, unit.condition) for q in unit.unit)
-            if not is_complete:
+            if missing:
                 plan.add_incomplete(case_number, index)
+                plan.hardest.consider((case_number, index), unit.condition_number, [ask.ask for ask in missing])
     return plan
+
+
+def _estimator(context: RunContext) -> TokenEstimator:
+    """Candidates without a connection need no tokens, except models in this machine's memory."""
+    settings, candidate = context.caller.settings, context.caller.candidate
+    is_billed = settings.provider.startswith("local") or not isinstance(candidate, OfflineCandidate)
+    multiple = candidate.supports_multiple
+    return TokenEstimator.from_store(settings, context.store, is_billed=is_billed, supports_multiple=multiple)
 
 
 @dataclass

@@ -11,14 +11,17 @@ import orjson
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.study import Study
+from wardround.running.inputs.changes import InputChanges
 
 
 def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
     """The distinct warnings about a run's results."""
+    changed = manifest.get("changed_inputs")
+    changes = [f"changed after the run, and used as it is now: {changed['summary']}"] if changed else []
     sentinels = [
         f"{name}: {result['warning']}" for name, result in manifest.get("sentinel", {}).items() if result.get("warning")
     ]
-    return list(dict.fromkeys([*manifest.get("warnings", []), *sentinels]))
+    return list(dict.fromkeys([*manifest.get("warnings", []), *changes, *sentinels]))
 
 
 class RunFolder:
@@ -38,6 +41,11 @@ class RunFolder:
         except orjson.JSONDecodeError as error:
             raise BadInput(file, f"is not JSON: {error}") from None
         return manifest
+
+    @property
+    def has_used(self) -> bool:
+        """Whether a run ended in it: its used answers are listed."""
+        return (self.path / "used.parquet").exists()
 
     def lock(self) -> None:
         """Refuses a second run at the same time. The lock ends with the process."""
@@ -65,10 +73,10 @@ class RunFolder:
             self._lock.close()
             self._lock = None
 
-    def bind(self, study: Study, amend: bool) -> list[dict[str, str]]:
+    def bind(self, study: Study, amend: bool) -> list[dict[str, Any]]:
         """Refuses another study than the folder's own, unless `amend`. Returns all amendments."""
         manifest = self.manifest
-        amendments: list[dict[str, str]] = manifest.get("amendments", [])
+        amendments: list[dict[str, Any]] = manifest.get("amendments", [])
         bound = manifest.get("study", {}).get("hash")
         if bound is None or bound == study.hash:
             return amendments
@@ -80,12 +88,23 @@ class RunFolder:
             )
         return [*amendments, {"from": bound, "to": study.hash}]
 
+    def bind_inputs(self, changes: InputChanges, amend: bool, announcement: str) -> list[dict[str, Any]]:
+        """Refuses other cases, images or prompts than the folder's own, unless `amend`. Returns the new amendment."""
+        if not changes:
+            return []
+        if not amend:
+            raise WardroundError(
+                f"{self.path}: differs from when it was last run: {changes}; {announcement}. "
+                "Go on with `wardround run STUDY --amend`, which is recorded, or give the run another folder by --runs"
+            )
+        return [changes.to_manifest()]
+
     def freeze(self, frozen: dict[str, str]) -> None:
         """Writes the hashes of what was decided before the first answer, once."""
         file = self.path / "frozen.json"
         if file.exists() and orjson.loads(file.read_bytes()) != frozen:
             raise BadInput(file, "this study is frozen already, with other content")
-        if (self.path / "used.parquet").exists():
+        if self.has_used:
             raise BadInput(self.path, "cannot freeze a run that has answers; freeze before `wardround run`")
         self.path.mkdir(parents=True, exist_ok=True)
         self.write("frozen.json", orjson.dumps(frozen, option=orjson.OPT_INDENT_2) + b"\n")

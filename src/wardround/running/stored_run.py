@@ -2,47 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from wardround.asking.prompts import Prompts
-from wardround.cases.set import CaseSet
-from wardround.core.errors import BadInput
-from wardround.core.study import Study, load_study
-from wardround.running.run_folder import RunFolder
+import polars as pl
+
+from wardround.core.errors import WardroundError
+from wardround.running.images import Fingerprints
+from wardround.running.inputs.changes import InputChanges
+from wardround.running.inputs.run_inputs import MissingInput, RunInputs
 from wardround.running.store import AnswerKey, AnswerStore
-from wardround.running.used_answers import read_used
+from wardround.running.used_answers import scan_used
+
+ANSWERS = "answers.sqlite"
+ANSWER_PLACE = ("candidate", "case", "question", "condition", "trial", "ask")  # columns of used.parquet and of marks
+
+
+class FewerAnswers(WardroundError):
+    """The store lacks answers that were marked before; results stay as they are."""
+
+    exit_code = 3
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class StoredRun(RunInputs):
     """A run folder with everything that its answers can be marked and shown from."""
 
-    folder: Path
-    study: Study
-    manifest: dict[str, Any]
-    cases: CaseSet
     store: AnswerStore
-    prompts: Prompts
-
-    @property
-    def study_folder(self) -> Path:
-        """What paths of the study are relative to."""
-        return Path(self.manifest["study"]["folder"])
 
     @classmethod
-    def open(cls, folder: Path, answers: Path | None = None) -> StoredRun:
+    def open(cls, folder: Path, answers: Path | None = None, cases: Path | None = None) -> StoredRun:
         """Opens a run; its answers are those packed into it, else those of the store beside the folder of runs."""
-        if not (folder / "used.parquet").exists():
-            raise BadInput(folder, "is not a run folder that can be marked: there is no used.parquet in it")
-        study = load_study(folder / "study.toml")
-        manifest = RunFolder(folder).manifest
-        cases = CaseSet.open(manifest["cases"].get("file") or manifest["cases"]["folder"])
-        packed, workspace_store = folder / "answers.sqlite", folder.absolute().parent.parent / "answers.sqlite"
-        store = AnswerStore(answers or (packed if packed.exists() else workspace_store))
-        return cls(folder, study, manifest, cases, store, Prompts(Path(manifest["study"]["folder"])))
+        return cls.of(RunInputs.locate(folder, cases), answers)
+
+    @classmethod
+    def of(cls, inputs: RunInputs, answers: Path | None = None) -> StoredRun:
+        """The same, with inputs that are located already."""
+        store = AnswerStore(find_answers(inputs.folder, answers), must_exist=True)
+        return cls(**vars(inputs), store=store)
+
+    def verify_inputs(self, *, accept: bool, as_marked: bool = False) -> InputChanges:
+        """`verify` with the hashes of files that the store knows."""
+        fingerprints = Fingerprints(self.store)
+        changes = self.verify(fingerprints.read, accept=accept, as_marked=as_marked)
+        if self.store.path.resolve().parent != self.folder.resolve():  # a packed run names no path of this machine
+            fingerprints.save()
+        return changes
+
+    def missing_answers(self) -> pl.DataFrame:
+        """The rows of used.parquet whose answers are not in the store."""
+        used = scan_used(self.folder).select(*ANSWER_PLACE, "turn").collect()
+        with self.store.snapshot():
+            missing = [not self.store.has(key) for key in used_keys(used)]
+        return used.filter(pl.Series(missing, dtype=pl.Boolean))
+
+    def refuse_fewer(self, marks: Path) -> str | None:
+        """Refuses a store that lacks answers which were marked before; says how many others it lacks, if any."""
+        missing = self.missing_answers()
+        if missing.is_empty():
+            return None
+        total = scan_used(self.folder).select(pl.len()).collect().item()
+        reason = f"{len(missing):,} of {total:,} used answers are not in {self.store.path}"
+        if marks.exists():
+            marked = pl.scan_parquet(marks).select(ANSWER_PLACE)
+            lost = missing.lazy().join(marked, on=ANSWER_PLACE, how="semi").select(pl.len()).collect().item()
+            if lost:
+                raise FewerAnswers(
+                    f"{self.folder}: {reason}, and {lost:,} of these were marked before: nothing is changed; "
+                    "name the right store by --answers PATH, or ask again by `wardround run`"
+                )
+        return reason
 
     def __enter__(self) -> StoredRun:
         return self
@@ -51,12 +81,16 @@ class StoredRun:
         self.store.close()
 
 
-def pack_answers(folder: Path, answers: Path, judge_keys: Sequence[AnswerKey]) -> int:
-    """Copies the answers that a run used into its folder, those of its judge among them; returns their number."""
-    used = read_used(folder).select("ask", "trial", "turn").unique(maintain_order=True)
-    keys = [AnswerKey(bytes.fromhex(ask), trial, turn) for ask, trial, turn in used.iter_rows()]
-    store = AnswerStore(answers)
-    try:
-        return store.copy_answers([*keys, *judge_keys], folder / "answers.sqlite")
-    finally:
-        store.close()
+def find_answers(folder: Path, named: Path | None = None) -> Path:
+    """The answer store of a run: the named one, the packed one, or that beside the folder of runs."""
+    packed, workspace_store = folder / ANSWERS, folder.absolute().parent.parent / ANSWERS
+    path = named or (packed if packed.exists() else workspace_store)
+    if not path.is_file():
+        raise MissingInput(f"{path}: there is no such answer store; name that of {folder} by --answers PATH")
+    return path
+
+
+def used_keys(used: pl.DataFrame) -> Iterator[AnswerKey]:
+    """The keys of used answers in the store."""
+    for ask, trial, turn in used.select("ask", "trial", "turn").iter_rows():
+        yield AnswerKey(bytes.fromhex(ask), trial, turn)

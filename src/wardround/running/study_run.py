@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
-from wardround.candidates.candidate import Candidate, CandidateUnavailable, RequestRejected
+from wardround.candidates.candidate import Candidate
 from wardround.candidates.registry import make_candidate, refuse_remote
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import find_problems
@@ -31,8 +32,10 @@ from wardround.plugins import installed
 from wardround.running.budget import BudgetTracker, price
 from wardround.running.caller import Caller
 from wardround.running.candidate_run import CandidateRun
-from wardround.running.context import ReplyReader, RunContext
+from wardround.running.context import ReplyReader, RunContext, refuse_other_addresses
 from wardround.running.images import Fingerprints, ImageEncoder
+from wardround.running.inputs.changes import InputChanges, find_changes
+from wardround.running.inputs.hashes import write_case_hashes, write_image_hashes
 from wardround.running.literature_tools import LiteratureTools
 from wardround.running.parquet import write_in_parts
 from wardround.running.plan import ask_incomplete, replay
@@ -42,7 +45,7 @@ from wardround.running.store import AnswerStore
 from wardround.running.tools import Tools
 from wardround.running.trials import cancel_pending
 from wardround.running.used_answers import FILE as USED
-from wardround.running.used_answers import UsedAnswers, asks_of
+from wardround.running.used_answers import TOOL_RESULTS, UsedAnswers, asks_of, write_keys
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -89,24 +92,25 @@ class StudyRun:
         self.folder = RunFolder(paths.runs / study.name)
         self._reader, self._protocol = reader, PROTOCOLS[protocol]
         self._candidates: list[Candidate] = [
-            make_candidate(settings, offline=study.offline) for settings in study.candidates
+            make_candidate(settings, folder=paths.study.parent, offline=study.offline) for settings in study.candidates
         ]
         if study.offline and study.judge is not None:
             refuse_remote(study.judge)
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
+        self._tools = Tools(self.store, self._literature.tools if self._literature else {})
         self._encoder = ImageEncoder()
-        self.budget = BudgetTracker(study.budget)
+        self.budget = BudgetTracker.of_study(study, self.store)
         self._used = UsedAnswers()
+        self._fingerprints = Fingerprints(self.store)
         self.candidate_runs: list[CandidateRun] = []
         self.interrupted = False
 
     async def plan(self) -> list[CandidateRun]:
         """Prepares the candidates and replays the study from stored answers; calls nobody."""
-        fingerprints = Fingerprints(self.store)
+        fingerprints = self._fingerprints
         renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
-        tools = Tools(self.store, self._literature.tools if self._literature else {})
         for number, candidate in enumerate(self._candidates):
             await candidate.prepare(self.cases)
             caller = Caller(self.study.name, candidate, self.store, self._encoder, self.budget)
@@ -117,25 +121,45 @@ class StudyRun:
                 self.store,
                 caller,
                 self._reader,
-                tools,
+                self._tools,
                 partial(self._used.add, number),
                 self._protocol,
             )
             with self.store.snapshot():
                 self.candidate_runs.append(CandidateRun(context, await replay(context, self.cases)))
+            refuse_other_addresses(candidate.settings, context.addresses)
             fingerprints.save()
         if all(run.plan.is_empty for run in self.candidate_runs):
             raise BadInput(self.paths.study, f"questions = {self.study.questions}: no case has such a question")
         return self.candidate_runs
 
+    def input_changes(self) -> InputChanges:
+        """What changed in cases, images and prompts since the folder's last run; known after `plan`."""
+        severities: str | None = (self._severities() or {}).get("hash")
+        return find_changes(
+            self.folder.path,
+            self.folder.manifest,
+            self.cases,
+            sha256=self._fingerprints.known.__getitem__,
+            prompts=self.prompts.hashes,
+            severities=severities,
+        )
+
+    def why_amend(self) -> str | None:
+        """Why `run` needs --amend: the folder is bound to another study or other cases; known after `plan`."""
+        try:
+            self.folder.bind(self.study, amend=False)
+            self.folder.bind_inputs(self.input_changes(), False, self.announce())
+        except WardroundError as refusal:
+            return str(refusal)
+        return None
+
     def announce(self) -> str:
         """How many answers are stored, how many are new, and the estimated cost of these."""
         counts = [run.plan.count for run in self.candidate_runs]
         stored, missing = sum(count.stored for count in counts), sum(count.missing for count in counts)
-        cost = sum(
-            price(run.context.caller.settings, run.plan.count.tokens_in, run.plan.count.tokens_out)
-            for run in self.candidate_runs
-        )
+        estimates = [(run.context.caller.settings, run.plan.count.estimator.estimate) for run in self.candidate_runs]
+        cost = sum(price(settings, estimate.tokens_in, estimate.tokens_out) for settings, estimate in estimates)
         about = f", about {cost:.2f} USD" if cost else ""
         return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
 
@@ -151,11 +175,16 @@ class StudyRun:
         self.folder.lock()
         amendments = self.folder.bind(self.study, amend)
         before, started = self.folder.manifest, now()
-        self.folder.write("study.toml", self.paths.study_text or self.paths.study.read_bytes())
         await self.plan()
-        seconds = {entry["name"]: entry.get("seconds", 0.0) for entry in before.get("candidates", [])}
+        amendments = [*amendments, *self.folder.bind_inputs(self.input_changes(), amend, self.announce())]
+        is_amended = amendments != before.get("amendments", [])
+        is_outdated = self.folder.has_used and (is_amended or "outdated" in before)
+        self.folder.write("study.toml", self.paths.study_text or self.paths.study.read_bytes())
+        entries = {entry["name"]: entry for entry in before.get("candidates", [])}
         for run in self.candidate_runs:
-            run.seconds_before = seconds.get(run.name, 0.0)
+            entry = entries.get(run.name, {})
+            run.seconds_before = entry.get("seconds", 0.0)
+            run.estimate = run.expected_bill() if is_amended else entry.get("estimate") or run.expected_bill()
         for problem in self.cases.problems[:MAX_LISTED_PROBLEMS]:
             self.note(f"skipped: {problem}")
         self.note(self.announce())
@@ -167,13 +196,19 @@ class StudyRun:
         }
         if named_study := named_study or before.get("named_study"):
             lasting["named_study"] = named_study
-        self.folder.write_manifest(self._manifest() | lasting | UNFINISHED)  # binds a run that is killed later
+        # binds a run that is killed later
+        unfinished = UNFINISHED | ({"outdated": True} if is_outdated else {})
+        self.folder.write_manifest(self._manifest() | lasting | unfinished)
+        write_case_hashes(self.folder.path, self.cases)
+        write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         await self._ask_with_progress(quiet)
         for skipped in self._skipped().values():
             self.note(f"skipped: {skipped}")
         lasting["sentinel"] = await self._ask_sentinels()
+        await self.store.flush()  # faults are counted with the next commit
         manifest = self._manifest() | lasting
         self._write_used()
+        write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         for number, entry in enumerate(manifest["candidates"]):
             entry["in_all"] = self._total_spent(number, entry)
         self.folder.write_manifest(manifest)
@@ -230,8 +265,8 @@ class StudyRun:
             if can_ask and run.context.sentinels.samples and run.name not in results:
                 try:
                     results[run.name] = await run.context.sentinels.ask_again(run.context)
-                except (CandidateUnavailable, RequestRejected) as failure:
-                    results[run.name] = {"asked_again": 0, "failed": str(failure)}
+                except Exception as failure:  # of whatever kind: the answers are there, and the report must be written
+                    results[run.name] = {"asked_again": 0, "failed": f"{type(failure).__name__}: {failure}"}
         return results
 
     def _write_used(self) -> None:
@@ -239,17 +274,21 @@ class StudyRun:
         conditions = [condition.json for condition in self.study.all_conditions]
         self._used.write_evidence(self.folder.path, names, self.cases.ids, conditions)
         write_in_parts(self.folder.path / USED, self._used.tables(names, self.cases.ids, conditions))
+        write_keys(self.folder.path / TOOL_RESULTS, self._tools.used)
 
     def _total_spent(self, number: int, entry: dict[str, Any]) -> dict[str, Any]:
         """What all answers of a candidate took, including those that other runs bought."""
         if entry["bought"] >= self._used.counts[number]:
             return {name: entry[name] for name in ("calls", "bought", "tokens_in", "tokens_out", "cost")}
-        calls, answers, tokens_in, tokens_out, duplicates = self.store.spent_on(
-            asks_of(self.folder.path, entry["name"])
-        )
-        cost = price(self.candidate_runs[number].context.caller.settings, tokens_in, tokens_out)
-        bought = answers - duplicates
-        return {"calls": calls, "bought": bought, "tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
+        spent = self.store.spent_on(asks_of(self.folder.path, entry["name"]))
+        settings = self.candidate_runs[number].context.caller.settings
+        return {
+            "calls": spent.calls,
+            "bought": spent.answers - spent.duplicates,
+            "tokens_in": spent.tokens_in,
+            "tokens_out": spent.tokens_out,
+            "cost": price(settings, spent.tokens_in, spent.tokens_out),
+        }
 
     def _manifest(self) -> dict[str, Any]:
         why = self._incomplete_reason()
@@ -262,6 +301,7 @@ class StudyRun:
                 "name": self.study.name,
                 "hash": self.study.hash,
                 "folder": str(self.paths.study.parent.absolute()),
+                "from_run": os.path.relpath(self.paths.study.parent, self.folder.path),
             },
             "status": "incomplete" if why else "complete",
             "why": why,
@@ -272,6 +312,7 @@ class StudyRun:
                 "path": str(self.study.cases),
                 "folder": str(self.cases.folder.absolute()),
                 "file": str(self.cases.file.absolute()),
+                "from_run": os.path.relpath(self.cases.file, self.folder.path),
                 "hash": self.cases.hash,
                 "cases": len(self.cases),
                 "questions": self.cases.question_count,

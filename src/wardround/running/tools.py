@@ -22,6 +22,7 @@ class Tools:
         self._store, self._tools = store, tools
         self._cache: OrderedDict[bytes, Any] = OrderedDict()
         self._in_flight: dict[bytes, asyncio.Future[Any]] = {}
+        self.used: set[AnswerKey] = set()  # the keys of all results, stored ones included
         self.uses = 0  # without those that were stored or in flight
 
     def __bool__(self) -> bool:
@@ -30,6 +31,7 @@ class Tools:
     async def use(self, name: str, arguments: Mapping[str, Any]) -> Any:
         fingerprint, tool = self._tools[name]
         key = blake({"v": 1, "tool": name, "fingerprint": fingerprint, "arguments": dict(arguments)})
+        self.used.add(AnswerKey(key, 0, 0))
         if key in self._cache:
             self._cache.move_to_end(key)
             return self._cache[key]

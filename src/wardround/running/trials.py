@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from wardround.asking.render import ONLY_TURN, RenderedAsk, Turn, estimated_tokens
 from wardround.candidates.candidate import Request
@@ -15,12 +15,12 @@ from wardround.core.evidence import NO_EVIDENCE, Evidence, parse_documents
 from wardround.core.random import seeded
 from wardround.core.study import Literature
 from wardround.running.context import RunContext
+from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.images import UnknownFingerprint
 from wardround.running.store import AnswerKey
 from wardround.running.used_answers import UsedAnswer
 
 PendingAnswer = tuple[Request, "asyncio.Future[Answer]"]
-TOKENS_PER_REPLY = 256  # our estimate if the study sets no limit
 
 
 @dataclass(slots=True)
@@ -36,28 +36,28 @@ class PlannedUnit:
     trials: int
 
 
-class NotStored(Exception):
-    """While replaying: this Ask has no stored answer in `trials` trials."""
+class MissingAsk(NamedTuple):
+    """An Ask to a question that has no stored answer in so many trials."""
 
-    def __init__(self, ask: Ask, trials: int) -> None:
-        self.ask, self.trials = ask, trials
+    ask: Ask
+    question: Question
+    trials: int
+
+
+class NotStored(Exception):
+    """While replaying: this Ask has no stored answer."""
+
+    def __init__(self, missing: MissingAsk) -> None:
+        self.missing = missing
 
 
 @dataclass
 class ReplayCount:
-    """How many answers a replay found in the store, how many it did not, and an estimate of these ones' tokens."""
+    """How many answers a replay found in the store, how many it did not, and what the latter will be billed."""
 
+    estimator: TokenEstimator
     stored: int = 0
     missing: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def add_missing(self, not_stored: NotStored, left_in_unit: int) -> None:
-        ask, answers = not_stored.ask, max(not_stored.trials, left_in_unit)
-        self.missing += answers
-        self.tokens_in += answers * estimated_tokens(ask.messages)
-        max_tokens = ask.sampling.max_tokens
-        self.tokens_out += answers * (TOKENS_PER_REPLY if max_tokens is None else max_tokens)
 
 
 class TrialGroup:
@@ -70,7 +70,7 @@ class TrialGroup:
         self.context, self.planned = context, planned
         self.used: list[UsedAnswer] = []
         self._running = 1
-        self._replaying = False
+        self._replaying: ReplayCount | None = None
         self._waiting: dict[tuple[bytes, int], list[PendingAnswer]] = {}
 
     async def run_trials(self, trials: int | None = None) -> None:
@@ -91,22 +91,30 @@ class TrialGroup:
         for used in self.used:
             self.context.record_use(used)
 
-    async def replay(self, count: ReplayCount) -> bool:
-        """Runs the protocol on stored answers only, counts them, and returns whether all are stored."""
-        self._replaying = True
-        missing_before = count.missing
+    async def replay(self, count: ReplayCount) -> list[MissingAsk]:
+        """Runs the protocol on stored answers only, counts them, and returns the Asks that lack answers."""
+        self._replaying = count
+        missing: dict[bytes, MissingAsk] = {}
         for trial in range(self.planned.trials):
             examiner = TrialExaminer(self, trial)
             try:
                 await self.context.protocol(self.planned.unit, examiner)
             except NotStored as not_stored:
-                count.add_missing(not_stored, len(self.planned.unit) - examiner.answered)
-        self._replaying = False
+                later = _questions_after(not_stored.missing.question, self.planned.unit)
+                for ask in [not_stored.missing, *[await examiner.foresee(question) for question in later]]:
+                    trials = missing[ask.ask.key].trials if ask.ask.key in missing else 0
+                    missing[ask.ask.key] = ask._replace(trials=trials + ask.trials)
+        self._replaying = None
         count.stored += len(self.used)
-        is_complete = count.missing == missing_before
-        if is_complete:
+        for ask in missing.values():
+            count.missing += ask.trials
+            count.estimator.add_missing(ask.ask, self._group_of(ask.question), ask.trials)
+        if not missing:
             self._record_uses()
-        return is_complete
+        return list(missing.values())
+
+    def _group_of(self, question: Question) -> tuple[int, str]:
+        return self.planned.condition_number, question.kind
 
     async def _run_trial(self, trial: int) -> None:
         try:
@@ -122,12 +130,14 @@ class TrialGroup:
     async def answer(self, question: Question, rendered: RenderedAsk, trial: int, turn: int) -> Answer:
         """The stored answer, or the one that is being fetched, or a new one."""
         key = AnswerKey(rendered.ask.key, trial, turn)
-        stored = self.context.store.get(key)
+        stored = self.context.store.find(key)
         if stored is not None:
             self.context.note_stored_answer(stored)
-            return stored
-        if self._replaying:
-            raise NotStored(rendered.ask, 1)
+            if self._replaying is not None:
+                self._replaying.estimator.add_stored(rendered.ask, self._group_of(question))
+            return stored.answer
+        if self._replaying is not None:
+            raise NotStored(MissingAsk(rendered.ask, question, 1))
         pending = self.context.in_flight.get(key)
         if pending is None:
             pending = self.context.in_flight[key] = asyncio.get_running_loop().create_future()
@@ -141,12 +151,16 @@ class TrialGroup:
 
     async def votes(self, question: Question, rendered: RenderedAsk, count: int) -> list[Answer]:
         """The answers of trials 0 to count - 1 to one Ask, requested together by a single trial."""
-        if self._replaying:
+        if self._replaying is not None:
             keys = [AnswerKey(rendered.ask.key, trial, 0) for trial in range(count)]
-            stored = [answer for key in keys if (answer := self.context.store.get(key)) is not None]
+            stored = [answer for key in keys if (answer := self.context.store.find(key)) is not None]
+            if stored:
+                self._replaying.estimator.add_stored(rendered.ask, self._group_of(question))
             if len(stored) < count:
-                raise NotStored(rendered.ask, count - len(stored))
-            return stored
+                raise NotStored(MissingAsk(rendered.ask, question, count - len(stored)))
+            for answer in stored:
+                self.context.note_stored_answer(answer)
+            return [answer.answer for answer in stored]
 
         async def vote(trial: int) -> Answer:
             try:
@@ -222,10 +236,15 @@ class TrialGroup:
         finally:
             for request, _ in group:
                 del self.context.in_flight[AnswerKey(request.ask.key, request.trials[0], request.turn)]
+        self.context.sentinels.add(first, answers[0])
         for (request, pending), answer in zip(group, answers, strict=True):
             self.context.note_new_answer(request, answer)
             if not pending.done():
                 pending.set_result(answer)
+
+
+def _questions_after(question: Question, unit: Sequence[Question]) -> Sequence[Question]:
+    return unit[1 + [other.id for other in unit].index(question.id) :]
 
 
 _background: set[asyncio.Future[None]] = set()
@@ -277,7 +296,7 @@ class TrialExaminer:
             self._record_use(question, rendered, self.trial, turn, counts=False)
             return answer
         self.answered += 1
-        by_logprobs = self.condition.confidence == "logprobs"
+        by_logprobs = self.condition.confidence == "logprobs" and answer.refused_for is None
         settled = not by_logprobs or self._context.reader.has_vote_distribution(answer, question, rendered.order)
         if answer.sources:
             rendered = rendered._replace(evidence=await self._own_evidence(answer.sources))
@@ -289,6 +308,11 @@ class TrialExaminer:
         for trial in range(len(answers)):
             self._record_use(question, rendered, trial, 0)
         return answers[0]
+
+    async def foresee(self, question: Question) -> MissingAsk:
+        """The Ask of a later question of a chain, without the answers that it will carry."""
+        rendered = await self.render(question, self.condition)
+        return MissingAsk(rendered.ask, question, 1)
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         return await self._context.tools.use(tool, arguments)

@@ -1,7 +1,7 @@
 """The answers that a run used (`used.parquet`) and their evidence, from which marks can be made again."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,10 @@ SCHEMA = {
     "turn": pl.Int16,
     "scored": pl.Boolean,
 }
-
+# further keys of the store, each listed in a file of its own
+JUDGE_ANSWERS = "used_by_judge.parquet"
+TOOL_RESULTS = "used_results.parquet"
+KEY_SCHEMA = {"ask": pl.String, "trial": pl.Int32, "turn": pl.Int16}
 
 EVIDENCE = "evidence.parquet"
 EVIDENCE_SCHEMA: dict[str, Any] = {
@@ -138,6 +141,15 @@ class RunEvidence:
     def of_answer(self, row: Mapping[str, Any]) -> Evidence | None:
         """The evidence of a row of used.parquet or marks.parquet; None if the condition shows none."""
         return self._evidence.get(tuple(row[name] for name in ("candidate", "case", "question", "condition", "trial")))
+
+
+def write_keys(file: Path, keys: Iterable[AnswerKey]) -> None:
+    """Lists keys of the store in a file; without any there is none."""
+    rows = [(ask.hex(), trial, turn) for ask, trial, turn in sorted(set(keys))]
+    if rows:
+        write_in_parts(file, [pl.DataFrame(rows, schema=KEY_SCHEMA, orient="row")])
+    else:
+        file.unlink(missing_ok=True)
 
 
 def scan_used(folder: Path) -> pl.LazyFrame:

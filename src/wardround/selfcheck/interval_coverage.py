@@ -38,7 +38,6 @@ class KnownTruth:
     value: float
     kind: str
     slice: str = "{}"
-    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,7 @@ def measure_coverage(repeats: int = REPEATS, seed: int = 0, note: Callable[[str]
 
 def _count_covered(truth: KnownTruth, measures: pl.DataFrame) -> int:
     """The number of repeats whose interval contains the truth."""
-    is_version = pl.col("version").fill_null("").str.starts_with(truth.version)
-    lines = measures.filter(is_version, measure=truth.measure, slice=truth.slice)
-    lines = lines.unique("candidate", keep="first", maintain_order=True)
+    lines = measures.filter(measure=truth.measure, slice=truth.slice)
     return int(((lines["low"] <= truth.value) & (truth.value <= lines["high"])).fill_null(False).sum())
 
 
@@ -132,9 +129,9 @@ def _truths_of_votes() -> list[KnownTruth]:
     accuracy, certainty = over_questions(lambda p: p), over_questions(c)
     return [
         KnownTruth("accuracy", accuracy, "smooth"),
-        KnownTruth("majority_accuracy", over_questions(majority), "boundary", version="T="),
-        KnownTruth("confidence", certainty, "smooth", version="T="),
-        KnownTruth("calibration_shift", certainty - accuracy, "smooth", version="T="),
+        KnownTruth("majority_accuracy", over_questions(majority), "boundary"),
+        KnownTruth("confidence", certainty, "smooth"),
+        KnownTruth("calibration_shift", certainty - accuracy, "smooth"),
         KnownTruth("worst@4", over_questions(lambda p: p**4), "smooth"),
     ]
 
@@ -151,12 +148,12 @@ def _truths_of_stated() -> list[KnownTruth]:
     pairs = np.outer(true, 1 - true)
     brier = true * (1 - STATED) ** 2 + (1 - true) * STATED**2
     return [
-        KnownTruth("confidence", float(STATED.mean()), "smooth", version="verbal"),
-        KnownTruth("calibration_shift", OVERCONFIDENCE, "smooth", version="verbal"),
-        KnownTruth("brier", float(brier.mean()), "smooth", version="verbal"),
-        KnownTruth("auroc", float((above * pairs).sum() / pairs.sum()), "biased", version="verbal"),
-        KnownTruth("ece", OVERCONFIDENCE, "biased", version="plug-in, "),
-        KnownTruth("ece", OVERCONFIDENCE, "biased", version="debiased"),
+        KnownTruth("confidence_stated", float(STATED.mean()), "smooth"),
+        KnownTruth("calibration_shift_stated", OVERCONFIDENCE, "smooth"),
+        KnownTruth("brier_stated", float(brier.mean()), "smooth"),
+        KnownTruth("auroc_stated", float((above * pairs).sum() / pairs.sum()), "biased"),
+        KnownTruth("ece_stated", OVERCONFIDENCE, "biased"),
+        KnownTruth("ece_debiased_stated", OVERCONFIDENCE, "biased"),
     ]
 
 

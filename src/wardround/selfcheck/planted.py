@@ -33,7 +33,6 @@ class PlantedFigure:
     candidate: str
     truth: float
     slice: str = "{}"
-    version: str = ""  # its beginning, if a measure has several
     counter: bool = False  # whether the measure must not fire
 
 
@@ -86,7 +85,7 @@ def run_selfcheck(note: Callable[[str], None] = print) -> list[PlantedResult]:
             study = {"name": planted.name, "cases": "cases", "offline": True, **planted.study}
             file.write_text(tomli_w.dumps(study), encoding="utf-8")
             outcome = run_study(file, runs=folder / "runs", quiet=True, note=lambda line: None)
-            measures = pl.read_csv(outcome.folder / "measures.csv", schema_overrides={"version": pl.String})
+            measures = pl.read_csv(outcome.folder / "measures.csv")
             differences = pl.read_csv(outcome.folder / "comparisons.csv")
             results += [_result(plant, measures, differences) for plant in planted.plants]
     return results
@@ -97,8 +96,7 @@ def _result(plant: PlantedFigure, measures: pl.DataFrame, differences: pl.DataFr
         a, b = plant.candidate.split(" - ")
         lines = differences.filter(measure=plant.measure.removeprefix("difference of "), a=a, b=b)
     else:
-        is_version = pl.col("version").fill_null("").str.starts_with(plant.version)
-        lines = measures.filter(is_version, measure=plant.measure, candidate=plant.candidate, slice=plant.slice)
+        lines = measures.filter(measure=plant.measure, candidate=plant.candidate, slice=plant.slice)
     line: dict[str, Any] = lines.row(0, named=True) if len(lines) else {}
     return PlantedResult(plant, line.get("value"), line.get("low"), line.get("high"))
 
@@ -160,18 +158,18 @@ def _votes() -> PlantedStudy:
     plants = [
         PlantedFigure("accuracy", "steady", 0.6, shown),
         PlantedFigure("unparsed", "steady", 0.0, shown, counter=True),
-        PlantedFigure("confidence", "steady", 1.0, shown, f"T={TRIALS}"),
-        PlantedFigure("vote_share", "steady", 1.0, shown, f"T={TRIALS}"),
-        PlantedFigure("calibration_shift", "steady", 0.4, shown, f"T={TRIALS}"),
+        PlantedFigure("confidence", "steady", 1.0, shown),
+        PlantedFigure("vote_share", "steady", 1.0, shown),
+        PlantedFigure("calibration_shift", "steady", 0.4, shown),
         PlantedFigure("accuracy", "wavering", 0.7, shown),
         PlantedFigure("worst@1", "wavering", 0.7, shown),
         PlantedFigure("worst@4", "wavering", 0.7**4, shown),
         PlantedFigure("worst@4", "steady", 0.6, shown, counter=True),
-        PlantedFigure("confidence", "wavering", expected_c(wavering, TRIALS), shown, f"T={TRIALS}"),
-        PlantedFigure("calibration_shift", "wavering", expected_c(wavering, TRIALS) - 0.7, shown, f"T={TRIALS}"),
-        PlantedFigure("majority_accuracy", "wavering", majority_right(wavering, TRIALS), shown, f"T={TRIALS}"),
+        PlantedFigure("confidence", "wavering", expected_c(wavering, TRIALS), shown),
+        PlantedFigure("calibration_shift", "wavering", expected_c(wavering, TRIALS) - 0.7, shown),
+        PlantedFigure("majority_accuracy", "wavering", majority_right(wavering, TRIALS), shown),
         PlantedFigure("accuracy", "guessing", 0.25, shown),
-        PlantedFigure("confidence", "guessing", expected_c(guessing, TRIALS), shown, f"T={TRIALS}"),
+        PlantedFigure("confidence", "guessing", expected_c(guessing, TRIALS), shown),
         PlantedFigure("unparsed", "mumbling", 0.2, shown),
         PlantedFigure("accuracy", "mumbling", 0.48, shown),
         PlantedFigure("accuracy_parsed", "mumbling", 0.6, shown),
@@ -196,9 +194,9 @@ def _logprobs() -> PlantedStudy:
     plants = [
         PlantedFigure("accuracy", "wavering", 0.7),
         PlantedFigure("worst@4", "wavering", 0.7**4),
-        PlantedFigure("confidence", "wavering", expected_c(wavering, TRIALS), version=f"T={TRIALS}"),
-        PlantedFigure("confidence", "wavering", limit, version="inf"),
-        PlantedFigure("confidence", "steady", 1.0, version="inf"),
+        PlantedFigure("confidence", "wavering", expected_c(wavering, TRIALS)),
+        PlantedFigure("confidence_in_the_limit", "wavering", limit),
+        PlantedFigure("confidence_in_the_limit", "steady", 1.0),
         PlantedFigure("accuracy", "steady", 0.6),
     ]
     return PlantedStudy("logprobs", study, plants)
@@ -213,15 +211,15 @@ def _verbal() -> PlantedStudy:
     ]
     study = {**CHOICES, **SAMPLING, "candidates": candidates, "conditions": {"confidence": "verbal"}}
     plants = [
-        PlantedFigure("confidence", "boastful", 0.95, version="verbal"),
-        PlantedFigure("calibration_shift", "boastful", 0.35, version="verbal"),
-        PlantedFigure("calibration_shift", "honest", 0.0, version="verbal", counter=True),
-        PlantedFigure("ece", "boastful", 0.35, version="plug-in"),
-        PlantedFigure("brier", "boastful", 0.6 * 0.05**2 + 0.4 * 0.95**2, version="verbal"),
-        PlantedFigure("brier", "honest", 0.21, version="verbal"),
-        PlantedFigure("auroc", "discerning", 1.0, version="verbal"),
-        PlantedFigure("auroc", "honest", 0.5, version="verbal", counter=True),
-        PlantedFigure("confidence_missing", "honest", 0.0, version="verbal", counter=True),
+        PlantedFigure("confidence_stated", "boastful", 0.95),
+        PlantedFigure("calibration_shift_stated", "boastful", 0.35),
+        PlantedFigure("calibration_shift_stated", "honest", 0.0, counter=True),
+        PlantedFigure("ece_stated", "boastful", 0.35),
+        PlantedFigure("brier_stated", "boastful", 0.6 * 0.05**2 + 0.4 * 0.95**2),
+        PlantedFigure("brier_stated", "honest", 0.21),
+        PlantedFigure("auroc_stated", "discerning", 1.0),
+        PlantedFigure("auroc_stated", "honest", 0.5, counter=True),
+        PlantedFigure("confidence_missing_stated", "honest", 0.0, counter=True),
     ]
     return PlantedStudy("verbal", study, plants)
 

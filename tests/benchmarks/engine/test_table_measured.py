@@ -23,7 +23,7 @@ images = ["as-is", "none"]
 
 def line(measure: str, slice: dict[str, str], value: float | None, *, version: str = "1", candidate: str = "m") -> dict:
     ends = {"low": None, "high": None} if value is None else {"low": value - 0.05, "high": value + 0.05}
-    counts = {"n": 20 if value is not None else 0, "clusters": 20, "unparsed": 0.0}
+    counts = {"n": 20 if value is not None else 0, "clusters": 20, "unparsed": 0.0, "refused": 0.0}
     told = {"measure": measure, "candidate": candidate, "slice": json.dumps(slice), "value": value, **ends, **counts}
     return {**told, "method": "made", "version": version}
 
@@ -38,9 +38,9 @@ MEASURES = [
     line("accuracy", {"skill": "c"}, None),
     line("brier", {"skill": "a"}, 0.11),
     line("brier", {"skill": "b"}, 0.12),
-    line("ece", {}, 0.09, version="plug-in, 10 bins"),
-    line("ece", {}, 0.03, version="debiased, 10 bins"),
-    line("ece", {}, 0.05, version="plug-in if calibrated, 10 bins"),
+    line("ece_stated", {}, 0.09, version="10 bins"),
+    line("ece_debiased_stated", {}, 0.03, version="10 bins"),
+    line("ece_if_calibrated_stated", {}, 0.05, version="10 bins"),
     line("worst@1", {}, 0.5),
     line("worst@16", {}, 0.1),
     line("worst@2", {}, 0.3),
@@ -92,13 +92,14 @@ def test_what_no_line_tells_is_not_measured_and_an_empty_slice_was_not_asked(mad
     ]
 
 
-def test_versions_are_not_mixed(made: RunFiles) -> None:
-    wanted = [
-        ColumnSpec("a", "ece"),
-        ColumnSpec("b", "ece", version="debiased"),
-        ColumnSpec("c", "ece", version="plug-in if"),
-    ]
-    assert values(made, *wanted, ColumnSpec("d", "ece", version="other")) == [[0.09, 0.03, 0.05, "not asked"]]
+def test_variants_are_not_mixed(made: RunFiles) -> None:
+    wanted = [ColumnSpec("a", "ece_stated"), ColumnSpec("b", "ece_debiased_stated")]
+    wanted += [ColumnSpec("c", "ece_if_calibrated_stated"), ColumnSpec("d", "ece_in_the_limit")]
+    assert values(made, *wanted) == [[0.09, 0.03, 0.05, "not measured"]]
+
+
+def test_without_votes_the_same_measure_of_another_source_stands_for_it(made: RunFiles) -> None:
+    assert values(made, ColumnSpec("a", "ece"), ColumnSpec("b", "ece_debiased")) == [[0.09, 0.03]]
 
 
 def test_every_k_in_order(made: RunFiles) -> None:

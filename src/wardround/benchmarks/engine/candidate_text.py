@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.study import CERTIFICATE_KEYS
 from wardround.core.toml_table import read_toml
 
 _SEPARATOR = re.compile(r",(?=[\w.-]+=)")  # a comma inside a value does not separate
@@ -35,7 +36,7 @@ def parse_candidate(text: str) -> dict[str, Any]:
             if not isinstance(target, dict):
                 raise WardroundError(f"candidate {name!r}: {key}: {table} is not a table")
         target[last] = _parse_value(value)
-    return settings
+    return _with_files_in(Path.cwd(), settings)
 
 
 def _parse_value(text: str) -> Any:
@@ -54,4 +55,11 @@ def read_candidates(path: Path) -> tuple[list[dict[str, Any]], dict[str, Any] | 
     candidates = settings.get("candidates", [])
     if not isinstance(candidates, list) or not candidates:
         raise BadInput(path, "has no [[candidates]]")
-    return candidates, settings.get("judge")
+    folder, judge = path.parent.absolute(), settings.get("judge")
+    return [_with_files_in(folder, candidate) for candidate in candidates], judge and _with_files_in(folder, judge)
+
+
+def _with_files_in(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with absolute paths of certificates: the study's file will be in the folder of its run."""
+    files = {key: settings[key] for key in CERTIFICATE_KEYS if isinstance(settings.get(key), str)}
+    return settings | {key: str(folder / file) for key, file in files.items()}

@@ -46,7 +46,8 @@ def group_means(
             continue
         present, sums = values.by_cluster(clusters)
         rows = np.vstack([sums, np.zeros(len(present))])
-        row_by_sum = {"part": 0, "whole": 1, "scored_asked": 1, "unparsed_asked": 2}
+        row_by_sum = {"part": 0, "whole": 1, "scored_asked": 1, "scorable_asked": 1}
+        row_by_sum |= {"unparsed_asked": 2, "refused_asked": 2}
         zero = np.zeros(1, np.int64)
         (figure,) = estimate_measures(
             [measure], ClusterSums(row_by_sum, zero, zero, zero, present, rows), len(clusters), seed

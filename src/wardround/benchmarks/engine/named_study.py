@@ -47,7 +47,6 @@ class StudyColumn(StrictTable):
     by: str | None = None
     unit: Unit = "percent"
     decimals: int = 1
-    version: str = ""
     paired: bool = True
     published: str | None = None
 

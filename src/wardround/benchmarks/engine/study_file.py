@@ -8,6 +8,7 @@ import tomli_w
 
 from wardround.benchmarks.engine.literature import available_conditions
 from wardround.benchmarks.engine.named_study import StudyTemplate
+from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.core.study import parse_study
 
 STUDY_FILE = "bench.toml"  # what bench asked for; the run keeps its own copy as study.toml
@@ -59,6 +60,8 @@ def study_settings(
 
 def write_study(settings: Mapping[str, Any], file: Path, comment: str = "") -> None:
     """Writes a study file; a mistake in the settings is raised before anything is written."""
-    parse_study(dict(settings), file)
+    study = parse_study(dict(settings), file)
+    for candidate in [*study.candidates, *filter(None, [study.judge])]:
+        refuse_literal_secrets(candidate)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"# {comment}\n" * bool(comment) + tomli_w.dumps(settings), encoding="utf-8")

@@ -23,7 +23,7 @@ from wardround.building.audit.shown_fields import clean_questions, shown_fields
 from wardround.candidates.baselines import overlap, words
 from wardround.core.case import Case
 from wardround.core.random import stream
-from wardround.measuring.engine.estimate import estimate_measures
+from wardround.measuring.engine.estimate import all_answered, estimate_measures
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import Integers, cluster_sums, place_items, sum_by_index
@@ -192,7 +192,7 @@ def _estimate(offered: OfferedOptions, shares: dict[str, Floats], seed: int) -> 
     rows = np.arange(len(index))
     placement = place_items(index, rows, np.zeros(len(index), np.int64))
     columns = {"right": exact(np.concatenate(list(shares.values()))), "asked": np.ones(len(index))}
-    columns |= {"unparsed_asked": np.zeros(len(index)), "scored_asked": columns["asked"]}
+    columns |= all_answered(columns["asked"])
     sums = cluster_sums(placement, columns)
     (estimate,) = estimate_measures([GUESSED], sums, int(offered.cluster.max()) + 1, seed)
     chance = float((1 / offered.sizes).mean())

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from wardround.core.ask import Step
@@ -66,6 +67,14 @@ def recipe_for(image: Image, *, blank: bool = False, pixels: int = PIXEL_BUDGET)
     steps.append(("fit", {"pixels": pixels}))
     steps.append(("encode", {"format": "jpeg", "quality": 95} if is_jpeg else {"format": "png"}))
     return tuple((name, parameters, VERSIONS[name]) for name, parameters in steps)
+
+
+def fitted_size(width: int, height: int, budget: int) -> tuple[int, int]:
+    """Width and height after `fit`."""
+    if height * width <= budget:
+        return width, height
+    factor = math.sqrt(budget / (height * width))
+    return max(1, int(width * factor)), max(1, int(height * factor))
 
 
 def _window(image: Image, kind: Kind) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import math
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ from PIL import Image
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.images.png import encode_png
 from wardround.cases.images.raster import raster_pixels
-from wardround.cases.images.recipe import MID_GREY, VERSIONS, kind_of
+from wardround.cases.images.recipe import MID_GREY, VERSIONS, fitted_size, kind_of
 from wardround.cases.images.window import Pixels, Values
 from wardround.core.ask import Step
 from wardround.core.errors import BadInput, WardroundError
@@ -99,8 +98,7 @@ def _parameters(recipe: tuple[Step, ...]) -> dict[str, dict[str, Any]]:
 def _fit(shown: Pixels, budget: int) -> Pixels:
     """Shrunk to the pixel budget; the aspect ratio is kept."""
     height, width = shown.shape[:2]
-    if height * width <= budget:
+    size = fitted_size(width, height, budget)
+    if size == (width, height):
         return shown
-    factor = math.sqrt(budget / (height * width))
-    size = (max(1, int(width * factor)), max(1, int(height * factor)))
     return np.asarray(Image.fromarray(shown).resize(size, Image.Resampling.LANCZOS))

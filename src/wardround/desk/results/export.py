@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from wardround.core.text import without_formula
 from wardround.desk.desk import Desk
 from wardround.desk.records import Task
 from wardround.desk.results.agreement import ALL, KAPPA, batch_agreements, labels_by_batch, reader_agreements
@@ -50,7 +51,7 @@ def _cell(value: Any) -> Any:
         return "" if value != value else round(value, 6)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
-    return f" {value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return without_formula(value) if isinstance(value, str) else value
 
 
 def verdict_rows(desk: Desk, task: Task) -> list[dict[str, Any]]:

@@ -57,6 +57,8 @@ class ErrorClasses(ChoiceTask):
         marks = pl.read_parquet(source / MARKS_FILE)
         class_by_key = {row[:-1]: row[-1] for row in marks.select(*MARK_KEY, "error_class").iter_rows()}
         with StoredRun.open(source) as run:
+            run.verify_inputs(accept=False, as_marked=True)
+            run.refuse_fewer(source / MARKS_FILE)
             wrong_list = list(wrong_answers(marks, scan_used(source), run.cases, run.store, run.study))
         with_reasoning = [
             (wrong, reasoning) for wrong in wrong_list if (reasoning := reasoning_of(wrong.answer, wrong.question))

@@ -194,14 +194,15 @@ def _images(case: Case, question: Question, level: str, type: str) -> Iterator[N
 
 
 def _blind_counts(run: Path) -> dict[tuple[str, str], list[int]]:
-    """Right answers and all answers without the image, by case and question."""
+    """Right answers and all answers without the image, by case and question; refused ones are no answers."""
     if not (run / MARKS).is_file():
         raise BadInput(run, "is not a run with marks")
     marks = pl.read_parquet(run / MARKS, columns=["case", "question", "condition", "outcome"])
     blind_conditions = [text for text in marks["condition"].unique() if _is_blind(json.loads(text))]
     if not blind_conditions:
         raise BadInput(run, "every condition of this run shows the images")
-    groups = marks.filter(pl.col("condition").is_in(blind_conditions)).group_by("case", "question")
+    is_answer = pl.col("condition").is_in(blind_conditions) & pl.col("outcome").ne_missing("refused")
+    groups = marks.filter(is_answer).group_by("case", "question")
     counts = groups.agg((pl.col("outcome") == "right").sum().alias("right"), pl.len().alias("of"))
     return {(case, question): [right, of] for case, question, right, of in counts.iter_rows()}
 

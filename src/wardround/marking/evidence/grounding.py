@@ -71,6 +71,8 @@ def gold_names(question: Question, synonyms: Synonyms) -> list[str]:
 
 def diagnosis_names(question: Question, answer: Answer, mark: dict[str, Any], synonyms: Synonyms) -> list[str]:
     """All names of an answer's first diagnosis; a right one also has those of the gold."""
+    if mark.get("outcome") == "refused":
+        return []
     option = mark.get("option")
     if question.kind == "choice":
         first = None if option is None else question.choices[option]

@@ -38,8 +38,9 @@ from wardround.marking.judges.model_judge import (
 )
 from wardround.marking.judges.plugin_judge import RULE, PairJudge, ask_plugin_judge, judge_plugins, make_plugin_judge
 from wardround.running.batch import BatchReplies, fetch_batch, stored_replies
-from wardround.running.budget import BudgetTracker, price
+from wardround.running.budget import BudgetTracker, judge_run, price
 from wardround.running.caller import Caller
+from wardround.running.context import refuse_other_addresses
 from wardround.running.images import ImageEncoder
 from wardround.running.store import AnswerKey, AnswerStore
 
@@ -55,7 +56,8 @@ def check_judge_settings(settings: JudgeSettings, study: Study, base_folder: Pat
     if settings.is_rule:
         make_lexical_judge(settings.extra_body, base_folder)
     elif make_plugin_judge(settings, offline=study.offline) is None:
-        make_candidate(settings, offline=study.offline, other_names=(RULE, *judge_plugins()))
+        other_names = (RULE, *judge_plugins())
+        make_candidate(settings, folder=base_folder, offline=study.offline, other_names=other_names)
 
 
 def refuse_error_classes(settings: JudgeSettings) -> None:
@@ -155,6 +157,7 @@ class JudgeCalls:
         questions = list(questions)
         requests = self._requests(questions, sampling)
         replies = stored_replies(requests, self.store)
+        refuse_other_addresses(self.settings, replies.addresses)
         if len(replies.answers) < replies.asks and not self.can_call:
             replies.why = NOT_CALLED
         elif len(replies.answers) < replies.asks:
@@ -173,14 +176,14 @@ class JudgeCalls:
     async def _ask(
         self, questions: Sequence[JudgeQuestion], sampling: Sampling, subject: str
     ) -> tuple[list[Request], BatchReplies]:
-        candidate = make_candidate(self.settings, offline=self.study.offline)
+        candidate = make_candidate(self.settings, folder=self.base_folder, offline=self.study.offline)
         images = ImageEncoder()
         try:
             await candidate.prepare(self.cases)
             self._identity = candidate.identity  # fixed only now: a local model is named by its weights
             requests = self._requests(questions, sampling)
             self._announce(requests, subject)
-            caller = Caller(self._run, candidate, self.store, images, self.budget)
+            caller = Caller(judge_run(self.study.name), candidate, self.store, images, self.budget)
             return requests, await fetch_batch(requests, caller, self.store, quiet=self.quiet)
         except CandidateUnavailable as error:
             return self._requests(questions, sampling), BatchReplies(why=str(error))
@@ -199,11 +202,6 @@ class JudgeCalls:
         self.note(f"judge: stored {replies.stored:,} of {replies.asks:,} {subject}; {len(new):,} new{price_note}")
 
     @property
-    def _run(self) -> str:
-        """The name that keeps the judge's calls apart from those of a candidate of the same name."""
-        return f"{self.study.name}: judge"
-
-    @property
     def why(self) -> str | None:
         """The reason why verdicts are missing, or None."""
         why = next((batch.why for batch in self.batches if batch.why), None)
@@ -218,7 +216,7 @@ class JudgeCalls:
         if self.settings.is_rule or self._plugin is not None:
             return self.summary | {"warnings": self._unreadable_warnings()}
         identity = self._identity or self.settings.identity
-        spent = self.store.spent(self._run, self.settings.name)
+        spent = self.store.spent(judge_run(self.study.name), self.settings.name)
         hidden = {"headers", "name", "provider", "model", "revision"}
         return self.summary | {
             "provider": identity.provider,

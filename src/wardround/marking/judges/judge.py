@@ -99,10 +99,13 @@ def answer_key(used: dict[str, Any]) -> AnswerKey:
 
 
 def list_predictions(used: pl.LazyFrame, cases: CaseSet, store: AnswerStore) -> pl.DataFrame:
-    """The first diagnoses of every open answer, one a row, normalized."""
+    """The first diagnoses of every open answer that was not refused, one a row, normalized."""
     rows = []
     for row, case, question in scored_answers(used, cases):
-        if question.kind != "open" or is_probe(row["condition"]) or (answer := store.get(answer_key(row))) is None:
+        if question.kind != "open" or is_probe(row["condition"]):
+            continue
+        answer = store.get(answer_key(row))
+        if answer is None or answer.refused_for is not None:
             continue
         place = {name: row[name] for name in ("candidate", "case", "question", "condition", "trial")}
         for rank, diagnosis in enumerate(judged_diagnoses(answer.text), 1):

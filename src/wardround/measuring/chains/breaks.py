@@ -26,7 +26,8 @@ _SHARE = Measure(name="share", formula=ratio, sums=("part", "items"), kind=Measu
 def stages_of_chains(encoded: EncodedMarks, candidate: int) -> pl.DataFrame:
     """Each stage of each chain, with the candidate's own answers carried: whether all its questions are right.
 
-    A chain with an unscored or missing answer is left out. Unparsed is wrong.
+    A chain with an unscored or missing answer is left out. Unparsed is wrong, and refused unless the study leaves it
+    out.
     """
     chains = encoded.subjects.drop_nulls(["chain", "stage"]).select("subject", "case", "chain", "stage")
     lengths = chains.group_by("case", "chain").agg(questions=pl.len())

@@ -28,8 +28,9 @@ _DIFFERENCE = Measure(name="difference", formula=ratio, sums=("part", "items"), 
 def upstream_effects(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Accuracy after right minus accuracy after wrong earlier answers, paired, by candidate and stage.
 
-    Only questions with earlier ones, in the same trial and under otherwise the same condition. Unparsed is wrong;
-    unscored is left out. p is by sign flips over clusters, adjusted for all stages and candidates.
+    Only questions with earlier ones, in the same trial and under otherwise the same condition. Unparsed is wrong,
+    and refused unless the study leaves it out; unscored is left out. p is by sign flips over clusters, adjusted for all
+    stages and candidates.
     """
     if is_empty(marks):
         return pl.DataFrame(schema=EFFECTS)

@@ -12,7 +12,8 @@ def chain_sums(marks: pl.DataFrame, encoded: EncodedMarks, index: pl.DataFrame, 
     """Per item the chains that end with it (in the order of names), and how many of them are right in all stages.
 
     A chain counts once per trial. All questions of a stage must be right. A chain with an unscored or missing
-    mark is left out. With log-probabilities a stage counts as p(gold), and the chain as the product.
+    mark is left out, and one with a refused mark if the study leaves those out. With log-probabilities a stage counts
+    as p(gold), and the chain as the product.
     """
     chains = encoded.subjects.filter(pl.col("chain").is_not_null()).select("subject", "case", "chain")
     if chains.is_empty():

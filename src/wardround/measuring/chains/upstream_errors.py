@@ -25,7 +25,8 @@ def upstream_errors(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.Data
     """P(wrong | an earlier stage wrong) - P(wrong | all earlier stages right), by candidate and stage.
 
     Earlier stages are the questions in `given`, in the same trial, with the candidate's own answers carried
-    (`carry = own`). Unparsed is wrong; unscored and unanswered questions are left out.
+    (`carry = own`). Unparsed is wrong, and refused unless the study leaves it out; unscored and
+    unanswered questions are left out.
     """
     if is_empty(marks):
         return pl.DataFrame(schema=UPSTREAM)

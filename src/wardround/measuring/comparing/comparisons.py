@@ -11,7 +11,15 @@ from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
 from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.comparing.deltas import deltas
-from wardround.measuring.comparing.families import MAX_ALL_PAIRS, SEVERITY, compared_values, families, is_paired, pairs
+from wardround.measuring.comparing.families import (
+    MAX_ALL_PAIRS,
+    SEVERITY,
+    compared_values,
+    families,
+    is_meant,
+    is_paired,
+    pairs,
+)
 from wardround.measuring.comparing.pairing import (
     ComparisonSide,
     PairedSums,
@@ -26,6 +34,7 @@ from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_emp
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import measures_for_marks
 from wardround.measuring.engine.tables import COMPARISONS
+from wardround.running.progress import NO_PROGRESS, StepProgress
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Comparison:
     unmatched: int = 0  # degraded records whose L0 was not asked
 
 
-def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
+def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
     declared = families(study)
     if is_empty(marks):
@@ -48,15 +57,16 @@ def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     if not study.comparisons and len(encoded.candidates) < 2:
         return pl.DataFrame(schema=COMPARISONS)
     measures = [measure for measure in measures_for_marks(encoded, study) if is_paired(measure)]
-    names = {family.measure for family in declared.values()}
-    by_candidate = items_by_candidate(encoded, [measure for measure in measures if measure.name in names], study.trials)
+    compared = [m for m in measures if any(is_meant(m, family) for family in declared.values())]
+    by_candidate = items_by_candidate(encoded, compared, study.trials)
     rows: list[dict[str, Any]] = []
-    for name, family in declared.items():
-        versions = [m for m in measures if m.name == family.measure and applies(m, by_candidate)]
+    for name, family in progress.watch("comparing", declared.items(), len(declared)):
+        variants = [m for m in compared if is_meant(m, family) and applies(m, by_candidate)]
         make = _degradation_comparisons if family.between == SEVERITY else _value_comparisons
-        by_version = make(family, versions, encoded, by_candidate, study)
-        for measure, comparisons in zip(versions, by_version, strict=True):
-            label = f"{name} ({measure.version})" if len(versions) > 1 else name
+        by_variant = make(family, variants, encoded, by_candidate, study)
+        for measure, comparisons in zip(variants, by_variant, strict=True):
+            is_variant = len(variants) > 1 and measure.name != family.measure
+            label = f"{name} ({measure.name})" if is_variant else name
             rows += _family_rows(label, measure, comparisons, encoded, study)
     if not study.comparisons and len(encoded.candidates) > MAX_ALL_PAIRS:
         rows = _pairs_of_the_best(rows)
@@ -64,7 +74,7 @@ def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
 
 
 def _value_comparisons(
-    family: Family, versions: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
+    family: Family, variants: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
 ) -> list[list[Comparison]]:
     """Candidates with each other, or the values of an axis within each candidate; by measure."""
     values = compared_values(family, study)
@@ -90,21 +100,21 @@ def _value_comparisons(
             for a, b in pairs(values, family.reference)
             if not people & {a, b}  # people have their own family
         ]
-        for measure in versions
+        for measure in variants
     ]
 
 
 def _degradation_comparisons(
-    family: Family, versions: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
+    family: Family, variants: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
 ) -> list[list[Comparison]]:
     """Degraded records with their own L0, within each candidate; by measure."""
-    by_version: list[list[Comparison]] = [[] for _ in versions]
+    by_variant: list[list[Comparison]] = [[] for _ in variants]
     for name, own in by_candidate.items():
-        for comparisons, changes in zip(by_version, deltas(own, versions, study.trials, encoded), strict=True):
+        for comparisons, changes in zip(by_variant, deltas(own, variants, study.trials, encoded), strict=True):
             for severity, slice, paired, unmatched in changes:
                 name_and_slice = canonical_json({**json.loads(slice), "candidate": name})
                 comparisons.append(Comparison(severity, CLEAN_LEVEL, name_and_slice, paired, unmatched))
-    return by_version
+    return by_variant
 
 
 def _matched(encoded: EncodedMarks, axis: str, value: str) -> dict[int, int]:

@@ -70,7 +70,7 @@ def effects(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
         return pl.DataFrame(schema=EFFECTS)
     encoded = encode_marks(marks, study)
     measures = [
-        measure for measure in measures_for_marks(encoded, study) if measure.name in MEASURED and is_paired(measure)
+        measure for measure in measures_for_marks(encoded, study) if measure.base in MEASURED and is_paired(measure)
     ]
     by_candidate = items_by_candidate(encoded, measures, study.trials)
     rows: list[dict[str, Any]] = []

@@ -20,7 +20,9 @@ MAX_ALL_PAIRS = 10  # candidates; without a declaration up to so many are compar
 def families(study: Study) -> dict[str, Family]:
     """The study's families, checked; without any, accuracy between candidates."""
     measures = define_measures(MeasureContext(study.trials))
-    known = list(dict.fromkeys(measure.name for measure in measures if is_paired(measure)))
+    known = list(
+        dict.fromkeys(name for measure in measures if is_paired(measure) for name in (measure.base, measure.name))
+    )
     for name, family in study.comparisons.items():
         _check(name, family, study, known)
     if study.comparisons:
@@ -36,6 +38,11 @@ def is_paired(measure: Measure) -> bool:
         and not measure.only_by
         and not measure.sums[0].startswith(RANKED)
     )
+
+
+def is_meant(measure: Measure, family: Family) -> bool:
+    """Whether a family is about this measure: by its own name, or by that of the measure that it is a variant of."""
+    return family.measure in (measure.name, measure.base)
 
 
 def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> None:

@@ -35,29 +35,28 @@ def subgroup_gaps(
     if is_empty(marks):
         return pl.DataFrame(schema=GAPS)
     encoded = encode_marks(marks, study)
-    measures = [m for m in measures_for_marks(encoded, study) if m.name == measure and not m.is_companion]
+    measures = [m for m in measures_for_marks(encoded, study) if m.name == measure]
     chosen = _chosen_slicings(encoded, study, keys)
     if not chosen:
         return pl.DataFrame(schema=GAPS)
-    wanted = {number: {(m.name, m.version) for m in measures} for number in range(len(chosen))}
+    wanted = {number: {measure} for number in range(len(chosen))}
     derived = DerivedInputs(chosen, wanted, study.seed)
     inputs = MeasureInputs(encoded, study, measures, derived)
     lines = measure_candidates(inputs).table(measures, chosen, encoded.candidates)
-    columns = lines.select("version", "candidate", "slice", "low", "high")
-    intervals = {(version or "", *place): (low, high) for version, *place, low, high in columns.iter_rows()}
-    rows = []
-    for (_, version), by_slot in derived.estimates.items():
-        for number, slicing in enumerate(chosen):
-            for candidate_index, candidate in enumerate(encoded.candidates):
-                slots = {group: (number, group, candidate_index) for group in range(len(slicing.slices))}
-                groups = {group: by_slot[slot] for group, slot in slots.items() if slot in by_slot}
-                groups = {group: estimate for group, estimate in groups.items() if len(estimate.clusters) >= FEWEST}
-                if len(groups) > 1:
-                    gap = _gap(groups, slicing)
-                    low, high = intervals[version, candidate, gap["worst"]]
-                    rows.append(
-                        {"key": slicing.keys[0], "candidate": candidate, **gap, "worst_low": low, "worst_high": high}
-                    )
+    columns = lines.select("candidate", "slice", "low", "high")
+    intervals = {(candidate, slice): (low, high) for candidate, slice, low, high in columns.iter_rows()}
+    rows, by_slot = [], derived.estimates.get(measure, {})
+    for number, slicing in enumerate(chosen):
+        for candidate_index, candidate in enumerate(encoded.candidates):
+            slots = {group: (number, group, candidate_index) for group in range(len(slicing.slices))}
+            groups = {group: by_slot[slot] for group, slot in slots.items() if slot in by_slot}
+            groups = {group: estimate for group, estimate in groups.items() if len(estimate.clusters) >= FEWEST}
+            if len(groups) > 1:
+                gap = _gap(groups, slicing)
+                low, high = intervals[candidate, gap["worst"]]
+                rows.append(
+                    {"key": slicing.keys[0], "candidate": candidate, **gap, "worst_low": low, "worst_high": high}
+                )
     return pl.DataFrame(rows, schema=GAPS)
 
 

@@ -6,13 +6,14 @@ more or less usual than the originals. Neither explains that the original words 
 of another case do, nor a preference for the options' own order, nor for older cases.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 import polars as pl
 
+from wardround.core.study import OUTCOMES
 from wardround.measuring.engine.bootstrap import resample_weights
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
@@ -79,13 +80,18 @@ BEFORE = "Accuracy: published before the cutoff, after"
 
 
 def leakage_contrasts(
-    marks: pl.DataFrame, probes: Mapping[str, str], cutoff: str | None, seed: int
+    marks: pl.DataFrame,
+    probes: Mapping[str, str],
+    cutoff: str | None,
+    seed: int,
+    scored_outcomes: Sequence[str] = OUTCOMES[:-1],
 ) -> list[LeakageContrast]:
     """All contrasts that the marks of one candidate allow. `probes`: the probe of each condition."""
     probed = marks.with_columns(probe=pl.col("condition").replace_strict(probes, default="none"))
     resamples = _Resamples(probed, seed)
     candidates = [_paired(probed, probe_contrast, resamples) for probe_contrast in PROBE_CONTRASTS]
-    candidates += [_option_order(probed, resamples), _before_cutoff(probed, cutoff, resamples)]
+    scored = probed.filter(pl.col("outcome").is_in(scored_outcomes))
+    candidates += [_option_order(probed, resamples), _before_cutoff(scored, cutoff, resamples)]
     contrasts = [contrast for contrast in candidates if contrast]
     claims = sum(contrast.shows for contrast in contrasts)
     return [resamples.with_interval(contrast, claims) for contrast in contrasts]
@@ -153,9 +159,8 @@ def _before_cutoff(marks: pl.DataFrame, cutoff: str | None, resamples: _Resample
         return None
     known = pl.col("published").is_not_null() & pl.col("published").str.slice(0, len(cutoff)).ne(cutoff)
     known &= pl.lit(cutoff).str.starts_with(pl.col("published")).not_()
-    scored = pl.col("outcome").is_in(("right", "wrong", "unparsed"))
     right = (pl.col("outcome") == "right").cast(pl.Float64)
-    asked = marks.filter(known, scored, pl.col("k").is_not_null())
+    asked = marks.filter(known, pl.col("k").is_not_null())
     dated = asked.group_by(*ASKED, "cluster", "published", maintain_order=True).agg(value=right.mean())
     before, after = (dated.filter(side) for side in (pl.col("published") < cutoff, pl.col("published") >= cutoff))
     if before.is_empty() or after.is_empty():

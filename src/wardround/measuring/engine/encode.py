@@ -35,7 +35,7 @@ OPTIONAL: dict[str, Any] = {  # columns of marks; without its column a measure d
 }
 REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "option", "outcome", "confidence", "hits")
 ITEM = ("candidate", "cluster", "subject", "condition")
-OUTCOMES = ("right", "wrong", "unparsed", "unscored")
+OUTCOMES = ("right", "wrong", "unparsed", "unscored")  # a refused mark has the flag `refused` and one of these
 STRATUM = tuple(STRATA_SCHEMA)
 
 
@@ -53,6 +53,7 @@ class EncodedMarks:
     filled_columns: tuple[str, ...]  # the optional columns that are not empty
     parsers: str
     judges: str
+    refused_as: str | None  # the outcome that refused marks count as; None if there are none
     mark_records: tuple[MeasureRecord, ...]  # of plug-ins that give a value per mark
     _texts: dict[str, list[str]]
 
@@ -71,7 +72,7 @@ class EncodedMarks:
             _key(self._texts).alias("subject"),
             "trial",
             "option",
-            _number("outcome", OUTCOMES).cast(pl.UInt8),
+            *self._outcome(),
             *(name for name in ("confidence", "hits") if name in self.filled_columns),
             *(name for name in self.filled_columns if name not in ("confidence", "hits", "judge", "parser")),
             *(_number(name, values) for name, values in self.strata.items()),
@@ -80,7 +81,25 @@ class EncodedMarks:
         ).collect()
         keys = self.subjects["key"].to_numpy()
         subject = pl.Series("subject", np.searchsorted(keys, marks["subject"].to_numpy()), dtype=pl.UInt32)
-        return marks.with_columns(subject, verbal=self.has_value("confidence", "verbal"))
+        marks = marks.with_columns(subject, verbal=self.has_value("confidence", "verbal"))
+        return marks if self.refused_as is None else self._with_refused_shares(marks)
+
+    def _outcome(self) -> list[pl.Expr]:
+        """The outcome as a number; if there are refused marks, also the flag `refused`."""
+        if self.refused_as is None:
+            return [_number("outcome", OUTCOMES).cast(pl.UInt8)]
+        outcome = pl.col("outcome").cast(pl.String)
+        counted = outcome.replace("refused", self.refused_as).cast(pl.Enum(OUTCOMES)).to_physical()
+        return [counted.cast(pl.UInt8).alias("outcome"), (outcome == "refused").fill_null(False).alias("refused")]
+
+    def _with_refused_shares(self, marks: pl.DataFrame) -> pl.DataFrame:
+        """No option has a probability if the question for log-probabilities was refused: one mark for all trials."""
+        alone = pl.len().over("candidate", "subject", "condition") == 1
+        by_logprobs = self.has_value("confidence", "logprobs") & ~pl.col("open")
+        known = pl.col("shares") if "shares" in marks.columns else pl.lit(None, pl.List(pl.Float64))
+        shares = pl.when(pl.col("refused") & alone & by_logprobs).then(pl.lit([0.0])).otherwise(known).alias("shares")
+        with_shares = marks.with_columns(shares)
+        return marks if with_shares["shares"].is_null().all() else with_shares
 
     @property
     def has_probes(self) -> bool:
@@ -124,9 +143,17 @@ def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMar
         tuple(filled),
         "+".join(values["parser"]),
         "+".join(values["judge"]),
+        _refused_as(source, study),
         _mark_records(source),
         values,
     )
+
+
+def _refused_as(source: pl.LazyFrame, study: Study) -> str | None:
+    is_refused = (pl.col("outcome").cast(pl.String) == "refused").any()
+    if not source.select(is_refused).collect().item():
+        return None
+    return "unparsed" if "refused" in study.scored_outcomes else "unscored"
 
 
 def _mark_records(source: pl.LazyFrame) -> tuple[MeasureRecord, ...]:

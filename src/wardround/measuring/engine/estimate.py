@@ -28,6 +28,12 @@ class Estimate(NamedTuple):
 NO_ESTIMATE = Estimate(0, None, None, None)
 
 
+def all_answered(ones: Floats) -> dict[str, Floats]:
+    """The sums behind the unparsed and refused rates of items that were all answered."""
+    nothing = 0 * ones
+    return {"scored_asked": ones, "scorable_asked": ones, "unparsed_asked": nothing, "refused_asked": nothing}
+
+
 def estimate_measures(measures: Sequence[Measure], sums: ClusterSums, clusters: int, seed: int) -> list[CellEstimates]:
     """The measures in every cell of the sums; `clusters` is the number of clusters of the study."""
     estimates = [estimate_cells(measure, sums) for measure in measures]
@@ -47,7 +53,7 @@ def estimate_by_group(
     ones = np.ones(len(cluster))
     exact_columns = {name: exact(values) for name, values in columns.items()}
     placement = place_items(index, np.arange(len(cluster)), group)
-    sums = cluster_sums(placement, exact_columns | {"items": ones, "scored_asked": ones, "unparsed_asked": 0 * ones})
+    sums = cluster_sums(placement, exact_columns | {"items": ones} | all_answered(ones))
     (estimates,) = estimate_measures([measure], sums, clusters, seed)
     return {
         int(number): Estimate(

@@ -27,6 +27,7 @@ class CellEstimates:
     n: Integers
     clusters: Integers
     unparsed: Floats
+    refused: Floats
     low: Floats
     high: Floats
     method: NDArray[np.object_]
@@ -36,14 +37,17 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     """Values, and all intervals but those by resampling, which `Resampling` fills in."""
     n, clusters = sums.cell_total(measure.n), sums.clusters(measure.cluster_sum)
     value = np.where(clusters > 0, measure.formula(*(sums.cell_total(name) for name in measure.sums)), np.nan)
-    unparsed, scored = (sums.cell_total(f"{name}_{measure.group}") for name in ("unparsed", "scored"))
+    unparsed, refused = (
+        ratio(*(sums.cell_total(f"{name}_{measure.group}") for name in names))
+        for names in (("unparsed", "scored"), ("refused", "scorable"))
+    )
     method = _methods(measure.kind, value, n, clusters)
     low, high = np.full((2, sums.cells), np.nan)
     chosen = np.isin(method, [WILSON, STUDENT])
     if chosen.any():
         low[chosen], high[chosen] = _from_variance(measure, sums, value, n, clusters, chosen)
     n_answers, n_clusters = (np.rint(count).astype(np.int64) for count in (n, clusters))
-    return CellEstimates(measure, value, n_answers, n_clusters, ratio(unparsed, scored), low, high, method)
+    return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
 
 
 def _from_variance(

@@ -188,11 +188,15 @@ def _expected_items(marks: ItemMarks, trials: int) -> Items:
     limit = limiting_votes(shares, gold, options)
     majority = top_right(shares, gold)
     ones = np.ones(len(shares))
+    counts, refused = (~marks.outcome("unscored")).astype(float), marks.flags("refused").astype(float)
     sums = {
-        "scored": trials * ones,
+        "scored": trials * counts,
+        "scorable": trials * ones,
+        "scorable_answers": ones,
+        "refused": trials * refused,
         "right": trials * gold,
         "wrong": trials * (valid - gold),
-        "unparsed": trials * (1.0 - valid),
+        "unparsed": trials * (1.0 - valid) * (1.0 - refused),
         "parsed": trials * valid,
         "parsed_answers": (valid > 0).astype(float),
         "majority_inf": majority,
@@ -200,30 +204,32 @@ def _expected_items(marks: ItemMarks, trials: int) -> Items:
         "claims_certain_inf": limit.certain,
         "share_shift_inf": limit.certain * (exact(top) - exact(majority)),
         "calibrated_shift_inf": limit.certain * (exact(limit.certainty) - exact(top)),
-        **_confidence(limit, "_inf"),
+        **_confidence(limit, "_inf", counts),
         **{f"worst@{k}{version}": gold**k for k in WORST for version in ("_inf", *([""] if k <= trials else []))},
-        **{f"worst@{k}_of": ones for k in WORST if k <= trials},
+        **{f"worst@{k}_of": counts for k in WORST if k <= trials},
         **mark_value_sums(marks, trials),
-        **option_sums(trials * shares, gold_option, options, trials * gold, trials * ones),
+        **option_sums(trials * shares, gold_option, options, trials * gold, trials * counts),
     }
     if trials > 1:
         votes = expected_votes(shares, gold, options, trials)
-        sums |= _confidence(votes, "") | {"counted": (votes.certain > 0).astype(float), "voted": ones}
-    sums |= dict.fromkeys(("marks", "answers", "asked", "choice", "shared"), ones)
+        sums |= _confidence(votes, "", counts) | {"counted": (votes.certain > 0).astype(float), "voted": ones}
+        sums["voted_of"] = counts
+    sums |= {"answers": counts, "shared_of": counts}
+    sums |= dict.fromkeys(("marks", "asked", "choice", "shared"), ones)
     item = np.flatnonzero(limit.certain > 0)
     claims = Claims(item, top[item], majority[item])
     whole = pl.Series("whole", np.ones(len(shares), bool))
     return Items(marks.index().with_columns(whole), {n: exact(v) for n, v in sums.items()}, {"inf": claims})
 
 
-def _confidence(expected: Expected, version: str) -> Sums:
+def _confidence(expected: Expected, version: str, counts: Floats) -> Sums:
     certain = exact(expected.certain)
     certainty = np.clip(exact(expected.certainty), 0.0, certain)
     return {
         f"certain{version}": certain,
         f"certainty{version}": certainty,
         f"shift{version}": certainty - exact(expected.right),
-        f"missing{version}": 1.0 - certain,
+        f"missing{version}": counts * (1.0 - certain),
     }
 
 

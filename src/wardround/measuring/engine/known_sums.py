@@ -7,10 +7,10 @@ from wardround.core.errors import WardroundError
 
 SOURCES = ("verbal", "votes", "inf")  # of confidence
 _OF_CHOICES = "answers_choice scored_choice right_choice parsed_choice parsed_answers_choice"
-_GROUPS = "asked choice open verbal judged shared elected voted"
+_GROUPS = "asked choice open verbal judged shared elected voted shared_of elected_of voted_of"
 _NAMES = f"""
 {_GROUPS} {_OF_CHOICES}
-marks unscored answers scored right wrong unparsed parsed parsed_answers
+marks unscored refused scorable scorable_answers answers scored right wrong unparsed parsed parsed_answers
 stated stated_of stated_shift statable unstated unstated_right
 hit@# hit@#_of worst@# worst@#_of worst@#_inf
 grounding_of grounded evidence_based_correct knowledge_based_correct evidence_misled hallucination covered covered_of

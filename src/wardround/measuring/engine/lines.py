@@ -14,7 +14,7 @@ from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.tables import MEASURES
 
 EVERYONE = "*"  # the candidate of figures over all candidates
-FIGURES = ("value", "low", "high", "unparsed")
+FIGURES = ("value", "low", "high", "unparsed", "refused")
 
 
 @dataclass

@@ -6,6 +6,18 @@ from enum import Enum
 
 from wardround.measuring.engine.exact import Floats
 
+VOTES, LIMIT, STATED = "", "in_the_limit", "stated"  # sources of confidence, as the names of measures end
+
+
+def measure_name(*parts: str) -> str:
+    """A name in measures.csv: the measure, its variant and its source of confidence, the last two only if not empty."""
+    return "_".join(filter(None, parts))
+
+
+def from_any_source(measure: str) -> tuple[str, ...]:
+    """A measure of votes, then the same in the limit and as stated: what may stand for it if there are no votes."""
+    return tuple(measure_name(measure, source) for source in (VOTES, LIMIT, STATED))
+
 
 class MeasureKind(Enum):
     """The kind of a measure decides its interval (docs/statistics.md, Intervals)."""
@@ -25,23 +37,26 @@ class MeasureKind(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """One version of a measure: the sums that its formula takes, and the sum that its n counts.
+    """One measure, or a variant of one: the sums that its formula takes, and the sum that its n counts.
 
     The first two sums of a rate or mean are its numerator and its denominator.
     """
 
-    name: str
+    name: str  # in measures.csv; a variant has a name of its own, such as `ece_debiased_stated`
     formula: Callable[..., Floats]
     sums: tuple[str, ...]
     kind: MeasureKind
     n: str
     group: str = "asked"  # the sum that marks the items it is about
-    version: str = ""
+    base: str = ""  # the name of the measure that this is a variant of, such as `ece`
+    variant: str = ""  # what the formula changes, such as `debiased`
+    source: str = VOTES  # of confidence
+    version: str = ""  # what else the value depends on: parser, judge, number of votes, constants
     requires: str = ""  # the sum without which it is left out; by default its group
     only_by: str = ""  # the slice key that it is written by; empty: all
     never_by: frozenset[str] = frozenset()  # slice keys by which it has no meaning
     bounds: tuple[float, float] = (0.0, 1.0)
-    is_companion: bool = False  # printed next to the version that is compared
+    is_companion: bool = False  # printed next to the variant that is compared
 
     @property
     def required_sum(self) -> str:

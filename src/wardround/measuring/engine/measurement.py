@@ -21,8 +21,10 @@ from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums
 from wardround.measuring.measures.derived import DerivedInputs, add_dke, add_means
 from wardround.measuring.measures.record import MeasureContext
+from wardround.running.progress import NO_PROGRESS, StepProgress
 
-READING_SUMS = ("unparsed", "scored")  # every line gives its share unparsed, over the items that it is about
+# every line gives its shares unparsed and refused, over the items that it is about
+READING_SUMS = ("unparsed", "scored", "refused", "scorable")
 CHUNK = 2_000_000  # marks in memory at once
 
 
@@ -34,20 +36,21 @@ class MeasureInputs:
     study: Study
     measures: list[Measure]
     derived: DerivedInputs
+    progress: StepProgress = NO_PROGRESS
 
     @property
     def slicings(self) -> list[Slicing]:
         return self.derived.slicings
 
 
-def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
+def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
     """The table of measures.csv: by measure, then slice, then candidate in the study's order."""
     if is_empty(marks):
         return pl.DataFrame(schema=MEASURES)
     encoded = encode_marks(marks, study)
     measures = measures_for_marks(encoded, study)
     derived = DerivedInputs.for_table(slicings(encoded, study), measures, encoded, study.seed)
-    lines = measure_candidates(MeasureInputs(encoded, study, measures, derived))
+    lines = measure_candidates(MeasureInputs(encoded, study, measures, derived, progress))
     add_dke(derived, measures, len(encoded.candidates), lines)
     return lines.table(measures, derived.slicings, encoded.candidates)
 
@@ -83,7 +86,7 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
     claims = {source: by_confidence(claimed) for source, claimed in items.claims.items()}
     resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived)
     by_slicing = []
-    for number, slicing in enumerate(inputs.slicings):
+    for number, slicing in inputs.progress.watch("measuring", enumerate(inputs.slicings), len(inputs.slicings)):
         placement = place_items(items.rows, *slicing.assign(items.rows))
         measures = [m for m in applicable if slicing.includes(m)]
         ranked: dict[str, Floats] = {}

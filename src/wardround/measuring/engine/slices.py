@@ -33,8 +33,8 @@ POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables pool
 BY_SEVERITY = ("capability", "skill", "modality", "category", "type")
 CHANGED_BY = ("capability", "modality", "category", "type")
 MEANS_BY_SEVERITY = ("capability", "category")  # MedQ-Deg's averages are unweighted means over these
-DEGRADED = frozenset(  # the measures written by severity and another key
-    {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "brier"}
+DEGRADED = frozenset(  # the measures written, with their variants, by severity and another key
+    {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "refused", "brier"}
     | {"confidence", "confidence_missing", "vote_share", "calibration_shift"}
 )
 
@@ -74,7 +74,7 @@ class Slicing:
 
     def includes(self, measure: Measure) -> bool:
         """Whether a measure is written by these keys."""
-        if self.only_measures and measure.name not in self.only_measures:
+        if self.only_measures and measure.base not in self.only_measures:
             return False
         return (not measure.only_by or measure.only_by in self.keys) and not measure.never_by & set(self.keys)
 

@@ -11,7 +11,7 @@ DIGITS = 9
 TEXTS = frozenset(
     (
         *("measure", "candidate", "slice", "method", "version", "family", "a", "b"),
-        *("key", "worst", "best", "stage", "state", "before", "figure", "letter"),
+        *("key", "source", "worst", "best", "stage", "state", "before", "figure", "letter"),
     )
 )
 COUNTS = frozenset(
@@ -26,7 +26,8 @@ def table_schema(*columns: str, **others: Any) -> dict[str, Any]:
 
 
 MEASURES = table_schema(
-    *("measure", "candidate", "slice", "value", "low", "high", "n", "clusters", "unparsed", "method", "version")
+    *("measure", "candidate", "slice", "value", "low", "high", "n", "clusters"),
+    *("unparsed", "refused", "method", "version"),
 )
 COMPARISONS = table_schema(
     *("measure", "a", "b", "slice", "value", "low", "high"),

@@ -11,15 +11,20 @@ from wardround.measuring.engine.measurement import measure
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.people.against_models import compare_people
 from wardround.measuring.people.figures import measure_people, without_people
+from wardround.running.progress import NO_PROGRESS, StepProgress
 
 
-def write_measures(folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study) -> None:
+def write_measures(
+    folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
+) -> None:
     """Writes measures.csv, comparisons.csv and, if axes are crossed, effects.csv.
 
     The same marks always give the same bytes. People have their own measures and families of comparisons.
     """
     models = without_people(marks.lazy())
-    write_table(folder / "measures.csv", pl.concat([measure(models, study), measure_people(marks.lazy(), study)]))
-    write_table(folder / "comparisons.csv", pl.concat([compare(models, study), compare_people(marks.lazy(), study)]))
+    measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
+    write_table(folder / "measures.csv", pl.concat(measures))
+    comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
+    write_table(folder / "comparisons.csv", pl.concat(comparisons))
     if len(study.varied_axes) > 1:
         write_table(folder / "effects.csv", effects(models, study))

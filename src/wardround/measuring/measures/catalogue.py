@@ -1,5 +1,8 @@
 """The catalogue of measures: all records, the measures of a study, and the table of docs/measures.md."""
 
+from collections.abc import Sequence
+from functools import cache
+
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.measures.record import MeasureContext, MeasureRecord, plugin_records
@@ -21,7 +24,6 @@ _INTERVALS = {
     MeasureKind.CONDITION: "share of resamples",
     MeasureKind.DERIVED: "derived",
 }
-_BY_NAME = {record.name: record for record in RECORDS}
 _EVERYTHING = MeasureContext(trials=16, letters=2, probes=1)
 
 
@@ -35,11 +37,32 @@ def measure_records() -> tuple[MeasureRecord, ...]:
 
 
 def find_record(measure: str) -> MeasureRecord | None:
-    """The record of a measure by its name in measures.csv, such as hit@1; None if it has none."""
-    names = (measure, measure.partition("@")[0] + "@k" if "@" in measure else measure)
-    known = (_BY_NAME[name] for name in names if name in _BY_NAME)
-    added = (record for record in plugin_records() if record.name in names)
-    return next(known, None) or next(added, None)
+    """The record of a measure by its name in measures.csv, such as hit@1 or ece_stated; None if it has none."""
+    return _find(measure)[0]
+
+
+def find_measure(name: str) -> Measure | None:
+    """The measure or variant of this name, as in a study that has all of them; None if there is none."""
+    return _find(name)[1]
+
+
+def _find(name: str) -> tuple[MeasureRecord | None, Measure | None]:
+    own = _own_by_name()
+    return own[name] if name in own else _by_name(plugin_records()).get(name, (None, None))
+
+
+@cache
+def _own_by_name() -> dict[str, tuple[MeasureRecord, Measure | None]]:
+    return _by_name(RECORDS)
+
+
+def _by_name(records: Sequence[MeasureRecord]) -> dict[str, tuple[MeasureRecord, Measure | None]]:
+    """Records and measures by name in measures.csv; a name such as `uas` has a record even if no study has it."""
+    by_name: dict[str, tuple[MeasureRecord, Measure | None]] = {record.name: (record, None) for record in records}
+    for record in records:
+        for measure in record.measures(_EVERYTHING):
+            by_name[measure.name] = record, measure
+    return by_name
 
 
 def define_measures(context: MeasureContext) -> list[Measure]:
@@ -48,7 +71,7 @@ def define_measures(context: MeasureContext) -> list[Measure]:
 
 
 def interval_classes(record: MeasureRecord) -> str:
-    """The classes of interval that the versions of a measure have, as docs/measures.md names them."""
+    """The classes of interval that a measure and its variants have, as docs/measures.md names them."""
     kinds = dict.fromkeys(measure.kind for measure in record.measures(_EVERYTHING))
     return "; ".join(_INTERVALS[kind] for kind in kinds)
 

@@ -31,15 +31,15 @@ from wardround.measuring.engine.intervals import (
     CellEstimates,
 )
 from wardround.measuring.engine.lines import MeasureLines
-from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.measure import Measure, MeasureKind, measure_name
 from wardround.measuring.engine.resampling import PendingEstimates
 from wardround.measuring.engine.slices import Slicing
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
 from wardround.measuring.engine.wilson import effective_n, student, wilson
-from wardround.measuring.measures.dke import CandidateFigures, halved, inter_figures
+from wardround.measuring.measures.dke import ALL_ORIGINALS, CandidateFigures, halved, inter_figures
 
 COMPARABLE_COUNTS = range(3, 201)  # candidates for inter-model DKE: the cost grows with their pairs
-PARTS = ("accuracy", "calibration_shift", "confidence")
+PARTS = ("calibration_shift", "confidence")
 
 
 @dataclass
@@ -49,12 +49,12 @@ class SliceEstimate:
     value: float
     n: int
     unparsed: float
+    refused: float
     clusters: NDArray[np.integer[Any]]
     drawn: Floats = field(default_factory=lambda: np.full(RESAMPLES, np.nan))
     halves: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))  # splits x half x (part, whole)
 
 
-Version = tuple[str, str]  # name and version of a measure
 Slot = tuple[int, int, int]  # slicing, slice, candidate
 
 
@@ -64,13 +64,13 @@ class DerivedInputs:
     def __init__(
         self,
         slicings: list[Slicing],
-        wanted: dict[int, set[Version]],
+        wanted: dict[int, set[str]],
         seed: int,
         clusters: int = 0,
-        halved: Set[Version] = frozenset(),
+        halved: Set[str] = frozenset(),
     ) -> None:
         self.slicings, self.wanted, self.seed, self.clusters, self.halved = slicings, wanted, seed, clusters, halved
-        self.estimates: dict[Version, dict[Slot, SliceEstimate]] = {}
+        self.estimates: dict[str, dict[Slot, SliceEstimate]] = {}
         self._cells: dict[int, tuple[Integers, Integers]] = {}
 
     @classmethod
@@ -79,18 +79,16 @@ class DerivedInputs:
     ) -> DerivedInputs:
         """The inputs of the derived figures in measures.csv."""
         is_comparable = len(encoded.candidates) in COMPARABLE_COUNTS
-        dke_versions = {m.version for m in measures if m.name == "dke_inter"}
-        accuracy = {(m.name, m.version) for m in measures if m.name == "accuracy"}
-        parts = accuracy | {(m.name, m.version) for m in measures if m.name in PARTS and m.version in dke_versions}
-        wanted: dict[int, set[Version]] = {}
+        parts = {"accuracy"} | {measure_name(part, source) for part in PARTS for source in _dke_sources(measures)}
+        wanted: dict[int, set[str]] = {}
         for number, slicing in enumerate(slicings):
-            wanted[number] = {(m.name, m.version) for m in measures if slicing.mean_over(m)}
+            wanted[number] = {m.name for m in measures if slicing.mean_over(m)}
             if not slicing.only_measures and (is_comparable or slicing.keys == ("severity",)):
                 wanted[number] |= parts
         return cls(slicings, wanted, seed, encoded.cluster_count, parts if is_comparable else frozenset())
 
     def wants(self, measure: Measure, slicing: int) -> bool:
-        return (measure.name, measure.version) in self.wanted.get(slicing, ())
+        return measure.name in self.wanted.get(slicing, ())
 
     def record(self, slicing: int, sums: ClusterSums, cell_estimates: list[CellEstimates]) -> None:
         """Stores the estimates of a slicing, before they are resampled."""
@@ -99,25 +97,26 @@ class DerivedInputs:
             measure = estimate.measure
             if not self.wants(measure, slicing):
                 continue
-            by_slot = self.estimates.setdefault((measure.name, measure.version), {})
+            by_slot = self.estimates.setdefault(measure.name, {})
             contributes = sums.row(measure.cluster_sum) > 0
             for cell in np.flatnonzero(~np.isnan(estimate.value)).tolist():
                 span = slice(sums.ends[cell], sums.ends[cell + 1])
                 clusters = sums.cluster[span][contributes[span]].astype(np.int32)
                 slot = slicing, int(sums.slice[cell]), int(sums.candidate[cell])
-                value, n, unparsed = float(estimate.value[cell]), int(estimate.n[cell]), float(estimate.unparsed[cell])
-                by_slot[slot] = SliceEstimate(value, n, unparsed, clusters)
+                value, n = float(estimate.value[cell]), int(estimate.n[cell])
+                unparsed, refused = float(estimate.unparsed[cell]), float(estimate.refused[cell])
+                by_slot[slot] = SliceEstimate(value, n, unparsed, refused, clusters)
 
     def receive(self, pending: PendingEstimates, drawn: Floats, block: SumBlock) -> None:
         """Stores resampled values and, if candidates are compared, sums over halves of the clusters."""
         estimates, cells, sums, slicing = pending
         slices, candidates = self._cells[slicing]
-        version = estimates.measure.name, estimates.measure.version
-        by_slot = self.estimates[version]
+        name = estimates.measure.name
+        by_slot = self.estimates[name]
         chosen = [by_slot[slicing, int(slices[cell]), int(candidates[cell])] for cell in cells.tolist()]
         for estimate, values in zip(chosen, drawn.astype(np.float32), strict=True):
             estimate.drawn = values
-        if version in self.halved and not self.slicings[slicing].only_measures:
+        if name in self.halved and not self.slicings[slicing].only_measures:
             halves = [halved(block.cluster, block.sums[rows], self.clusters, self.seed) for rows in sums[:2]]
             for estimate, own in zip(chosen, np.stack(halves, axis=-1), strict=True):
                 estimate.halves = own
@@ -129,7 +128,7 @@ def add_means(inputs: DerivedInputs, measures: list[Measure], candidates: range,
     There is none if one of the values is missing. The estimates that they are made of are then dropped.
     """
     for place, measure in enumerate(measures):
-        by_slot = inputs.estimates.get((measure.name, measure.version), {})
+        by_slot = inputs.estimates.get(measure.name, {})
         present = sorted({slot[2] for slot in by_slot if slot[2] in candidates})
         for number, slicing in enumerate(inputs.slicings):
             key = slicing.mean_over(measure)
@@ -161,42 +160,42 @@ def _mean_line(
 ) -> dict[str, np.ndarray]:
     value, n = float(np.mean([part.value for part in parts])), sum(part.n for part in parts)
     clusters = len(distinct(np.concatenate([part.clusters for part in parts]))[0])
-    unparsed = sum(part.unparsed * part.n for part in parts) / n
+    shares = {name: sum(getattr(part, name) * part.n for part in parts) / n for name in ("unparsed", "refused")}
     if clusters >= FEW:
-        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], unparsed)
+        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], **shares)
     if clusters < FEWEST:
-        return _line(value, n, clusters, TOO_FEW, unparsed=unparsed)
+        return _line(value, n, clusters, TOO_FEW, **shares)
     share, n_answers, n_clusters = (np.array([float(number)]) for number in (value, n, clusters))
     variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
     if measure.kind is MeasureKind.SIGNED:
         method, (low, high) = STUDENT, student(share, n_clusters, variance, (-1.0, 1.0))
     else:
         method, (low, high) = WILSON, wilson(share, effective_n(share, n_answers, n_clusters, variance))
-    return _line(value, n, clusters, method, float(low[0]), float(high[0]), unparsed)
+    return _line(value, n, clusters, method, float(low[0]), float(high[0]), **shares)
 
 
 def add_dke(inputs: DerivedInputs, measures: list[Measure], candidates: int, lines: MeasureLines) -> None:
     """Adds both kinds of DKE, once all candidates are measured."""
     for place, measure in enumerate(measures):
-        if measure.kind is MeasureKind.DERIVED and measure.name == "dke_intra":
-            _add_dke_intra(inputs, measures, measure, place, lines)
-    for votes in dict.fromkeys(m.version.rpartition(", ")[2] for m in measures if m.name == "dke_inter"):
-        _add_dke_inter(inputs, measures, votes, candidates, lines)
+        if measure.base == "dke_intra" and measure.variant == ALL_ORIGINALS:
+            _add_dke_intra(inputs, measure.source, place, lines)
+    for source in _dke_sources(measures):
+        _add_dke_inter(inputs, measures, source, candidates, lines)
 
 
-def _parts(inputs: DerivedInputs, measures: list[Measure], *versions: Version) -> list[dict[Slot, SliceEstimate]]:
-    """The estimates of accuracy, then those of other measures."""
-    accuracy = next(((m.name, m.version) for m in measures if m.name == "accuracy"), ("accuracy", ""))
-    return [inputs.estimates.get(version, {}) for version in (accuracy, *versions)]
+def _dke_sources(measures: list[Measure]) -> list[str]:
+    return list(dict.fromkeys(measure.source for measure in measures if measure.base == "dke_inter"))
 
 
-def _add_dke_intra(
-    inputs: DerivedInputs, measures: list[Measure], measure: Measure, place: int, lines: MeasureLines
-) -> None:
+def _parts(inputs: DerivedInputs, source: str, *measures: str) -> list[dict[Slot, SliceEstimate]]:
+    """The estimates of accuracy, then those of measures of confidence."""
+    return [inputs.estimates.get(name, {}) for name in ("accuracy", *(measure_name(m, source) for m in measures))]
+
+
+def _add_dke_intra(inputs: DerivedInputs, source: str, place: int, lines: MeasureLines) -> None:
     """Acc(L0) > Acc(L2) and shift(L0) <= shift(L2) over all records of each level, as in the paper."""
-    votes = measure.version.rpartition(", ")[2]
     number = next((n for n, slicing in enumerate(inputs.slicings) if slicing.keys == ("severity",)), None)
-    parts = _parts(inputs, measures, ("calibration_shift", votes))
+    parts = _parts(inputs, source, "calibration_shift")
     if number is None:
         return
     slices = inputs.slicings[number].slices
@@ -217,26 +216,26 @@ def _add_dke_intra(
 
 
 def _add_dke_inter(
-    inputs: DerivedInputs, measures: list[Measure], votes: str, candidates: int, lines: MeasureLines
+    inputs: DerivedInputs, measures: list[Measure], source: str, candidates: int, lines: MeasureLines
 ) -> None:
     """Over all pairs of candidates, in every slice in which at least three have the figures."""
-    parts = _parts(inputs, measures, ("calibration_shift", votes), ("confidence", votes))
-    places = {m.version: place for place, m in enumerate(measures) if m.name == "dke_inter"}
+    parts = _parts(inputs, source, *PARTS)
+    places = {measure.name: place for place, measure in enumerate(measures)}
     for number, slice in sorted({slot[:2] for slot in parts[1] if not inputs.slicings[slot[0]].only_measures}):
         present = [c for c in range(candidates) if all((number, slice, c) in part for part in parts)]
         if len(present) not in COMPARABLE_COUNTS:
             continue
         chosen = [[part[number, slice, c] for c in present] for part in parts]
         clusters = min(len(estimate.clusters) for estimate in chosen[1])
-        for name, (value, drawn) in inter_figures(_candidate_figures(chosen), inputs.seed).items():
+        for variant, (value, drawn) in inter_figures(_candidate_figures(chosen), inputs.seed).items():
             low, high, method = float("nan"), float("nan"), NO_INTERVAL
             if clusters < FEWEST:
                 method = TOO_FEW
             elif drawn is not None:
                 (low, high), method = percentile_interval(drawn), BOOTSTRAP
             figures = _line(value, len(present) * (len(present) - 1) // 2, clusters, method, low, high)
-            version = f"{name}, {votes}" if name else votes
-            lines.add(places[version], number, np.array([slice]), np.array([candidates]), **figures)
+            place = places[measure_name("dke_inter", variant, source)]
+            lines.add(place, number, np.array([slice]), np.array([candidates]), **figures)
 
 
 def _candidate_figures(parts: list[list[SliceEstimate]]) -> CandidateFigures:
@@ -254,7 +253,9 @@ def _line(
     low: float = float("nan"),
     high: float = float("nan"),
     unparsed: float = float("nan"),
+    refused: float = float("nan"),
 ) -> dict[str, np.ndarray]:
-    figures = {"value": value, "low": low, "high": high, "n": n, "clusters": clusters, "unparsed": unparsed}
+    figures = {"value": value, "low": low, "high": high, "n": n, "clusters": clusters}
+    figures |= {"unparsed": unparsed, "refused": refused}
     columns = {name: np.array([figure]) for name, figure in figures.items()}
     return columns | {"method": np.array([method], dtype=object)}

@@ -1,6 +1,6 @@
 """Inter-model DKE (MedQ-Deg): do weaker candidates overrate themselves more?
 
-The shift contains minus the accuracy, so pure noise already says yes. The companion versions show how much of
+The shift contains minus the accuracy, so pure noise already says yes. The companions show how much of
 the paper's figure this coupling explains.
 """
 
@@ -17,10 +17,8 @@ from wardround.measuring.measures.formulas import ratio
 
 PERMUTATIONS = 1_000
 SPLITS = 40  # of the clusters into halves, so that two figures can come from different cases
-INTER_VERSIONS = (
-    *("", "Spearman(accuracy, shift)", "Spearman(accuracy, C)"),
-    *("cross-fitted share", "share by permutation"),
-)
+INTER_VARIANTS = ("", "spearman_shift", "spearman_confidence", "cross_fitted", "by_chance")
+ALL_ORIGINALS = "all_originals"  # variant of intra-model DKE that is made of other figures
 
 
 class CandidateFigures(NamedTuple):
@@ -72,12 +70,12 @@ def _mean(shares: Floats) -> float:
 
 
 def inter_figures(figures: CandidateFigures, seed: int) -> dict[str, tuple[float, Floats | None]]:
-    """Each figure of INTER with its resampled values, where it has any."""
+    """Each of INTER_VARIANTS with its resampled values, where it has any."""
     a, s, c = figures.accuracy, figures.shift, figures.certainty
     drawn_a, drawn_s, drawn_c = figures.accuracy_drawn, figures.shift_drawn, figures.certainty_drawn
     return dict(
         zip(
-            INTER_VERSIONS,
+            INTER_VARIANTS,
             (
                 (float(share_of_pairs(a, s)), share_of_pairs(drawn_a, drawn_s)),
                 (float(spearman(a, s)), spearman(drawn_a, drawn_s)),

@@ -17,19 +17,23 @@ COARSE = 2.0**10  # surprises reach thousands per text, so they are multiples of
 
 def outcome_sums(marks: ItemMarks) -> dict[str, Floats]:
     """The number of marks of each item with each outcome."""
-    all_marks = marks.total(marks.outcome("unscored") | True)
-    unscored, unparsed, right = (marks.total(marks.outcome(name)) for name in ("unscored", "unparsed", "right"))
-    scored = all_marks - unscored
+    refused = marks.flags("refused")
+    all_marks, right = marks.total(marks.outcome("unscored") | True), marks.total(marks.outcome("right"))
+    scored, unscored = marks.total(~marks.outcome("unscored")), marks.total(marks.outcome("unscored") & ~refused)
+    parsed = scored - marks.total(marks.outcome("unparsed"))
     return {
         "marks": all_marks,
         "unscored": unscored,
+        "scorable": all_marks - unscored,
+        "scorable_answers": all_marks - unscored,
+        "refused": marks.total(refused),
         "answers": scored,
         "scored": scored,
         "right": right,
-        "wrong": scored - right - unparsed,
-        "unparsed": unparsed,
-        "parsed": scored - unparsed,
-        "parsed_answers": scored - unparsed,
+        "wrong": parsed - right,
+        "unparsed": marks.total(marks.outcome("unparsed") & ~refused),
+        "parsed": parsed,
+        "parsed_answers": parsed,
     }
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.known_sums import require_known
-from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.measure import LIMIT, STATED, VOTES, Measure, MeasureKind, measure_name
 from wardround.measuring.measures.formulas import ratio
 from wardround.plugins import extensions
 
@@ -26,7 +26,7 @@ MARK_VALUE = "mark:"  # prefix of the sums of a plug-in's value per mark
 
 @dataclass(frozen=True)
 class MeasureContext:
-    """What the versions of a measure depend on."""
+    """What the variants of a measure depend on."""
 
     trials: int = 1
     parsers: str = ""
@@ -45,31 +45,45 @@ class MeasureContext:
         return f"T={self.trials}"
 
     @property
-    def vote_versions(self) -> list[tuple[str, str]]:
-        """Suffix of the sums and version: T counted or expected votes, and the limit of many votes."""
-        return [*([("", self.votes)] if self.has_votes else []), ("_inf", "inf")]
+    def vote_sources(self) -> list[VoteSource]:
+        """T counted or expected votes, and the limit of many votes."""
+        votes = [VoteSource("", VOTES, self.votes)] if self.has_votes else []
+        return [*votes, VoteSource("_inf", LIMIT, "")]
 
     @property
-    def claim_versions(self) -> list[ClaimVersion]:
-        votes = [ClaimVersion("votes", "voted", self.votes)] if self.has_votes else []
-        return [ClaimVersion("verbal", "verbal", "verbal"), *votes, ClaimVersion("inf", "shared", "inf")]
+    def claim_sources(self) -> list[ClaimSource]:
+        votes = [ClaimSource("votes", "voted", VOTES, self.votes)] if self.has_votes else []
+        return [ClaimSource("verbal", "verbal", STATED, ""), *votes, ClaimSource("inf", "shared", LIMIT, "")]
 
 
-class ClaimVersion(NamedTuple):
-    """One source of confidence: its name in sums, its group of items and its version."""
+class VoteSource(NamedTuple):
+    """Counted or expected votes: the suffix of their sums, and the source and version of their measures."""
 
+    suffix: str
     source: str
+    version: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"source": self.source, "version": self.version}
+
+
+class ClaimSource(NamedTuple):
+    """One source of confidence: its name in sums, its group of items, and source and version of its measures."""
+
+    sums: str
     group: str
+    source: str
     version: str
 
     @property
     def n(self) -> str:
         """The sum that counts its claims."""
-        return f"claims:{self.source}"
+        return f"claims:{self.sums}"
 
     @property
     def fields(self) -> dict[str, Any]:
-        return {"group": self.group, "version": self.version, "requires": self.n}
+        return {"group": self.group, "source": self.source, "version": self.version, "requires": self.n}
 
 
 Versions = Callable[[MeasureContext], Sequence[Measure]]
@@ -77,7 +91,7 @@ Versions = Callable[[MeasureContext], Sequence[Measure]]
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRecord:
-    """One measure: its versions (sums, formula, kind of interval) and its words.
+    """One measure: its variants (sums, formula, kind of interval) and its words.
 
     A plug-in may give `mark_value` instead of `versions`: an expression over the columns of marks.parquet with the
     value of each mark, null if the mark does not count. The measure is then the mean of these values.
@@ -95,16 +109,23 @@ class MeasureRecord:
     mark_kind: MeasureKind = MeasureKind.MEAN  # MEAN: values from 0 to 1; SIGNED: from -1 to 1
 
     def measures(self, context: MeasureContext) -> list[Measure]:
-        """The versions that a study has, in the order in which they are written."""
+        """The measure and its variants that a study has, each with its own name, in the order of measures.csv."""
         contexts = [replace(context, depth=depth) for depth in self.depths] or [context]
-        return [
-            replace(self._checked(version), name=self.name.replace("@k", f"@{place.depth}"))
+        measures = [
+            self._named(self._checked(measure), self.name.replace("@k", f"@{place.depth}"))
             for place in contexts
-            for version in (self.versions or self._mark_means)(place)
+            for measure in (self.versions or self._mark_means)(place)
         ]
+        names = [measure.name for measure in measures]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise WardroundError(f"measure {repeated[0]!r} has two versions of this name; give each its own `variant`")
+        return measures
+
+    def _named(self, measure: Measure, base: str) -> Measure:
+        return replace(measure, base=base, name=measure_name(base, measure.variant, measure.source))
 
     def _checked(self, measure: Measure) -> Measure:
-        """The version, unless it names a sum that does not exist."""
+        """The measure, unless it names a sum that does not exist."""
         if measure.kind is not MeasureKind.DERIVED:
             for name in (*measure.sums, measure.n, measure.group, measure.required_sum):
                 require_known(name, self.name)
@@ -128,9 +149,9 @@ def composite(formula: Callable[..., Floats], sums: Sequence[str], n: str, **fie
     return Measure(name="", formula=formula, sums=tuple(sums), n=n, **({"kind": MeasureKind.COMPOSITE} | fields))
 
 
-def derived(version: str) -> Measure:
+def derived(**fields: Any) -> Measure:
     """A figure that measures/derived.py makes of others."""
-    return Measure(name="", formula=ratio, sums=(), kind=MeasureKind.DERIVED, n="", version=version)
+    return Measure(name="", formula=ratio, sums=(), kind=MeasureKind.DERIVED, n="", **fields)
 
 
 def mark_sums(name: str) -> tuple[str, str, str]:

@@ -11,27 +11,27 @@ from wardround.measuring.engine.encode import encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_group
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.items import build_items
-from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.measure import LIMIT, STATED, VOTES, Measure, MeasureKind
 from wardround.measuring.engine.sums import sum_by_index
 from wardround.measuring.engine.tables import table_schema
 from wardround.measuring.measures.confidence import BINS, Claims, confidence_bins
 from wardround.measuring.measures.formulas import ratio
 
 RELIABILITY = table_schema(
-    *("candidate", "version", "bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high", "method"),
+    *("candidate", "source", "bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high", "method"),
 )
-RISK = table_schema("candidate", "version", "threshold", "coverage", "accuracy", "risk", "n")
+RISK = table_schema("candidate", "source", "threshold", "coverage", "accuracy", "risk", "n")
 _ACCURACY = Measure(name="accuracy", formula=ratio, sums=("part", "items"), kind=MeasureKind.RATE, n="items")
 
 
 def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Per candidate, source of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
     rows: list[dict[str, Any]] = []
-    for name, version, claims, cluster, clusters in _claims(marks, study):
+    for name, source, claims, cluster, clusters in _claims(marks, study):
         bins, columns = confidence_bins(claims.confidence), {"part": claims.right}
         stated = ratio(*(sum_by_index(bins, v, BINS) for v in (exact(claims.confidence), np.ones(len(bins)))))
         for b, estimate in estimate_by_group(_ACCURACY, cluster, bins, columns, clusters, study.seed).items():
-            row = {"candidate": name, "version": version, "bin_low": b / BINS, "bin_high": (b + 1) / BINS}
+            row = {"candidate": name, "source": source, "bin_low": b / BINS, "bin_high": (b + 1) / BINS}
             row |= {"confidence": float(stated[b]), "accuracy": estimate.value}
             rows.append(row | estimate._asdict())
     return pl.DataFrame(rows, schema=RELIABILITY)
@@ -43,8 +43,8 @@ def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFr
     A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
     """
     tables = [
-        _curve(claims).select(pl.lit(name).alias("candidate"), pl.lit(version).alias("version"), pl.all())
-        for name, version, claims, _, _ in _claims(marks, study)
+        _curve(claims).select(pl.lit(name).alias("candidate"), pl.lit(source).alias("source"), pl.all())
+        for name, source, claims, _, _ in _claims(marks, study)
     ]
     return pl.concat([pl.DataFrame(schema=RISK), *tables])
 
@@ -59,13 +59,13 @@ def _curve(claims: Claims) -> pl.DataFrame:
 
 
 def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.Series, int]]:
-    """Candidate, version, claims, the cluster of each claim, and the number of clusters of the study."""
+    """Candidate, source of confidence, claims, the cluster of each claim, and the number of clusters of the study."""
     if is_empty(marks):
         return
     encoded = encode_marks(marks, study)
-    versions = {"verbal": "verbal", "votes": f"T={study.trials}", "inf": "inf"}
+    sources = {"verbal": STATED, "votes": VOTES, "inf": LIMIT}
     for number, name in enumerate(encoded.candidates):
         items = build_items(encoded.marks_of(number), study.trials, encoded)
         for source, claims in items.claims.items():
             if len(claims.item):
-                yield name, versions[source], claims, items.rows["cluster"][claims.item], encoded.cluster_count
+                yield name, sources[source], claims, items.rows["cluster"][claims.item], encoded.cluster_count

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import encode_marks, is_empty
+from wardround.measuring.engine.encode import OUTCOMES, encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_stage, in_stage_order
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.tables import table_schema
@@ -19,7 +19,7 @@ _SHARE = Measure(name="share", formula=ratio, sums=("part", "items"), kind=Measu
 def self_consistency(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
     """The share of pairs of trials with the same option, by candidate and stage, questions equally weighted.
 
-    An unparsed trial agrees with no other. In a chain later stages may differ because earlier ones did.
+    An unparsed or refused trial agrees with no other. In a chain later stages may differ because earlier ones did.
     """
     if is_empty(marks) or study.trials < 2:
         return pl.DataFrame(schema=CONSISTENCY)
@@ -27,7 +27,7 @@ def self_consistency(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.Dat
     stages = in_stage_order(encoded.subjects["stage"])
     rows: list[dict[str, Any]] = []
     for number, name in enumerate(encoded.candidates):
-        choices = encoded.marks_of(number).filter(~pl.col("open"))
+        choices = encoded.marks_of(number).filter(~pl.col("open"), pl.col("outcome") != OUTCOMES.index("unscored"))
         trials = choices.group_by("cluster", "condition", "subject").agg(trials=pl.len()).filter(pl.col("trials") > 1)
         same = (
             choices.drop_nulls("option")

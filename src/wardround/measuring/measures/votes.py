@@ -39,9 +39,12 @@ def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], tria
     certainty = np.where(certain, vote_certainty(votes, k), 0.0)
     with_invalid = np.column_stack([votes, np.where(choice, answers - valid, 0.0)])
     certainty_all = np.where(voted & (answers > 0), vote_certainty(with_invalid, k), 0.0)
+    counts = answers > 0  # refused answers that are left out may leave none
     return {
         "elected": choice.astype(float),
+        "elected_of": (choice & counts).astype(float),
         "voted": voted.astype(float),
+        "voted_of": (voted & counts).astype(float),
         "majority": majority,
         "agreement": agreement,
         "agreement_of": has_enough.astype(float),
@@ -50,12 +53,12 @@ def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], tria
         "claims_certain": certain.astype(float),
         "certainty": certainty,
         "shift": certain * (certainty - accuracy),
-        "missing": (voted & ~certain).astype(float),
+        "missing": (voted & ~certain & counts).astype(float),
         "share_shift": certain * (agreement - majority),
         "calibrated_shift": certain * (certainty - agreement),
         "certainty_all": certainty_all,
-        "shift_all": (voted & (answers > 0)) * (certainty_all - accuracy),
-        "certain_all": (voted & (answers > 0)).astype(float),
+        "shift_all": (voted & counts) * (certainty_all - accuracy),
+        "certain_all": (voted & counts).astype(float),
     }
 
 

@@ -30,8 +30,9 @@ def compare_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Lines of comparisons.csv: every model minus every candidate that is people, one family per measure."""
     if not has_people(marks):
         return pl.DataFrame(schema=COMPARISONS)
-    answered = scored(marks.filter(PERSON.is_not_null())).collect()
-    asked = scored(marks.filter(PERSON.is_null())).join(answered.lazy().select(ASKED).unique(), on=ASKED, how="semi")
+    answered = scored(marks.filter(PERSON.is_not_null()), study).collect()
+    of_models = scored(marks.filter(PERSON.is_null()), study)
+    asked = of_models.join(answered.lazy().select(ASKED).unique(), on=ASKED, how="semi")
     own = asked.group_by("candidate", *ASKED).agg(of_model=pl.col("value").mean()).collect()
     people, models = (_in_order(study, table) for table in (answered, own))
     rows: list[Row] = []

@@ -1,7 +1,7 @@
 """Confidence of people: its mean, its distance from accuracy, ECE and Brier score.
 
 Nobody answers enough questions for bins of their own, so ECE is over the answers of all, each person with the same
-weight. The plug-in is biased upward and has no interval. The debiased version subtracts from each bin what noise adds,
+weight. ECE itself is biased upward and has no interval. `ece_debiased` subtracts from each bin what noise adds,
 with the variance over people and cases; its interval is that of the gaps, each with the sign of its bin.
 """
 
@@ -12,12 +12,12 @@ import polars as pl
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import NO_INTERVAL
+from wardround.measuring.engine.measure import STATED, measure_name
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.measures.confidence import BINS, confidence_bins
 from wardround.measuring.measures.formulas import folded_mean
 from wardround.measuring.people.variance import PeopleEstimate, mean_over_people, numbered, student_interval
 
-STATED = "verbal"
 SHARE, SIGNED = (0.0, 1.0), (-1.0, 1.0)
 
 
@@ -29,7 +29,8 @@ def confidence_estimates(marks: pl.DataFrame) -> list[PeopleEstimate]:
     def mean(measure: str, value: Floats, bounds: tuple[float, float]) -> PeopleEstimate:
         over_people = mean_over_people(person, cluster, value)
         low, high, method = student_interval(over_people, bounds)
-        return PeopleEstimate(measure, over_people.mean, low, high, _method(method, over_people.who), STATED)
+        name = measure_name(measure, STATED)
+        return PeopleEstimate(name, over_people.mean, low, high, _method(method, over_people.who))
 
     return [
         mean("confidence", stated, SHARE),
@@ -50,13 +51,14 @@ def _ece(person: Integers, cluster: Integers, stated: Floats, right: Floats) -> 
     noise = np.bincount(bin, weight**2 * stated * (1 - stated), minlength=BINS)
     calibrated = float(np.sqrt(noise).sum()) * sqrt(2 / pi)
 
-    def ece(how: str, value: float, low: float | None, high: float | None, method: str) -> PeopleEstimate:
-        return PeopleEstimate("ece", value, low, high, _method(method, signed.who), f"{how}, {BINS} bins, {STATED}")
+    def ece(variant: str, value: float, low: float | None, high: float | None, method: str) -> PeopleEstimate:
+        name = measure_name("ece", variant, STATED)
+        return PeopleEstimate(name, value, low, high, _method(method, signed.who), f"{BINS} bins")
 
     return [
-        ece("plug-in", signed.mean, None, None, NO_INTERVAL),
+        ece("", signed.mean, None, None, NO_INTERVAL),
         ece("debiased", debiased, low, high, method),
-        ece("plug-in if calibrated", calibrated, None, None, NO_INTERVAL),
+        ece("if_calibrated", calibrated, None, None, NO_INTERVAL),
     ]
 
 

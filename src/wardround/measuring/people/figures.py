@@ -11,6 +11,7 @@ from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import Study
 from wardround.marking.slice_values import SLICE_SCHEMA
+from wardround.measuring.engine.measure import STATED, measure_name
 from wardround.measuring.engine.slices import MEANS, SUBJECT_KEYS, in_order
 from wardround.measuring.engine.tables import MEASURES
 from wardround.measuring.measures.record import QUESTION_KEYS
@@ -37,17 +38,17 @@ def has_people(marks: pl.LazyFrame) -> bool:
     return has_column and bool(marks.select(PERSON.is_not_null().any()).collect().item())
 
 
-def scored(marks: pl.LazyFrame) -> pl.LazyFrame:
-    """Scored marks, with `value` (1: right, 0: wrong or unparsed) and `unparsed`."""
+def scored(marks: pl.LazyFrame, study: Study) -> pl.LazyFrame:
+    """Scored marks, with `value` (1: right, 0: wrong, unparsed or refused) and `unparsed`."""
     right, unparsed = ((pl.col("outcome") == name).cast(pl.Float64) for name in ("right", "unparsed"))
-    return marks.filter(pl.col("outcome") != "unscored").with_columns(value=right, unparsed=unparsed)
+    return marks.filter(pl.col("outcome").is_in(study.scored_outcomes)).with_columns(value=right, unparsed=unparsed)
 
 
 def measure_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
     """Lines of measures.csv for candidates that are people: overall, by key, and in or out of their specialty."""
     if not has_people(marks):
         return pl.DataFrame(schema=MEASURES)
-    answered = scored(marks.filter(PERSON.is_not_null())).collect()
+    answered = scored(marks.filter(PERSON.is_not_null()), study).collect()
     choice, open_answers = (answered.filter(pl.col("kind") == kind) for kind in ("choice", "open"))
     stating = answered.filter(pl.col("confidence").is_not_null().any().over("candidate"))
     unstated = stating.with_columns(value=pl.col("confidence").is_null().cast(pl.Float64))
@@ -59,7 +60,7 @@ def measure_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
         *_lines(_share("unparsed"), answered.with_columns(value="unparsed"), study),
         *(row for key in MEANS for row in _means(key, choice, marks, study)),
         *_lines(_share("ccr"), _complete_chains(answered, marks), study, case_keys),
-        *_lines(_share("confidence_missing", "verbal"), unstated, study),
+        *_lines(_share(measure_name("confidence_missing", STATED)), unstated, study),
         *_lines(confidence_estimates, stating.filter(pl.col("confidence").is_not_null()), study),
     ]
     order = list(dict.fromkeys(row["measure"] for row in rows))
@@ -80,6 +81,7 @@ def _by_candidate(
         if len(own):
             columns = {"candidate": name, "slice": canonical_json(dict(slice)), "n": len(own)}
             columns |= {"clusters": own["cluster"].n_unique(), "unparsed": own["unparsed"].mean()}
+            columns["refused"] = 0.0  # no server stands between
             yield from (estimate._asdict() | columns for estimate in estimates(own))
 
 
@@ -105,14 +107,14 @@ def _by_keys(marks: pl.DataFrame, keys: Sequence[str]) -> Iterator[Sliced]:
             yield from (({key: value}, exploded.filter(pl.col(key) == value)) for value in values)
 
 
-def _share(measure: str, version: str = "", over: str | None = None) -> EstimateFunction:
+def _share(measure: str, over: str | None = None) -> EstimateFunction:
     """A share of answers; with `over` the unweighted mean over the values of that key."""
 
     def estimates(marks: pl.DataFrame) -> list[PeopleEstimate]:
         part = None if over is None else marks[over].rank("dense").to_numpy() - 1
         over_people = mean_over_people(*numbered(marks), marks["value"].to_numpy(), part)
         low, high, method = score_interval(over_people, len(marks))
-        return [PeopleEstimate(measure, over_people.mean, low, high, method, version or f"mean over {over_people.who}")]
+        return [PeopleEstimate(measure, over_people.mean, low, high, method, f"mean over {over_people.who}")]
 
     return estimates
 

@@ -63,7 +63,7 @@ class PeopleEstimate(NamedTuple):
     low: float | None
     high: float | None
     method: str
-    version: str
+    version: str | None = None
 
 
 def numbered(marks: pl.DataFrame) -> tuple[Integers, Integers]:

@@ -23,10 +23,10 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
     Strong candidates are the better half (at least three) on all other questions. The correlation is
     between being right here and the share right elsewhere, over candidates. `favourite` is the wrong option
-    that was chosen most often.
+    that was chosen most often. A refused answer says nothing about the key.
     """
     right = pl.col("outcome") == "right"
-    scored = marks.lazy().filter(pl.col("outcome") != "unscored")
+    scored = marks.lazy().filter(pl.col("outcome").is_in(("right", "wrong", "unparsed")))
     shares_right = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share")).collect()
     if shares_right.is_empty() or shares_right["candidate"].n_unique() < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)

@@ -9,6 +9,7 @@ import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.study import load_study
 from wardround.marking.judges.judge import read_verdicts
 from wardround.measuring.validation.agreement import (
     CELLS,
@@ -175,9 +176,10 @@ def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
 
 
 def _lists(folder: Path) -> pl.DataFrame:
-    """The marks of open answers."""
+    """The marks of open answers, without refused ones if the study leaves them out."""
     marks = pl.read_parquet(folder / "marks.parquet", columns=["candidate", "cluster", "outcome", "hits", "kind"])
-    return marks.filter(pl.col("kind") == "open")
+    outcomes = (*load_study(folder / "study.toml").scored_outcomes, "unscored")
+    return marks.filter(pl.col("kind") == "open", pl.col("outcome").is_in(outcomes))
 
 
 def _judge_of(folder: Path) -> str:

@@ -25,7 +25,7 @@ def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[st
     Published rows are dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
     panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group.
     """
-    points = _points(table, {*leave_out, "Unparsed"})
+    points = _points(table, {*leave_out, "Unparsed", "Refused"})
     if not points:
         return None
     if mark in ("panels", "heatmaps"):

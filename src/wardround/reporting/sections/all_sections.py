@@ -1,9 +1,12 @@
 """The built-in sections of a report, in order."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
+from wardround.core.study import OUTCOMES
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
 from wardround.reporting.reference_condition import ranked_candidates
@@ -24,7 +27,6 @@ from wardround.reporting.sections.ranks import ranks
 from wardround.reporting.sections.section import Section, SectionMaker
 from wardround.reporting.templating import render
 
-OUTCOMES = ("right", "wrong", "unparsed", "unscored")
 COUNT_TITLES = {
     "asks": "asks",
     "stored": "already stored",
@@ -33,6 +35,9 @@ COUNT_TITLES = {
     "tokens_in": "input tokens",
     "tokens_out": "output tokens",
     "cost": "cost",
+    "estimated_in": "input, estimated",
+    "estimated_out": "output, estimated",
+    "estimated_cost": "cost, estimated",
     "failed": "failed",
     "cut": "cut to fit",
 }
@@ -50,7 +55,7 @@ def counts(run: RunFiles) -> Section:
         title = ", ".join(f"{count:,} {outcome}" for outcome, count in parts)
         bar = svg.stacked_bar([(f"outcome {outcome}", count) for outcome, count in parts], f"{name}: {title}")
         outcomes.append((name, parts, bar, run.cases_link({"candidate": name})))
-    entries = run.candidate_entries
+    entries = {name: _with_estimate(entry) for name, entry in run.candidate_entries.items()}
     columns = {key: title for key, title in COUNT_TITLES.items() if any(key in entry for entry in entries.values())}
     return Section(
         "asked",
@@ -58,15 +63,27 @@ def counts(run: RunFiles) -> Section:
         render(
             "sections/counts.html",
             outcomes=outcomes,
+            outcome_names=OUTCOMES,
             columns=columns,
             entries={name: entries[name] for name in ranked_candidates(run) if name in entries},
             totals={key: sum(entry.get(key) or 0 for entry in entries.values()) for key in columns},
+            costs=("cost", "estimated_cost"),
+            unreported={name: count for name, entry in entries.items() if (count := entry.get("tokens_estimated"))},
             format_cost=lambda value: "–" if value is None else number(value, 2),
             cases=run.manifest.get("cases") or {},
             inapplicable=run.manifest.get("inapplicable") or {},
             sentinel=run.manifest.get("sentinel") or {},
         ),
     )
+
+
+def _with_estimate(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest entry with what was expected before the run, beside what was billed."""
+    estimate = entry.get("estimate")
+    if not estimate or not (entry.get("tokens_in") or estimate["tokens_in"]):
+        return dict(entry)
+    names = {"tokens_in": "estimated_in", "tokens_out": "estimated_out", "cost": "estimated_cost"}
+    return {**entry, **{title: estimate[name] for name, title in names.items()}}
 
 
 def reading(run: RunFiles) -> Section:

@@ -8,9 +8,9 @@ import polars as pl
 from markupsafe import Markup
 
 from wardround.measuring import risk_coverage
+from wardround.measuring.engine.measure import measure_name
 from wardround.measuring.measures.reliability import reliability
 from wardround.reporting.figures.diagrams import Bin, reliability_diagram, risk_diagram
-from wardround.reporting.labels import version_parts
 from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates, slice_at_reference
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.figure_cell import FigureCell, format_line
@@ -18,12 +18,12 @@ from wardround.reporting.tables.figure_cell import FigureCell, format_line
 AT_80_TITLE = "Accuracy at 80% coverage"
 BIN_COLUMNS = ("bin_low", "bin_high", "n", "confidence", "accuracy", "low", "high")  # the fields of Bin
 GRID = np.linspace(0.01, 1.0, 100)
-FIGURES = (
-    ("ece", "plug-in, 10 bins", "Calibration error"),
-    ("ece", "debiased, 10 bins", "debiased"),
-    ("ece", "plug-in if calibrated, 10 bins", "by chance"),
-    ("accuracy@80", "", AT_80_TITLE),
-)
+FIGURES = {
+    "ece": "Calibration error",
+    "ece_debiased": "debiased",
+    "ece_if_calibrated": "by chance",
+    "accuracy@80": AT_80_TITLE,
+}
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class Calibration:
 
 
 def calibrations(run: RunFiles, changed: Mapping[str, str]) -> dict[str, list[Calibration]]:
-    """For each source of confidence (verbal, T=3, inf) the candidates that have it, in their order."""
+    """For each source of confidence the candidates that have it, in their order."""
     marks = marks_at_reference(run, changed)
     bins, curves = reliability(marks, run.study), risk_coverage(marks, run.study)
     calibrations_by_source: dict[str, list[Calibration]] = {}
-    for source in bins["version"].unique(maintain_order=True):
-        risks = _risk_curves(curves.filter(version=source))
+    for source in bins["source"].unique(maintain_order=True):
+        risks = _risk_curves(curves.filter(source=source))
         max_risk = 1.0 if any(risk > 0.5 for curve in risks.values() for _, risk in curve) else 0.5
         calibrations_by_source[source] = []
         for name in (name for name in ranked_candidates(run) if name in risks):
-            own = bins.filter(version=source, candidate=name).select(BIN_COLUMNS)
+            own = bins.filter(source=source, candidate=name).select(BIN_COLUMNS)
             own_bins, figures = [Bin(*row) for row in own.iter_rows()], _figures(run, name, source, changed)
             at_80 = next((cell.line for title, cell in figures if title == AT_80_TITLE), None)
             diagrams = reliability_diagram(own_bins, name), risk_diagram(risks[name], at_80, max_risk, name)
@@ -60,11 +60,11 @@ def calibrations(run: RunFiles, changed: Mapping[str, str]) -> dict[str, list[Ca
 
 def _figures(run: RunFiles, candidate: str, source: str, changed: Mapping[str, str]) -> list[tuple[str, FigureCell]]:
     figures = []
-    for measure, variant, title in FIGURES:
-        for line in run.find_lines(measure, candidate, slice_at_reference(run, measure, changed)):
-            if version_parts(line.version) == (variant, source):
-                figures.append((title, format_line(line)))
-                break
+    for measure, title in FIGURES.items():
+        name = measure_name(measure, source)
+        line = run.find_line(name, candidate, slice_at_reference(run, name, changed))
+        if line is not None and line.measure == name:
+            figures.append((title, format_line(line)))
     return figures
 
 

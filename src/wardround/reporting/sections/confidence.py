@@ -1,17 +1,18 @@
 """Measures of confidence, and all other measures: grids of measures and candidates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import (
     CONFIDENCE,
+    measure_base,
     measure_meaning,
+    measure_source,
     measure_title,
     source_title,
+    title_without_source,
     value_meaning,
-    variant_text,
-    version_parts,
 )
 from wardround.reporting.reference_condition import (
     ranked_candidates,
@@ -60,8 +61,10 @@ def confidence(run: RunFiles) -> Section | None:
 
 def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) -> list[ConfidenceMethod]:
     lines_by_source: dict[str, list[MeasureLine]] = {}
-    for line in _lines_at_reference(run, CONFIDENCE, changed):
-        lines_by_source.setdefault(version_parts(line.version)[1], []).append(line)
+    bases = {name: measure_base(name) for name in dict.fromkeys(line.measure for line in run.measure_lines)}
+    names = sorted((n for n in bases if bases[n] in CONFIDENCE), key=lambda name: CONFIDENCE.index(bases[name]))
+    for line in _lines_at_reference(run, names, changed):
+        lines_by_source.setdefault(measure_source(line.measure), []).append(line)
     diagrams_by_source = calibrations(run, changed)
     methods = []
     for source, lines in lines_by_source.items():
@@ -70,16 +73,17 @@ def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) 
         if own.rows or over_candidates.rows:
             diagrams = diagrams_by_source.get(source, [])
             shown, folded = diagrams[:MAX_OPEN], diagrams[MAX_OPEN:]
-            methods.append(ConfidenceMethod(source_title(method, source), shown, folded, own, over_candidates))
+            title = source_title(method, source, run.study.trials)
+            methods.append(ConfidenceMethod(title, shown, folded, own, over_candidates))
     return methods
 
 
 def other_measures(run: RunFiles) -> Section | None:
     """All measures in the reference condition that no other section shows."""
-    elsewhere = {*score_measures(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed"}
+    elsewhere = {*score_measures(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed", "refused"}
     measures = dict.fromkeys(line.measure for line in run.measure_lines)
-    names = [name for name in measures if name not in elsewhere and not is_evidence_measure(name)]
-    grids = [_grid(run, ranked_candidates(run), _lines_at_reference(run, names, {}))]
+    names = [name for name in measures if measure_base(name) not in elsewhere and not is_evidence_measure(name)]
+    grids = [_grid(run, ranked_candidates(run), _lines_at_reference(run, names, {}), measure_title)]
     grids += [_grid_by_key(run, measure, key) for measure, key in KEY_BY_MEASURE.items()]
     if not (grids := [table for table in grids if table.rows]):
         return None
@@ -98,7 +102,7 @@ def _grid_by_key(run: RunFiles, measure: str, key: str) -> Grid:
 
 
 def _lines_at_reference(run: RunFiles, measures: Iterable[str], changed: Mapping[str, str]) -> list[MeasureLine]:
-    """All versions of some measures in the reference condition, in the order of `measures`."""
+    """The lines of some measures in the reference condition, in the order of `measures`."""
     return [
         line
         for measure in measures
@@ -108,18 +112,17 @@ def _lines_at_reference(run: RunFiles, measures: Iterable[str], changed: Mapping
     ]
 
 
-def _grid(run: RunFiles, columns: list[str], lines: list[MeasureLine]) -> Grid:
-    """A row for each version of each measure that has a value, a column for each candidate."""
-    lines_by_version: dict[tuple[str, str | None], dict[str, MeasureLine]] = {}
-    with_value = {(line.measure, line.version) for line in lines if line.value is not None}
+def _grid(
+    run: RunFiles, columns: list[str], lines: list[MeasureLine], title: Callable[[str], str] = title_without_source
+) -> Grid:
+    """A row for each measure that has a value, a column for each candidate."""
+    lines_by_measure: dict[str, dict[str, MeasureLine]] = {}
+    with_value = {line.measure for line in lines if line.value is not None}
     for line in lines:
-        if (line.measure, line.version) in with_value:
-            lines_by_version.setdefault((line.measure, line.version), {})[line.candidate] = line
-    names = [measure for measure, _ in lines_by_version]
-    rows = []
-    for (measure, version), own in lines_by_version.items():
-        has_versions = names.count(measure) > 1 and measure not in CONFIDENCE
-        addition, meaning = variant_text(version_parts(version)[0]) or (version if has_versions else "", "")
-        label = f"{measure_title(measure)}, {addition}" if addition else measure_title(measure)
-        rows.append((label, meaning or measure_meaning(measure), [own.get(name) for name in columns]))
+        if line.measure in with_value:
+            lines_by_measure.setdefault(line.measure, {})[line.candidate] = line
+    rows = [
+        (title(measure), measure_meaning(measure), [own.get(name) for name in columns])
+        for measure, own in lines_by_measure.items()
+    ]
     return grid(run, "", columns, rows)

@@ -34,6 +34,7 @@ class EvidenceCard:
     candidate: str
     n: str
     unparsed: str
+    refused: str  # empty if none was
     bar: Markup
     outcomes: list[tuple[str, str, FigureCell]]  # measure, its title, its figure
     figures: list[tuple[str, str, FigureCell]]
@@ -106,6 +107,7 @@ def _card(run: RunFiles, lines: dict[str, MeasureLine | None], name: str) -> Evi
         name,
         count(line.n if line else None),
         percent(line.unparsed if line else None),
+        percent(line.refused) if line and line.refused else "",
         svg.stacked_bar(parts, f"{name}: {title}") if any(size for _, size in parts) else Markup(""),
         [figure for figure in shown if figure[0] in OUTCOMES],
         [figure for figure in shown if figure[0] not in OUTCOMES],

@@ -15,6 +15,7 @@ from wardround.reporting.reference_condition import (
     score_measures,
     slice_at_reference,
 )
+from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.figure_cell import FigureCell, draw_track, format_line, measure_scale
@@ -42,6 +43,7 @@ def headline(run: RunFiles) -> Section:
         "legend": [(measure_title(measure), measure_meaning(measure)) for measure in measures],
         "chance": chance_accuracy(run, "accuracy"),
         "has_comparisons": bool(run.comparison_lines),
+        "refusals": refusals_note(run),
     }
     return Section("scores", "Scores", render("sections/headline.html", **context))
 

@@ -95,7 +95,7 @@ def first_error_table(run: RunFiles) -> Table | None:
         *(Column(stage, "Of those that get there, break at") for stage in stages if stage),
         Column("Chains", unit="count"),
     ]
-    notes = ["A chain breaks at its first stage that is wrong or unparsed. The later stages are still asked."]
+    notes = ["A chain breaks at its first stage that is wrong, unparsed or refused. The later stages are still asked."]
     return Table("Where chains break", ("Candidate",), columns, rows, notes)
 
 
@@ -134,8 +134,8 @@ def consistency_table(run: RunFiles) -> Table | None:
         rows.append(TableRow((name,), [_cell(own[stage], "share") if stage in own else Cell() for stage in stages]))
     columns = [Column(stage or "all", "Pairs of trials with the same option") for stage in stages]
     notes = [
-        f"Over the {run.study.trials} trials of each question. An unparsed answer agrees with no other. A later "
-        "stage of a chain may differ because an earlier one did."
+        f"Over the {run.study.trials} trials of each question. An unparsed or refused answer agrees with no other. A "
+        "later stage of a chain may differ because an earlier one did."
     ]
     return Table("Self-consistency", ("Candidate",), columns, rows, notes)
 

@@ -1,11 +1,11 @@
-"""A table as CSV: unrounded figures (fractions), each with its interval, n and unparsed rate."""
+"""A table as CSV: unrounded figures (fractions), each with its interval, n, and unparsed and refused rates."""
 
 import csv
 import io
 
 from wardround.reporting.tables.table import Table
 
-PARTS = ("value", "low", "high", "n", "clusters", "unparsed")
+PARTS = ("value", "low", "high", "n", "clusters", "unparsed", "refused")
 
 
 def as_csv(table: Table) -> str:

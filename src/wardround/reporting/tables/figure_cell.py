@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from wardround.reporting.figures import svg
-from wardround.reporting.labels import SIGNED
+from wardround.reporting.labels import is_signed
 from wardround.reporting.numbers import count, format_interval, format_value, is_percentage, percent
 from wardround.reporting.run_files import MeasureLine
 
@@ -32,7 +32,7 @@ def format_line(line: MeasureLine | None) -> FigureCell:
 
 
 def measure_scale(measure: str, chance: float | None = None) -> svg.Scale:
-    return svg.Scale(-1.0, 1.0, marked=0.0) if measure in SIGNED else svg.Scale(marked=chance)
+    return svg.Scale(-1.0, 1.0, marked=0.0) if is_signed(measure) else svg.Scale(marked=chance)
 
 
 def draw_track(label: str, cell: FigureCell, scale: svg.Scale) -> Markup:
@@ -42,8 +42,9 @@ def draw_track(label: str, cell: FigureCell, scale: svg.Scale) -> Markup:
         return svg.empty_track(scale, f"{label}: {cell.note}")
     if not is_percentage(line.measure):
         return Markup("")
+    refused = f"refused {percent(line.refused)}; " if line.refused else ""
     title = (
-        f"{label}: {cell.value} ({cell.interval or cell.note}); unparsed {percent(line.unparsed)}; "
+        f"{label}: {cell.value} ({cell.interval or cell.note}); unparsed {percent(line.unparsed)}; {refused}"
         f"n {count(line.n)}, clusters {count(line.clusters)}"
     )
     return svg.interval(line.value, line.low, line.high, scale=scale, title=title)

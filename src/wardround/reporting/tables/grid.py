@@ -1,4 +1,4 @@
-"""Grids: one column per candidate, each cell with value, interval, unparsed rate and n."""
+"""Grids: one column per candidate, each cell with value, interval, unparsed and refused rates, and n."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

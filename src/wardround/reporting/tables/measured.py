@@ -7,9 +7,11 @@ from itertools import groupby, product
 import polars as pl
 
 from wardround.core.condition import AXES
+from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.judge_note import support_test_note
 from wardround.reporting.numbers import join_words
+from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, SliceKey
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, Unit
 
@@ -23,9 +25,9 @@ class ColumnSpec:
 
     `by` makes one column for each value of a slice key in the run; the keys of `headings` (value -> heading) come
     first. A measure that ends in @k makes one column for each measured k. `{}` in `heading`, `over` and `published`
-    (the paper's name of the column) is replaced by the value's heading or by k. If a measure has several versions,
-    the first one that begins with `version` is used. A change is the paired comparison if the study declares it,
-    unless `paired` is false.
+    (the paper's name of the column) is replaced by the value's heading or by k. A measure of votes stands for the same
+    from another source of confidence if there are no votes. A change is the paired comparison if the study declares
+    it, unless `paired` is false.
     """
 
     heading: str
@@ -37,7 +39,6 @@ class ColumnSpec:
     headings: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = "percent"
     decimals: int = 1
-    version: str = ""
     paired: bool = True
     published: str | None = None
 
@@ -51,9 +52,10 @@ def measured_table(
 ) -> tuple[Table, list[ColumnSpec]]:
     """The table with a row for each combination of values of `row_keys`, and the specification of each column.
 
-    Every table ends with the unparsed rate, which belongs next to every score.
+    Every table ends with the unparsed rate and, if questions were refused, that rate: they belong next to every score.
     """
     columns, lines = [*_expand_columns(run, specs), ColumnSpec("Unparsed", "unparsed")], RunLines(run)
+    columns += [ColumnSpec("Refused", "refused")] if run.has_refusals else []
     rows: list[TableRow] = []
     for labels in product(*(run.candidates if key == "candidate" else run.declared_values(key) for key in row_keys)):
         row_slice = dict(zip(row_keys, labels, strict=True))
@@ -82,7 +84,12 @@ def _by_value(run: RunFiles, neighbours: list[ColumnSpec], key: str) -> list[Col
         fixed = _run_slice(run, spec.slice)
         for line in run.measure_lines:
             others = {name: value for name, value in line.slice.items() if name != key}
-            if line.measure == spec.measure and key in line.slice and others == fixed and line.slice[key] != "mean":
+            if (
+                line.measure in from_any_source(spec.measure)
+                and key in line.slice
+                and others == fixed
+                and line.slice[key] != "mean"
+            ):
                 values[line.slice[key]] = None
     order = [value for value in headings if value in values] + [value for value in values if value not in headings]
     return [
@@ -99,8 +106,8 @@ def _by_value(run: RunFiles, neighbours: list[ColumnSpec], key: str) -> list[Col
 
 def _by_k(run: RunFiles, spec: ColumnSpec) -> list[ColumnSpec]:
     stem = spec.measure.removesuffix("k")
-    suffixes = {line.measure.removeprefix(stem) for line in run.measure_lines if line.measure.startswith(stem)}
-    ks = sorted(int(suffix) for suffix in suffixes if suffix.isdigit())
+    names = {line.measure.removeprefix(stem) for line in run.measure_lines if line.measure.startswith(stem)}
+    ks = sorted({int(k) for k, _, _ in (name.partition("_") for name in names) if k.isdigit()})
     if not ks:
         return [_fill_headings(spec, "k")]
     return [replace(_fill_headings(spec, str(k)), measure=f"{stem}{k}") for k in ks]
@@ -130,8 +137,7 @@ class RunLines:
         if run_slice is None:
             return None
         kept = dict(pair for pair in run_slice.items() if pair[0] in self._keys or not self._all_have(*pair))
-        lines = self.run.find_lines(spec.measure, candidate, kept)
-        return next((line for line in lines if (line.version or "").startswith(spec.version)), None)
+        return self.run.find_line(spec.measure, candidate, kept)
 
     def _all_have(self, key: str, value: str) -> bool:
         """Whether all marks have this value: then no slice by it is measured, because it would be the whole."""
@@ -152,7 +158,8 @@ class RunLines:
         values = spec.slice[differing[0]], spec.minus[differing[0]]
         slice = {"candidate": candidate, **spec.slice}
         del slice[differing[0]]
-        for change in self._changes.get((spec.measure, frozenset(slice.items())), []):
+        keys = [(name, frozenset(slice.items())) for name in from_any_source(spec.measure)]
+        for change in (change for key in keys for change in self._changes.get(key, [])):
             if (change.a, change.b) == values:
                 return change
             if (change.b, change.a) == values:
@@ -160,7 +167,9 @@ class RunLines:
         return None
 
     def missing_reason(self, measure: str, candidate: str) -> str:
-        is_measured = measure in self.measured and not self.run.is_unmeasured_in_people(measure, candidate)
+        is_measured = self.measured & {*from_any_source(measure)} and not self.run.is_unmeasured_in_people(
+            measure, candidate
+        )
         return NOT_ASKED if is_measured else NOT_MEASURED
 
 
@@ -170,7 +179,7 @@ def _measured_cell(lines: RunLines, spec: ColumnSpec, candidate: str, row_slice:
     if not spec.minus:
         if line is None or line.value is None:
             return Cell(text=lines.missing_reason(spec.measure, candidate), n=line.n if line else None)
-        return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
+        return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed, line.refused)
     paired = lines.find_change(spec, candidate) if spec.paired and not row_slice else None
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
@@ -218,6 +227,8 @@ def _notes(run: RunFiles, columns: list[ColumnSpec], rows: list[TableRow]) -> li
         _, _, kappa = judge_note(run.folder).partition(": ")
         validation = f"{kappa} against people" if kappa.startswith("kappa") else "not validated against people"
         notes.append(f"{join_words(list(judged))}: marked by {join_words(sorted(judges))}, {validation}.")
+    if refusals := refusals_note(run):
+        notes.append(refusals)
     if support := support_test_note(run, (spec.measure for spec in columns)):
         notes.append(support)
     return notes

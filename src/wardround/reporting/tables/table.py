@@ -47,6 +47,7 @@ class Cell:
     n: int | None = None
     clusters: int | None = None
     unparsed: float | None = None
+    refused: float | None = None
     text: str = NO_VALUE
     notes: tuple[int, ...] = ()  # indices of the table's notes that apply to the cell
 

@@ -12,8 +12,6 @@ from wardround.measuring.measures.formulas import ratio
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell
 
-SCORED = ("right", "wrong", "unparsed")
-
 
 class GroupAccuracy(NamedTuple):
     """Right answers and answers of one candidate in one group: by cluster, and by resample."""
@@ -57,7 +55,7 @@ def resampled_cell(values: Floats, n: int, clusters: int) -> Cell:
 def accuracy_by_group(run: RunFiles, group: pl.Expr) -> dict[tuple[str, str], GroupAccuracy]:
     """Accuracies by candidate and group; `group` gives the group of a mark."""
     marks = (
-        run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(SCORED))
+        run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(run.study.scored_outcomes))
         .group_by("candidate", "cluster", group=group)
         .agg(asked=pl.len(), right=(pl.col("outcome") == "right").sum())
         .sort("candidate", "group", "cluster")

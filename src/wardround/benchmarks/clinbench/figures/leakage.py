@@ -43,7 +43,8 @@ def table8(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     rows, notes = [], [*NOTES, *_substitution_notes(marks, probes)]
     for candidate in run.candidates:
         own_marks = marks.filter(pl.col("candidate") == candidate)
-        own_contrasts = leakage_contrasts(own_marks, probes, cutoffs.get(candidate), run.study.seed)
+        scored, cutoff = run.study.scored_outcomes, cutoffs.get(candidate)
+        own_contrasts = leakage_contrasts(own_marks, probes, cutoff, run.study.seed, scored)
         rows += [TableRow((candidate, contrast.name), _cells(contrast)) for contrast in own_contrasts]
         notes += [f"{candidate}: {line}" for line in leakage_verdict(own_contrasts)]
     columns = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wardround.benchmarks.clinbench.figures.accuracies import SCORED, rate_cell, resampled_cell
+from wardround.benchmarks.clinbench.figures.accuracies import rate_cell, resampled_cell
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats, exact
@@ -39,7 +39,7 @@ def fig5(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 
 def _rows(run: RunFiles, trials: int) -> Iterator[tuple[tuple[str, str], list[Cell]]]:
-    marks = run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(SCORED))
+    marks = run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(run.study.scored_outcomes))
     items = (
         marks.group_by("candidate", "condition", "cluster", "case", "question")
         .agg(asked=pl.len(), right=(pl.col("outcome") == "right").sum())

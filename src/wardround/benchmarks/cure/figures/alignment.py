@@ -81,7 +81,7 @@ class TextSimilarity:
 
 
 def _texts(run: RunFiles, paired: pl.DataFrame) -> Iterator[CaseTexts]:
-    evidence, cases = RunEvidence(run.folder), CaseSet.open(run.cases_file)
+    evidence, cases = RunEvidence(run.folder), CaseSet.open(run.cases_file, check_images=False)
     histories: dict[str, str] = {}
     for row in paired.iter_rows(named=True):
         case: str = row["case"]

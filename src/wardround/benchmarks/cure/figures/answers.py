@@ -4,20 +4,19 @@ import polars as pl
 
 from wardround.reporting.run_files import RunFiles
 
-SCORED = ("right", "wrong", "unparsed")
 ASKED = ("candidate", "case", "question")  # what two conditions are paired on
 IMAGES, FINDINGS = "history+images", "history+findings"
 
 
 def open_answers(run: RunFiles) -> pl.DataFrame:
-    """`right` is 1 if the first diagnosis is right, else 0; unparsed answers are 0, unscored ones left out."""
+    """`right` is 1 if the first diagnosis is right, else 0: unparsed and refused are 0, unscored left out."""
     conditions = pl.DataFrame(
         [(name, axes["inputs"], axes["evidence"]) for name, axes in run.conditions.items()],
         schema={"condition": pl.String, "inputs": pl.String, "evidence": pl.String},
         orient="row",
     )
     return (
-        run.marks.filter(pl.col("kind") == "open", pl.col("outcome").is_in(SCORED))
+        run.marks.filter(pl.col("kind") == "open", pl.col("outcome").is_in(run.study.scored_outcomes))
         .select(
             *(*ASKED, "cluster", "condition", "trial", "grounded", "covered"),
             right=(pl.col("outcome") == "right").cast(pl.Float64),

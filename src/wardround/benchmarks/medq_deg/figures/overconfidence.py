@@ -12,21 +12,21 @@ from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 LEVELS = ("L0", "L1", "L2")
 INTRA = {
-    "both hold, matched originals": Column("Resamples in which both hold", unit="percent", decimals=0),
-    "accuracy L0 - L2": Column("Accuracy falls by", unit="fraction", decimals=3),
-    "shift L2 - L0": Column("Shift rises by", unit="fraction", decimals=3),
+    "dke_intra": Column("Resamples in which both hold", unit="percent", decimals=0),
+    "dke_intra_fall_in_accuracy": Column("Accuracy falls by", unit="fraction", decimals=3),
+    "dke_intra_rise_in_shift": Column("Shift rises by", unit="fraction", decimals=3),
 }
 INTER = {
-    "T=": Column("Pairs in which the weaker has the larger shift", unit="percent", decimals=0),
-    "share by permutation": Column("The same by chance", unit="percent", decimals=0),
-    "cross-fitted share": Column("On different cases", unit="percent", decimals=0),
-    "Spearman(accuracy, shift)": Column("Spearman of accuracy with shift", unit="fraction", decimals=2),
-    "Spearman(accuracy, C)": Column("Spearman of accuracy with confidence", unit="fraction", decimals=2),
+    "dke_inter": Column("Pairs in which the weaker has the larger shift", unit="percent", decimals=0),
+    "dke_inter_by_chance": Column("The same by chance", unit="percent", decimals=0),
+    "dke_inter_cross_fitted": Column("On different cases", unit="percent", decimals=0),
+    "dke_inter_spearman_shift": Column("Spearman of accuracy with shift", unit="fraction", decimals=2),
+    "dke_inter_spearman_confidence": Column("Spearman of accuracy with confidence", unit="fraction", decimals=2),
 }
 COMPANIONS = {
-    ("calibration_shift", "vote share - majority accuracy"): "vote share - majority accuracy",
-    ("brier", ""): "Brier",
-    ("calibration_shift", "of a calibrated respondent"): "shift if calibrated",
+    "calibration_shift_of_vote_share": "vote share - majority accuracy",
+    "brier": "Brier",
+    "calibration_shift_if_calibrated": "shift if calibrated",
 }
 
 
@@ -37,12 +37,9 @@ def fig4(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 def _companions(run: RunFiles) -> Table:
     columns = [Column(name, level, "fraction", 3) for level in LEVELS for name in COMPANIONS.values()]
-    keys = [(level, *companion) for level in LEVELS for companion in COMPANIONS]
+    keys = [(level, measure) for level in LEVELS for measure in COMPANIONS]
     rows = [
-        TableRow(
-            (candidate,),
-            [_cell(run, measure, candidate, {"severity": level}, version) for level, measure, version in keys],
-        )
+        TableRow((candidate,), [_cell(run, measure, candidate, {"severity": level}) for level, measure in keys])
         for candidate in run.candidates
     ]
     notes = ["A calibrated respondent with the same votes also has a shift: C = 1 - H / log K is not a probability."]
@@ -51,7 +48,7 @@ def _companions(run: RunFiles) -> Table:
 
 def _intra(run: RunFiles) -> Table:
     rows = [
-        TableRow((candidate,), [_cell(run, "dke_intra", candidate, {}, version) for version in INTRA])
+        TableRow((candidate,), [_cell(run, measure, candidate, {}) for measure in INTRA])
         for candidate in run.candidates
     ]
     notes = ["The effect: accuracy falls from L0 to L2 and the shift does not. L0 is each question's own clean twin."]
@@ -60,7 +57,7 @@ def _intra(run: RunFiles) -> Table:
 
 def _inter(run: RunFiles) -> Table:
     rows = [
-        TableRow((level,), [_cell(run, "dke_inter", ALL_CANDIDATES, {"severity": level}, version) for version in INTER])
+        TableRow((level,), [_cell(run, measure, ALL_CANDIDATES, {"severity": level}) for measure in INTER])
         for level in LEVELS
     ]
     notes = [
@@ -71,10 +68,8 @@ def _inter(run: RunFiles) -> Table:
     return Table("Dunning-Kruger effect between candidates", ("Severity",), list(INTER.values()), rows, notes)
 
 
-def _cell(run: RunFiles, measure: str, candidate: str, slice: dict[str, str], version: str) -> Cell:
-    key = (measure, candidate, slice)
-    lines = (line for line in run.measure_lines if (line.measure, line.candidate, dict(line.slice)) == key)
-    line = next((line for line in lines if (line.version or "").startswith(version)), None)
+def _cell(run: RunFiles, measure: str, candidate: str, slice: dict[str, str]) -> Cell:
+    line = run.find_line(measure, candidate, slice)
     if line is None or line.value is None:
         return Cell(text="not measured")
-    return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed)
+    return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed, line.refused)

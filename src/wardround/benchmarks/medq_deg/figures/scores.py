@@ -12,7 +12,6 @@ from wardround.reporting.run_files import RunFiles
 Values = NDArray[np.float64]
 RESAMPLES = 2_000
 SPLITS = 200  # of the resampled halves, those that estimates are averaged over
-SCORED = ("right", "wrong", "unparsed")
 
 
 class Scores(NamedTuple):
@@ -33,7 +32,9 @@ def scores(run: RunFiles, severities: list[str]) -> Scores:
     """The scores of choice answers at these severities."""
     counts = (
         run.marks.filter(
-            pl.col("severity").is_in(severities), pl.col("outcome").is_in(SCORED), pl.col("kind") == "choice"
+            pl.col("severity").is_in(severities),
+            pl.col("outcome").is_in(run.study.scored_outcomes),
+            pl.col("kind") == "choice",
         )
         .group_by("candidate", "severity", "cluster")
         .agg(asked=pl.len(), right=(pl.col("outcome") == "right").sum())

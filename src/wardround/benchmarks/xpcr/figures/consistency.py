@@ -19,6 +19,7 @@ from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.chain_tables import consistency_table, own_chains
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
+from wardround.running.inputs.run_inputs import MissingInput
 
 SCHEMA = "schema.toml"
 DIAGNOSIS, GRADE, DECISION = "DD", "SG", "CD"
@@ -26,7 +27,7 @@ CHAIN = ("candidate", "case", "cluster", "chain", "condition", "trial")
 
 
 class AskedQuestion(NamedTuple):
-    """One question: the option chosen (None: unparsed), and all options."""
+    """One question: the option chosen (None: unparsed or refused), and all options."""
 
     chosen: str | None
     options: list[str]
@@ -52,13 +53,22 @@ def consistency(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     return [table for table in (longitudinal_table(run, note), consistency_table(run)) if table is not None], []
 
 
+def _schema_file(run: RunFiles) -> Path | None:
+    """The schema in the folder of the case set, if there is one."""
+    try:
+        file = Path(run.cases_file).parent / SCHEMA
+    except MissingInput:
+        return None
+    return file if file.is_file() else None
+
+
 def longitudinal_table(run: RunFiles, note: Note) -> Table | None:
     """The share of chains whose grade and decision are admissible for the candidate's own diagnosis."""
-    case_folder = Path(run.manifest["cases"]["folder"])
-    if not (case_folder / SCHEMA).is_file():
+    schema = _schema_file(run)
+    if schema is None:
         note(f"whether later stages follow from the diagnosis is checked only with {SCHEMA} in the case set's folder")
         return None
-    chains = list(chain_consistencies(run, read_tables(case_folder / SCHEMA).schema_))
+    chains = list(chain_consistencies(run, read_tables(schema).schema_))
     if not chains:
         note(f"no chain has a diagnosis that {SCHEMA} names, with a grade or a decision after it")
         return None
@@ -90,8 +100,8 @@ def longitudinal_table(run: RunFiles, note: Note) -> Table | None:
     notes = [
         "Admissible by the schema of the case set: a grade of the disease that the candidate named, and a management "
         "that is right at the grade it named (at any grade of the disease, if that grade is not one of its grades). "
-        "Unparsed answers are inadmissible. Chains whose diagnosis the schema does not name are left out. For chains "
-        "without a grade or a decision, both is the one that they have.",
+        "Unparsed and refused answers are inadmissible. Chains whose diagnosis the schema does not name are left out. "
+        "For chains without a grade or a decision, both is the one that they have.",
         "The options of a question are made for the right diagnosis: after a wrong one they may include nothing "
         "admissible. The columns on the right leave such chains out.",
     ]
@@ -104,6 +114,7 @@ def chain_consistencies(run: RunFiles, schema: EyeSchema) -> Iterator[ChainConsi
     marks = (
         own_chains(run)
         .filter(pl.col("stage").is_in([DIAGNOSIS, GRADE, DECISION]), pl.col("chain").is_not_null())
+        .filter(pl.col("outcome").is_in(run.study.scored_outcomes))
         .select(*CHAIN, "question", "stage", "option", "outcome")
         .collect()
         .sort(*CHAIN, "question")
@@ -153,7 +164,7 @@ def _texts(run: RunFiles) -> dict[tuple[str, str], list[str]]:
     """The options of the questions of the three stages."""
     return {
         (case.id, question.id): question.choices
-        for case in CaseSet.open(run.cases_file)
+        for case in CaseSet.open(run.cases_file, check_images=False)
         for question in case.questions
         if question.options and question.stage in (DIAGNOSIS, GRADE, DECISION)
     }

@@ -19,7 +19,6 @@ from wardround.reporting.reference_condition import marks_at_reference, ranked_c
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-SCORED = ("right", "wrong", "unparsed")
 ASKED = ("candidate", "case", "question", "trial")
 ORDER = ("CFP", "OCT", "FFA", "ICGA", "EP", "RetCam")
 MIN_CLUSTERS, FEW_CLUSTERS = 8, 30  # below the first no interval, below the second only large differences show
@@ -122,7 +121,7 @@ def _conclusion(contribution: Cell) -> str:
 
 def _answers(run: RunFiles, marks: pl.LazyFrame) -> pl.DataFrame:
     """Scored choice answers with the modalities that their questions show if none is left out."""
-    scored = marks.filter(pl.col("outcome").is_in(SCORED), pl.col("kind") == "choice").select(
+    scored = marks.filter(pl.col("outcome").is_in(run.study.scored_outcomes), pl.col("kind") == "choice").select(
         *ASKED, "cluster", "condition", "task", right=(pl.col("outcome") == "right").cast(pl.Float64)
     )
     without = pl.DataFrame(
@@ -136,7 +135,7 @@ def _answers(run: RunFiles, marks: pl.LazyFrame) -> pl.DataFrame:
 def _modalities_shown(run: RunFiles) -> pl.DataFrame:
     """The modalities that each question shows."""
     rows = []
-    for case in CaseSet.open(run.cases_file):
+    for case in CaseSet.open(run.cases_file, check_images=False):
         for question in case.questions:
             numbers = shown_image_numbers(case, question, Condition())
             modalities = {case.images[number].modality for number in numbers} - {None}

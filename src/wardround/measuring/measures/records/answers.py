@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.measure import Measure
+from wardround.measuring.engine.measure import LIMIT, Measure
 from wardround.measuring.measures import formulas
 from wardround.measuring.measures.mark_totals import HITS
 from wardround.measuring.measures.record import (
@@ -28,27 +28,29 @@ def _accuracy(context: MeasureContext, only_by: str = "") -> list[Measure]:
 def _worst(context: MeasureContext) -> list[Measure]:
     k = context.depth
     votes = [rate(f"worst@{k}", f"worst@{k}_of", group="choice", version=context.votes)]
-    limit = mean(f"worst@{k}_inf", "shared", group="shared", version="inf")
+    limit = mean(f"worst@{k}_inf", "shared_of", group="shared", source=LIMIT)
     return [*(votes if 1 < context.trials >= k else []), limit]
 
 
-def _by_letter(context: MeasureContext, formula: Callable[..., Floats], version: str, *names: str) -> list[Measure]:
+def _by_letter(
+    context: MeasureContext, formula: Callable[..., Floats], *names: str, variant: str = "by_letter"
+) -> list[Measure]:
     if not context.letters:
         return []
     sums = [f"{name}:{letter}" for name in names for letter in range(context.letters)]
-    fields = {"group": "choice", "requires": "positive", "version": version}
+    fields = {"group": "choice", "requires": "positive", "variant": variant}
     return [composite(formula, sums, "positive", **fields)]
 
 
-_MICRO: dict[str, Any] = {"group": "choice", "requires": "positive", "version": "micro over options"}
+_MICRO: dict[str, Any] = {"group": "choice", "requires": "positive"}
 
 CHOICES = (
     MeasureRecord(
         name="accuracy",
         label="Accuracy",
-        meaning="Share of choice questions answered right. An unparsed answer counts as not right.",
-        formula_text="right / (right + wrong + unparsed), mean over trials; from probabilities p(gold). "
-        "Unscored marks are left out",
+        meaning="Share of choice questions answered right. An unparsed or refused answer counts as not right.",
+        formula_text="right / (right + wrong + unparsed + refused), mean over trials; from probabilities p(gold). "
+        'Unscored marks are left out, and with `refusals = "left out"` refused ones',
         origin="paper (MedQ-Deg eq. 2)",
         versions=_accuracy,
     ),
@@ -72,9 +74,18 @@ CHOICES = (
         name="unparsed",
         label="Unparsed",
         meaning="Share of answers in which no choice could be read.",
-        formula_text="unparsed / (right + wrong + unparsed); from probabilities the mass on no option",
+        formula_text="unparsed / (right + wrong + unparsed + refused), the last as in accuracy; from probabilities the "
+        "mass on no option",
         origin="choice",
         versions=lambda context: [rate("unparsed", "scored", n="answers", version=context.parsers)],
+    ),
+    MeasureRecord(
+        name="refused",
+        label="Refused",
+        meaning="Share of questions that the server or the model refused: filtered, too long or declined.",
+        formula_text="refused / (right + wrong + unparsed + refused), whether they count or are left out",
+        origin="choice",
+        versions=lambda context: [rate("refused", "scorable", n="scorable_answers")],
     ),
     MeasureRecord(
         name="unscored",
@@ -88,7 +99,8 @@ CHOICES = (
         name="hit@k",
         label="hit@k",
         meaning="Share of open answers that name the right diagnosis among the first k.",
-        formula_text="1 if any of the first k is the same; else unscored if any of them is unscored; else 0. k = 1, 3",
+        formula_text="1 if any of the first k is the same; else unscored if any of them is unscored; else 0. Refused "
+        "as in accuracy. k = 1, 3",
         origin="paper (CURE)",
         depths=HITS,
         versions=lambda context: [
@@ -101,7 +113,7 @@ WORST_OF_K = MeasureRecord(
     label="Right every time",
     meaning="Share of questions answered right in all of k trials.",
     formula_text="mean C(c, k) / C(T, k) for c right of T answers, k = 1, 2, 4, 8, 16 up to T; "
-    "from probabilities p(gold)^k",
+    "from probabilities p(gold)^k, `worst@k_in_the_limit` for k over T too",
     origin="paper (ClinBench), per question a choice",
     depths=WORST,
     versions=_worst,
@@ -159,25 +171,34 @@ OPTIONS = (
         name="sensitivity",
         label="Sensitivity",
         meaning="Each option as a yes/no test: share of right options that were chosen.",
-        formula_text="`micro over options`: TP / (TP + FN), which is accuracy; `macro by letter`: mean over the "
+        formula_text="over all options: TP / (TP + FN), which is accuracy; `sensitivity_by_letter`: mean over the "
         "letters (in the case's own order) that are ever right",
         origin="paper's formula (ClinBench)",
         versions=lambda context: [
             rate("true_positive", "positive", **_MICRO),
-            *_by_letter(context, formulas.sensitivity_by_letter, "macro by letter", "found", "gold"),
+            *_by_letter(context, formulas.sensitivity_by_letter, "found", "gold"),
         ],
     ),
     MeasureRecord(
         name="specificity",
         label="Specificity",
         meaning="Each option as a yes/no test: share of wrong options that were not chosen.",
-        formula_text="`micro over options`: TN / (TN + FP); an abstention rejects all options. `macro by letter` and "
-        "`macro precision by letter`: means over letters",
+        formula_text="over all options: TN / (TN + FP); an abstention rejects all options. `specificity_by_letter`: "
+        "mean over letters",
         origin="paper's formula (ClinBench)",
         versions=lambda context: [
             mean("true_negative", "negative", n="positive", **_MICRO),
-            *_by_letter(context, formulas.specificity_by_letter, "macro by letter", "found", "gold", "named", "there"),
-            *_by_letter(context, formulas.precision_by_letter, "macro precision by letter", "found", "gold", "named"),
+            *_by_letter(context, formulas.specificity_by_letter, "found", "gold", "named", "there"),
         ],
+    ),
+    MeasureRecord(
+        name="precision_by_letter",
+        label="Precision, mean over letters",
+        meaning="Share right among choices of a letter: similar in size to the specificity that ClinBench prints.",
+        formula_text="mean over the letters that are ever right of TP / (TP + FP); 0 for a letter that is never chosen",
+        origin="choice",
+        versions=lambda context: _by_letter(
+            context, formulas.precision_by_letter, "found", "gold", "named", variant=""
+        ),
     ),
 )

@@ -3,15 +3,16 @@
 from typing import Any
 
 from wardround.measuring.engine.known_sums import RANKED
-from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.measure import LIMIT, STATED, Measure, MeasureKind
 from wardround.measuring.measures import formulas
 from wardround.measuring.measures.confidence import BINS, UAS
 from wardround.measuring.measures.confidence_order import KEEP
-from wardround.measuring.measures.dke import INTER_VERSIONS
+from wardround.measuring.measures.dke import ALL_ORIGINALS, INTER_VARIANTS
 from wardround.measuring.measures.record import (
     SIGNED_FRACTION,
     MeasureContext,
     MeasureRecord,
+    VoteSource,
     composite,
     derived,
     mean,
@@ -19,53 +20,53 @@ from wardround.measuring.measures.record import (
     signed,
 )
 
-_VERBAL: dict[str, Any] = {"group": "verbal", "version": "verbal"}
-_LIMIT: dict[str, Any] = {"group": "shared", "version": "inf"}
+_VERBAL: dict[str, Any] = {"group": "verbal", "source": STATED}
+_LIMIT: dict[str, Any] = {"group": "shared", "source": LIMIT}
 
 
-def _with_invalid(context: MeasureContext) -> dict[str, Any]:
-    """The sensitivity version that counts unparsed votes as one more outcome."""
-    version = f"invalid votes as an outcome, {context.votes}"
-    return {"group": "voted", "version": version, "requires": "certain_all", "is_companion": True}
+def _with_unparsed(context: MeasureContext) -> dict[str, Any]:
+    """The sensitivity variant that counts unparsed votes as one more outcome."""
+    fields = {"group": "voted", "requires": "certain_all", "is_companion": True}
+    return fields | {"variant": "unparsed_counted", "version": context.votes}
 
 
 def _confidence(context: MeasureContext) -> list[Measure]:
     votes = [
         mean("certainty", "certain", n="counted", group="voted", version=context.votes),
-        mean("certainty_all", "certain_all", **_with_invalid(context)),
+        mean("certainty_all", "certain_all", **_with_unparsed(context)),
     ]
     limit, stated = mean("certainty_inf", "certain_inf", **_LIMIT), mean("stated", "stated_of", **_VERBAL)
     return [*(votes if context.has_votes else []), limit, stated]
 
 
 def _confidence_missing(context: MeasureContext) -> list[Measure]:
-    votes = [rate("missing", "voted", group="voted", version=context.votes)] if context.has_votes else []
-    return [*votes, rate("missing_inf", "shared", **_LIMIT), rate("unstated", "statable", **_VERBAL)]
+    votes = [rate("missing", "voted_of", group="voted", version=context.votes)] if context.has_votes else []
+    return [*votes, rate("missing_inf", "shared_of", **_LIMIT), rate("unstated", "statable", **_VERBAL)]
 
 
 def _calibration_shift(context: MeasureContext) -> list[Measure]:
     votes = [
         signed("shift", "certain", n="counted", group="voted", version=context.votes),
-        *_shift_companions("", "voted", context.votes),
-        signed("shift_all", "certain_all", **_with_invalid(context)),
+        *(_shift_companions("voted", context.vote_sources[0])),
+        signed("shift_all", "certain_all", **_with_unparsed(context)),
     ]
-    limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("_inf", "shared", "inf")]
+    limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("shared", context.vote_sources[-1])]
     return [*(votes if context.has_votes else []), *limit, signed("stated_shift", "stated_of", **_VERBAL)]
 
 
-def _shift_companions(suffix: str, group: str, version: str) -> list[Measure]:
+def _shift_companions(group: str, votes: VoteSource) -> list[Measure]:
     """Printed next to the shift, since a shift of zero does not mean calibrated."""
-    whole = f"claims_certain{suffix}"
-    fields: dict[str, Any] = {"group": group, "is_companion": True, "requires": whole}
+    whole = f"claims_certain{votes.suffix}"
+    fields: dict[str, Any] = {"group": group, "is_companion": True, "requires": whole, **votes.fields}
     return [
-        signed(f"share_shift{suffix}", whole, version=f"vote share - majority accuracy, {version}", **fields),
-        signed(f"calibrated_shift{suffix}", whole, version=f"of a calibrated respondent, {version}", **fields),
+        signed(f"share_shift{votes.suffix}", whole, variant="of_vote_share", **fields),
+        signed(f"calibrated_shift{votes.suffix}", whole, variant="if_calibrated", **fields),
     ]
 
 
 def _majority(context: MeasureContext) -> list[Measure]:
-    votes = [rate("majority", "elected", group="elected", version=context.votes)] if context.has_votes else []
-    return [*votes, rate("majority_inf", "shared", **_LIMIT)]
+    votes = [rate("majority", "elected_of", group="elected", version=context.votes)] if context.has_votes else []
+    return [*votes, rate("majority_inf", "shared_of", **_LIMIT)]
 
 
 def _vote_share(context: MeasureContext) -> list[Measure]:
@@ -76,60 +77,64 @@ def _vote_share(context: MeasureContext) -> list[Measure]:
 def _uas(context: MeasureContext) -> list[Measure]:
     scaled = "" if context.importance is None else f", importance / {context.importance:.6g}"
     measures = []
-    for source, group, version in context.claim_versions:
-        weight = f"uas_weight:{source}"
-        fields = {"group": group, "version": f"{UAS}{scaled}, {version}", "requires": weight}
-        measures.append(signed(f"uas:{source}", weight, n=f"uas_of:{source}", **fields))
+    for claims in context.claim_sources:
+        weight, version = f"uas_weight:{claims.sums}", _versions(f"{UAS}{scaled}", claims.version)
+        fields = claims.fields | {"version": version, "requires": weight}
+        measures.append(signed(f"uas:{claims.sums}", weight, n=f"uas_of:{claims.sums}", **fields))
     return measures
 
 
+def _versions(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
 _ECE = (
-    ("plug-in", formulas.ece, MeasureKind.COMPOSITE, ("gap",)),
+    ("", formulas.ece, MeasureKind.COMPOSITE, ("gap",)),
     ("debiased", formulas.ece_debiased, MeasureKind.COMPOSITE, ("in", "gap", "square")),
-    ("plug-in if calibrated", formulas.ece_null, MeasureKind.REFERENCE, ("noise",)),
+    ("if_calibrated", formulas.ece_null, MeasureKind.REFERENCE, ("noise",)),
 )
 
 
 def _ece(context: MeasureContext) -> list[Measure]:
     measures = []
-    for claims in context.claim_versions:
-        for name, formula, kind, parts in _ECE:
-            sums = [claims.n, *(f"{part}:{claims.source}:{b}" for part in parts for b in range(BINS))]
-            fields = claims.fields | {"kind": kind, "version": f"{name}, {BINS} bins, {claims.version}"}
+    for claims in context.claim_sources:
+        for variant, formula, kind, parts in _ECE:
+            sums = [claims.n, *(f"{part}:{claims.sums}:{b}" for part in parts for b in range(BINS))]
+            fields = claims.fields | {"kind": kind, "variant": variant}
+            fields["version"] = _versions(f"{BINS} bins", claims.version)
             measures.append(composite(formula, sums, claims.n, **fields))
     return measures
 
 
 def _brier(context: MeasureContext) -> list[Measure]:
-    return [mean(f"brier:{claims.source}", claims.n, **claims.fields) for claims in context.claim_versions]
+    return [mean(f"brier:{claims.sums}", claims.n, **claims.fields) for claims in context.claim_sources]
 
 
 def _auroc(context: MeasureContext) -> list[Measure]:
     return [
-        composite(formulas.auroc, [f"{name}:{claims.source}" for name in RANKED[:4]], claims.n, **claims.fields)
-        for claims in context.claim_versions
+        composite(formulas.auroc, [f"{name}:{claims.sums}" for name in RANKED[:4]], claims.n, **claims.fields)
+        for claims in context.claim_sources
     ]
 
 
 def _kept_accuracy(context: MeasureContext) -> list[Measure]:
     right, kept = RANKED[4:]
-    versions = context.claim_versions
-    return [mean(f"{right}:{claims.source}", f"{kept}:{claims.source}", **claims.fields) for claims in versions]
+    sources = context.claim_sources
+    return [mean(f"{right}:{claims.sums}", f"{kept}:{claims.sums}", **claims.fields) for claims in sources]
 
 
 def _dke_intra(context: MeasureContext) -> list[Measure]:
     measures = []
-    for suffix, version in context.vote_versions:
-        rise, rise_of = f"rise{suffix}", f"rise_of{suffix}"
-        matched = f"matched originals, {version}"
+    for votes in context.vote_sources:
+        rise, rise_of = f"rise{votes.suffix}", f"rise_of{votes.suffix}"
         fields: dict[str, Any] = {"group": "choice", "requires": rise_of, "never_by": frozenset({"severity"})}
-        fields["is_companion"] = True
-        both = {"kind": MeasureKind.CONDITION, "version": f"both hold, {matched}"}
+        fields |= {"is_companion": True, **votes.fields}
+        sums = ("fall", "fall_of", rise, rise_of)
         measures += [
-            composite(formulas.dke_intra, ("fall", "fall_of", rise, rise_of), rise_of, **both, **fields),
-            signed("fall", "fall_of", version=f"accuracy L0 - L2, {matched}", **fields),
-            signed(rise, rise_of, version=f"shift L2 - L0, {matched}", **fields),
-            derived(f"both hold, all originals, {version}"),
+            composite(formulas.dke_intra, sums, rise_of, kind=MeasureKind.CONDITION, **fields),
+            signed("fall", "fall_of", variant="fall_in_accuracy", **fields),
+            signed(rise, rise_of, variant="rise_in_shift", **fields),
+            derived(variant=ALL_ORIGINALS, **votes.fields),
         ]
     return measures
 
@@ -140,7 +145,7 @@ VOTES = (
         label="Majority vote",
         meaning="Share right if the most frequent answer over all trials counts.",
         formula_text="a tie of t options that includes the right one counts 1/t; no valid vote counts 0; "
-        "from probabilities the most probable option (version `inf`)",
+        "from probabilities the most probable option (`majority_accuracy_in_the_limit`)",
         origin="choice",
         versions=_majority,
     ),
@@ -149,9 +154,9 @@ VOTES = (
         label="Confidence",
         meaning="From votes and log-probabilities: 1 minus the normalised entropy, which is not a probability. "
         "Verbal: the mean of the stated numbers.",
-        formula_text="C = 1 - H / log K over valid votes, T in `version`; from probabilities E[C_T], and C itself "
-        "under `inf`; verbal: mean stated number. `invalid votes as an outcome`: unparsed votes are one more outcome, "
-        "C at least 0",
+        formula_text="C = 1 - H / log K over valid votes, T in `version`; from probabilities E[C_T], and C itself in "
+        "`confidence_in_the_limit`; `confidence_stated`: mean stated number. `confidence_unparsed_counted`: unparsed "
+        "votes are one more outcome, C at least 0",
         origin="paper (MedQ-Deg eqs 3-5)",
         versions=_confidence,
     ),
@@ -168,7 +173,7 @@ VOTES = (
         label="Vote share",
         meaning="Mean share of the trials that agree with the most frequent answer.",
         formula_text="over the questions with enough valid votes for a C; an unparsed vote agrees with no other; "
-        "from probabilities p of the top option (version `inf`)",
+        "from probabilities p of the top option (`vote_share_in_the_limit`)",
         origin="choice",
         versions=_vote_share,
     ),
@@ -176,9 +181,10 @@ VOTES = (
         name="calibration_shift",
         label="Calibration shift",
         meaning="Confidence minus accuracy: above zero is over-confident. Zero does not prove good calibration.",
-        formula_text="mean C - accuracy on the same questions; verbal: mean stated number - accuracy. Companions: "
-        "`vote share - majority accuracy`; `of a calibrated respondent`: C - vote share, the shift of a respondent "
-        "that is right as often as its votes agree; `invalid votes as an outcome`",
+        formula_text="mean C - accuracy on the same questions; stated: mean stated number - accuracy. Companions: "
+        "`calibration_shift_of_vote_share`: vote share - majority accuracy; `calibration_shift_if_calibrated`: C - "
+        "vote share, the shift of a respondent that is right as often as its votes agree; "
+        "`calibration_shift_unparsed_counted`",
         origin="paper (MedQ-Deg eq. 6), companions a choice",
         unit=SIGNED_FRACTION,
         versions=_calibration_shift,
@@ -201,9 +207,9 @@ CLAIMS = (
         name="ece",
         label="Expected calibration error",
         meaning="Mean gap between confidence and accuracy; biased upward in small samples.",
-        formula_text="10 equal bins, closed on the right. `plug-in`: sum of abs(gap) / N, biased upward. `debiased`: "
+        formula_text="10 equal bins, closed on the right; sum of abs(gap) / N, biased upward. `ece_debiased`: "
         "each bin's abs(gap) minus what its own noise adds, 2 abs(G) - E abs(N(G, V)), at least 0; a bin with one "
-        "claim adds nothing. `plug-in if calibrated`: what noise alone gives",
+        "claim adds nothing. `ece_if_calibrated`: what noise alone gives",
         origin="paper (X-PCR), bins and debiasing a choice",
         versions=_ece,
     ),
@@ -238,8 +244,9 @@ OVERCONFIDENCE = (
         name="dke_intra",
         label="Over-confidence under degradation",
         meaning="Accuracy falls and confidence does not.",
-        formula_text="share of resamples in which Acc(L0) > Acc(L2) and shift(L0) <= shift(L2), and both differences "
-        "with intervals. `matched originals`: each L2 record with its own L0; `all originals`: as in the paper",
+        formula_text="share of resamples in which Acc(L0) > Acc(L2) and shift(L0) <= shift(L2), each L2 record with "
+        "its own L0; `dke_intra_all_originals`: with all L0, as in the paper. Both differences with intervals: "
+        "`dke_intra_fall_in_accuracy`, `dke_intra_rise_in_shift`",
         origin="paper (MedQ-Deg), the share a choice",
         versions=_dke_intra,
     ),
@@ -248,14 +255,13 @@ OVERCONFIDENCE = (
         label="Over-confidence across candidates",
         meaning="The weaker the candidate, the more over-confident.",
         formula_text="share of pairs that differ in accuracy (candidate `*`, n = pairs, 3 to 200 candidates) in which "
-        "the less accurate has the larger shift. Companions: Spearman(accuracy, shift), Spearman(accuracy, C), the "
-        "cross-fitted share (accuracy from one half of the clusters, shift from the other, 40 splits both ways) and "
-        "the share by permutation of C: coupling alone gives about 74%. The last two have no interval",
+        "the less accurate has the larger shift. Companions: `dke_inter_spearman_shift` (accuracy with shift), "
+        "`dke_inter_spearman_confidence` (accuracy with C), `dke_inter_cross_fitted` (accuracy from one half of the "
+        "clusters, shift from the other, 40 splits both ways) and `dke_inter_by_chance` (C permuted: coupling alone "
+        "gives about 74%). The last two have no interval",
         origin="paper (MedQ-Deg), companions a choice",
         versions=lambda context: [
-            derived(f"{name}, {version}" if name else version)
-            for _, version in context.vote_versions
-            for name in INTER_VERSIONS
+            derived(variant=variant, **votes.fields) for votes in context.vote_sources for variant in INTER_VARIANTS
         ],
     ),
 )

@@ -5,7 +5,7 @@
   var rows = document.querySelectorAll("#cases tbody tr");
   var heads = document.querySelectorAll("#cases thead th");
   var selects = document.querySelectorAll("#filters select");
-  var outcomes = ["right", "wrong", "unparsed", "unscored"];
+  var outcomes = ["right", "wrong", "unparsed", "refused", "unscored"];
   document.getElementById("filters").hidden = false;
 
   function key(select) { return select.dataset.key || select.id; }
@@ -29,7 +29,7 @@
         if (candidate && data.candidates[ask[0]] !== candidate) return;
         if (wanted.some(function (value) { return ask[1].indexOf(value) < 0; })) return;
         if (outcome >= 0 && !ask[2][outcome]) return;
-        totals[ask[0]] = (totals[ask[0]] || [0, 0, 0, 0]).map(function (sum, place) { return sum + ask[2][place]; });
+        totals[ask[0]] = (totals[ask[0]] || [0, 0, 0, 0, 0]).map(function (sum, place) { return sum + ask[2][place]; });
       });
       totals.forEach(function (total, place) {
         var cell = row.cells[place + 1];

@@ -1,4 +1,4 @@
-"""`wardround licences`: the licences of the installed dependencies."""
+"""`wardround plugins` and `wardround licences`: what is installed."""
 
 import re
 from collections import defaultdict
@@ -13,6 +13,20 @@ NOT_STATED = "not stated"
 MAX_LICENCE_LENGTH = 60  # a longer License field is the text of the licence, not its name
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^]]*)\])?[^;]*(?:;(?P<marker>.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+
+
+def plugins(as_json: Json = False) -> None:
+    """List the installed plug-ins and those of --plugins, by group, with name and origin."""
+    from wardround.plugins import GROUPS, extensions
+
+    installed = [plugin for group in GROUPS for plugin in extensions(group).values()]
+    records = [{"group": plugin.group, "name": plugin.name, "origin": plugin.origin} for plugin in installed]
+    widths = {key: max((len(record[key]) for record in records), default=0) for key in ("group", "name")}
+    lines = [
+        f"{record['group']:<{widths['group']}}  {record['name']:<{widths['name']}}  {record['origin']}"
+        for record in records
+    ]
+    print_result({"plugins": records}, as_json, "\n".join(lines) or "no plug-ins")
 
 
 def licences(as_json: Json = False) -> None:

@@ -1,0 +1,1 @@
+"""What all servers of models share: address, headers, secrets, proxies, certificates, bodies of replies."""

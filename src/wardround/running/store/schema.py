@@ -1,0 +1,100 @@
+"""The tables of an answer store, their version, and how a store of an earlier version becomes one of this."""
+
+import sqlite3
+from pathlib import Path
+
+from wardround.core.errors import WardroundError
+
+VERSION = 2
+# where an answer came from; of several answers of one call, the tokens add up to its usage
+ORIGIN = (
+    "run",
+    "candidate",
+    "address",
+    "model",
+    "fingerprint",
+    "time",
+    "tokens_in",
+    "tokens_out",
+    "finish",
+    "refusal",
+)
+ORIGIN_COLUMNS = """
+  run text, candidate text, address text, model text, fingerprint text, time text,
+  tokens_in integer, tokens_out integer, finish text, refusal text"""
+CALL_COLUMNS = """
+  purpose text not null default 'answer', estimated integer not null default 0, time text"""
+
+NEW = f"""
+create table answers (
+  ask blob not null, trial integer not null, turn integer not null, body blob not null, {ORIGIN_COLUMNS},
+  primary key (ask, trial, turn)) without rowid;
+create table calls (
+  run text not null, candidate text not null, ask blob not null, answers integer not null,
+  duplicates integer not null, tokens_in integer not null, tokens_out integer not null, {CALL_COLUMNS});
+create table sentinels (
+  run text not null, ask blob not null, trial integer not null, turn integer not null, body blob not null);
+create table files (
+  path text primary key, size integer not null, changed integer not null, sha256 text not null) without rowid;
+"""
+FAULTS = """
+create table faults (
+  run text not null, candidate text not null, kind text not null, times integer not null, last text not null,
+  primary key (run, candidate, kind)) without rowid;
+"""
+# answers that were dropped so that they are asked again
+DROPPED = f"""
+create table dropped (
+  ask blob not null, trial integer not null, turn integer not null, body blob not null, {ORIGIN_COLUMNS},
+  dropped text not null, reason text not null);
+"""
+# version 1 had no version, and its answers no columns but the body
+FROM_1 = f"""
+{"".join(f"alter table answers add column {column};" for column in ORIGIN_COLUMNS.split(","))}
+{"".join(f"alter table calls add column {column};" for column in CALL_COLUMNS.split(","))}
+{FAULTS} {DROPPED}
+create index calls_of_ask on calls (ask);
+update answers set
+  model = json_extract(cast(body as text), '$.model'), finish = json_extract(cast(body as text), '$.finish'),
+  run = (select run from calls where calls.ask = answers.ask limit 1),
+  candidate = (select candidate from calls where calls.ask = answers.ask limit 1)
+  where json_type(cast(body as text)) = 'object';
+drop index calls_of_ask;
+"""
+
+
+def prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Creates the tables of a new store, or brings those of an older one to this version, whole or not at all."""
+    connection.execute("begin immediate")
+    try:
+        version = _version(connection)
+        if version > VERSION:
+            raise WardroundError(
+                f"{path}: a newer wardround wrote this answer store (version {version}; this one reads {VERSION})"
+            )
+        if version < VERSION:
+            _run(connection, FROM_1 if version == 1 else NEW + FAULTS + DROPPED)
+            connection.execute(f"pragma user_version = {VERSION}")
+        connection.execute("commit")
+    except BaseException:
+        connection.execute("rollback")
+        raise
+
+
+def is_current(connection: sqlite3.Connection) -> bool:
+    return _version(connection) == VERSION
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """0 for an empty file."""
+    version: int = connection.execute("pragma user_version").fetchone()[0]
+    if version == 0 and connection.execute("select 1 from sqlite_master where name = 'answers'").fetchone():
+        return 1
+    return version
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    """Like executescript, which would commit first."""
+    for statement in script.split(";"):
+        if statement.strip():
+            connection.execute(statement)
