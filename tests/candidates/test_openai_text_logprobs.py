@@ -14,7 +14,7 @@ from reading_server import echoing, llama_cpp, logprobs, refusing, tokens, vllm,
 
 from wardround.api import run_study
 from wardround.asking.probes import SCORING
-from wardround.candidates.candidate import CandidateUnavailable, Fault, Request, RequestRejected, Unsupported
+from wardround.candidates.candidate import Fault, RateLimited, Request, RequestRejected, Unsupported
 from wardround.candidates.openai import OpenAI
 from wardround.core.ask import Answer, Ask, Identity, Message, TextLogprob
 from wardround.core.case import Case
@@ -90,7 +90,7 @@ def test_a_server_that_supports_neither_method_is_not_asked_again(reading):
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(503, Fault), (429, Fault), (401, CandidateUnavailable), (403, CandidateUnavailable)],
+    [(503, Fault), (429, RateLimited), (401, Fault), (403, RequestRejected)],
     ids=str,
 )
 def test_a_server_that_fails_is_not_taken_for_one_without_support(status, expected):

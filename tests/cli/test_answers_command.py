@@ -1,4 +1,4 @@
-"""`wardround answers`: what is in the store is counted, checked, exported, copied, dropped and pruned; nothing is lost."""
+"""`wardround answers`: the store is counted, checked, exported, copied and merged; drop and prune lose nothing."""
 
 from __future__ import annotations
 
@@ -134,6 +134,9 @@ def test_dropped_answers_are_asked_again_and_no_others(command: Command, tmp_pat
         study = run_exam(command, tmp_path, server)
         before = stored(tmp_path / "answers.sqlite")
         ended = command("answers", "drop", "--outcome", "content-filter", "--reason", "the filter was wrong", "--yes")
+        measures = Path("runs/exam/measures.csv").read_bytes()
+        marked = command("mark", "runs/exam")
+        assert (marked.code, Path("runs/exam/measures.csv").read_bytes()) == (3, measures)
         server.answering = lambda body, index: "B"
         server.bodies.clear()
         again = command("run", study)
@@ -315,6 +318,8 @@ def test_a_copied_run_can_be_marked_without_its_judge(command: Command, tmp_path
     assert command("answers", "verify", "--answers", "elsewhere/a.sqlite", "--runs", "runs").code == 0
     again = command("answers", "copy", "elsewhere/a.sqlite", "--run", "runs/second", "--json").document
     assert (again["copied"], again["there_before"]) == (0, 4)
+    assert command("answers", "copy", "new.sqlite", "--run", "runs/second", "--answers", "typo.sqlite").code == 1
+    assert not Path("new.sqlite").exists()
     assert command("answers", "merge", "elsewhere/a.sqlite", "--json").document["merged"][0]["calls"] == 0
 
 

@@ -11,7 +11,7 @@ import sys
 
 from wardround.cli.main import main
 from wardround.marking import marks
-from wardround.running.store import AnswerStore
+from wardround.running.store import answers
 
 COMMITS = 20
 
@@ -21,19 +21,19 @@ def die() -> None:
 
 
 def die_inside_a_commit() -> None:
-    write_one = AnswerStore._write_one
+    insert = answers._insert_answers
     written = 0
 
-    def dying(connection, write):
+    def dying(connection, *values):
         nonlocal written
-        stored = write_one(connection, write)
+        stored = insert(connection, *values)
         written += 1
         if written == COMMITS:
             assert connection.in_transaction
             die()
         return stored
 
-    AnswerStore._write_one = staticmethod(dying)
+    answers._insert_answers = dying
 
 
 def die_while_marking() -> None:

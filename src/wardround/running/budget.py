@@ -52,7 +52,7 @@ class BudgetTracker:
         for name, spent in (("requests", self.requests), ("tokens", self.tokens), ("money", self.money)):
             limit = getattr(self._budget, name)
             if limit is not None and spent >= limit:
-                return f"the budget of {limit:g} {name} is spent; [budget] of the study raises it"
+                return f"the budget of {limit:g} {name} is spent"
         return None
 
 

@@ -29,7 +29,7 @@ from wardround.running.estimates.ask_size import measure_ask, text_tokens
 from wardround.running.images import ImageEncoder
 from wardround.running.pacing.breaker import Breaker
 from wardround.running.pacing.concurrency import Pace
-from wardround.running.pacing.rate import Rate
+from wardround.running.pacing.rate import CallRate
 from wardround.running.store import AnswerKey, AnswerStore, Call
 
 FIRST_WAIT = 0.25
@@ -86,7 +86,7 @@ class Caller:
         self.settings = candidate.settings
         self.tally = Tally()
         self.pace = Pace(self.settings.concurrency)
-        self.rate = Rate()
+        self.rate = CallRate()
         self.breaker = Breaker()
         self.unavailable: str | None = None  # why the candidate cannot answer any more
         self._ending = asyncio.Event()  # set when no further attempt is made

@@ -69,14 +69,15 @@ def test_new_rows_come_with_their_calls_and_the_same_ones_are_no_conflict(tmp_pa
 
 def test_of_two_answers_to_one_key_the_first_stays_and_the_other_goes_into_the_bin(tmp_path: Path) -> None:
     ours = make_store(tmp_path / "a", {"answers": [answer_row(b"1", "A")], "calls": [call_row(b"1")]})
-    theirs = make_store(tmp_path / "b", {"answers": [answer_row(b"1", "B", run="lab")], "calls": [call_row(b"1", run="lab")]})
+    other = answer_row(b"1", "B", run="lab")
+    theirs = make_store(tmp_path / "b", {"answers": [other], "calls": [call_row(b"1", run="lab")]})
 
     (counts,) = merged(ours, theirs)
 
     assert [key.ask for key in counts.conflicts] == [b"1"]
     after = contents(ours)
     assert list(after["answers"]) == [answer_row(b"1", "A")]
-    assert [row[:14] for row in after["dropped"]] == [answer_row(b"1", "B", run="lab")]
+    assert [row[:14] for row in after["dropped"]] == [other]
     assert [row[-1] for row in after["dropped"]] == ["another answer was stored when b was merged"]
     with closing(AnswerStore(ours)) as store:
         assert list(find_problems(store)) == [], "both calls are there"

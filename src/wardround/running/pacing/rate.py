@@ -1,4 +1,4 @@
-"""Rate: when the next call may be sent, from what the server says of its limits and from what it refused."""
+"""CallRate: when the next call may be sent, from what the server says of its limits and from what it refused."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ MAX_CLEAN = 512
 MUCH_SLOWER = 3.0
 
 
-class Rate:
+class CallRate:
     """A gate that all calls of a candidate pass. It is open until the server first refuses a call for its rate.
 
     A refusal closes it for as long as the server says, or for a while that doubles. From the end of one such pause to

@@ -11,11 +11,12 @@ from wardround.running.store.rows import RowFilter, RowGroup, StoredRow, group_r
 from wardround.running.store.run_uses import RunUses, key_table, wanted_rows
 
 COLUMNS = ", ".join(ANSWER_COLUMNS)
-UNUSED = "(ask, trial, turn) not in temp.wanted"
+# `is not true`, here and in merging.py: with `not in` SQLite looks for nulls in all rows, for every row
+UNUSED = "(ask, trial, turn) in temp.wanted is not true"
 # of each key the row that was dropped last, unless the key has an answer again
 LATEST_DROPPED = """
   rowid in (select max(rowid) from dropped group by ask, trial, turn)
-  and not exists (select 1 from answers where (ask, trial, turn) = (dropped.ask, dropped.trial, dropped.turn))"""
+  and (ask, trial, turn) in (select ask, trial, turn from answers) is not true"""
 
 
 @dataclass(frozen=True)

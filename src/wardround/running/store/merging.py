@@ -22,7 +22,7 @@ SENTINELS = ("run", "ask", "trial", "turn", "body")
 DROPPED = (*ANSWER_COLUMNS, "dropped", "reason")
 # theirs that this store has dropped, and not asked again since
 STAY_DROPPED = f"""
-  {KEY} not in (select ask, trial, turn from main.answers)
+  {KEY} in (select ask, trial, turn from main.answers) is not true
   and (ask, trial, turn, body) in (select ask, trial, turn, body from main.dropped)"""
 
 
@@ -115,10 +115,10 @@ def _merge_answers(connection: sqlite3.Connection, counts: MergeCounts) -> None:
     connection.execute(
         f"insert into main.dropped ({COLUMNS}, dropped, reason) select ask, trial, turn, their.body, "
         f"{', '.join(f'their.{name}' for name in schema.ORIGIN)}, ?, ? {joined} where their.body <> our.body "
-        "and (ask, trial, turn, their.body) not in (select ask, trial, turn, body from main.dropped)",
+        "and (ask, trial, turn, their.body) in (select ask, trial, turn, body from main.dropped) is not true",
         (utc_now(), f"another answer was stored when {counts.source.name} was merged"),
     )
-    wanted = f"select {COLUMNS} from theirs.answers where not ({STAY_DROPPED})"
+    wanted = f"select {COLUMNS} from theirs.answers where ({STAY_DROPPED}) is not true"
     counts.answers = connection.execute(f"insert or ignore into main.answers ({COLUMNS}) {wanted}").rowcount
 
 

@@ -58,7 +58,7 @@ update answers set
   model = json_extract(cast(body as text), '$.model'), finish = json_extract(cast(body as text), '$.finish'),
   run = (select run from calls where calls.ask = answers.ask limit 1),
   candidate = (select candidate from calls where calls.ask = answers.ask limit 1)
-  where json_type(cast(body as text)) = 'object';
+  where case when json_valid(cast(body as text)) then json_type(cast(body as text)) = 'object' end;
 drop index calls_of_ask;
 """
 

@@ -47,7 +47,7 @@ def _confidence_missing(context: MeasureContext) -> list[Measure]:
 def _calibration_shift(context: MeasureContext) -> list[Measure]:
     votes = [
         signed("shift", "certain", n="counted", group="voted", version=context.votes),
-        *(_shift_companions("voted", context.vote_sources[0])),
+        *_shift_companions("voted", context.vote_sources[0]),
         signed("shift_all", "certain_all", **_with_unparsed(context)),
     ]
     limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("shared", context.vote_sources[-1])]
