@@ -37,8 +37,8 @@ QUESTIONS = [
         400,
         "too_long",
         {
-            "message": "'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum context length "
-            "is 4096 tokens and your request has 3500 input tokens"
+            "message": "'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum context "
+            "length is 4096 tokens and your request has 3500 input tokens"
         },
     ),
     (400, "too_long", {"message": "prompt is too long: 210000 tokens > 200000 maximum"}),
