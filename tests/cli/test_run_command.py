@@ -32,7 +32,7 @@ def wardround(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, Any, str
     return run
 
 
-def test_a_spent_budget_is_exit_3_with_measures_and_the_next_run_goes_on(wardround, tmp_path):
+def test_a_spent_budget_is_exit_3_with_measures_and_a_larger_one_goes_on(wardround, tmp_path):
     with ExamServer() as server:
         write_study(tmp_path, server.url, budget={"requests": 25})
         code, document, _ = wardround("run", "study.toml")
@@ -40,6 +40,7 @@ def test_a_spent_budget_is_exit_3_with_measures_and_the_next_run_goes_on(wardrou
         assert server.calls == 25
         measures = (tmp_path / "runs" / "exam" / "measures.csv").read_text()
         assert ",25," in next(line for line in measures.splitlines() if line.startswith("accuracy,"))
+        write_study(tmp_path, server.url, budget={"requests": 60})
         code, document, err = wardround("run", "study.toml")
         assert (code, document["status"], document["why"]) == (0, "complete", None)
         assert "stored 25 of 40; 15 new" in err

@@ -128,7 +128,7 @@ def test_chains_sat_at_the_desk_have_stages_and_complete_chains(tmp_path):
     assert measures["ccr", "{}"]["n"] == "18"
     every = [stage for own in right.values() for stages in own.values() for stage in stages]
     assert float(measures["swa", '{"stage":"mean"}']["value"]) == pytest.approx(sum(every) / len(every))
-    assert float(measures["confidence", "{}"]["value"]) == pytest.approx(0.8)
+    assert float(measures["confidence_stated", "{}"]["value"]) == pytest.approx(0.8)
     with (ended.folder / "comparisons.csv").open() as lines:
         (compared,) = csv.DictReader(lines)
     assert (compared["a"], compared["b"], compared["n"]) == ("model", "human/specialist", str(2 * 9 * 3))

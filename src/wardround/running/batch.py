@@ -30,7 +30,14 @@ class BatchReplies:
     interrupted: bool = False
 
     def answer_to(self, request: Request) -> Answer | None:
-        return self.answers.get(request.ask.key)
+        """Its answer; None if there is none, or if the server refused the request."""
+        answer = self.answers.get(request.ask.key)
+        return None if answer is None or answer.refused_for else answer
+
+    @property
+    def answers_refused(self) -> int:
+        """Requests whose stored outcome is a refusal."""
+        return sum(answer.refused_for is not None for answer in self.answers.values())
 
 
 def stored_replies(requests: Sequence[Request], store: AnswerStore) -> BatchReplies:

@@ -250,6 +250,10 @@ class JudgeCalls:
 
     def _unreadable_warnings(self) -> list[str]:
         warnings, cut = [], self.summary.get("cut", 0)
+        if refused := sum(batch.answers_refused for batch in self.batches):
+            warnings.append(
+                f"{refused} requests to the judge were refused by its server; what they were for is unscored"
+            )
         if cut:
             warnings.append(f"{cut} verdicts were cut by length: give the judge a larger max_tokens")
         if unreadable := self.summary.get("unreadable", 0) - cut:
