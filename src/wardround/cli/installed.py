@@ -56,12 +56,12 @@ def licences(as_json: Json = False) -> None:
 def licence_of(package: Distribution) -> str:
     """The licence by License-Expression, classifiers or a short License field, in this order."""
     metadata = package.metadata
-    if expression := metadata.get("License-Expression"):
-        return str(expression)
+    if "License-Expression" in metadata:
+        return metadata["License-Expression"]
     classifiers = [text for text in metadata.get_all("Classifier") or [] if text.startswith("License ::")]
     if names := [name for text in classifiers if (name := text.split(" :: ")[-1]) != "OSI Approved"]:
         return ", ".join(names)
-    field = (metadata.get("License") or "").strip()
+    field = metadata["License"].strip() if "License" in metadata else ""
     return field if 0 < len(field) <= MAX_LICENCE_LENGTH and "\n" not in field else NOT_STATED
 
 

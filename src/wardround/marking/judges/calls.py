@@ -252,7 +252,7 @@ class JudgeCalls:
         warnings, cut = [], self.summary.get("cut", 0)
         if refused := sum(batch.answers_refused for batch in self.batches):
             warnings.append(
-                f"{refused} requests to the judge were refused by its server; what they were for is unscored"
+                f"the judge's server refused {refused} requests: what they were for is unscored"
             )
         if cut:
             warnings.append(f"{cut} verdicts were cut by length: give the judge a larger max_tokens")
