@@ -251,9 +251,7 @@ class JudgeCalls:
     def _unreadable_warnings(self) -> list[str]:
         warnings, cut = [], self.summary.get("cut", 0)
         if refused := sum(batch.answers_refused for batch in self.batches):
-            warnings.append(
-                f"the judge's server refused {refused} requests: what they were for is unscored"
-            )
+            warnings.append(f"the judge's server refused {refused} requests: what they were for is unscored")
         if cut:
             warnings.append(f"{cut} verdicts were cut by length: give the judge a larger max_tokens")
         if unreadable := self.summary.get("unreadable", 0) - cut:
