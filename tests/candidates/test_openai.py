@@ -395,3 +395,17 @@ def test_offline_refuses_what_is_not_on_this_machine():
         make_candidate(away, offline=True)
     make_candidate(away)
     make_candidate(away.model_copy(update={"base_url": "http://127.0.0.1:1/v1"}), offline=True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "blocked by content_filter", "code": "content_filter"},
+        {"message": "Blocked", "type": "content_filter"},
+        {"message": "no", "code": "content_policy_violation"},
+    ],
+)
+def test_a_content_filter_inside_a_200_is_a_refusal_of_the_question(error):
+    with always(200, {"error": error}) as server, pytest.raises(QuestionRefused) as refused:
+        send(candidate(server.url), request())
+    assert refused.value.finish == "content_filter"

@@ -164,3 +164,49 @@ def test_verdicts_are_not_replaced_by_none_if_the_judge_cannot_be_asked(tmp_path
 
     assert refusal.value.exit_code == 3
     assert files_of(folder) == before
+
+
+def change_answers(store: Path) -> None:
+    """Other answers to the same Asks, as another server would have given."""
+    with sqlite3.connect(store) as connection:
+        connection.execute('update answers set body = cast(\'{"text":"D","finish":"stop"}\' as blob)')
+    connection.close()
+
+
+def test_other_answers_to_the_same_asks_are_refused_and_nothing_changes(run_folder, tmp_path):
+    other = tmp_path / "other.sqlite"
+    AnswerStore(tmp_path / "answers.sqlite").close()  # what is in its journal is in the file now
+    shutil.copy(tmp_path / "answers.sqlite", other)
+    change_answers(other)
+    before = files_of(run_folder)
+
+    for command in (["mark"], ["report", "--with-cases"]):
+        ended = wardround(*command, run_folder, "--answers", "other.sqlite", cwd=tmp_path)
+        assert ended.returncode == 3
+        assert "the answers in other.sqlite are not those that this run used" in ended.stderr
+    with pytest.raises(WardroundError, match="are not those that this run used"):
+        load_run(run_folder, answers=other).answers()
+
+    assert files_of(run_folder) == before
+    assert mark_run(run_folder, note=silent).exit_code == 0
+
+
+def test_an_empty_file_is_no_store(run_folder, tmp_path):
+    (tmp_path / "empty.sqlite").touch()
+    ended = wardround("mark", run_folder, "--answers", "empty.sqlite", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (1, "wardround: empty.sqlite: is an empty file, not an answer store\n")
+    assert (tmp_path / "empty.sqlite").stat().st_size == 0
+
+
+def test_a_run_with_another_store_than_its_own_buys_nothing_again(tmp_path):
+    write_cases(tmp_path / "cases", CASES)
+    with ExamServer() as server:
+        study = write_study(tmp_path, server.url)
+        run_study(study, runs=tmp_path / "runs", note=silent, quiet=True)
+        calls = server.calls
+        other = tmp_path / "typo.sqlite"
+        with pytest.raises(WardroundError, match=f"this run used {CASES} answers that are not in "):
+            run_study(study, runs=tmp_path / "runs", answers=other, note=silent, quiet=True)
+        assert server.calls == calls
+        run_study(study, runs=tmp_path / "runs", answers=other, amend=True, note=silent, quiet=True)
+        assert server.calls > calls

@@ -232,7 +232,8 @@ class OpenAI(Candidate):
         enclosed = self._error(status, {}, orjson.dumps({"error": error}))
         enclosed = replace(enclosed, message=f"{enclosed.message} (inside an HTTP 200)")
         try:
-            enclosed.raise_unless_specific()
+            if status != 500 or not enclosed.names_question:
+                enclosed.raise_unless_specific()
         except Fault as fault:
             fault.tokens = _tokens(usage if isinstance(usage, dict) else {})
             raise

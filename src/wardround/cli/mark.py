@@ -15,7 +15,7 @@ def mark(
         str, typer.Option(metavar="MODE", help="Parser of choices: strict, or a rule stated by a paper.")
     ] = "strict",
     judge: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with the table [judge], for open answers.")
+        Path | None, typer.Option(metavar="FILE", help="TOML file with a judge table, for open answers.")
     ] = None,
     errors: Annotated[
         bool, typer.Option("--errors", help="Have the judge classify the error behind each wrong answer.")

@@ -51,7 +51,8 @@ def is_secret_value(value: str) -> bool:
 
 def is_variable_name(text: str) -> bool:
     """Whether a text can be the name of an environment variable and is not a key that was pasted in its place."""
-    return VARIABLE.fullmatch(text) is not None and not is_secret_value(text)
+    is_hexadecimal = re.fullmatch(r"[0-9a-f]{20,}", text) is not None
+    return VARIABLE.fullmatch(text) is not None and not is_secret_value(text) and not is_hexadecimal
 
 
 def _words(name: str) -> list[str]:

@@ -32,6 +32,7 @@ MAX_UNITS = 12  # asked of one candidate
 RATE_LIMITS = ("HTTP 429", "HTTP 529")
 NO_MORE = "the budget allows no further ask"
 SAY_BLIND = "if it sees no images, say `sees = false`"
+MIN_UNREAD = 3  # replies that cannot be read, before a candidate counts as not ready
 
 
 @dataclass
@@ -71,6 +72,13 @@ class CheckedReplies:
         return counts | {"refused": dict(self.refused), "failed": len(self.failures)}
 
     @property
+    def unreadable_reason(self) -> str | None:
+        """Why a run would be worth nothing: several replies, and none of them could be read."""
+        if len(self.unread) < MIN_UNREAD or self.read:
+            return None
+        return f"none of {self.answers} replies could be read; the commonest shape: {commonest_shape(self.unread)}"
+
+    @property
     def warnings(self) -> list[str]:
         warnings = [f"{count} of {self.answers} replies were refused: {why}" for why, count in self.refused.items()]
         if self.unread:
@@ -93,7 +101,7 @@ async def check_candidate(study_run: StudyRun, run: CandidateRun) -> dict[str, A
     warnings, inapplicable = list(run.plan.skipped.values()), dict(run.plan.inapplicable)
     try:
         sight = await _ask(study_run, run, replies)
-        why = next(iter(replies.failures), None)
+        why = next(iter(replies.failures), None) or replies.unreadable_reason
         votes = await compare_votes(study_run, run) if why is None else []
         warnings += [*replies.warnings, *votes]
     except (Fault, CandidateUnavailable, RequestRejected, QuestionRefused, GaveUp, Stopping) as failure:

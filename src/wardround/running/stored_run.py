@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,10 @@ class FewerAnswers(WardroundError):
     exit_code = 3
 
 
+class OtherAnswers(FewerAnswers):
+    """The store has other answers than those that the run used; results stay as they are."""
+
+
 @dataclass(frozen=True)
 class StoredRun(RunInputs):
     """A run folder with everything that its answers can be marked and shown from."""
@@ -43,12 +48,22 @@ class StoredRun(RunInputs):
         return cls(**vars(inputs), store=store)
 
     def verify_inputs(self, *, accept: bool, as_marked: bool = False) -> InputChanges:
-        """`verify` with the hashes of files that the store knows."""
+        """`verify` with the hashes of files that the store knows; the answers must be those of the run, too."""
+        self.refuse_other_answers()
         fingerprints = Fingerprints(self.store)
         changes = self.verify(fingerprints.read, accept=accept, as_marked=as_marked)
         if self.store.path.resolve().parent != self.folder.resolve():  # a packed run names no path of this machine
             fingerprints.save()
         return changes
+
+    def refuse_other_answers(self) -> None:
+        """Refuses a store that has other answers to the same Asks than those that the run used."""
+        used = self.manifest.get("answers_hash")
+        if used is not None and hash_answers(self.folder, self.store) not in (used, None):
+            raise OtherAnswers(
+                f"{self.folder}: the answers in {self.store.path} are not those that this run used: nothing is "
+                "changed; name its own store by --answers PATH, or take these by `wardround run`"
+            )
 
     def missing_answers(self) -> pl.DataFrame:
         """The rows of used.parquet whose answers are not in the store."""
@@ -79,6 +94,18 @@ class StoredRun(RunInputs):
 
     def __exit__(self, *_: object) -> None:
         self.store.close()
+
+
+def hash_answers(folder: Path, store: AnswerStore) -> str | None:
+    """A hash of all answers that a run used; None if the store lacks some."""
+    digest = hashlib.blake2b(digest_size=16)
+    with store.snapshot():
+        for key in used_keys(scan_used(folder).select("ask", "trial", "turn").collect()):
+            body = store.body(key)
+            if body is None:
+                return None
+            digest.update(hashlib.blake2b(body, digest_size=16).digest())
+    return digest.hexdigest()
 
 
 def find_answers(folder: Path, named: Path | None = None) -> Path:

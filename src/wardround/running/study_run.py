@@ -42,10 +42,11 @@ from wardround.running.plan import ask_incomplete, replay
 from wardround.running.progress import CandidateProgress, Progress
 from wardround.running.run_folder import RunFolder
 from wardround.running.store import AnswerStore
+from wardround.running.stored_run import hash_answers, used_keys
 from wardround.running.tools import Tools
 from wardround.running.trials import cancel_pending
 from wardround.running.used_answers import FILE as USED
-from wardround.running.used_answers import TOOL_RESULTS, UsedAnswers, asks_of, write_keys
+from wardround.running.used_answers import TOOL_RESULTS, UsedAnswers, asks_of, read_used, write_keys
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
@@ -175,6 +176,8 @@ class StudyRun:
         self.folder.lock()
         amendments = self.folder.bind(self.study, amend)
         before, started = self.folder.manifest, now()
+        if not amend:
+            self._refuse_lost_answers()
         await self.plan()
         amendments = [*amendments, *self.folder.bind_inputs(self.input_changes(), amend, self.announce())]
         is_amended = amendments != before.get("amendments", [])
@@ -208,11 +211,24 @@ class StudyRun:
         await self.store.flush()  # faults are counted with the next commit
         manifest = self._manifest() | lasting
         self._write_used()
+        manifest["answers_hash"] = hash_answers(self.folder.path, self.store)
         write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         for number, entry in enumerate(manifest["candidates"]):
             entry["in_all"] = self._total_spent(number, entry)
         self.folder.write_manifest(manifest)
         return manifest
+
+    def _refuse_lost_answers(self) -> None:
+        """Refuses a store that is not the run's own: what the run used would be bought again."""
+        if not self.folder.has_used:
+            return
+        keys = used_keys(read_used(self.folder.path))
+        lost = {key for key in keys if not self.store.has(key)}
+        if lost := lost - self.store.dropped_keys() if lost else lost:
+            raise WardroundError(
+                f"{self.folder.path}: this run used {len(lost):,} answers that are not in {self.store.path}; "
+                "name its own store by --answers PATH, or buy them again by `wardround run STUDY --amend`"
+            )
 
     async def _ask_with_progress(self, quiet: bool) -> None:
         if not any(run.plan.count.missing for run in self.candidate_runs):

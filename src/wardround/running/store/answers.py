@@ -86,6 +86,8 @@ class AnswerStore:
         self.path = path
         if must_exist and not path.is_file():
             raise BadInput(path, "there is no such answer store")
+        if must_exist and path.stat().st_size == 0:
+            raise BadInput(path, "is an empty file, not an answer store")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._reading = self._connect()
@@ -126,6 +128,14 @@ class AnswerStore:
     def get(self, key: AnswerKey) -> Answer | None:
         stored = self.find(key)
         return None if stored is None else stored.answer
+
+    def body(self, key: AnswerKey) -> bytes | None:
+        row: tuple[bytes, str | None] | None = self._lookup.execute(SELECT, key).fetchone()
+        return None if row is None else row[0]
+
+    def dropped_keys(self) -> set[AnswerKey]:
+        """The keys of answers in the bin."""
+        return {AnswerKey(*row) for row in self._reading.execute("select ask, trial, turn from dropped")}
 
     def has(self, key: AnswerKey) -> bool:
         return self._lookup.execute(SELECT, key).fetchone() is not None

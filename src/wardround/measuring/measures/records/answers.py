@@ -48,7 +48,8 @@ CHOICES = (
     MeasureRecord(
         name="accuracy",
         label="Accuracy",
-        meaning="Share of choice questions answered right. An unparsed or refused answer counts as not right.",
+        meaning="Share of choice questions answered right. An unparsed answer counts as not right, "
+        "a refused one too unless the study leaves it out.",
         formula_text="right / (right + wrong + unparsed + refused), mean over trials; from probabilities p(gold). "
         'Unscored marks are left out, and with `refusals = "left out"` refused ones',
         origin="paper (MedQ-Deg eq. 2)",
