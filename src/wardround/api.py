@@ -28,7 +28,7 @@ from wardround.core.study import CandidateSettings, Study, load_judge, load_stud
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks
 from wardround.marking.reader import AnswerReader
-from wardround.marking.run_marks import chance_accuracy, judged_manifest, write_run_marks
+from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
 from wardround.marking.unread import unread_warnings
 from wardround.measuring import power_from_guesses, power_from_marks, write_measures
 from wardround.measuring.comparing.families import families
@@ -420,6 +420,10 @@ def mark_run(
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store))
         manifest |= {"chance": chance_accuracy(marks), "parser": parser}
         manifest["changed_inputs"] = changes.to_manifest() if changes else None
+        refused = count_refused(marks)
+        manifest["candidates"] = [
+            entry | {"refused": refused.get(entry["name"], 0)} for entry in manifest["candidates"]
+        ]
         RunFolder(folder).write_manifest(manifest)
         for warning in warnings_of(manifest):
             note(f"warning: {warning}")

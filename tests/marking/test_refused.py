@@ -12,9 +12,11 @@ from exam_server import ExamServer
 from exam_study import case, write_cases, write_study
 from judged_study import compare_letters, list_diagnoses, marks_of, patient, run, write_judged_study
 
+from wardround.api import load_run
 from wardround.core.ask import REFUSALS, Answer
 from wardround.core.case import Case
 from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
 from wardround.marking.leakage import probe_mark
 from wardround.marking.marks import mark_answer
 from wardround.marking.parser.choice import parser_version
@@ -91,6 +93,10 @@ def test_a_run_shows_the_rate_and_the_rule(tmp_path: Path, refusals: str, accura
     measures = pl.read_csv(ended.folder / "measures.csv").filter(slice="{}")
     line = measures.row(by_predicate=pl.col("measure") == "accuracy", named=True)
     assert (line["value"], line["refused"], line["unparsed"]) == (accuracy, 2 / 8, 0.0)
+    assert ended.manifest["candidates"][0]["refused"] == 2
+    assert len(load_run(ended.folder).answers(outcome="refused")) == 2
+    with pytest.raises(WardroundError, match="there is no outcome 'refusedd'; outcomes are right, wrong"):
+        load_run(ended.folder).answers(outcome="refusedd")
     rule = {"wrong": "counted as not right", "left out": "left out of every score"}[refusals]
     note = f"Refused and {rule}: 2 content filter."
     page = (ended.folder / "report.html").read_text(encoding="utf-8")

@@ -99,6 +99,12 @@ def judged_manifest(
     }
 
 
+def count_refused(marks: pl.LazyFrame) -> dict[str, int]:
+    """Refused answers by candidate."""
+    refused = marks.filter(pl.col("outcome") == "refused").group_by("candidate").len()
+    return dict(refused.collect().iter_rows())
+
+
 def chance_accuracy(marks: pl.LazyFrame) -> float | None:
     """The accuracy of guessing: the mean of 1/K over the choice questions asked."""
     choices = marks.filter(pl.col("k").is_not_null())

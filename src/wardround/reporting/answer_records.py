@@ -18,6 +18,7 @@ from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import read_used
 
 KEY = ("candidate", "case", "question", "condition", "trial", "ask")
+OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")
 SHOWN_ROWS = 20
 SHOWN_CHARACTERS = 300
 
@@ -122,7 +123,10 @@ def _filtered(marks: pl.DataFrame, filters: Mapping[str, Any]) -> pl.DataFrame:
             continue
         if column not in marks.columns:
             raise WardroundError(f"answers cannot be filtered by {column!r}; marks have {', '.join(marks.columns)}")
-        marks = marks.filter(pl.col(column).is_in([value] if isinstance(value, (str, int)) else list(value)))
+        values = [value] if isinstance(value, (str, int)) else list(value)
+        if column == "outcome" and (unknown := {*values} - {*OUTCOMES, *marks["outcome"]}):
+            raise WardroundError(f"there is no outcome {min(unknown)!r}; outcomes are {', '.join(OUTCOMES)}")
+        marks = marks.filter(pl.col(column).is_in(values))
     return marks
 
 
