@@ -45,7 +45,6 @@ from wardround.running.inputs.packing import pack_run, unpack
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
 from wardround.running.progress import StepProgress
 from wardround.running.run_folder import RunFolder, warnings_of
-from wardround.running.store import AnswerKey
 from wardround.running.stored_run import StoredRun
 from wardround.running.study_run import RunPaths, StudyRun
 from wardround.running.used_answers import read_used
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from wardround.preflight import CheckResult
     from wardround.reporting.tables.table import Table
 
-INTERRUPTED = 130
+INCOMPLETE, INTERRUPTED = 3, 130  # exit codes
 SHOWN_MEASURES = ("accuracy", "hit@1")
 Result = TypeVar("Result")
 AnyPath = Path | str
@@ -318,7 +317,6 @@ class RunOutcome:
     folder: Path
     manifest: dict[str, Any]
     exit_code: int
-    judge_keys: Sequence[AnswerKey] = ()  # the answers of the judge that were used
 
 
 def run_study(
@@ -370,10 +368,8 @@ def run_study(
     )
     if pack:
         with StoredRun.open(folder, paths.answers, study_run.cases.file) as stored:
-            note(pack_run(stored, outcome.judge_keys))
-    if study_run.interrupted:
-        return replace(outcome, exit_code=INTERRUPTED)
-    return replace(outcome, exit_code=outcome.exit_code or (3 if outcome.manifest["status"] == "incomplete" else 0))
+            note(pack_run(stored))
+    return replace(outcome, exit_code=INTERRUPTED) if study_run.interrupted else outcome
 
 
 def mark_run(
@@ -428,9 +424,8 @@ def mark_run(
         for warning in warnings_of(manifest):
             note(f"warning: {warning}")
         write_report(folder, replaced_sections=sections, progress=progress)
-        incomplete = 3 if missing or (calls and calls.why) else 0
-        exit_code = INTERRUPTED if calls and calls.interrupted else incomplete
-        return RunOutcome(folder, manifest, exit_code, calls.answer_keys if calls else ())
+        incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
+        return RunOutcome(folder, manifest, INTERRUPTED if calls and calls.interrupted else incomplete)
 
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:

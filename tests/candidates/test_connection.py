@@ -393,7 +393,8 @@ HARMLESS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("fields", HARMLESS)
 def test_what_is_harmless_is_allowed(fields):
     fields = {"url": f"https://{HOST}/v1", **fields}
-    make_candidate(settings(fields.pop("url"), **fields))
+    allowed = settings(fields.pop("url"), **fields)
+    assert make_candidate(allowed).settings == allowed
 
 
 def test_variables_reach_headers_query_and_extra_body_and_nothing_else(monkeypatch, server):

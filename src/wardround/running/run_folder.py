@@ -13,6 +13,9 @@ from wardround.core.files import write_file
 from wardround.core.study import Study
 from wardround.running.inputs.changes import InputChanges
 
+# the status of a run that was started, until it has ended
+UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
+
 
 def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
     """The distinct warnings about a run's results."""

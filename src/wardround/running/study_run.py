@@ -40,7 +40,7 @@ from wardround.running.literature_tools import LiteratureTools
 from wardround.running.parquet import write_in_parts
 from wardround.running.plan import ask_incomplete, replay
 from wardround.running.progress import CandidateProgress, Progress
-from wardround.running.run_folder import RunFolder
+from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store import AnswerStore
 from wardround.running.stored_run import hash_answers, used_keys
 from wardround.running.tools import Tools
@@ -49,7 +49,6 @@ from wardround.running.used_answers import FILE as USED
 from wardround.running.used_answers import TOOL_RESULTS, UsedAnswers, asks_of, read_used, write_keys
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
-UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
 PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
 
 

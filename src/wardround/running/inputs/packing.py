@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -12,21 +11,22 @@ from wardround.core.errors import BadInput
 from wardround.core.files import new_folder, replacement
 from wardround.running.inputs.hashes import read_image_hashes
 from wardround.running.inputs.run_inputs import PACKED, shows_other_cases, table_files
-from wardround.running.store import AnswerKey
-from wardround.running.stored_run import ANSWERS, StoredRun, used_keys
+from wardround.running.store.merging import copy_uses
+from wardround.running.store.run_uses import listed_keys, read_uses
+from wardround.running.stored_run import ANSWERS, StoredRun
 from wardround.running.used_answers import scan_used
 
 COMPANIONS = ("schema.toml",)  # files of a case set that the sections of a report read
 
 
-def pack_run(run: StoredRun, judge_keys: Sequence[AnswerKey]) -> str:
+def pack_run(run: StoredRun) -> str:
     """Packs a run; says what was packed. Cases keep their lines and images their paths, so that hashes hold."""
     unpack(run.folder)
     with new_folder(run.folder / PACKED) as folder:
         cases = _pack_cases(run, folder / "cases")
         images = _pack_images(run, folder / "cases")
         _pack_texts(run, folder)
-    answers = _pack_answers(run, judge_keys)
+    answers = _pack_answers(run)
     return f"{answers:,} answers, {cases:,} cases and {images:,} images packed into {run.folder}"
 
 
@@ -86,12 +86,13 @@ def _pack_texts(run: StoredRun, folder: Path) -> None:
         shutil.copyfile(run.study_folder / path, folder / name)
 
 
-def _pack_answers(run: StoredRun, judge_keys: Sequence[AnswerKey]) -> int:
-    used = scan_used(run.folder).select("ask", "trial", "turn").unique(maintain_order=True).collect()
-    keys, target = [*used_keys(used), *judge_keys], run.folder / ANSWERS
-    if run.store.path.resolve() != target.resolve():
-        with replacement(target, durable=True) as draft:
-            run.store.copy_answers(keys, draft)
-            for ending in ("-wal", "-shm"):  # of the store that is replaced
-                target.with_name(target.name + ending).unlink(missing_ok=True)
-    return len(keys)
+def _pack_answers(run: StoredRun) -> int:
+    """Copies what the run used, unless its store is the packed one already."""
+    target = run.folder / ANSWERS
+    if run.store.path.resolve() == target.resolve():
+        return len(set(listed_keys(run.folder)))
+    with replacement(target, durable=True) as draft:
+        copied = copy_uses(run.store.path, draft, [read_uses(run.folder)]).copied
+        for ending in ("-wal", "-shm"):  # of the store that is replaced
+            target.with_name(target.name + ending).unlink(missing_ok=True)
+    return copied

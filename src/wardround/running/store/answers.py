@@ -284,23 +284,6 @@ class AnswerStore:
         if has_snapshot:
             self._reading.execute("begin")
 
-    def copy_answers(self, keys: Iterable[AnswerKey], to: Path) -> int:
-        """Copies answers with their origin, and the calls for their Asks, into a new store; returns their number."""
-        other, asks = AnswerStore(to), set[bytes]()
-        select = f"select {', '.join(ANSWER_COLUMNS)} from answers where ask = ? and trial = ? and turn = ?"
-        count = 0
-        with other._reading as connection:
-            connection.execute("begin")
-            for key in keys:
-                if (row := self._lookup.execute(select, key).fetchone()) is not None:
-                    count += connection.execute(INSERT, row).rowcount
-                    asks.add(key.ask)
-            for call in self._reading.execute("select * from calls"):
-                if call[2] in asks:
-                    connection.execute(f"insert into calls values ({', '.join('?' * len(call))})", call)
-        other.close()
-        return count
-
     def close(self) -> None:
         self._thread.shutdown(wait=True)
         self._writing.close()

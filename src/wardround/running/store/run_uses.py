@@ -10,10 +10,9 @@ import polars as pl
 
 from wardround.core.errors import BadInput, WardroundError
 from wardround.running.budget import judge_run
-from wardround.running.run_folder import RunFolder
+from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store.answers import AnswerKey
 from wardround.running.store.rows import IS_RESULT
-from wardround.running.study_run import UNFINISHED
 from wardround.running.used_answers import EVIDENCE, FILE, JUDGE_ANSWERS, TOOL_RESULTS
 
 LISTS = (FILE, JUDGE_ANSWERS, TOOL_RESULTS)
