@@ -51,7 +51,7 @@ def test_one_interrupt_finishes_the_calls_under_way(tmp_path, number):
         process = start("run", study, "--json", cwd=tmp_path)
         server.wait_for(lambda: server.held == 8, process)
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-        first_lines = read_until("stopping: calls under way are finished", process)
+        first_lines = read_until("stopping when the calls under way are answered", process)
         server.release()
         out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err

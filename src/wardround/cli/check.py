@@ -26,7 +26,6 @@ def check(
     lines = [
         *summary["problems"],
         f"{summary['cases']:,} cases, {summary['questions']:,} questions; {summary['announced']}",
-        *([summary["amend"]] if summary["amend"] else []),
     ]
     for candidate in summary["candidates"]:
         lines += _describe(candidate)

@@ -55,5 +55,6 @@ def table_text(table: Table) -> str:
 
 
 def note(text: str) -> None:
-    """Prints progress on stderr, so that stdout remains one document."""
-    print(text, file=sys.stderr, flush=True)
+    """Prints progress on stderr, so that stdout remains one document; in place of a progress line, if there is one."""
+    clear_line = "\r\x1b[2K" if sys.stderr.isatty() else ""
+    print(f"{clear_line}{text}", file=sys.stderr, flush=True)

@@ -46,20 +46,23 @@ def check_study(
         check_judge_settings(study.judge, study, paths.study.parent)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
-    async def check_candidates() -> list[dict[str, Any]]:
+    async def check_candidates() -> tuple[str | None, list[dict[str, Any]]]:
         try:
-            return [await check_candidate(study_run, run) for run in await study_run.plan()]
+            runs = await study_run.plan()
+            if amend := study_run.why_amend():  # said before anything is spent
+                note(amend)
+            return amend, [await check_candidate(study_run, run) for run in runs]
         finally:
             await study_run.close()
 
-    candidates = asyncio.run(check_candidates())
+    amend, candidates = asyncio.run(check_candidates())
     summary: dict[str, Any] = {
         "study": study.name,
         "cases": len(study_run.cases),
         "questions": study_run.cases.question_count,
         "problems": [str(problem) for problem in study_run.cases.problems],
         "announced": study_run.announce(),
-        "amend": study_run.why_amend(),
+        "amend": amend,
         "candidates": candidates,
     }
     if study.judge is not None:

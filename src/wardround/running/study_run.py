@@ -267,7 +267,7 @@ class StudyRun:
             asking.cancel()
             return
         self.interrupted = True
-        self.note("stopping: calls under way are finished; press Ctrl-C again to stop now")
+        self.note("stopping when the calls under way are answered; press Ctrl-C again to stop now")
         for run in self.candidate_runs:
             run.context.caller.stop()
 
