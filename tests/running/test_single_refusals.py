@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,3 +43,46 @@ def test_strict_refuses_an_image_that_cannot_be_decoded_before_any_ask(tmp_path:
         assert lenient.returncode == 0
         assert "skipped:" in lenient.stderr
         assert "1.png" in lenient.stderr
+
+
+def patient(body: dict[str, Any]) -> int:
+    """The number of the case that is asked about."""
+    match = re.search(rb"patient (\d+) ", orjson.dumps(body["messages"]))
+    assert match
+    return int(match[1])
+
+
+def test_questions_that_alone_are_left_and_are_declined_get_that_outcome(tmp_path: Path) -> None:
+    write_cases(tmp_path / "cases", 20)
+    status = 500
+
+    def no_answer_below_8(body: dict[str, Any], number: int) -> web.Response | None:
+        return web.json_response({"error": {"message": "no"}}, status=status) if patient(body) < 8 else None
+
+    with ExamServer(replying=no_answer_below_8) as server:
+        study = write_study(tmp_path, server.url, candidate={"attempts": 1})
+        assert examine(study)["candidates"][0]["failed"] == 8
+        status = 400
+        manifest = examine(study)
+    assert (manifest["status"], manifest["candidates"][0]["refused"]) == ("complete", 8)
+
+
+def filtered() -> web.Response:
+    return web.json_response({"error": {"code": "content_filter", "message": "filtered"}}, status=400)
+
+
+def test_a_server_that_begins_to_filter_everything_is_stopped(tmp_path: Path) -> None:
+    write_cases(tmp_path / "cases", 80)
+    with ExamServer(replying=lambda body, number: filtered() if number >= 20 else None) as server:
+        manifest = examine(write_study(tmp_path, server.url))
+    assert manifest["status"] == "incomplete"
+    (why,) = [candidate["why"] for candidate in manifest["candidates"]]
+    assert "in a row were refused, and one that it had answered before: " in why
+    assert server.calls < 60
+
+
+def test_many_questions_in_a_row_may_be_filtered_by_a_server_that_answers_others(tmp_path: Path) -> None:
+    write_cases(tmp_path / "cases", 80)
+    with ExamServer(replying=lambda body, number: filtered() if patient(body) >= 30 else None) as server:
+        manifest = examine(write_study(tmp_path, server.url))
+    assert (manifest["status"], manifest["candidates"][0]["refused"]) == ("complete", 50)

@@ -36,9 +36,13 @@ def check(
     raise typer.Exit(0 if checked.ready else 3)
 
 
+def _failing(candidate: dict[str, Any]) -> str:
+    return "not ready" if candidate["replies"]["answers"] else "does not answer"
+
+
 def _describe(candidate: dict[str, Any]) -> list[str]:
     """The lines about one candidate."""
-    status = "answers" if candidate["answers"] else f"does not answer: {candidate['why']}"
+    status = "answers" if candidate["answers"] else f"{_failing(candidate)}: {candidate['why']}"
     cost = f", about {candidate['cost']:.2f} USD" if candidate["cost"] else ""
     at_most = "" if candidate["is_measured"] else "at most "
     lines = [

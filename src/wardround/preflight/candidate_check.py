@@ -107,7 +107,7 @@ async def check_candidate(study_run: StudyRun, run: CandidateRun) -> dict[str, A
     except (Fault, CandidateUnavailable, RequestRejected, QuestionRefused, GaveUp, Stopping) as failure:
         why = str(failure) or NO_MORE
     if sight is not None and sight.is_blind and not (sight.result == "refused" and replies.with_images):
-        why = f"{sight.why}; {SAY_BLIND}"
+        why = sight.why if SAY_BLIND in sight.why else f"{sight.why}; {SAY_BLIND}"
     elif sight is not None and sight.why:
         warnings.append(f"{sight.why}: it may not see images")
     limited = {kind: times for kind, times in caller.tally.fault_kinds.items() if kind in RATE_LIMITS}

@@ -93,6 +93,9 @@ class Caller:
         self.budget = budget
         self._run, self._store, self._encoder = run, store, encoder
         self._reached = False
+        self._replies = 0
+        self._answered: dict[bool, Request] = {}  # with and without images, one that was answered
+        self._asking_again = asyncio.Lock()
         self._faults_in_a_row = 0
         self._down_since: float | None = None
         self._limited_since: float | None = None
@@ -130,7 +133,7 @@ class Caller:
     async def _fetch_some(self, request: Request) -> list[Answer]:
         """Answers to the first trials, at least to one: repeats the call until it is answered, refused or given up."""
         attempts = times_limited = times_declined = 0
-        answers_before = self.tally.answers
+        replies_before = self._replies
         while True:
             try:
                 return await self._attempt(request)
@@ -156,7 +159,7 @@ class Caller:
                 times_declined += 1
                 if times_declined < TIMES_DECLINED:
                     await self._pause(_backoff(times_declined))
-                elif self.tally.answers > answers_before:  # others were answered meanwhile
+                elif self._replies > replies_before or await self._still_answers(request, self.call):
                     return await self._store_refusal(request, "declined", str(rejected))
                 else:
                     raise self._give_up_refused(request, str(rejected)) from None
@@ -198,29 +201,7 @@ class Caller:
         """One call, counted in pace, budget and tally; its reply is kept before its slot is freed."""
         await self.pace.acquire()
         try:
-            while not self.is_ending and (seconds := self.rate.reserve()) > 0:
-                await self._pause(seconds)
-            if self.unavailable:
-                raise CandidateUnavailable(self.unavailable)
-            if self.is_ending:
-                raise Stopping
-            self.budget.charge_request()
-            self.tally.calls += 1
-            started = time.monotonic()
-            try:
-                reply = await self._answer(request)
-            except Fault as fault:
-                if any(fault.tokens):
-                    charge = self._charge(request, Reply([], *fault.tokens), "fault")
-                    await self._store.put_call(request.ask.key, charge)
-                self._faulted(fault, started)
-                await self._pause(self.pace.pause_seconds)
-                raise
-            except (QuestionRefused, RequestRejected) as refusal:
-                self._refused(request, refusal)
-                raise
-            self._succeeded(request, reply, time.monotonic() - started)
-            return await keep(reply, self._charge(request, reply, purpose))
+            return await self._call_in_slot(request, keep, purpose)
         except CandidateUnavailable as unavailable:
             self.unavailable = self.unavailable or str(unavailable)
             self.stop()
@@ -230,6 +211,33 @@ class Caller:
             raise Stopping from None
         finally:
             self.pace.release()
+
+    async def _call_in_slot(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str) -> T:
+        while not self.is_ending and (seconds := self.rate.reserve()) > 0:
+            await self._pause(seconds)
+        if self.unavailable:
+            raise CandidateUnavailable(self.unavailable)
+        if self.is_ending:
+            raise Stopping
+        self.budget.charge_request()
+        self.tally.calls += 1
+        started = time.monotonic()
+        try:
+            reply = await self._answer(request)
+        except Fault as fault:
+            if any(fault.tokens):
+                charge = self._charge(request, Reply([], *fault.tokens), "fault")
+                await self._store.put_call(request.ask.key, charge)
+            self._faulted(fault, started)
+            await self._pause(self.pace.pause_seconds)
+            raise
+        except (QuestionRefused, RequestRejected) as refusal:
+            self._refused(request, refusal)
+            if purpose == "answer":
+                await self._stop_if_all_refused(request, refusal)
+            raise
+        self._succeeded(request, reply, time.monotonic() - started)
+        return await keep(reply, self._charge(request, reply, purpose))
 
     async def _answer(self, request: Request) -> Reply:
         try:
@@ -279,16 +287,60 @@ class Caller:
         self.pace.succeeded(seconds)
         self.rate.answered(reply.limits, reply.tokens_in + reply.tokens_out)
         self.breaker.answered(with_images=bool(request.images))
+        self.note_answered(request)
         self._reached = True
+        self._replies += 1
         self._faults_in_a_row = 0
         self._down_since = self._limited_since = None
 
     def _refused(self, request: Request, refusal: QuestionRefused | RequestRejected) -> None:
-        """Counts a refused Ask. Those of a known reason count only while no such Ask was answered."""
-        with_images = bool(request.images)
-        if isinstance(refusal, RequestRejected) or not self.breaker.has_answered[with_images]:
+        """Counts a refused Ask. One of a known reason is a fault only while no such Ask was answered."""
+        with_images, for_known_reason = bool(request.images), isinstance(refusal, QuestionRefused)
+        if not (for_known_reason and self.breaker.has_answered[with_images]):
             self._count_fault("refused", str(refusal))
-            self.breaker.refused(request.ask.key, str(refusal), with_images=with_images)
+        self.breaker.refused(request.ask.key, with_images=with_images, for_known_reason=for_known_reason)
+
+    async def _stop_if_all_refused(self, request: Request, refusal: Exception) -> None:
+        """After many refusals in a row, a question that was answered before tells whether all are refused now."""
+        with_images = bool(request.images)
+        if self.breaker.refuses_all(with_images=with_images) is None:
+            return
+        async with self._asking_again:
+            refuses_all = self.breaker.refuses_all(with_images=with_images)  # unless it answered meanwhile
+            if refuses_all is None or await self._still_answers(request, self._call_in_slot):
+                return
+        if with_images in self._answered:
+            refuses_all += ", and one that it had answered before"
+        raise CandidateUnavailable(f"{refuses_all}: {refusal}")
+
+    async def _still_answers(self, request: Request, call: Callable[..., Awaitable[None]]) -> bool:
+        """Whether the candidate answers a question that it answered before; the answer is not kept."""
+        known = self._answered.get(bool(request.images))
+        if known is None:
+            return False
+
+        async def keep(reply: Reply, call: Call) -> None:
+            await self._store.put_call(known.ask.key, call)
+
+        for attempt in range(1, self.settings.attempts + 1):
+            try:
+                await call(await self.with_images(known), keep, "check")
+                return True
+            except (QuestionRefused, RequestRejected):
+                return False
+            except RequestAdapted:
+                pass
+            except Fault as fault:
+                await self._pause(_backoff(attempt, fault))
+        return False
+
+    def has_known_answer(self, *, with_images: bool) -> bool:
+        """Whether a request is known that was answered."""
+        return with_images in self._answered
+
+    def note_answered(self, request: Request) -> None:
+        """Remembers the first request with images, and the first without, that was answered."""
+        self._answered.setdefault(bool(request.ask.images), replace(request, trials=request.trials[:1], images=()))
 
     def _count_fault(self, kind: str, message: str) -> None:
         self.tally.faults += 1

@@ -148,10 +148,11 @@ def format_faults(tallies: Sequence[Tally]) -> str:
     """The number of faults, and the commonest kind with its number."""
     kinds = sum((tally.fault_kinds for tally in tallies), Counter[str]())
     faults = sum(tally.faults for tally in tallies)
+    number = f"{faults:,} fault{'' if faults == 1 else 's'}"
     if not kinds:
-        return f"{faults:,} faults"
+        return number
     ((kind, times),) = kinds.most_common(1)
-    return f"{faults:,} faults ({times:,} × {kind})"
+    return f"{number} ({times:,} × {kind})"
 
 
 def columns() -> int:

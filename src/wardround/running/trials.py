@@ -135,6 +135,9 @@ class TrialGroup:
             self.context.note_stored_answer(stored)
             if self._replaying is not None:
                 self._replaying.estimator.add_stored(rendered.ask, self._group_of(question))
+            has_images, caller = bool(rendered.ask.images), self.context.caller
+            if stored.answer.refused_for is None and not caller.has_known_answer(with_images=has_images):
+                caller.note_answered(self._request(question, rendered, trial, turn))
             return stored.answer
         if self._replaying is not None:
             raise NotStored(MissingAsk(rendered.ask, question, 1))
