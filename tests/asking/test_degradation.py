@@ -13,6 +13,7 @@ from PIL import Image
 from pydicom.data import get_testdata_file
 
 from wardround.asking.applicable import conditions_for, inapplicable_reason
+from wardround.asking.degradation import check_degraded_images
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import RenderedAsk, Renderer
 from wardround.cases.images import pixels
@@ -63,9 +64,30 @@ def test_degraded_questions_are_not_degraded_again():
     assert reason(case(), 1, degradation="assigned") is None
     assert "degraded question itself" in str(reason(case(), 1, degradation="gaussian_noise@L1"))
     stored = case(degradations=["gaussian_blur@L2"])
-    assert reason(stored, degradation="stored") is None
-    for value in ("none", "assigned", "gaussian_noise@L1"):
+    for value in ("stored", "assigned"):
+        assert reason(stored, degradation=value) is None
+    for value in ("none", "gaussian_noise@L1"):
         assert "degraded already" in str(reason(stored, degradation=value))
+
+
+def test_stored_asks_no_question_whose_degradation_is_only_assigned():
+    assert reason(case(), 0, degradation="stored") is None
+    assert "stored clean" in str(reason(case(), 1, degradation="stored"))
+    assert reason(case(questions=[choice("q", degradations=["real@mild"])]), degradation="stored") is None
+
+
+def test_a_stored_degraded_image_that_is_not_shown_is_not_asked_as_degraded():
+    stored = {**case(degradations=["gaussian_blur@L2"]), "history": "h"}
+    assert "blank" in str(reason(stored, degradation="stored", images="blank"))
+    for axes in ({"images": "none"}, {"stem": "options-only"}, {"inputs": "history"}):
+        assert reason(stored, degradation="stored", **axes) == "no images are shown that could be degraded"
+
+
+def test_a_degradation_of_an_image_that_is_left_out_is_not_asked():
+    record = case(questions=[choice("q", degradations=["sparse_view@L1"])])
+    record["images"].append({"path": "b.png", "modality": "X-ray"})
+    assert reason(record, degradation="assigned") is None
+    assert reason(record, degradation="assigned", without="CT") == "sparse_view does not fit X-ray"
 
 
 def test_an_unknown_type_in_a_question_is_named():
@@ -172,6 +194,31 @@ def test_a_question_shows_its_own_images_only(renderer):
     render, shown = renderer(record, {"degradation": ["stored"]})
     paths = [Path(image_of(asked(render, shown, number, degradation="stored")).path).name for number in (0, 1)]
     assert paths == ["a.png", "b.png"]
+
+
+def test_assigned_draws_on_clean_images_and_sends_stored_ones_as_they_are(renderer):
+    record = case(questions=[*TWINS, choice("stored", of="q", images=[1], degradations=["gaussian_blur@L2"])])
+    record["images"].append({"path": "b.png", "modality": "CT", "degradations": ["gaussian_blur@L2"]})
+    record["questions"][1] = {**record["questions"][1], "images": [0]}
+    render, shown = renderer(record, {"degradation": ["assigned"]})
+    drawn, stored = (image_of(asked(render, shown, number, degradation="assigned")) for number in (1, 2))
+    assert [Path(part.path).name for part in (drawn, stored)] == ["a.png", "b.png"]
+    assert [any(name == "degrade" for name, _, _ in part.recipe) for part in (drawn, stored)] == [True, False]
+    assert stored.degradations == ("gaussian_blur@L2",)
+    assert stored.json == image_of(asked(render, shown, 2, degradation="stored")).json
+
+
+def test_an_ask_that_counts_as_degraded_without_a_degraded_image_is_refused(renderer):
+    render, shown = renderer(case(), {"degradation": ["none", "assigned"]})
+    degraded = asked(render, shown, 1, degradation="assigned").ask
+    clean = asked(render, shown, 1, degradation="none").ask
+    for value in ("assigned", "stored", "gaussian_blur@L2"):
+        condition = Condition(degradation=value)
+        check_degraded_images(shown, shown.questions[1], condition, degraded)
+        with pytest.raises(WardroundError, match=r"c\.deg-1 counts as gaussian_blur@L2"):
+            check_degraded_images(shown, shown.questions[1], condition, clean)
+    for value in ("none", "gaussian_blur@L0", "gaussian_blur@0"):
+        check_degraded_images(shown, shown.questions[1], Condition(degradation=value), clean)
 
 
 def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_path):

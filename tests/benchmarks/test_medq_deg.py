@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,10 @@ from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.medq_deg.figures.dose import find_cliff
 from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
 from wardround.benchmarks.medq_deg.figures.scores import Scores
+from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
 from wardround.reporting.tables.table import Cell, Table
+from wardround.running.images import ImageEncoder
 
 
 def planted(name: str, by: list[dict[str, Any]] | None = None, **truth: Any) -> dict[str, Any]:
@@ -166,6 +168,30 @@ def test_ranks_and_their_agreement(folder: Path) -> None:
         ("Simulated, mild", "Simulated, severe"),
     ]
     assert all(row.cells[0].value is not None and row.cells[0].value > 0.6 for row in found.tables[1].rows)
+
+
+class _RecordingEncoder(ImageEncoder):
+    """Keeps which images were encoded: whether drawn on, and whether stored degraded."""
+
+    parts: ClassVar[list[tuple[bool, bool]]] = []
+
+    async def encode(self, part: ImagePart) -> Any:
+        is_drawn = any(name == "degrade" for name, _, _ in part.recipe)
+        self.parts.append((is_drawn, bool(part.degradations)))
+        return await super().encode(part)
+
+
+@pytest.mark.parametrize("study", ["fig5b", "table6"])
+def test_assigned_degradations_are_drawn_beside_real_ones(tmp_path: Path, study: str, monkeypatch) -> None:
+    """Six cases, each with a clean question and four assigned twins, and six really degraded images."""
+    monkeypatch.setattr("wardround.running.study_run.ImageEncoder", _RecordingEncoder)
+    monkeypatch.setattr(_RecordingEncoder, "parts", [])
+    cases = medq_deg_cases(tmp_path / "cases", 6, real=True)
+    result = run(f"medq-deg/{study}", cases, tmp_path, [planted("good", accuracy=0.9)], trials=1)
+    assert Counter(_RecordingEncoder.parts) == {(False, False): 6, (True, False): 24, (False, True): 6}
+    assert result.folder is not None
+    marks = pl.read_parquet(result.folder / "marks.parquet")
+    assert Counter(marks["severity"]) == {"L0": 6, "L1": 12, "L2": 12, "mild": 3, "severe": 3}
 
 
 def test_tau_is_kendalls_and_halves_share_no_case() -> None:

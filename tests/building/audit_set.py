@@ -113,6 +113,18 @@ def _words_apart(case: dict[str, Any]) -> str:
     return f"The {second} seemed at last to be {first}."
 
 
+def _core(folder: Path, case: dict[str, Any], cases: Cases) -> None:
+    case["history"] += f" There had been {gold(case)}."
+    question = case["questions"][0]
+    question["options"][question["gold"]] = f"{gold(case).title()} (stage III), complicated by sepsis"
+
+
+def _impossible(folder: Path, case: dict[str, Any], cases: Cases) -> None:
+    question = case["questions"][0]
+    case["patient"]["sex"] = "F"
+    question["options"][(question["gold"] + 1) % len(question["options"])] = "Prostatic melosis"
+
+
 def _in_prompt(folder: Path, case: dict[str, Any], cases: Cases) -> None:
     case["questions"][0]["prompt"] = f"Which stage of {gold(case)} is it?"
 
@@ -189,6 +201,9 @@ PLANTS: dict[str, tuple[str, str, int, Plant]] = {
     "synonym": ("leak_name", "error", 41, _add_to_history(lambda case: case["questions"][0]["accept"][0].upper())),
     "in the prompt": ("leak_name", "error", 42, _in_prompt),
     "words": ("leak_words", "error", 43, _add_to_history(_words_apart)),
+    "core": ("leak_core", "error", 48, _core),
+    "head noun": ("head_noun", "warning", 49, _add_to_history(lambda case: f"A {gold(case).split()[1]} was seen.")),
+    "impossible": ("impossible_option", "warning", 51, _impossible),
     "omim": ("leak_id", "error", 44, _add_to_history(lambda case: "See OMIM:612164.")),
     "icd": ("leak_id", "error", 45, _add_to_history(lambda case: "Coded as ICD-10 G40.3.")),
     "pmid": ("leak_id", "error", 46, _add_to_history(lambda case: f"As told in {case['origin']['pmids'][0]}.")),

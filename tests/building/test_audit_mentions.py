@@ -24,8 +24,8 @@ MENTIONS = [
     (LONG, "idiopathic and multicentric disease of Castleman", "leak_words"),
     (LONG, "idiopathic disease of Castleman", None),
     # the first and the last of twelve tokens, and of thirteen
-    ("Acute appendicitis", "acute b c d e f g h i j k appendicitis", "leak_words"),
-    ("Acute appendicitis", "acute b c d e f g h i j k l appendicitis", None),
+    ("Gastric lymphoma", "gastric b c d e f g h i j k lymphoma", "leak_words"),
+    ("Gastric lymphoma", "gastric b c d e f g h i j k l lymphoma", None),
 ]
 
 

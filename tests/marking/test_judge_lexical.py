@@ -93,7 +93,7 @@ def test_names_accepted_by_the_case_count():
     question = Question(id="q", kind="open", prompt="?", gold="Gout", accept=["podagra"])
     assert judge.same(question, "Podagra") is True
     assert judge.same(question, "lupus") is False
-    assert judge.name == "lexical-2"
+    assert judge.name == "lexical-3"
 
 
 def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path):
@@ -104,7 +104,7 @@ def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path
     assert first.same(question, "podagra") is True
     file.write_text("name,same_as\ngout,podagra\ngout,toe trouble\n")
     second = make_lexical_judge({"synonyms": "names.csv"}, tmp_path)
-    assert first.name.startswith("lexical-2:")
+    assert first.name.startswith("lexical-3:")
     assert first.name != second.name
 
 

@@ -1,5 +1,7 @@
 """Comparisons: who is paired with whom, on what, and what a family adjusts for."""
 
+import re
+
 import polars as pl
 import pytest
 from flip_oracle import exact_p
@@ -7,7 +9,7 @@ from interval_oracle import scipy_ratio_interval
 from made_marks import made_marks, made_study, mark, random_marks, votes
 
 from wardround.core.errors import WardroundError
-from wardround.measuring import compare
+from wardround.measuring import compare, rank_intervals
 from wardround.measuring.engine.tables import COMPARISONS
 
 
@@ -70,12 +72,60 @@ def test_an_axis_is_compared_within_each_candidate():
     lines = table.select("a", "b", "slice", "value", "n", "p").rows()
     flips = float(exact_p([1] * 9))
     assert lines == [
-        ("as-is", "swapped", '{"candidate":"a"}', 1.0, 18, flips),
-        ("blank", "swapped", '{"candidate":"a"}', 1.0, 9, flips),
+        ("as-is", "swapped", '{"candidate":"a"}', 1.0, 9, flips),
+        ("blank", "swapped", '{"candidate":"a"}', None, 0, None),  # it was asked with shuffled options only
         ("as-is", "swapped", '{"candidate":"b"}', None, 0, None),
         ("blank", "swapped", '{"candidate":"b"}', None, 0, None),
     ]
     assert set(table["family"]) == {"looking"}
+
+
+def test_a_family_may_compare_at_another_condition():
+    conditions = {"images": ["as-is", "swapped", "blank"], "options": ["as-given", "shuffled"]}
+    at_shuffled = {"measure": "accuracy", "between": "images", "where": {"options": "shuffled"}}
+    rows = [mark(case, "right", at_images="as-is", at_options="shuffled") for case in range(9)]
+    rows += [mark(case, "wrong", at_images="blank", at_options="shuffled") for case in range(9)]
+    rows += [mark(case, "right", at_images="blank", at_options="as-given") for case in range(9)]
+    study = made_study(conditions=conditions, comparisons={"looking": at_shuffled})
+    line = compare(made_marks(rows), study).filter(a="as-is", b="blank").row(0, named=True)
+    assert (line["slice"], line["value"], line["n"]) == ('{"candidate":"one","options":"shuffled"}', 1.0, 9)
+
+
+def test_controls_do_not_turn_the_winner_into_the_loser():
+    """One looks (80% and, shown another case's images, 10%), the other does not (60% and 60%)."""
+    conditions = {"images": ["as-is", "swapped"]}
+    rows = [
+        mark(case, "right" if case % 10 < tenths else "wrong", candidate=name, at_images=images)
+        for name, by_images in {"looks": (8, 1), "guesses": (6, 6)}.items()
+        for images, tenths in zip(conditions["images"], by_images, strict=True)
+        for case in range(120)
+    ]
+    study = made_study("looks", "guesses", conditions=conditions)
+    table = compare(made_marks(rows), study)
+    (line,) = table.to_dicts()
+    assert line["slice"] == "{}"
+    assert line["value"] == pytest.approx(0.2)
+    assert line["p"] < 0.05
+    ranks = rank_intervals(table).select("candidate", "first", "last").rows()
+    assert ranks == [("looks", 1, 1), ("guesses", 2, 2)]
+    swapped = study.model_copy(update={"reference": {"images": "swapped"}})
+    assert compare(made_marks(rows), swapped)["value"].to_list() == [pytest.approx(-0.5)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"reference": {"images": "blank"}}, "reference.images = 'blank': expected one of as-is, swapped"),
+        ({"reference": {"stem": "full"}}, "reference.stem = 'full': the study has no axis 'stem'"),
+        (
+            {"comparisons": {"a": {"measure": "accuracy", "between": "candidate", "where": {"images": "none"}}}},
+            "comparisons.a.where.images = 'none': expected one of as-is, swapped",
+        ),
+    ],
+)
+def test_a_condition_that_the_study_does_not_have_is_refused(settings, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        made_study(conditions={"images": ["as-is", "swapped"]}, **settings)
 
 
 def test_the_interval_is_that_of_the_paired_difference():

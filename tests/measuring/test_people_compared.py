@@ -95,7 +95,9 @@ def test_only_questions_that_both_answered_under_the_same_condition_are_compared
     )
     line = lines(marks, study)["accuracy", "model", "human/student"]
     assert (line["value"], line["n"]) == (pytest.approx(1 - 3 / 7), 7)  # without what either has no verdict on
-    assert line["slice"] == '{"telling":"text"}'
+    assert line["slice"] == "{}"
+    elsewhere = study.model_copy(update={"reference": {"telling": "multimodal"}})
+    assert lines(marks, elsewhere)["accuracy", "model", "human/student"]["slice"] == '{"telling":"text"}'
 
 
 def test_every_model_with_every_role_adjusted_together_and_measures_apart() -> None:

@@ -89,11 +89,12 @@ def wilson(right: int, n: int) -> tuple[float, float]:
 
 def measured(rows: list[dict[str, Any]], candidate: str, slice: dict[str, str]) -> list[dict[str, Any]]:
     """Accuracy of one candidate in one slice; over the whole and in each condition the other measures too."""
+    values = {axis: values[0] for axis, values in AXES.items()} | slice
     chosen = [
         row
         for row in rows
         if row["candidate"] == candidate
-        and all((row.get(key) or json.loads(row["condition"]).get(key)) == value for key, value in slice.items())
+        and all((row.get(key) or json.loads(row["condition"]).get(key)) == value for key, value in values.items())
     ]
     n, clusters = len(chosen), len({row["cluster"] for row in chosen})
     right = sum(row["outcome"] == "right" for row in chosen)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from wardround.asking.evidence import SEARCH_KEYS, search_documents
+from wardround.asking.reasoning import without_reasoning
 from wardround.core.ask import Answer, Message
 from wardround.core.case import Question
 from wardround.core.evidence import Document, Evidence, fence_texts, parse_documents
@@ -159,8 +160,8 @@ _LINE = re.compile(r"^[\s*`>#-]*(SEARCH|READ)\s*:\s*(?:PMID:?\s*)?(\S.*?)[\s*`]*
 
 
 def parse_text_call(text: str) -> ToolCall:
-    """The call in the first line of a text that has one."""
-    line = _LINE.search(text)
+    """The call in the first line of a text that has one, outside its reasoning."""
+    line = _LINE.search(without_reasoning(text))
     if line is None:
         return ToolCall("", mistake=NOT_UNDERSTOOD)
     if line[3]:

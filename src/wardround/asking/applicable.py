@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import factorial
 
 from wardround.asking.carry import wrong_text
-from wardround.asking.degradation import degradations_for
+from wardround.asking.degradation import REAL, degradation_labels, degradations_for
 from wardround.asking.evidence import case_query, cited_pmids
 from wardround.asking.probes import HALF_WORDS, PROBE_AXES, Probes, halves
 from wardround.asking.tellings import question_images, resolve_telling, shown_image_numbers
@@ -61,7 +61,7 @@ def _reasons(case: Case, question: Question, condition: Condition, study: StudyR
     history, numbers = resolve_telling(case, condition)
     images = [case.images[number] for number in question_images(question, numbers)]
     yield from _inputs_reasons(case, condition, history, images)
-    yield from _degradation_reasons(question, condition, images)
+    yield from _degradation_reasons(case, question, condition)
     yield from _without_reasons(condition, images)
     yield from _carry_reasons(case, question, condition)
     yield from _options_reasons(question, condition)
@@ -71,7 +71,11 @@ def _reasons(case: Case, question: Question, condition: Condition, study: StudyR
             shown = shown_image_numbers(case, question, condition)
             if any(study.find_swap(case, number) is None for number in shown):
                 yield "no other case has an image of that modality"
-        if condition.degradation == "assigned" and not question.degradations and study.asks_undegraded:
+        if (
+            condition.degradation == "assigned"
+            and study.asks_undegraded
+            and not degradation_labels(case, question, condition)
+        ):
             yield "no degradation is assigned to it"  # as it is, it is asked under degradation = none
         yield from _evidence_reasons(case, condition, study.literature)
 
@@ -84,24 +88,34 @@ def _inputs_reasons(case: Case, condition: Condition, history: str | None, image
         yield "no images are shown that could be changed"
 
 
-def _degradation_reasons(question: Question, condition: Condition, images: Sequence[Image]) -> Iterator[str]:
-    if condition.degradation == "stored":
+def _degradation_reasons(case: Case, question: Question, condition: Condition) -> Iterator[str]:
+    images = [case.images[number] for number in shown_image_numbers(case, question, condition)]
+    is_stored = any(image.degradations for image in images)
+    as_labelled = condition.degradation in ("assigned", "stored")
+    if is_stored and not as_labelled:
+        yield "its image is degraded already, which only degradation = stored or assigned asks"
+    labels = degradation_labels(case, question, condition)
+    if not labels:
         return
-    if any(image.degradations for image in images):
-        yield "its image is degraded already, which only degradation = stored asks"
-    try:
-        degradations = degradations_for(question, condition)
-    except WardroundError as error:
-        yield str(error)
-        return
-    if not degradations:
-        return
-    if condition.degradation != "assigned" and question.degradations:
+    if not as_labelled and question.degradations:
         yield "it is a degraded question itself, which only degradation = assigned asks"
     if not (condition.sends_images and images):
         yield "no images are shown that could be degraded"
     if condition.images == "blank":
         yield "a blank image cannot be degraded"
+    if is_stored or all(name.startswith(REAL) for name in labels):
+        return
+    if condition.degradation == "stored":
+        yield "its images are stored clean: degradation = assigned draws its degradation"
+    yield from _unfit_reasons(question, condition, images)
+
+
+def _unfit_reasons(question: Question, condition: Condition, images: Sequence[Image]) -> Iterator[str]:
+    try:
+        degradations = degradations_for(question, condition)
+    except WardroundError as error:
+        yield str(error)
+        return
     for type, _ in degradations:
         if not any(fits(type, image.modality) for image in images):
             modalities = " and ".join(sorted({image.modality or "an unnamed modality" for image in images}))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from wardround.asking.reasoning import without_reasoning
 from wardround.asking.tellings import shown_texts
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
@@ -13,6 +14,7 @@ from wardround.core.examiner import Examiner
 BLANK = "[...]"  # replaces a masked diagnosis
 SEARCH_KEYS = {"retrievers", "depth", "fusion", "combine", "weights", "reranker", "k"}  # arguments of the search tool
 MAX_QUERY = 400  # characters of a query that a candidate wrote
+_QUERY_LABEL = re.compile(r"^\s*(?:search\s+)?query\s*[:=-]\s*", re.I)
 _QUOTES = "\"'`“”‘’ "
 
 
@@ -100,6 +102,6 @@ async def search_documents(examiner: Examiner, query: str, settings: dict[str, A
 
 
 def parse_query(text: str) -> str:
-    """The query in a candidate's reply: its first line with content, without quotes."""
-    lines = (re.sub(r"^\s*(?:search\s+)?query\s*[:=-]\s*", "", line, flags=re.I) for line in text.splitlines())
+    """The query in a candidate's reply: its first line with content, without reasoning and quotes."""
+    lines = (_QUERY_LABEL.sub("", line) for line in without_reasoning(text).splitlines())
     return next((line.strip(_QUOTES)[:MAX_QUERY] for line in lines if line.strip(_QUOTES)), "")

@@ -171,7 +171,7 @@ class Renderer:
         return [swap for swap in swaps if swap is not None]
 
     def find_swap(self, case: Case, number: int) -> tuple[Case, Image] | None:
-        """Another case's image of the same modality; None if there is none."""
+        """Another case's image of the same modality and stored degradation; None if there is none."""
         return self._swap(case.images[number], case.id, case.cluster_id, number)
 
     def _find_swap(self, own: Image, case_id: str, cluster_id: str, number: int) -> tuple[Case, Image] | None:
@@ -181,16 +181,16 @@ class Renderer:
             index, image_number = others[(start + step) % len(others)]
             other = self._cases.case(int(index))
             image = other.images[int(image_number)]
-            if other.cluster_id != cluster_id and image.path != own.path:
+            if other.cluster_id != cluster_id and image.path != own.path and image.degradations == own.degradations:
                 return other, image
         return None
 
     def _make_part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
         file = self._cases.image_file(image)
         recipe = recipe_for(image, blank=blank)
-        if degradations:
+        if degradations and not image.degradations:
             recipe = add_degradations(recipe, image, degradations, self.profile)
-        return ImagePart(file, self._fingerprint(file), recipe, image.frame)
+        return ImagePart(file, self._fingerprint(file), recipe, image.frame, image.degradations)
 
     def _sampling(self, candidate: CandidateSettings, condition: Condition) -> Sampling:
         sampling = self._samplings.get((candidate.name, condition.json))

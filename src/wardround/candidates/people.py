@@ -3,7 +3,7 @@
 Its columns are person,role,specialty,case,question,trial,option,confidence,seconds,at; `model` is the file.
 `extra_body.role` (or `person`) selects answers; without it all count. Each answer is a trial of its own, whatever
 number of trials the study names. A question without answers, or a chain that a person did not answer to its end, is
-not asked and counts as inapplicable. The answers count under the study's first condition, or under the one that
+not asked and counts as inapplicable. The answers count under the study's reference condition, or under the one that
 `extra_body.when` names (`when = { telling = "multimodal" }`).
 
 `option` is the letter or the text of the option in the case's own order, or the diagnosis of an open question; an

@@ -27,6 +27,7 @@ class ImagePart:
     sha256: str
     recipe: tuple[Step, ...]
     frame: int | None = None
+    degradations: tuple[str, ...] = ()  # what the stored file was degraded with; not in the key, as the hash tells it
 
     @cached_property
     def named(self) -> dict[str, Any]:

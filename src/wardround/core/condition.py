@@ -55,6 +55,7 @@ AXES: Mapping[str, Axis] = {
     ),
 }
 ADDED_LATER = ("probe",)  # left out at its default, so that older conditions stay the same
+CONTROL_AXES = ("images", "stem")  # their values but the first take away what an answer must rest on
 DEFAULTS = {name: axis.values[0] for name, axis in AXES.items()}
 
 

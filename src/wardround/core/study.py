@@ -97,10 +97,16 @@ class JudgeSettings(CandidateSettings):
 
     name: str = "judge"
     errors: bool = False  # whether it also names the error class of wrong answers
+    synonyms: str | None = None  # table of names for the rule `lexical`
 
     @property
     def is_rule(self) -> bool:
         return self.provider == "lexical"
+
+    @property
+    def synonym_file(self) -> str | None:
+        """The table of the lexical rule, as `synonyms` or, as before, in extra_body."""
+        return self.synonyms if self.synonyms is not None else self.extra_body.get("synonyms")
 
 
 class SearchSettings(StrictTable):
@@ -156,6 +162,7 @@ class Family(StrictTable):
     measure: str
     between: str
     reference: str | None = None
+    where: dict[str, str] = {}  # axes at which another value than the reference condition's is compared
 
 
 class Study(StrictTable):
@@ -170,6 +177,7 @@ class Study(StrictTable):
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
     conditions: dict[str, list[str]] = {}
+    reference: dict[str, str] = {}  # axes whose reference is not their first value
     literature: Literature | None = None
     judge: JudgeSettings | None = None
     budget: Budget = Budget()
@@ -211,8 +219,18 @@ class Study(StrictTable):
                     f"candidates {other!r} and {name!r} would share their answers (same provider, model, "
                     "revision and extra_body); give one of them another `revision`"
                 )
+        self._check_values("reference", self.reference)
+        for name, family in self.comparisons.items():
+            self._check_values(f"comparisons.{name}.where", family.where)
         self._check_literature()
         return self
+
+    def _check_values(self, key: str, values: dict[str, str]) -> None:
+        """Raises an error unless the study has these values of these axes."""
+        for axis, value in values.items():
+            if value not in self.conditions.get(axis, ()):
+                declared = f"expected one of {', '.join(self.conditions[axis])}" if axis in self.conditions else ""
+                raise ValueError(f"{key}.{axis} = {value!r}: {declared or f'the study has no axis {axis!r}'}")
 
     def _check_literature(self) -> None:
         for value in self.conditions.get("evidence", []):
@@ -238,6 +256,17 @@ class Study(StrictTable):
         return [axis for axis, values in self.conditions.items() if len(values) > 1]
 
     @property
+    def reference_condition(self) -> dict[str, str]:
+        """Where scores are taken: of each varied axis the first value, unless `reference` names another."""
+        return {axis: self.reference.get(axis, self.conditions[axis][0]) for axis in self.varied_axes}
+
+    @property
+    def conditions_from_reference(self) -> list[Condition]:
+        """All conditions, the reference condition first."""
+        reference = self.reference_condition.items()
+        return sorted(self.all_conditions, key=lambda condition: not reference <= condition.values.items())
+
+    @property
     def scored_outcomes(self) -> tuple[str, ...]:
         """The outcomes that are in the denominator of a score."""
         left_out = ("unscored",) if self.refusals == "wrong" else ("refused", "unscored")
@@ -249,6 +278,11 @@ class Study(StrictTable):
         content = self.model_dump(exclude={"budget"})
         if self.refusals == "wrong":
             del content["refusals"]
+        if not self.reference:
+            del content["reference"]
+        for family in content["comparisons"].values():
+            if not family["where"]:
+                del family["where"]
         if self.literature is None:
             del content["literature"]
         elif self.literature.support == "lexical":

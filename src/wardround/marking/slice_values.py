@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from wardround.asking.tellings import shown_image_numbers
+from wardround.asking.degradation import CLEAN_LEVEL, degradation_labels
 from wardround.cases.readers.clinbench import specialty_named
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
@@ -12,7 +12,6 @@ from wardround.core.condition import Condition
 from wardround.degrade import category_of
 
 AGE_BANDS = ((18, "under 18"), (40, "18 to 39"), (65, "40 to 64"), (131, "65 and over"))
-CLEAN_LEVEL = "L0"
 QUESTION_KEYS = ("stage", "skill", "capability", "grade", "kind", "task", "chain")
 SLICE_SCHEMA: dict[str, Any] = {
     "specialty": pl.String,
@@ -59,8 +58,7 @@ def degradation_values(case: Case, question: Question, condition: Condition) -> 
 
     Several degradations are joined by `+`, and so are their severities and categories if they differ.
     """
-    parts = [name.partition("@")[::2] for name in _degradations(case, question, condition)]
-    parts = [(kind, severity) for kind, severity in parts if severity != CLEAN_LEVEL]
+    parts = [name.partition("@")[::2] for name in degradation_labels(case, question, condition)]
     if not parts:
         return {"type": None, "severity": CLEAN_LEVEL, "category": None}
     categories = [category_of(kind) for kind, _ in parts]
@@ -69,18 +67,6 @@ def degradation_values(case: Case, question: Question, condition: Condition) -> 
         "severity": "+".join(sorted({severity for _, severity in parts})),
         "category": None if None in categories else "+".join(dict.fromkeys(filter(None, categories))),
     }
-
-
-def _degradations(case: Case, question: Question, condition: Condition) -> list[str]:
-    """As `TYPE@severity`: of the condition, else of the question, else of its image files."""
-    if condition.degradation == "none":
-        return []
-    if condition.degradation not in ("assigned", "stored"):
-        return [condition.degradation]
-    if question.degradations or condition.degradation == "assigned":
-        return question.degradations
-    shown = (case.images[number] for number in shown_image_numbers(case, question, condition))
-    return list(dict.fromkeys(name for image in shown for name in image.degradations))
 
 
 def age_band(age: float) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from wardround.asking.reasoning import split_reasoning
 from wardround.core.ask import Answer
 from wardround.running.store import AnswerKey, AnswerStore
 
@@ -65,7 +66,7 @@ class UnreadShape(NamedTuple):
 def shape_of(answer: Answer) -> str:
     """What an unread reply looks like."""
     text = answer.text.strip()
-    if answer.finish == "length" or (text.startswith("<think>") and "</think>" not in text):
+    if answer.finish == "length" or split_reasoning(text).is_cut_off:
         return CUT
     if not text:
         return EMPTY

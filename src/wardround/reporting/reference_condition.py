@@ -1,53 +1,19 @@
-"""The reference condition: the first value of each varied axis. Scores are reported under it."""
+"""The reference condition: all scores are reported at it. In measures.csv its slice is `{}`."""
 
 from collections.abc import Iterable, Mapping
-
-import polars as pl
 
 from wardround.reporting.run_files import RunFiles
 
 
-def reference_slice(run: RunFiles, *, without: str | None = None) -> dict[str, str]:
-    """The reference condition; `without` leaves one axis open."""
-    return {axis: values[0] for axis, values in run.varied_axes.items() if axis != without}
-
-
-def slice_at_reference(run: RunFiles, measure: str, changed: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The slice of the reference condition, with some axes changed.
-
-    If only the changed axes by themselves have figures, their slice, over all values of the other axes.
-    """
-    pooled = dict(changed or {})
-    slice = reference_slice(run) | pooled
-    return pooled if run.has_values(measure, pooled) and not run.has_values(measure, slice) else slice
-
-
-def marks_at_reference(
-    run: RunFiles, changed: Mapping[str, str] | None = None, *, over: str | None = None
-) -> pl.LazyFrame:
-    """The marks of the reference condition, with some axes changed and all values of the axis `over`.
-
-    If there are none, the marks of the changed axes alone. Lazy: nothing is read yet.
-    """
-    pooled = dict(changed or {})
-    fixed = reference_slice(run, without=over) | pooled
-    for slice in (fixed, pooled):
-        if conditions := [condition for condition, axes in run.conditions.items() if slice.items() <= axes.items()]:
-            return run.marks.filter(pl.col("condition").is_in(conditions))
-    return run.marks.head(0)
+def reference_values(run: RunFiles, *, without: str | None = None) -> dict[str, str]:
+    """The value of each varied axis in the reference condition; `without` leaves one axis out."""
+    return {axis: value for axis, value in run.study.reference_condition.items() if axis != without}
 
 
 def slices_by_key(run: RunFiles, measure: str, key: str) -> list[dict[str, str]]:
     """The slices of a measure by one key, in the reference condition, in the order of the file."""
-    fixed = reference_slice(run, without=key)
-    slices = {
-        tuple(line.slice.items()): dict(line.slice)
-        for line in run.measure_lines
-        if line.measure == measure and key in line.slice
-    }
-    others = [{name: value for name, value in slice.items() if name != key} for slice in slices.values()]
-    chosen = fixed if fixed in others else {}
-    return [slice for slice, rest in zip(slices.values(), others, strict=True) if rest == chosen]
+    slices = [line.slice for line in run.measure_lines if line.measure == measure and [*line.slice] == [key]]
+    return [{key: value} for value in dict.fromkeys(slice[key] for slice in slices)]
 
 
 def score_measures(run: RunFiles) -> list[str]:
@@ -61,10 +27,9 @@ def ranked_candidates(run: RunFiles) -> list[str]:
     """The candidates by score, highest first: their order in every table."""
     if not (measures := score_measures(run)):
         return run.candidates
-    slice = slice_at_reference(run, measures[0])
 
     def score(name: str) -> float:
-        line = run.find_line(measures[0], name, slice)
+        line = run.find_line(measures[0], name, {})
         return -1.0 if line is None or line.value is None else line.value
 
     return sorted(run.candidates, key=lambda name: -score(name))

@@ -14,7 +14,9 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
 from wardround.core.study import Study, parse_study
+from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
+from wardround.measuring.engine.slices import DEGRADATION
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES
 from wardround.measuring.people.figures import without_people
 from wardround.running.inputs.run_inputs import find_cases
@@ -176,7 +178,12 @@ class RunFiles:
 
     def line_cases_link(self, line: MeasureLine | None) -> str | None:
         """The address of the cases behind a line."""
-        return self.cases_link({"candidate": line.candidate, **line.slice}) if line is not None and line.n else None
+        if line is None or not line.n:
+            return None
+        reference = self.study.reference_condition
+        if set(STRATA_SCHEMA) & set(line.slice):
+            reference.pop(DEGRADATION, None)
+        return self.cases_link({"candidate": line.candidate, **reference, **line.slice})
 
 
 def read_run(folder: Path) -> RunFiles:

@@ -56,7 +56,7 @@ class RunContext:
 
     def inapplicable_reason(self, case: Case, unit: Sequence[Question], condition: Condition) -> str | None:
         """Why a unit cannot be asked of this candidate under a condition, or None if it can."""
-        reason = self.caller.candidate.inapplicable_reason(condition, self.study.all_conditions)
+        reason = self.caller.candidate.inapplicable_reason(condition, self.study.conditions_from_reference)
         if reason is not None:
             return reason
         reasons = (self.renderer.inapplicable_reason(case, question, condition) for question in unit)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from wardround.asking.degradation import check_degraded_images
 from wardround.asking.render import ONLY_TURN, RenderedAsk, Turn, estimated_tokens
 from wardround.candidates.candidate import Request
 from wardround.core.ask import Answer, Ask, Message
@@ -366,9 +367,12 @@ class TrialExaminer:
                     shown,
                     turn,
                 )
-                return rendered._replace(evidence=evidence) if turn.transcript else rendered
+                break
             except UnknownFingerprint as unknown:
                 await self._context.fingerprints.learn(unknown.file)
+        if caller.settings.sees:
+            check_degraded_images(self.case, question, condition, rendered.ask)
+        return rendered._replace(evidence=evidence) if turn.transcript else rendered
 
     def _carried_texts(self, question: Question, earlier_answers: Mapping[str, Answer]) -> dict[str, str]:
         """The texts carried from earlier questions, by id."""

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from wardround.building.sources.phenopackets.diseases import all_names, series_name, strip_inheritance
+from wardround.building.sources.phenopackets.diseases import all_names, series_name
 from wardround.building.sources.phenopackets.history import (
     describe_patient,
     join_items,
@@ -118,14 +118,3 @@ def test_features_are_worded_inside_a_sentence():
 def test_a_numbered_disease_has_a_series(name, series):
     assert series_name(name) == series
     assert all_names([name], Synonyms()) == ([name, series] if series else [name])
-
-
-def test_inheritance_is_stripped():
-    assert (
-        strip_inheritance("Spastic paraplegia 91, autosomal dominant, with or without cerebellar ataxia")
-        == "Spastic paraplegia"
-    )
-    assert (
-        strip_inheritance("Intellectual developmental disorder, X-linked 112") == "Intellectual developmental disorder"
-    )
-    assert strip_inheritance("Neurofibromatosis, type 1") == "Neurofibromatosis, type 1"

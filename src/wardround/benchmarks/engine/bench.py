@@ -111,7 +111,7 @@ def bench(
         trials=trials,
         judge=judge,
         type=type,
-        stored=inventory.has("degraded", "stored"),
+        stored=inventory.has("degraded", "stored") and not inventory.has("degraded", "assigned"),
         logprobs=logprobs,
         literature=literature,
     )

@@ -47,9 +47,10 @@ class SetInventory:
         if case.patient is not None:
             self._count("sex", case.patient.sex)
             self._count("age_band", None if case.patient.age is None else "")
-        is_stored = any(image.degradations for image in case.images)
         for question in case.questions:
             for key in ("kind", "skill", "capability", "task", "grade", "stage", "chain"):
                 self._count(key, getattr(question, key))
+            shown = case.images if question.images is None else [case.images[number] for number in question.images]
+            is_stored = any(image.degradations for image in shown)
             if question.degradations or is_stored:
                 self._count("degraded", "stored" if is_stored else "assigned")

@@ -29,8 +29,8 @@ def study_settings(
 ) -> dict[str, Any]:
     """The whole study file as a table: what the paper fixes, with these cases and candidates.
 
-    `type` is the degradation whose doses are asked, if the study has doses. `stored`: the images of the set are
-    degraded already. `logprobs`: votes are expected from one request's log-probabilities.
+    `type` is the degradation whose doses are asked, if the study has doses. `stored`: all degraded images of
+    the set are stored. `logprobs`: votes are expected from one request's log-probabilities.
     """
     fixed = template.model_dump(exclude_none=True, exclude_unset=True)
     conditions = available_conditions(template, literature) if literature is not None else dict(template.conditions)

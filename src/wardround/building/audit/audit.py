@@ -25,6 +25,7 @@ from wardround.building.audit.duplicates import (
     find_text_duplicates,
 )
 from wardround.building.audit.finding import KINDS, Finding
+from wardround.building.audit.impossible_options import find_impossible_options
 from wardround.building.audit.images import ScannedImages, find_image_problems, scan_images
 from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.page import write_audit_page
@@ -129,6 +130,7 @@ def _run_checks(
     ]
     note(f"{len(cases):,} cases: looking at texts")
     findings += find_leaks(cases, synonyms)
+    findings += find_impossible_options(cases)
     refs = case_refs(cases)
     findings += find_split_clusters(refs)
     findings += find_text_duplicates(cases, refs, seed)

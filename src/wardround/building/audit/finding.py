@@ -9,9 +9,11 @@ KINDS = {
     "bad_case": "A case that cannot be used, as `wardround cases validate` says",
     "leak_name": "The answer or a synonym is in what is shown",
     "leak_words": "At least 0.8 of the answer's words are close together in what is shown",
+    "leak_core": "The core of the answer (without brackets, stage, side, cause) is in what is shown",
     "leak_id": "The id of a disease, or of the case's own article, is in what is shown",
     "leak_gene": "A gene linked to the answer is in what is shown",
     "gene_named": "A gene is named in what is shown; it may reveal the answer",
+    "head_noun": "The kind of disease that only the answer is (its head noun) is in what is shown",
     "leak_file_name": "The name of an image file contains the answer",
     "leak_file_text": "Text inside an image file (EXIF, PNG text, DICOM tag) contains the answer",
     "patient_identity": "An image file may identify the patient",
@@ -23,6 +25,7 @@ KINDS = {
     "repeated_image": "A case shows the same image twice",
     "unreadable_image": "An image cannot be decoded",
     "blank_image": "An image shows nothing, or almost nothing",
+    "impossible_option": "A wrong option cannot be right for a patient of this sex or age",
     "shortcut": "The answer can be guessed without the case, better than by chance",
 }
 

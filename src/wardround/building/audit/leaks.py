@@ -5,10 +5,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wardround.building.audit.finding import Finding
-from wardround.building.audit.mentions import WordedText, find_mention, split_words
-from wardround.building.audit.shown_fields import answer_names, clean_questions, shown_fields, shown_prompts
+from wardround.building.audit.mentions import WordedText, find_core, find_mention, split_words
+from wardround.building.audit.shown_fields import (
+    answer_names,
+    answer_text,
+    clean_questions,
+    shown_fields,
+    shown_prompts,
+    wrong_options,
+)
+from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun
 from wardround.core.case import Case, Question
-from wardround.core.names import NO_SYNONYMS, Synonyms
+from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 
 DISEASE_ID = re.compile(
     r"\b(?:(?:O?MIM|ORPHA(?:NET)?|MONDO|DOID|SNOMED(?:[ -]?CT)?)\s*[:#_-]?\s*\d{2,}"
@@ -33,7 +41,8 @@ def find_leaks(cases: Iterable[Case], synonyms: Synonyms = NO_SYNONYMS) -> Itera
         fields = [(field, split_words(text)) for field, text in shown_fields(case)]
         for question in clean_questions(case):
             own = [(field, split_words(text)) for field, text in shown_prompts(case, question)]
-            yield from _names(case, question, [*fields, *own], synonyms)
+            revealed = list(_names(case, question, [*fields, *own], synonyms))
+            yield from revealed or _head_nouns(case, question, fields)
         prompts = [
             (f"questions.{question.id}.prompt", split_words(question.prompt)) for question in clean_questions(case)
         ]
@@ -49,8 +58,32 @@ def _names(
         if mention is None or _names_every_option(question, text):
             continue
         name, kind = mention
-        leak = f"names {name!r}" if kind == "leak_name" else f"has nearly all words of {name!r} together"
-        yield Finding("error", kind, f"{field} {leak}", case.id, question.id)
+        core = find_core(name, text) if kind == "leak_core" else None
+        if core and _is_shared(core, wrong_options(question)):
+            continue
+        what = {
+            "leak_name": f"names {name!r}",
+            "leak_words": f"has nearly all words of {name!r} together",
+            "leak_core": f"names {core!r}, the core of {name!r}",
+        }
+        yield Finding("error", kind, f"{field} {what[kind]}", case.id, question.id)
+
+
+def _is_shared(core: str, others: Iterable[str]) -> bool:
+    """Whether a wrong option is a form of the same disease: then its core does not tell which is right."""
+    words = frozenset(content_words(core))
+    return any(words == frozenset(content_words(name)) for other in others for name in [other, *diagnosis_cores(other)])
+
+
+def _head_nouns(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> Iterator[Finding]:
+    """A kind of disease (`ataxia`) that the text names and of which there is one option only, the right one."""
+    noun, others = head_noun(answer_text(question)), wrong_options(question)
+    if noun is None or not others or any(noun in content_words(other) for other in others):
+        return
+    naming = (field for field, text in fields if noun in text.present and not _names_every_option(question, text))
+    field = next(naming, None)
+    if field is not None:
+        yield Finding("warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id)
 
 
 def _names_every_option(question: Question, text: WordedText) -> bool:

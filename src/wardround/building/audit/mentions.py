@@ -1,8 +1,9 @@
-"""Whether a text reveals a name: the whole name, or nearly all of its words close together.
+"""Whether a text reveals a name: the whole name, nearly all of its words close together, or the core of a diagnosis.
 
-The rule: the full normalised name, or at least 0.8 of its content words within 12 tokens. Our choices: a name without
-any specific word (yes, left, type 2) is not searched for; a name of up to five capital letters (MS, SLE) counts only if
-it is written in capitals.
+The rule: the full normalised name, or at least 0.8 of its content words within 12 tokens. Our choices: the core of a
+diagnosis (text/diagnosis_core.py) counts if all its words are within three tokens more than it has; a name without any
+specific word (yes, left, type 2) is not searched for; a name of up to five capital letters (MS, SLE) counts only if it
+is written in capitals.
 """
 
 import math
@@ -13,20 +14,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from wardround.core.names import DECIDING_WORDS, FUNCTION_WORDS, name_form, normalized_words
+from wardround.building.text.diagnosis_core import diagnosis_cores, is_specific
+from wardround.core.names import FUNCTION_WORDS, content_words, name_form, normalized_words
 
 SHARE = 0.8
 WINDOW = 12
-MIN_LETTERS = 4  # of a specific word
-UNSPECIFIC = frozenset(
-    [
-        *("yes", "true", "false", "all", "none", "both", "neither", "above", "other"),
-        *("normal", "abnormal", "present", "absent", "unknown"),
-    ]
-)
+CORE_SLACK = 3  # tokens between the words of a core
 _ABBREVIATION = re.compile(r"[A-Z][A-Z0-9-]{1,4}")
 
-Kind = Literal["leak_name", "leak_words"]
+Kind = Literal["leak_name", "leak_words", "leak_core"]
 
 
 @dataclass(frozen=True)
@@ -59,14 +55,10 @@ def name_pattern(name: str) -> NamePattern:
     if _ABBREVIATION.fullmatch(stripped):
         return NamePattern((), 0, stripped)
     form = name_form(stripped)
-    words = form.words if any(map(_is_specific, form.words)) else ()
+    words = form.words if any(map(is_specific, form.words)) else ()
     ending = re.search(r"\(\s*([\w-]+)\s*\)\s*$", stripped) if form.short else None
     abbreviation = ending[1] if ending and _ABBREVIATION.fullmatch(ending[1]) else None
     return NamePattern(words, len(normalized_words(stripped)), abbreviation)
-
-
-def _is_specific(word: str) -> bool:
-    return len(word) >= MIN_LETTERS and word.isalpha() and word not in DECIDING_WORDS and word not in UNSPECIFIC
 
 
 def find_mention(name: str, text: WordedText) -> Kind | None:
@@ -76,12 +68,24 @@ def find_mention(name: str, text: WordedText) -> Kind | None:
         return "leak_name"
     distinct = set(pattern.words)
     needed = math.ceil(SHARE * len(distinct) - 1e-9)
-    if not distinct or len(distinct & text.present) < needed:
-        return None
-    if distinct <= text.present and _contains_sequence(text.content, pattern.words):
-        return "leak_name"
-    window = max(WINDOW, pattern.token_count)
-    return "leak_words" if _max_words_in_window(distinct, text.words, window) >= needed else None
+    if distinct and len(distinct & text.present) >= needed:
+        if distinct <= text.present and _contains_sequence(text.content, pattern.words):
+            return "leak_name"
+        if _max_words_in_window(distinct, text.words, max(WINDOW, pattern.token_count)) >= needed:
+            return "leak_words"
+    return "leak_core" if find_core(name, text) else None
+
+
+def find_core(name: str, text: WordedText) -> str | None:
+    """The core of a diagnosis that a text has, if it does."""
+    return next((core for core in diagnosis_cores(name) if _has_together(core, text)), None)
+
+
+def _has_together(core: str, text: WordedText) -> bool:
+    words = set(content_words(core))
+    if not words <= text.present:
+        return False
+    return _max_words_in_window(words, text.words, len(normalized_words(core)) + CORE_SLACK) == len(words)
 
 
 def _contains_sequence(text: Sequence[str], words: Sequence[str]) -> bool:

@@ -35,6 +35,11 @@ def answer_text(question: Question) -> str:
     return question.choices[question.gold] if isinstance(question.gold, int) else question.gold
 
 
+def wrong_options(question: Question) -> list[str]:
+    """The options that are wrong; none of an open question."""
+    return [option for index, option in enumerate(question.options or []) if index != question.gold]
+
+
 def answer_names(case: Case, question: Question, synonyms: Synonyms) -> list[str]:
     """The answer, its synonyms, and those that another question of the case gives to the same answer."""
     names = [answer_text(question), *question.accept]

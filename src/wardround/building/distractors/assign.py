@@ -60,9 +60,10 @@ class Assignment:
     compatible: Compatible
     rng: random.Random
     accepts: Accepts | None = None
+    picky: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
-        diseases = _fair_diseases(self.golds, self.slots_per_question, self.accepts)
+        diseases = _fair_diseases(self.golds, self.slots_per_question, self.accepts, self.picky)
         self.rng.shuffle(diseases)
         self.diseases = array("i", diseases)
         self.slots_by_disease: dict[int, list[int]] = {}
@@ -136,13 +137,15 @@ def assign_distractors(
     compatible: Compatible,
     rng: random.Random,
     accepts: Accepts | None = None,
+    picky: frozenset[int] | None = None,
 ) -> tuple[Assignment, int]:
     """An assignment in which every disease fits its slot, and the number of slots that got no fair disease.
 
-    `golds`: the disease that is right in each question. A slot without a fair disease gets any that fits, or stays
+    `golds`: the disease that is right in each question. `picky`: the diseases that some question does not accept (None:
+    any may be); the others are accepted by every question that has another right answer. A slot without a fair disease gets any that fits, or stays
     empty: this happens in small sets, and if one disease is right in more than 1 of K questions.
     """
-    assignment = Assignment(golds, slots_per_question, compatible, rng, accepts)
+    assignment = Assignment(golds, slots_per_question, compatible, rng, accepts, picky)
     misfits = _misfits(assignment)
     for _ in range(MAX_PASSES):
         for slot in misfits:
@@ -160,15 +163,15 @@ def assign_distractors(
     return assignment, len(empty)
 
 
-def _fair_diseases(golds: Sequence[int], slots_per_question: int, accepts: Accepts | None) -> list[int]:
+def _fair_diseases(
+    golds: Sequence[int], slots_per_question: int, accepts: Accepts | None, picky: frozenset[int] | None
+) -> list[int]:
     """Each disease as often as is fair; EMPTY instead of those for which there are not enough questions."""
-    times_right = Counter(golds)
-    if accepts is None:
-        questions_left = {disease: len(golds) - times for disease, times in times_right.items()}
-    else:
-        questions_left = {
-            disease: sum(accepts(question, disease) for question in range(len(golds))) for disease in times_right
-        }
+    questions_left = {disease: len(golds) - times for disease, times in Counter(golds).items()}
+    if accepts is not None:
+        for disease in questions_left if picky is None else questions_left.keys() & picky:
+            others = (question for question, gold in enumerate(golds) if gold != disease)
+            questions_left[disease] = sum(accepts(question, disease) for question in others)
     diseases: list[int] = []
     for disease in golds:
         fair = min(slots_per_question, questions_left[disease])

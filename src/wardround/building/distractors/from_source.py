@@ -20,6 +20,7 @@ from wardround.building.distractors.options import (
     merge_candidates,
     names_overlap,
 )
+from wardround.building.distractors.patient_fit import ANY_PATIENT, PatientFacts, possible_options
 from wardround.building.pipeline.pipeline import Build
 from wardround.candidates.baselines import overlap, words
 from wardround.core.names import content_words
@@ -39,6 +40,7 @@ class OptionRequest:
     count: int  # options
     group: str  # right answers of the same group are preferred as substitutes
     text: str  # of the case
+    patient: PatientFacts = ANY_PATIENT  # what rules answers of other questions out
 
 
 class _OfferCounts:
@@ -89,7 +91,7 @@ def choose_options(
         request = requests[index]
         fair = [name for name in request.candidates if offers.is_fair(name, request.count)]
         if len(fair) < request.count - 1:
-            others = _other_answers(request, offers, keys_by_group, rng)
+            others = possible_options(_other_answers(request, offers, keys_by_group, rng), request.patient)
             fair = merge_candidates(request.gold, [*fair, *others], relations)
             fair = [name for name in fair if not _is_right(name, request, relations)]
         if len(fair) < request.count - 1:
@@ -150,7 +152,9 @@ def _offer_common_answers(
             request, options = requests[index], options_by_index[index]
             if not offers.is_underoffered(key, request.count):
                 break
-            if _is_right(name, request, relations) or offers.key(name) in map(offers.key, options.options):
+            if _is_right(name, request, relations) or not possible_options([name], request.patient):
+                continue
+            if offers.key(name) in map(offers.key, options.options):
                 continue
             spare = [place for place, other in enumerate(options.options) if not offers.right[offers.key(other)]]
             for place in reversed(spare):

@@ -90,6 +90,8 @@ def export(build: Build, records: RecordFile, out: Path, settings: dict[str, Any
     for name, items in sorted(build.review.items()):
         (build.folder / "review").mkdir(exist_ok=True)
         write_lines(build.folder / "review" / f"{name}.jsonl", items)
+    for what, number in sorted((+build.counts).items()):
+        build.note(f"{number:,} {what}")
     write_funnel(build.folder / "funnel.csv", build.funnel)
     (build.folder / "manifest.json").write_bytes(orjson.dumps(_manifest(build, settings, sources), option=OPTIONS))
     return BuiltSet(out, cases, build.funnel, {name: len(items) for name, items in sorted(build.review.items())})
@@ -131,6 +133,7 @@ def _manifest(build: Build, settings: dict[str, Any], sources: dict[str, str]) -
         "prompts": dict(sorted(build.models.prompts.hashes.items())),
         **hash_set(build.folder),
         "rejected": len(build.rejected),
+        "counts": dict(sorted((+build.counts).items())),
     }
 
 

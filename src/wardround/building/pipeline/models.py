@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wardround.asking.prompts import Prompts
+from wardround.asking.reasoning import without_reasoning
 from wardround.candidates.candidate import CandidateUnavailable, Request
 from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
@@ -90,7 +91,9 @@ class BuildModels:
             images.close()
         spending = store.spent(run, settings.name)
         answers = {record: replies.answer_to(request) for record, request in zip(slots, requests, strict=True)}
-        texts_by_record = {record: answer.text for record, answer in answers.items() if answer is not None}
+        texts_by_record = {
+            record: without_reasoning(answer.text) for record, answer in answers.items() if answer is not None
+        }
         tokens_in, tokens_out = spending.tokens_in, spending.tokens_out
         return StepReplies(
             texts_by_record, spending.calls, tokens_in + tokens_out, price(settings, tokens_in, tokens_out)

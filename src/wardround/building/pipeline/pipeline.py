@@ -168,6 +168,7 @@ class Build:
     funnel: list[StepCount] = field(default_factory=list)
     review: dict[str, list[Record]] = field(default_factory=dict)  # review queues by name
     usage: dict[str, StepReplies] = field(default_factory=dict)  # of models, by step
+    counts: Counter[str] = field(default_factory=Counter)  # of other things that were left out or changed
 
     def reject(self, record: Record, step: str, reason: str, detail: str = "") -> None:
         self.rejected.append(RejectedRecord(str(record["id"]), step, reason, detail))

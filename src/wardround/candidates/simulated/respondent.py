@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from wardround.asking.carry import format_carried
+from wardround.asking.degradation import degradation_labels
 from wardround.candidates.candidate import OfflineCandidate, Reply, Request, settings_error
 from wardround.candidates.sampled import draw_index, first_token, numbered_list, stream, with_confidence
 from wardround.candidates.simulated.evidence import affirming_clauses, first_named, intermediate_reply, literature
@@ -192,7 +193,7 @@ def request_values(request: Request) -> dict[str, set[str]]:
         "specialty": case.specialty,
         "split": case.split,
     }
-    degradations = image_degradations(request)
+    degradations = degradation_labels(case, question, condition)
     return {
         **{key: {value} for key, value in single_values.items() if value is not None},
         "tag": set(case.tags),
@@ -203,9 +204,3 @@ def request_values(request: Request) -> dict[str, set[str]]:
     }
 
 
-def image_degradations(request: Request) -> list[str]:
-    """The degradations of the images, as TYPE@LEVEL."""
-    value = request.condition.degradation
-    if value in ("assigned", "stored"):
-        return request.question.degradations
-    return [] if value == "none" else [value]

@@ -51,10 +51,12 @@ def check_judge_settings(settings: JudgeSettings, study: Study, base_folder: Pat
     """Refuses a judge that cannot be asked, before anything is spent."""
     if settings.errors:
         refuse_error_classes(settings)
+    if settings.synonyms is not None and not settings.is_rule:
+        raise WardroundError(f"judge: synonyms: is for the provider lexical, not {settings.provider!r}")
     if study.literature is not None and study.literature.support == "judge":
         refuse_support(settings)
     if settings.is_rule:
-        make_lexical_judge(settings.extra_body, base_folder)
+        make_lexical_judge(settings, base_folder)
     elif make_plugin_judge(settings, offline=study.offline) is None:
         other_names = (RULE, *judge_plugins())
         make_candidate(settings, folder=base_folder, offline=study.offline, other_names=other_names)
@@ -99,7 +101,7 @@ class JudgeCalls:
         """The judge, with its verdict on every distinct pair that it has one for."""
         pairs = distinct_pairs(predictions)
         if self.settings.is_rule:
-            rule = make_lexical_judge(self.settings.extra_body, self.base_folder)
+            rule = make_lexical_judge(self.settings, self.base_folder)
             self.summary = {"name": rule.name, "provider": self.settings.provider, "pairs": len(pairs)}
             return rule
         if self._plugin is not None:

@@ -3,13 +3,13 @@
 The judge needs the reasoning behind the answer. Without reasoning the error is unscored.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from wardround.asking.options import format_options, option_order
+from wardround.asking.reasoning import split_reasoning
 from wardround.asking.tellings import resolve_telling
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
@@ -33,7 +33,6 @@ NO_REASONING, NO_VERDICT, UNREADABLE = "unscored: no reasoning", "unscored: no v
 ERROR_TOKENS = 512
 MIN_REASONING_WORDS = 10  # of a reply, besides the answer itself, to count as reasoning (our choice)
 
-_REASONING_TAG = re.compile(r"<(?:think|thinking|reasoning)>(.*?)(?:</(?:think|thinking|reasoning)>|\Z)", re.S | re.I)
 _MEANINGS = {
     meaning: name
     for number, name in enumerate(CLASSES, 1)
@@ -100,8 +99,7 @@ def reasoning_of(answer: Answer, question: Question) -> str | None:
     """The reasoning with an answer: in a field of its own, in tags, or as a reply that is more than an answer."""
     if answer.reasoning and answer.reasoning.strip():
         return answer.reasoning.strip()
-    tagged = "\n".join(part.strip() for part in _REASONING_TAG.findall(answer.text)).strip()
-    if tagged:
+    if tagged := split_reasoning(answer.text).reasoning:
         return tagged
     names = question.options or judged_diagnoses(answer.text)
     answer_words = {word for name in names for word in normalized_words(name)}

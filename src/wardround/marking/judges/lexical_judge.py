@@ -1,15 +1,14 @@
-"""The offline judge: compares a diagnosis with the gold and its accepted names by core/names.py."""
+"""The offline judge: compares a diagnosis with the gold and its accepted names by core/names."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from wardround.core.canonical import blake
 from wardround.core.case import Question
 from wardround.core.errors import WardroundError
-from wardround.core.names import NO_SYNONYMS, Synonyms, read_synonyms, same_disease
+from wardround.core.names import NO_SYNONYMS, Synonyms, same_disease
+from wardround.core.study import JudgeSettings
+from wardround.marking.judges.synonym_tables import hash_table, read_synonym_table
 
-VERSION = "lexical-2"
+VERSION = "lexical-3"
 
 
 class LexicalJudge:
@@ -23,15 +22,15 @@ class LexicalJudge:
         return same_disease(diagnosis, [str(question.gold), *question.accept], self.synonyms)
 
 
-def make_lexical_judge(extra_body: Mapping[str, Any], base_folder: Path) -> LexicalJudge:
-    """The lexical judge with the table of synonyms in extra_body, if any."""
-    for key in extra_body:
+def make_lexical_judge(settings: JudgeSettings, base_folder: Path) -> LexicalJudge:
+    """The lexical judge with its table of synonyms, if any; the table's hash is in its name."""
+    for key in settings.extra_body:
         if key != "synonyms":
             raise WardroundError(f"judge: extra_body.{key}: unknown key; the lexical judge takes synonyms")
-    file = extra_body.get("synonyms")
+    file = settings.synonym_file
     if file is None:
         return LexicalJudge()
     if not isinstance(file, str):
-        raise WardroundError(f"judge: extra_body.synonyms: should be the path of a CSV file, not {file!r}")
-    pairs = read_synonyms(base_folder / file)
-    return LexicalJudge(Synonyms(pairs), blake(pairs).hex()[:8])
+        raise WardroundError(f"judge: synonyms: should be the path of a table, not {file!r}")
+    table = base_folder / file
+    return LexicalJudge(read_synonym_table(table), hash_table(table))

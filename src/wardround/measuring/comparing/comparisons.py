@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from wardround.measuring.comparing.pairing import (
     PairedSums,
     SidesByCandidate,
     applies,
+    at_conditions,
     items_by_candidate,
     pair_sides,
     side_of,
@@ -33,6 +35,7 @@ from wardround.measuring.comparing.pairing import (
 from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import measures_for_marks
+from wardround.measuring.engine.slices import DEGRADATION, conditions_at
 from wardround.measuring.engine.tables import COMPARISONS
 from wardround.running.progress import NO_PROGRESS, StepProgress
 
@@ -77,18 +80,20 @@ def _value_comparisons(
     family: Family, variants: list[Measure], encoded: EncodedMarks, by_candidate: SidesByCandidate, study: Study
 ) -> list[list[Comparison]]:
     """Candidates with each other, or the values of an axis within each candidate; by measure."""
-    values = compared_values(family, study)
+    values, slice = compared_values(family, study), canonical_json(family.where)
     people = {candidate.name for candidate in study.candidates if candidate.provider == "people"}
     sides: list[tuple[str, dict[str, ComparisonSide]]] = []
     if family.between == "candidate":
         values = values + [name for name in encoded.candidates if name not in values]
-        conditions = {number: number for number in range(len(encoded.conditions))}
-        sides.append(("{}", {name: side_of(by_candidate[name], conditions) for name in values if name in by_candidate}))
+        conditions = _conditions(encoded, study, family)
+        sides.append(
+            (slice, {name: side_of(by_candidate[name], conditions) for name in values if name in by_candidate})
+        )
     else:
-        matched = {value: _matched(encoded, family.between, value) for value in values}
+        matched = {value: _conditions(encoded, study, family, {family.between: value}) for value in values}
         for name, own in by_candidate.items():
             by_value = {value: side_of(own, conditions) for value, conditions in matched.items()}
-            sides.append((canonical_json({"candidate": name}), by_value))
+            sides.append((canonical_json({"candidate": name, **family.where}), by_value))
 
     def paired(measure: Measure, a: ComparisonSide | None, b: ComparisonSide | None) -> PairedSums | None:
         return None if a is None or b is None else pair_sides(a, b, measure, study.trials, encoded)
@@ -109,21 +114,23 @@ def _degradation_comparisons(
 ) -> list[list[Comparison]]:
     """Degraded records with their own L0, within each candidate; by measure."""
     by_variant: list[list[Comparison]] = [[] for _ in variants]
+    fixed = {axis: value for axis, value in study.reference_condition.items() if axis != DEGRADATION}
+    conditions = conditions_at(encoded, fixed | family.where)
     for name, own in by_candidate.items():
+        own = at_conditions(own, conditions)
         for comparisons, changes in zip(by_variant, deltas(own, variants, study.trials, encoded), strict=True):
             for severity, slice, paired, unmatched in changes:
-                name_and_slice = canonical_json({**json.loads(slice), "candidate": name})
+                name_and_slice = canonical_json({**json.loads(slice), "candidate": name, **family.where})
                 comparisons.append(Comparison(severity, CLEAN_LEVEL, name_and_slice, paired, unmatched))
     return by_variant
 
 
-def _matched(encoded: EncodedMarks, axis: str, value: str) -> dict[int, int]:
-    """The conditions with this value; the number is the same for conditions that agree on the other axes."""
-    others = [canonical_json({**condition, axis: ""}) for condition in encoded.conditions]
-    place = {other: number for number, other in enumerate(dict.fromkeys(others))}
-    return {
-        number: place[others[number]] for number, condition in enumerate(encoded.conditions) if condition[axis] == value
-    }
+def _conditions(
+    encoded: EncodedMarks, study: Study, family: Family, changed: Mapping[str, str] | None = None
+) -> dict[int, int]:
+    """The conditions that a family compares, of which there is one: all are paired by the same number."""
+    values = study.reference_condition | family.where | dict(changed or {})
+    return dict.fromkeys(conditions_at(encoded, values), 0)
 
 
 def _family_rows(

@@ -1,5 +1,6 @@
 """Effects of crossed axes: main effects and two-way interactions."""
 
+from collections.abc import Mapping
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ Axes = dict[str, list[str]]
 
 
 class AxisChange(NamedTuple):
-    """An axis moved from its reference, which is its first value in the study, to another value."""
+    """An axis moved from its reference to another value."""
 
     axis: str
     value: str
@@ -80,22 +81,30 @@ def effects(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
         candidate_contrasts = [
             CandidateContrast(name, contrast, paired)
             for name, own in by_candidate.items()
-            for contrast in axis_contrasts(*_crossed(own, encoded, study))
+            for contrast in axis_contrasts(*_crossed(own, encoded, study), study.reference_condition)
             if (paired := _paired(own, contrast, measure)) is not None
         ]
         rows += _figures(candidate_contrasts, measure, encoded.cluster_count, study.seed)
     return pl.DataFrame(rows, schema=EFFECTS)
 
 
-def axis_contrasts(axes: Axes, conditions: dict[int, dict[str, str]]) -> list[AxisContrast]:
-    """Every change of one axis, then every two changes of different axes."""
+def axis_contrasts(
+    axes: Axes, conditions: dict[int, dict[str, str]], reference: Mapping[str, str]
+) -> list[AxisContrast]:
+    """Every change of one axis from its reference, then every two changes of different axes."""
     place = {tuple(condition[axis] for axis in axes): number for number, condition in conditions.items()}
 
     def cells(fixed: dict[str, str]) -> list[int]:
         """The conditions with these values, in an order that does not depend on the values."""
         return [place[values] for values in product(*([fixed[axis]] if axis in fixed else axes[axis] for axis in axes))]
 
-    changes = [AxisChange(axis, value, values[0]) for axis, values in axes.items() for value in values[1:]]
+    changes = [
+        AxisChange(axis, value, origin)
+        for axis, values in axes.items()
+        for origin in [reference[axis] if reference[axis] in values else values[0]]
+        for value in values
+        if value != origin
+    ]
     contrasts = []
     for change in changes:
         pairs = zip(cells({change.axis: change.value}), cells({change.axis: change.reference}), strict=True)

@@ -53,6 +53,8 @@ def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> Non
     if family.between not in ("candidate", SEVERITY, *study.conditions):
         choices = ", ".join(["candidate", SEVERITY, *study.conditions])
         raise WardroundError(f"comparisons.{name}: between = {family.between!r}: expected one of {choices}")
+    if family.between in family.where:
+        raise WardroundError(f"comparisons.{name}: `where` names {family.between!r}, which is compared")
     values = compared_values(family, study)
     if family.reference is not None and family.reference not in values:
         raise WardroundError(

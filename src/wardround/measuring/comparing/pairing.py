@@ -109,6 +109,11 @@ def applies(measure: Measure, by_candidate: SidesByCandidate) -> bool:
     return any((items[measure.required_sum] > 0).any() for _, items in by_candidate.values())
 
 
+def at_conditions(own: ComparisonSide, conditions: Sequence[int]) -> ComparisonSide:
+    """The marks and items of one candidate under these conditions."""
+    return ComparisonSide(*(table.filter(pl.col("condition").is_in(list(conditions))) for table in own))
+
+
 def side_of(own: ComparisonSide, matched_by: Mapping[int, int]) -> ComparisonSide:
     """The marks and items of one candidate under some conditions; `matched_by`: the number each is paired by."""
     conditions = pl.DataFrame(

@@ -18,7 +18,7 @@ def rank_intervals(comparisons: pl.DataFrame) -> pl.DataFrame:
     and people, give no ranks.
     """
     is_people = pl.col("family").str.starts_with(PEOPLE).fill_null(False)
-    between = comparisons.filter(pl.col("slice") == "{}", ~is_people)
+    between = comparisons.filter(pl.col("slice").str.json_path_match("$.candidate").is_null(), ~is_people)
     rows: list[dict[str, Any]] = []
     for (family, measure), pairs in between.group_by("family", "measure", maintain_order=True):
         names = list(dict.fromkeys(name for pair in pairs.select("a", "b").rows() for name in pair))

@@ -55,6 +55,7 @@ class Measure:
     requires: str = ""  # the sum without which it is left out; by default its group
     only_by: str = ""  # the slice key that it is written by; empty: all
     never_by: frozenset[str] = frozenset()  # slice keys by which it has no meaning
+    compares: str = ""  # the axis whose values it compares: it is taken over all of them
     bounds: tuple[float, float] = (0.0, 1.0)
     is_companion: bool = False  # printed next to the variant that is compared
 

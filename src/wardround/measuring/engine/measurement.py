@@ -58,7 +58,7 @@ def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProg
 def measures_for_marks(encoded: EncodedMarks, study: Study) -> list[Measure]:
     """The measures with the versions that these marks give them."""
     letters = encoded.source.select(pl.col("k").max()).collect().item() if "k" in encoded.filled_columns else 0
-    probes = sum(value != "none" for value in study.conditions.get("probe", ()))
+    probes = len(study.conditions["probe"]) if encoded.has_probes and "probe" in study.conditions else 0
     importance = importance_scale(encoded)
     context = MeasureContext(study.trials, encoded.parsers, encoded.judges, letters, importance, probes)
     return define_measures(context)

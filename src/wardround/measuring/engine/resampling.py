@@ -113,7 +113,7 @@ def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[I
 def _bounds(slices: Integers, max_cells: int) -> list[int]:
     """Where to cut the cells: at each slice, and after `max_cells` of one slice."""
     starts = np.flatnonzero(np.diff(slices, prepend=-1))
-    ends = np.append(starts[1:], len(slices))
+    ends = np.append(starts, len(slices))[1:]
     return [
         *(cut for start, end in zip(starts, ends, strict=True) for cut in range(start, end, max_cells)),
         len(slices),

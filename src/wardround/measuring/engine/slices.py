@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import inf
 from typing import NamedTuple
@@ -33,6 +33,8 @@ POOLED = {"L1+L2": ("L1", "L2")}  # severities that MedQ-Deg's tables pool
 BY_SEVERITY = ("capability", "skill", "modality", "category", "type")
 CHANGED_BY = ("capability", "modality", "category", "type")
 MEANS_BY_SEVERITY = ("capability", "category")  # MedQ-Deg's averages are unweighted means over these
+DEGRADATION = "degradation"  # the axis that types, severities and categories come from
+COMPARING_DEGRADATIONS = frozenset({"dke_intra"})
 DEGRADED = frozenset(  # the measures written, with their variants, by severity and another key
     {"accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "refused", "brier"}
     | {"confidence", "confidence_missing", "vote_share", "calibration_shift"}
@@ -59,6 +61,7 @@ class Slicing:
     members: tuple[SliceMembers, ...]
     only_measures: frozenset[str] = frozenset()  # empty: all
     mean_key: str = ""  # the key whose values get an unweighted mean, for every measure
+    fixed: frozenset[str] = frozenset()  # the varied axes that are at their reference
 
     def assign(self, index: pl.DataFrame) -> tuple[Integers, Integers]:
         """The row of each item, in ascending order, and the number of its slice."""
@@ -76,7 +79,9 @@ class Slicing:
         """Whether a measure is written by these keys."""
         if self.only_measures and measure.base not in self.only_measures:
             return False
-        return (not measure.only_by or measure.only_by in self.keys) and not measure.never_by & set(self.keys)
+        if measure.compares in self.fixed or measure.never_by & set(self.keys):
+            return False
+        return not measure.only_by or measure.only_by in self.keys
 
     def mean_over(self, measure: Measure) -> str:
         """The key whose values get an unweighted mean of the measure here; empty: none."""
@@ -86,10 +91,10 @@ class Slicing:
 
 
 def slicings(encoded: EncodedMarks, study: Study) -> list[Slicing]:
-    """The whole, each axis that varies, each pair of them, all of them; then each key with two or more values.
+    """The reference condition, each axis that varies, each pair of them, all of them; then each key of the cases.
 
-    Stages and grades are crossed with the axes for the measures whose mean is taken over them, severities with
-    what MedQ-Deg's tables show at each of them.
+    An axis that a slice does not name is at its reference. Stages and grades are crossed with the axes for the
+    measures whose mean is taken over them, severities with what MedQ-Deg's tables show at each of them.
     """
     axes = study.varied_axes
     crossed = [_by_axes(encoded, study, ()), *(_by_axes(encoded, study, (axis,)) for axis in axes)]
@@ -105,7 +110,33 @@ def slicings(encoded: EncodedMarks, study: Study) -> list[Slicing]:
         for slicing in crossed
         if slicing.keys
     ]
-    return [*crossed, *by_key.values(), *strata.values(), *means, *_at_each_severity(encoded, by_key | strata)]
+    over_degradations = _by_axes(encoded, study, (), over=DEGRADATION)
+    severities = [_at_reference(over_degradations, slicing) for slicing in _at_each_severity(encoded, by_key | strata)]
+    return [
+        *crossed,
+        *(_at_reference(crossed[0], slicing) for slicing in by_key.values()),
+        *(_at_reference(over_degradations, slicing) for slicing in strata.values()),
+        *means,
+        *severities,
+        *_of_compared_axes(encoded, study, by_key),
+    ]
+
+
+def _of_compared_axes(encoded: EncodedMarks, study: Study, by_key: dict[str, Slicing]) -> list[Slicing]:
+    """For measures that compare the values of an axis: over all of its values."""
+    if DEGRADATION not in study.varied_axes:
+        return []
+    others = [axis for axis in study.varied_axes if axis != DEGRADATION]
+    over = [_by_axes(encoded, study, keys, over=DEGRADATION) for keys in ((), *((axis,) for axis in others))]
+    over += [_at_reference(over[0], slicing) for slicing in by_key.values()]
+    return [replace(slicing, only_measures=COMPARING_DEGRADATIONS) for slicing in over]
+
+
+def _at_reference(conditions: Slicing, slicing: Slicing) -> Slicing:
+    """The slicing under these conditions alone."""
+    if not conditions.fixed:
+        return slicing
+    return _product(conditions, slicing, slicing.only_measures, slicing.mean_key)
 
 
 def _at_each_severity(encoded: EncodedMarks, by_key: dict[str, Slicing]) -> list[Slicing]:
@@ -136,18 +167,27 @@ def degraded_slicings(encoded: EncodedMarks) -> list[Slicing]:
     return crossed
 
 
-def _by_axes(encoded: EncodedMarks, study: Study, axes: tuple[str, ...]) -> Slicing:
-    """Slices of conditions. Every value that the study names has one, even if nothing was asked there."""
+def _by_axes(encoded: EncodedMarks, study: Study, axes: tuple[str, ...], over: str = "") -> Slicing:
+    """Slices of conditions, the other axes at their reference, but for the axis `over`, of which all values count.
+
+    Every value that the study names has a slice, even if nothing was asked there.
+    """
+    fixed = frozenset(study.varied_axes) - {*axes, over}
+    numbers = conditions_at(encoded, {axis: study.reference_condition[axis] for axis in fixed})
     declared = [dict(zip(axes, values, strict=True)) for values in product(*(study.conditions[axis] for axis in axes))]
-    asked = [{axis: condition[axis] for axis in axes} for condition in encoded.conditions]
+    asked = [{axis: encoded.conditions[number][axis] for axis in axes} for number in numbers]
     if len(axes) > 1:  # a pair of values that cannot be asked together is not a slice
         declared = [values for values in declared if values in asked]
     slices = [canonical_json(values) for values in declared + [values for values in asked if values not in declared]]
     slices = list(dict.fromkeys(slices))
-    numbers = [slices.index(canonical_json(values)) for values in asked]
-    return Slicing(
-        axes, slices, (SliceMembers("condition", _frame("condition", range(len(asked)), numbers), len(slices)),)
-    )
+    places = [slices.index(canonical_json(values)) for values in asked]
+    members = SliceMembers("condition", _frame("condition", numbers, places), len(slices))
+    return Slicing(axes, slices, (members,), fixed=fixed)
+
+
+def conditions_at(encoded: EncodedMarks, values: Mapping[str, str]) -> list[int]:
+    """The numbers of the conditions that have these values."""
+    return [number for number, axes in enumerate(encoded.conditions) if values.items() <= axes.items()]
 
 
 def _by_key(encoded: EncodedMarks, key: str) -> Slicing | None:
@@ -184,7 +224,8 @@ def _product(
     first: Slicing, second: Slicing, only_measures: frozenset[str] = frozenset(), mean_key: str = ""
 ) -> Slicing:
     both = [canonical_json(json.loads(a) | json.loads(b)) for a, b in product(first.slices, second.slices)]
-    return Slicing((*first.keys, *second.keys), both, (*first.members, *second.members), only_measures, mean_key)
+    members, fixed = (*first.members, *second.members), first.fixed | second.fixed
+    return Slicing((*first.keys, *second.keys), both, members, only_measures, mean_key, fixed)
 
 
 def _frame(on: str, numbers: Iterable[int], slices: Iterable[int]) -> pl.DataFrame:

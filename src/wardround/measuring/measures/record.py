@@ -33,7 +33,7 @@ class MeasureContext:
     judges: str = ""
     letters: int = 0  # the largest number of options
     importance: float | None = None  # what the importance of questions was divided by
-    probes: int = 0  # leakage probes; figures of different texts are never pooled
+    probes: int = 0  # values of the axis `probe`; figures of different texts are never pooled
     depth: int = 0  # the k of hit@k and the like
 
     @property

@@ -64,7 +64,8 @@ def _line(measure: str, model: str, people: str, study: Study, both: pl.DataFram
     difference = mean_over_people(*numbered(both), (both["of_model"] - both["value"]).to_numpy())
     low, high, method = student_interval(difference, (-1.0, 1.0))
     condition = DEFAULTS | json.loads(both["condition"][0])  # people answered under one
-    row |= {"slice": canonical_json({axis: condition[axis] for axis in study.varied_axes})}
+    changed = {axis: condition[axis] for axis, value in study.reference_condition.items() if condition[axis] != value}
+    row |= {"slice": canonical_json(changed)}
     row |= {"value": difference.mean, "low": low, "high": high, "p": p_of_zero(difference)}
     return row | {"method": f"mean over {difference.who}; {f'Student, {method}; Holm' if low is not None else method}"}
 

@@ -68,7 +68,10 @@ def measure_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
 
 
 def _lines(estimates: EstimateFunction, marks: pl.DataFrame, study: Study, keys: Sequence[str] = KEYS) -> Iterator[Row]:
-    for slice, part in (*_by_axes(marks, study), *_by_keys(marks, keys)):
+    by_axes = list(_by_axes(marks, study))
+    at_reference = [marks for slice, marks in by_axes if not slice]
+    by_keys = [sliced for marks in at_reference for sliced in _by_keys(marks, keys)]
+    for slice, part in by_axes + by_keys:
         yield from _by_candidate(estimates, part, slice, study)
 
 
@@ -86,13 +89,16 @@ def _by_candidate(
 
 
 def _by_axes(marks: pl.DataFrame, study: Study) -> Iterator[Sliced]:
-    """All marks; then by the conditions that people answered under: each varied axis, each pair, all of them."""
+    """The reference condition; then each varied axis, each pair, all of them, the other axes at their reference."""
     axes = study.varied_axes
     axes_by_condition = {name: DEFAULTS | json.loads(name) for name in marks["condition"].unique().sort()}
     all_axes = [tuple(axes)] if len(axes) > 2 else []
     for keys in ((), *combinations(axes, 1), *combinations(axes, 2), *all_axes):
         conditions_by_values: dict[tuple[str, ...], list[str]] = {}
+        fixed = {axis: value for axis, value in study.reference_condition.items() if axis not in keys}
         for name, values in axes_by_condition.items():
+            if not fixed.items() <= values.items():
+                continue
             conditions_by_values.setdefault(tuple(values[key] for key in keys), []).append(name)
         for chosen, conditions in conditions_by_values.items():
             yield dict(zip(keys, chosen, strict=True)), marks.filter(pl.col("condition").is_in(conditions))

@@ -11,6 +11,7 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import load_study
 from wardround.marking.judges.judge import read_verdicts
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.validation.agreement import (
     CELLS,
     agreement,
@@ -151,7 +152,7 @@ def judge_note(folder: Path) -> str:
 
 
 def hits_corrected(folder: Path, k: int) -> list[dict[str, Any]]:
-    """hit@k of each candidate corrected for the errors of the run's judge, over all conditions; empty if unknown."""
+    """hit@k of each candidate in the reference condition, corrected for the judge's errors; empty if unknown."""
     return [hit for hit in _validation(folder).get("hits", []) if hit["k"] == k and hit["corrected"] is not None]
 
 
@@ -176,10 +177,11 @@ def _agreement(items: pl.DataFrame, seed: int) -> dict[str, Any]:
 
 
 def _lists(folder: Path) -> pl.DataFrame:
-    """The marks of open answers, without refused ones if the study leaves them out."""
-    marks = pl.read_parquet(folder / "marks.parquet", columns=["candidate", "cluster", "outcome", "hits", "kind"])
-    outcomes = (*load_study(folder / "study.toml").scored_outcomes, "unscored")
-    return marks.filter(pl.col("kind") == "open", pl.col("outcome").is_in(outcomes))
+    """The marks of open answers in the reference condition, without refused ones if the study leaves them out."""
+    study = load_study(folder / "study.toml")
+    marks = marks_at_reference(pl.scan_parquet(folder / "marks.parquet"), study)
+    is_scored = pl.col("outcome").is_in((*study.scored_outcomes, "unscored"))
+    return marks.filter(pl.col("kind") == "open", is_scored).select("candidate", "cluster", "outcome", "hits").collect()
 
 
 def _judge_of(folder: Path) -> str:

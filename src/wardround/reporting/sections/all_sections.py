@@ -11,7 +11,7 @@ from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
-from wardround.reporting.sections.breakdown import by_condition, by_slice
+from wardround.reporting.sections.breakdown import by_condition, by_slice, controls
 from wardround.reporting.sections.chains import chains
 from wardround.reporting.sections.confidence import confidence, other_measures
 from wardround.reporting.sections.differences import comparisons
@@ -108,6 +108,7 @@ FIRST_SECTIONS: tuple[SectionMaker, ...] = (
     headline,
     ranks,
     by_condition,
+    controls,
     comparisons,
     effects,
     image_quality,

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wardround.core.condition import AXES
+from wardround.core.condition import AXES, CONTROL_AXES
 from wardround.reporting.judge_note import judging_note
-from wardround.reporting.labels import measure_title, slice_title, slice_words, value_meaning
+from wardround.reporting.labels import measure_title, slice_title, value_meaning
 from wardround.reporting.numbers import join_words
 from wardround.reporting.reference_condition import (
     answered_slice_count,
     chance_accuracy,
     ranked_candidates,
-    reference_slice,
     score_measures,
-    slice_at_reference,
 )
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
@@ -34,18 +32,27 @@ class Breakdown:
 
 
 def by_condition(run: RunFiles) -> Section | None:
-    """The scores for each value of each axis; other combinations are folded."""
-    if not run.varied_axes:
-        return None
+    """The scores for each value of each axis but the controls; combinations of several axes are folded."""
+    axes = [axis for axis in run.varied_axes if axis not in CONTROL_AXES]
     key_sets = [keys for keys in _slice_key_sets(run) if set(keys) <= set(AXES)]
-    folded = [_slice_breakdown(run, "conditions", keys, "combination") for keys in key_sets]
+    if not axes and not key_sets:
+        return None
     context = {
-        "axes": [_axis_breakdown(run, axis) for axis in run.varied_axes],
+        "axes": [_axis_breakdown(run, axis) for axis in axes],
         "several": len(run.varied_axes) > 1,
-        "folded_blocks": [*folded, _pooled_breakdown(run)],
+        "folded_blocks": [_slice_breakdown(run, "conditions", keys, "combination") for keys in key_sets],
         "judged": judging_note(run, score_measures(run)),
     }
     return Section("conditions", "By condition", render("sections/conditions.html", **context))
+
+
+def controls(run: RunFiles) -> Section | None:
+    """The scores when what an answer must rest on is taken away."""
+    axes = [axis for axis in run.varied_axes if axis in CONTROL_AXES]
+    if not axes:
+        return None
+    breakdowns, judged = [_axis_breakdown(run, axis) for axis in axes], judging_note(run, score_measures(run))
+    return Section("controls", "Controls", render("sections/controls.html", axes=breakdowns, judged=judged))
 
 
 def by_slice(run: RunFiles) -> Section | None:
@@ -57,7 +64,7 @@ def by_slice(run: RunFiles) -> Section | None:
     if not folded:
         return None
     note = judging_note(run, score_measures(run))
-    html = render("sections/slices.html", folded_blocks=folded, varied=bool(run.varied_axes), judged=note)
+    html = render("sections/slices.html", folded_blocks=folded, judged=note)
     return Section("slices", "By case and question", html)
 
 
@@ -68,7 +75,7 @@ def _axis_breakdown(run: RunFiles, axis: str) -> Breakdown:
     values = run.varied_axes[axis]
     for measure in score_measures(run):
         title = measure_title(measure)
-        slices = [slice_at_reference(run, measure, {axis: value}) for value in values]
+        slices = [{axis: value} for value in values]
         columns = [name for name in ranked_candidates(run) if answered_slice_count(run, measure, name, slices) > 1]
         if columns:
             rows = [
@@ -76,8 +83,6 @@ def _axis_breakdown(run: RunFiles, axis: str) -> Breakdown:
                 for value, slice in zip(values, slices, strict=True)
             ]
             grids.append(grid(run, title, columns, rows, tracks=True, chance=chance_accuracy(run, measure)))
-        if any(slice != reference_slice(run) | slice for slice in slices):
-            remarks.append(f"{title}: over all values of the other axes where the reference was not asked.")
         omitted = tuple(name for name in ranked_candidates(run) if name not in columns)
         titles_by_omitted.setdefault(omitted, []).append(title)
     for names, titles in titles_by_omitted.items():
@@ -86,22 +91,6 @@ def _axis_breakdown(run: RunFiles, axis: str) -> Breakdown:
             prefix = "Asked" if len(titles) == len(score_measures(run)) else f"{join_words(titles)}: asked"
             remarks.append(f"{prefix} with only one of these values: {candidates}.")
     return Breakdown(f"conditions-{axis}", slice_title(axis), axis, "", grids, remarks)
-
-
-def _pooled_breakdown(run: RunFiles) -> Breakdown:
-    """All conditions pooled, and each axis over all values of the others."""
-    slices: list[dict[str, str]] = [{}]
-    if len(run.varied_axes) > 1:
-        slices += [{axis: value} for axis, values in run.varied_axes.items() for value in values]
-    columns, grids = ranked_candidates(run), []
-    for measure in score_measures(run):
-        rows = [
-            (slice_words(slice) or "everything", "", [run.find_line(measure, name, slice) for name in columns])
-            for slice in slices
-        ]
-        grids.append(grid(run, measure_title(measure), columns, rows))
-    gist = "includes control conditions, so this is not a score"
-    return Breakdown("conditions-together", "All conditions together", "", gist, grids)
 
 
 def _slice_key_sets(run: RunFiles) -> list[tuple[str, ...]]:

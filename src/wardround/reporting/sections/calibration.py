@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from wardround.measuring import risk_coverage
 from wardround.measuring.engine.measure import measure_name
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.reliability import reliability
 from wardround.reporting.figures.diagrams import Bin, reliability_diagram, risk_diagram
-from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates, slice_at_reference
+from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.figure_cell import FigureCell, format_line
 
@@ -40,7 +41,7 @@ class Calibration:
 
 def calibrations(run: RunFiles, changed: Mapping[str, str]) -> dict[str, list[Calibration]]:
     """For each source of confidence the candidates that have it, in their order."""
-    marks = marks_at_reference(run, changed)
+    marks = marks_at_reference(run.marks, run.study, changed)
     bins, curves = reliability(marks, run.study), risk_coverage(marks, run.study)
     calibrations_by_source: dict[str, list[Calibration]] = {}
     for source in bins["source"].unique(maintain_order=True):
@@ -62,7 +63,7 @@ def _figures(run: RunFiles, candidate: str, source: str, changed: Mapping[str, s
     figures = []
     for measure, title in FIGURES.items():
         name = measure_name(measure, source)
-        line = run.find_line(name, candidate, slice_at_reference(run, name, changed))
+        line = run.find_line(name, candidate, changed)
         if line is not None and line.measure == name:
             figures.append((title, format_line(line)))
     return figures

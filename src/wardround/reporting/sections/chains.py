@@ -5,13 +5,12 @@ from typing import Any
 import polars as pl
 
 from wardround.measuring import upstream_errors
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.reporting.labels import measure_meaning, measure_title
 from wardround.reporting.numbers import format_interval
 from wardround.reporting.reference_condition import (
-    marks_at_reference,
     ranked_candidates,
-    reference_slice,
-    slice_at_reference,
+    reference_values,
     slices_by_key,
 )
 from wardround.reporting.run_files import RunFiles
@@ -31,14 +30,14 @@ CHAINED = ("swa", "ccr")
 
 def chains(run: RunFiles) -> Section | None:
     columns = ranked_candidates(run)
-    whole = [run.find_line("ccr", name, slice_at_reference(run, "ccr")) for name in columns]
+    whole = [run.find_line("ccr", name, {}) for name in columns]
     rows = [(measure_title("ccr"), measure_meaning("ccr"), whole)]
     for slice in slices_by_key(run, "swa", "stage"):
         label = "Mean over stages" if slice["stage"] == "mean" else f"Stage {slice['stage']}"
         meaning = "Unweighted (SWA)." if slice["stage"] == "mean" else ""
         rows.append((label, meaning, [run.find_line("swa", name, slice) for name in columns]))
     rows = [row for row in rows if any(line is not None and line.value is not None for line in row[2])]
-    errors = upstream_errors(marks_at_reference(run), run.study)
+    errors = upstream_errors(marks_at_reference(run.marks, run.study), run.study)
     if not rows and errors.is_empty():
         return None
     stages = list(errors["stage"].unique(maintain_order=True))
@@ -49,7 +48,7 @@ def chains(run: RunFiles) -> Section | None:
         grid=grid(run, "", columns, rows) if rows else None,
         stages=[stage or "all stages" for stage in stages],
         associations=[(name, [_association(errors, name, stage) for stage in stages]) for name in models],
-        fixed=reference_slice(run),
+        fixed=reference_values(run),
         has_effects=effects is not None,
         tables=[(table.title, as_html(table)) for table in tables if table is not None],
     )

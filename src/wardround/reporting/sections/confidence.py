@@ -16,9 +16,8 @@ from wardround.reporting.labels import (
 )
 from wardround.reporting.reference_condition import (
     ranked_candidates,
-    reference_slice,
+    reference_values,
     score_measures,
-    slice_at_reference,
     slices_by_key,
 )
 from wardround.reporting.run_files import ALL_CANDIDATES, MeasureLine, RunFiles
@@ -54,7 +53,7 @@ def confidence(run: RunFiles) -> Section | None:
         sources += _confidence_methods(run, method, {AXIS: method} if len(methods) > 1 else {})
     if not sources:
         return None
-    fixed, has_diagrams = reference_slice(run, without=AXIS), any(source.shown for source in sources)
+    fixed, has_diagrams = reference_values(run, without=AXIS), any(source.shown for source in sources)
     html = render("sections/confidence.html", sources=sources, fixed=fixed, has_diagrams=has_diagrams)
     return Section("confidence", "Confidence", html)
 
@@ -87,7 +86,7 @@ def other_measures(run: RunFiles) -> Section | None:
     grids += [_grid_by_key(run, measure, key) for measure, key in KEY_BY_MEASURE.items()]
     if not (grids := [table for table in grids if table.rows]):
         return None
-    context = {"grids": grids, "fixed": reference_slice(run), "judged": judging_note(run, names)}
+    context = {"grids": grids, "fixed": reference_values(run), "judged": judging_note(run, names)}
     return Section("measures", "Other measures", render("sections/measures.html", **context))
 
 
@@ -106,7 +105,7 @@ def _lines_at_reference(run: RunFiles, measures: Iterable[str], changed: Mapping
     return [
         line
         for measure in measures
-        for slice in [slice_at_reference(run, measure, changed)]
+        for slice in [changed]
         for line in run.measure_lines
         if line.measure == measure and line.slice == slice
     ]

@@ -11,7 +11,7 @@ from wardround.reporting.figures import svg
 from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
 from wardround.reporting.numbers import count, number, percent
-from wardround.reporting.reference_condition import ranked_candidates, reference_slice, slice_at_reference
+from wardround.reporting.reference_condition import ranked_candidates, reference_values
 from wardround.reporting.run_files import MeasureLine, RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.figure_cell import FigureCell, format_line
@@ -65,7 +65,7 @@ def evidence(run: RunFiles) -> Section | None:
     counts, missing = _counts(run, [kind.value for kind in kinds])
     context = {
         "kinds": kinds,
-        "fixed": reference_slice(run, without="evidence"),
+        "fixed": reference_values(run, without="evidence"),
         "legend": [(name, measure_title(name), measure_meaning(name)) for name in (*OUTCOMES, *BY_DOCUMENTS)],
         "judged": judging_note(run, (*OUTCOMES, *BY_DOCUMENTS)),
         "agent": any(kind.value == "agent" for kind in kinds),
@@ -80,7 +80,7 @@ def _kind(run: RunFiles, value: str) -> EvidenceKind:
     changed = {"evidence": value} if "evidence" in run.varied_axes else {}
 
     def line(measure: str, name: str) -> MeasureLine | None:
-        return run.find_line(measure, name, slice_at_reference(run, measure, changed))
+        return run.find_line(measure, name, changed)
 
     names = [name for name in ranked_candidates(run) if (coverage := line("coverage", name)) is not None and coverage.n]
     cards = [_card(run, {measure: line(measure, name) for measure in CARD_MEASURES}, name) for name in names]

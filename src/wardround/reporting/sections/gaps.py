@@ -12,15 +12,15 @@ from wardround.core.canonical import canonical_json
 from wardround.measuring import prompt_sensitivity, subgroup_gaps
 from wardround.measuring.comparing.groups import PEOPLE
 from wardround.measuring.engine.intervals import FEWEST
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.slices import NATURAL_ORDER
 from wardround.reporting.figures import svg
 from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_title, slice_title
 from wardround.reporting.numbers import count, format_interval, join_words, percent
 from wardround.reporting.reference_condition import (
-    marks_at_reference,
     ranked_candidates,
-    reference_slice,
+    reference_values,
     score_measures,
 )
 from wardround.reporting.run_files import RunFiles
@@ -44,7 +44,7 @@ class GroupComparison:
 
 def group_gaps(run: RunFiles) -> Section | None:
     """Age, sex, modality and tags; tags other than `rare` are folded."""
-    marks = marks_at_reference(run)
+    marks = marks_at_reference(run.marks, run.study)
     gaps_by_measure = {measure: subgroup_gaps(marks, run.study, PEOPLE, measure) for measure in score_measures(run)}
     sizes = _sizes(marks)
     blocks = []
@@ -63,18 +63,18 @@ def group_gaps(run: RunFiles) -> Section | None:
             )
     if not blocks:
         return None
-    return Section("groups", "Groups of patients", _render(run, blocks, reference_slice(run), FEWEST))
+    return Section("groups", "Groups of patients", _render(run, blocks, reference_values(run), FEWEST))
 
 
 def prompt_gaps(run: RunFiles) -> Section | None:
     """How far the scores depend on the prompt, if several were used."""
     if "prompt" not in run.varied_axes:
         return None
-    marks = marks_at_reference(run, over="prompt")
+    marks = marks_at_reference(run.marks, run.study, over="prompt")
     tables = {measure: prompt_sensitivity(marks, run.study, measure) for measure in score_measures(run)}
     if all(gaps.is_empty() for gaps in tables.values()):
         return None
-    fixed = reference_slice(run, without="prompt")
+    fixed = reference_values(run, without="prompt")
     block = _comparison(run, "prompts-prompt", "", tables, "")
     return Section("prompts", "Sensitivity to the prompt", _render(run, [block], fixed, None))
 

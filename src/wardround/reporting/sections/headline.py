@@ -11,9 +11,8 @@ from wardround.reporting.numbers import format_interval, is_percentage, percent
 from wardround.reporting.reference_condition import (
     chance_accuracy,
     ranked_candidates,
-    reference_slice,
+    reference_values,
     score_measures,
-    slice_at_reference,
 )
 from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import RunFiles
@@ -35,7 +34,7 @@ class ScoreTable:
 
 def headline(run: RunFiles) -> Section:
     measures = score_measures(run)
-    condition = [(axis, value, value_meaning(axis, value)) for axis, value in reference_slice(run).items()]
+    condition = [(axis, value, value_meaning(axis, value)) for axis, value in reference_values(run).items()]
     context = {
         "tables": [_table(run, measure) for measure in measures],
         "condition": condition,
@@ -49,17 +48,15 @@ def headline(run: RunFiles) -> Section:
 
 
 def _table(run: RunFiles, measure: str) -> ScoreTable:
-    slice, scale = slice_at_reference(run, measure), measure_scale(measure, chance_accuracy(run, measure))
+    scale = measure_scale(measure, chance_accuracy(run, measure))
     rows, has_parsed = [], False
     for name in ranked_candidates(run):
-        line, parsed = run.find_line(measure, name, slice), run.find_line("accuracy_parsed", name, slice)
+        line, parsed = run.find_line(measure, name, {}), run.find_line("accuracy_parsed", name, {})
         cell = replace(format_line(line), cases=run.line_cases_link(line))
         cell = replace(cell, track=draw_track(name, cell, scale))
         has_parsed |= measure == "accuracy" and parsed is not None and parsed.value is not None
         rows.append((name, _candidate_summary(run, name), cell, percent(parsed.value if parsed else None)))
     notes = []
-    if slice != reference_slice(run):
-        notes.append("Not asked under the condition above: these figures are over all conditions.")
     if measure.startswith("hit@"):
         notes += [f"By {judge_note(run.folder)}.", *_corrected_hits(run, measure)]
     axis = svg.axis(scale) if is_percentage(measure) else Markup("")
@@ -72,7 +69,7 @@ def _corrected_hits(run: RunFiles, measure: str) -> list[str]:
     for hit in hits_corrected(run.folder, int(measure.partition("@")[2])):
         interval = format_interval(measure, hit["low"], hit["high"])
         figures.append(f"{hit['candidate']} {percent(hit['corrected'])}" + (f" ({interval})" if interval else ""))
-    return [f"Corrected for the judge's errors, over all conditions: {'; '.join(figures)}."] if figures else []
+    return [f"Corrected for the judge's errors: {'; '.join(figures)}."] if figures else []
 
 
 def _candidate_summary(run: RunFiles, candidate: str) -> str:

@@ -8,12 +8,13 @@ import polars as pl
 
 from wardround.core.text import option_letter
 from wardround.measuring import items_to_review
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.validation.item_review import AGAINST, MISSED
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.case_pages import page_name
 from wardround.reporting.numbers import number
-from wardround.reporting.reference_condition import marks_at_reference, reference_slice
+from wardround.reporting.reference_condition import reference_values
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
@@ -24,7 +25,7 @@ MAX_SHOWN = 20  # items per reason; the file has them all
 
 def review_table(run: RunFiles) -> pl.DataFrame:
     """The table of items_to_review.csv, in the reference condition, with the key of each question."""
-    marks = marks_at_reference(run)
+    marks = marks_at_reference(run.marks, run.study)
     items = items_to_review(marks)
     if items.is_empty() or "gold" not in marks.collect_schema():
         return items.with_columns(gold=pl.lit(None, pl.Int16))
@@ -41,7 +42,8 @@ def review(run: RunFiles) -> Section | None:
     table = review_table(run)
     if table.is_empty():
         return None
-    question_count = marks_at_reference(run).select(pl.struct("case", "question").n_unique()).collect().item()
+    marks = marks_at_reference(run.marks, run.study)
+    question_count = marks.select(pl.struct("case", "question").n_unique()).collect().item()
     missed, against = (table.filter(reason=reason) for reason in (MISSED, AGAINST))
     context = {
         "missed": list(_items(run, missed)),
@@ -51,7 +53,7 @@ def review(run: RunFiles) -> Section | None:
         "question_count": question_count,
         "candidate_count": len(run.candidates),
         "file": FILE,
-        "fixed": reference_slice(run),
+        "fixed": reference_values(run),
         "judged": judge_note(run.folder) if table["gold"].null_count() and run.manifest.get("judge") else "",
     }
     return Section("review", "Items to review", render("sections/review.html", **context))

@@ -5,9 +5,10 @@ from typing import Any
 import polars as pl
 
 from wardround.measuring import letter_bias
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import format_interval, percent
-from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates, reference_slice
+from wardround.reporting.reference_condition import ranked_candidates, reference_values
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
@@ -19,7 +20,8 @@ def letters(run: RunFiles) -> Section | None:
     """None unless options were reordered: otherwise letter and option cannot be separated."""
     if not (orders := [value for value in REORDERED if value in run.declared_values("options")]):
         return None
-    bias = letter_bias(pl.concat([marks_at_reference(run, {"options": value}) for value in orders]), run.study)
+    marks = [marks_at_reference(run.marks, run.study, {"options": value}) for value in orders]
+    bias = letter_bias(pl.concat(marks), run.study)
     ends = [end for column in ("difference", "low", "high") for end in bias[column].drop_nulls()]
     scale = svg.scale_around_zero(ends)
     rows = [
@@ -30,7 +32,7 @@ def letters(run: RunFiles) -> Section | None:
     if not rows:
         return None
     names = max(([row["letter"] for row in letters] for _, _, letters in rows), key=len)
-    fixed = reference_slice(run, without="options")
+    fixed = reference_values(run, without="options")
     html = render("sections/letters.html", rows=rows, names=names, fixed=fixed, orders=orders)
     return Section("letters", "Letter bias", html)
 

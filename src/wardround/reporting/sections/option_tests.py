@@ -1,7 +1,7 @@
 """Each option as a yes/no test: sensitivity and specificity in two forms, and why no published ones are shown."""
 
 from wardround.reporting.labels import measure_meaning, measure_title
-from wardround.reporting.reference_condition import ranked_candidates, reference_slice, slice_at_reference
+from wardround.reporting.reference_condition import ranked_candidates, reference_values
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.grid import grid
@@ -28,11 +28,10 @@ def option_tests(run: RunFiles) -> Section | None:
     columns = ranked_candidates(run)
     rows = []
     for measure, (label, meaning) in FORMS.items():
-        slice = slice_at_reference(run, measure)
-        lines = [run.find_line(measure, name, slice) for name in columns]
+        lines = [run.find_line(measure, name, {}) for name in columns]
         if any(line is not None and line.value is not None for line in lines):
             rows.append((label, meaning, lines))
     if not rows:
         return None
-    context = {"grid": grid(run, "", columns, rows), "fixed": reference_slice(run)}
+    context = {"grid": grid(run, "", columns, rows), "fixed": reference_values(run)}
     return Section("option-tests", "Sensitivity and specificity", render("sections/option_tests.html", **context))

@@ -34,7 +34,7 @@ def ranks(run: RunFiles) -> Section | None:
     if not rankings:
         return None
     note = judging_note(run, intervals["measure"].unique(maintain_order=True))
-    html = render("sections/ranks.html", rankings=rankings, judged=note, varied=bool(run.varied_axes))
+    html = render("sections/ranks.html", rankings=rankings, judged=note)
     return Section("ranks", "Ranks", html)
 
 

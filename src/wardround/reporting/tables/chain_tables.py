@@ -14,7 +14,8 @@ from wardround.measuring import (
 )
 from wardround.measuring.chains.carry import CARRIED
 from wardround.measuring.chains.independence import BEYOND, EXPECTED, OBSERVED, ON_ALL, ON_CHAINS
-from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates
+from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -23,12 +24,12 @@ ALL = "all"
 
 def own_chains(run: RunFiles) -> pl.LazyFrame:
     """The marks of the reference condition in which candidates see their own earlier answers."""
-    return marks_at_reference(run, {"carry": "own"})
+    return marks_at_reference(run.marks, run.study, {"carry": "own"})
 
 
 def effect_table(run: RunFiles) -> Table | None:
     """The effect of an upstream error; needs `carry` = gold and wrong."""
-    effects = upstream_effects(marks_at_reference(run, over="carry"), run.study)
+    effects = upstream_effects(marks_at_reference(run.marks, run.study, over="carry"), run.study)
     if effects.is_empty():
         return None
     rows = []

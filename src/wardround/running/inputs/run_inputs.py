@@ -20,7 +20,7 @@ from wardround.running.used_answers import FILE as USED
 from wardround.running.used_answers import scan_used
 
 PACKED = "packed"  # the folder of a packed run that holds its cases and takes the place of the study's folder
-SEVERITIES, SYNONYMS = "severities.toml", "synonyms.csv"  # in it
+SEVERITIES, SYNONYMS = "severities.toml", "synonyms"  # in it; the second with the ending of the study's file
 MAX_NAMED = 3
 
 
@@ -189,12 +189,8 @@ def table_files(study: Study) -> dict[str, str]:
     files = {}
     if ".toml" in study.severities:
         files[SEVERITIES] = study.severities.rpartition(".toml")[0] + ".toml"
-    if (
-        study.judge is not None
-        and study.judge.is_rule
-        and isinstance(file := study.judge.extra_body.get("synonyms"), str)
-    ):
-        files[SYNONYMS] = file
+    if study.judge is not None and study.judge.is_rule and isinstance(file := study.judge.synonym_file, str):
+        files[SYNONYMS + Path(file).suffix] = file
     return files
 
 
@@ -207,5 +203,5 @@ def _with_packed_tables(study: Study, study_folder: Path, folder: Path) -> Study
         if name == SEVERITIES:
             changed["severities"] = SEVERITIES + study.severities.rpartition(".toml")[2]
         elif study.judge is not None:
-            changed["judge"] = study.judge.model_copy(update={"extra_body": {"synonyms": SYNONYMS}})
+            changed["judge"] = study.judge.model_copy(update={"extra_body": {}, "synonyms": name})
     return study.model_copy(update=changed)

@@ -9,8 +9,9 @@ import polars as pl
 from wardround.benchmarks.engine.group_means import CaseValues, group_means
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.measuring.engine.measure import MeasureKind
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.reliability import reliability
-from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates
+from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Column, Table, TableRow
 
@@ -26,7 +27,7 @@ KINDS = {
 
 def calibration(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """The diagrams, and the four kinds of answer."""
-    bins = reliability(marks_at_reference(run), run.study)
+    bins = reliability(marks_at_reference(run.marks, run.study), run.study)
     if bins.is_empty():
         note("no candidate stated a confidence: nothing to draw")
         return [], []
@@ -36,7 +37,7 @@ def calibration(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 def _kinds_table(run: RunFiles) -> Table:
     marks = (
-        marks_at_reference(run)
+        marks_at_reference(run.marks, run.study)
         .filter(pl.col("confidence").is_not_null(), pl.col("outcome").is_in(["right", "wrong"]))
         .select("candidate", "cluster", "confidence", right=pl.col("outcome") == "right")
         .collect()

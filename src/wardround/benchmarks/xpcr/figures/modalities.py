@@ -15,7 +15,8 @@ from wardround.benchmarks.engine.section_output import Note, SectionOutput, writ
 from wardround.cases.set import CaseSet
 from wardround.core.condition import Condition
 from wardround.measuring.engine.measure import MeasureKind
-from wardround.reporting.reference_condition import marks_at_reference, ranked_candidates
+from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -27,7 +28,7 @@ ALL_GROUPS = "all groups"
 
 def cross(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """Accuracy by the number of modalities that a question shows."""
-    answers = _answers(run, marks_at_reference(run))
+    answers = _answers(run, marks_at_reference(run.marks, run.study))
     counts = [count for count in sorted(set(answers["modalities"].list.len().to_list())) if count]
     if not counts:
         note("no question shows an image with a modality")
@@ -68,7 +69,7 @@ def ablation(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 def contributions(run: RunFiles) -> pl.DataFrame:
     """Each answer without one modality, paired with that to the same question and trial with all of them."""
-    answers = _answers(run, marks_at_reference(run, over="without"))
+    answers = _answers(run, marks_at_reference(run.marks, run.study, over="without"))
     complete = answers.filter(pl.col("without") == "none").select(*ASKED, whole="right")
     return (
         answers.filter(pl.col("without") != "none")

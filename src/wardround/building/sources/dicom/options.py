@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from wardround.building.distractors.assign import assign_distractors
 from wardround.building.distractors.options import OptionBalancer, merge_candidates, names_overlap
+from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, PatientFilter
 from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
 
 MIN_OPTIONS = 4  # with fewer the case has its open question only
@@ -22,7 +23,11 @@ def options_step(count: int) -> Step:
 
         number_by_name = {name: number for number, name in enumerate(pool)}
         golds = [number_by_name[record["diagnosis"]] for record in records]
-        table, _ = assign_distractors(golds, count - 1, apart, build.random_stream("options"))
+        patients = PatientFilter(pool, [PatientFacts.of(record["sex"], record["age"]) for record in records])
+        build.counts[LEFT_OUT] += patients.count_impossible()
+        table, _ = assign_distractors(
+            golds, count - 1, apart, build.random_stream("options"), patients.accepts, patients.picky
+        )
         balance = OptionBalancer(build.random_stream("places"))
         for question, record in enumerate(records):
             assigned = [pool[disease] for disease in table.distractors(question)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from wardround.building.distractors.from_source import OptionRequest, choose_options_by_id
 from wardround.building.distractors.options import OptionBalancer, Options, merge_candidates, model_distractors_step
+from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, possible_options
 from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.export import BuiltSet, export, new_set
@@ -130,7 +131,8 @@ def _write_options(records: RecordFile, build: Build) -> Iterator[Record]:
     options_by_id = choose_options_by_id(_requests(records), build)
     held_balancer = OptionBalancer(build.random_stream("held"))
     for record in records:
-        candidates = merge_candidates(record["diagnosis"], record["candidates"])
+        candidates = _candidates(record)
+        build.counts[LEFT_OUT] += len(record["candidates"]) - len(possible_options(record["candidates"], _facts(record)))
         if len(candidates) < MIN_OPTIONS - 1:
             decide = f"Which diagnoses should be offered? There have to be {MIN_OPTIONS} or {MAX_OPTIONS}."
             reason = f"fewer than {MIN_OPTIONS} options"
@@ -147,13 +149,24 @@ def _write_options(records: RecordFile, build: Build) -> Iterator[Record]:
 def _requests(records: RecordFile) -> Iterator[tuple[str, OptionRequest]]:
     """The option requests of the records that are not held."""
     for record in records:
-        candidates = merge_candidates(record["diagnosis"], record["candidates"])
+        candidates = _candidates(record)
         if record.get("holds") or len(candidates) < MIN_OPTIONS - 1:
             continue
         text = f"{record['history']}\n{record['findings']}\n{PROMPT}"
         count = min(MAX_OPTIONS, len(candidates) + 1)
         group = record["section"] or ""
-        yield record["id"], OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text)
+        yield (
+            record["id"],
+            OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text, _facts(record)),
+        )
+
+
+def _candidates(record: Record) -> list[str]:
+    return merge_candidates(record["diagnosis"], possible_options(record["candidates"], _facts(record)))
+
+
+def _facts(record: Record) -> PatientFacts:
+    return PatientFacts.of(record["sex"], record["age"])
 
 
 def _split(records: RecordFile, build: Build, dev: int | None) -> Iterator[Record]:

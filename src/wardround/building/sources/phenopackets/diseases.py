@@ -10,11 +10,6 @@ from wardround.building.distractors.options import NO_RELATIONS, NameRelations, 
 from wardround.core.names import MIN_OVERLAP, Synonyms, content_words
 
 _NUMBER = re.compile(r",?\s+(?<!type )(?<!types )(?<!group )\d+[A-Za-z]{0,2}(?=$|,| \(|\s+with\b)")
-_GENETIC = re.compile(
-    r",?\s+(?:autosomal (?:dominant|recessive)|x-linked(?: dominant| recessive)?"
-    r"|susceptibility to|with or without\b.*)",
-    re.IGNORECASE,
-)
 _DESIGNATION = re.compile(r"\d+[a-z]*|[ivx]+[a-z]{0,2}|[a-z]")
 GENETIC_WORDS = frozenset(["type", "autosomal", "dominant", "recessive", "linked", "susceptibility", "group"])
 
@@ -23,11 +18,6 @@ def series_name(name: str) -> str | None:
     """The name of the series that a numbered disease belongs to: `Noonan syndrome` of `Noonan syndrome 2`."""
     series = " ".join(_NUMBER.sub("", name).split())
     return series if series != name and name_words(series) else None
-
-
-def strip_inheritance(name: str) -> str:
-    """A name without number, inheritance and optional signs (`with or without ...`)."""
-    return " ".join(_GENETIC.sub("", series_name(name) or name).split())
 
 
 def all_names(names: list[str], synonyms: Synonyms) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from wardround.building.distractors.assign import Preferences, apply_preferences, assign_distractors
 from wardround.building.distractors.balance_words import balance_shared_words
 from wardround.building.distractors.options import NO_RELATIONS, NameRelations, OptionBalancer
+from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, PatientFilter
 from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
 from wardround.building.sources.phenopackets.diseases import DiseaseIndex
 from wardround.building.sources.phenopackets.similarity import DiseaseSimilarity
@@ -25,7 +26,13 @@ def options_step(count: int, difficulty: float, relations: NameRelations = NO_RE
         preferences = Preferences()
         for record in records:
             preferences.add(similarity.most_similar(_features(record)))
-        table, unfair = assign_distractors(golds, count - 1, diseases.can_be_options, build.random_stream(STEP))
+        patients = PatientFilter(
+            diseases.names, [PatientFacts.of(record["sex"], record["years"]) for record in records]
+        )
+        build.counts[LEFT_OUT] += patients.count_impossible()
+        table, unfair = assign_distractors(
+            golds, count - 1, diseases.can_be_options, build.random_stream(STEP), patients.accepts, patients.picky
+        )
         apply_preferences(table, preferences, difficulty)
         share, rivals = _shared_words(records, diseases)
         balance_shared_words(table, preferences, share, rivals)

@@ -128,7 +128,7 @@ def _dke_intra(context: MeasureContext) -> list[Measure]:
     for votes in context.vote_sources:
         rise, rise_of = f"rise{votes.suffix}", f"rise_of{votes.suffix}"
         fields: dict[str, Any] = {"group": "choice", "requires": rise_of, "never_by": frozenset({"severity"})}
-        fields |= {"is_companion": True, **votes.fields}
+        fields |= {"compares": "degradation", "is_companion": True, **votes.fields}
         sums = ("fall", "fall_of", rise, rise_of)
         measures += [
             composite(formulas.dke_intra, sums, rise_of, kind=MeasureKind.CONDITION, **fields),

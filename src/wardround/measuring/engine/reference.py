@@ -1,0 +1,23 @@
+"""The marks of the reference condition, at which all scores are taken."""
+
+import json
+from collections.abc import Mapping
+
+import polars as pl
+
+from wardround.core.condition import DEFAULTS
+from wardround.core.study import Study
+
+
+def marks_at_reference(
+    marks: pl.LazyFrame, study: Study, changed: Mapping[str, str] | None = None, *, over: str | None = None
+) -> pl.LazyFrame:
+    """The marks of the reference condition, with some axes changed and all values of the axis `over`.
+
+    Lazy: only the names of the conditions are read.
+    """
+    reference = {axis: value for axis, value in study.reference_condition.items() if axis != over}
+    values = (reference | dict(changed or {})).items()
+    names = marks.select(pl.col("condition").unique().sort()).collect()["condition"]
+    chosen = [name for name in names if values <= (DEFAULTS | json.loads(name)).items()]
+    return marks.filter(pl.col("condition").is_in(chosen))
