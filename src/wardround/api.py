@@ -39,6 +39,7 @@ from wardround.reporting.case_views import CaseViews
 from wardround.reporting.compare import compare as write_comparison
 from wardround.reporting.notebook import Page
 from wardround.reporting.page import report as write_report
+from wardround.reporting.run_files import read_run
 from wardround.reporting.sections.section import SectionMaker
 from wardround.running.budget import BudgetTracker
 from wardround.running.inputs.packing import pack_run, unpack
@@ -414,7 +415,7 @@ def mark_run(
         marks = pl.scan_parquet(folder / MARKS_FILE)
         write_measures(folder, marks, run.study, progress)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store))
-        manifest |= {"chance": chance_accuracy(marks), "parser": parser}
+        manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
         manifest["changed_inputs"] = changes.to_manifest() if changes else None
         refused = count_refused(marks)
         manifest["candidates"] = [
@@ -430,6 +431,7 @@ def mark_run(
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
     """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
+    read_run(folder)  # refuses one whose measures an earlier version wrote
     agreement = measure_judge(folder, labels)
     marks = with_labels(pl.read_parquet(folder / MARKS_FILE), folder)
     write_marks(folder, marks)

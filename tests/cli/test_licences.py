@@ -46,7 +46,7 @@ def test_direct_and_indirect_dependencies_are_listed(
     assert exit.value.code == 0
     records = {record["name"].lower(): record for record in json.loads(capsys.readouterr().out)["licences"]}
     assert records["numpy"]["version"] == version("numpy")
-    assert "BSD-3-Clause" in records["numpy"]["licence"]
+    assert "BSD" in records["numpy"]["licence"]
     assert records["numpy"]["required_by"][0] == "core"
     assert records["markupsafe"]["required_by"][0] == "core"  # through Jinja2
     assert records["pytest"]["required_by"] == ["test"]

@@ -212,6 +212,7 @@ def write_run(
         "warnings": ["small-model: 12 of 100 answers could not be parsed"],
         "notes": ["Simulated answers, made to test this page. Nothing here says anything about a real model."],
         "chance": 0.25,
+        "reference": {axis: values[0] for axis, values in AXES.items()},
         **manifest,
     }
     (folder / "manifest.json").write_text(json.dumps(document), encoding="utf-8")

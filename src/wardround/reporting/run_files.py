@@ -198,11 +198,14 @@ def read_run(folder: Path) -> RunFiles:
         settings = tomllib.loads(study_text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(folder / "study.toml", f"is not TOML: {error}") from None
+    manifest = _read_manifest(folder / "manifest.json")
+    if "chance" in manifest and "reference" not in manifest:
+        raise BadInput(folder, "was measured by an earlier wardround, which pooled conditions; run `wardround mark`")
     return RunFiles(
         folder=folder,
         study_text=study_text,
         study_settings=settings,
-        manifest=_read_manifest(folder / "manifest.json"),
+        manifest=manifest,
         measures=read_table(folder / "measures.csv", MEASURES, optional=ADDED),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
         marks=without_people(pl.scan_parquet(marks)),

@@ -152,7 +152,7 @@ def agreement_sums(marks: ItemMarks) -> dict[str, Floats]:
         .drop_nulls()
     )
     item = marks.item[pairs["mark"].to_numpy()]
-    judge, reader = pairs["hits"].to_numpy(), pairs["labels"].to_numpy()
+    judge, reader = (pairs[name].to_numpy().astype(bool) for name in ("hits", "labels"))
     cells = {
         "both": judge & reader,
         "only_judge": judge & ~reader,

@@ -1,0 +1,94 @@
+"""The text that a judge is shown: one disease at a time, marked off as data, and flagged if it is more than a name.
+
+Candidates write this text, so it may hold several diseases or orders to the judge. All rules here are our choice.
+"""
+
+import re
+
+OVERLONG, INSTRUCTION = "overlong", "instruction-like"
+MAX_PLAIN_LENGTH = 120  # characters of a diagnosis that is not overlong
+LONG_LIST = 4  # entries between commas, from which on each is a disease whatever it looks like
+
+_ASIDE = re.compile(r"\(\s*(?:or|vs\.?|versus|differential:?|also consider)\s+([^()]*)\)", re.I)
+_ALWAYS_SPLITS = re.compile(
+    r"\s*(?:[;|\n→]|\s[/>]\s|(?:(?<=\s)|\A)\(?\d{1,2}[.)]\s|,?\s(?:and/or|or|vs\.?|versus|followed by|then)\s)\s*", re.I
+)
+_COMMA, _AND = re.compile(r"\s*,\s*(?:and\s+)?"), re.compile(r"\s+and\s+|\s*&\s*", re.I)
+_SLASH = re.compile(r"(?<=[^\W\d]{4})/(?=[^\W\d]{4})")
+_DISEASE = re.compile(
+    r"(?:itis|osis|oses|oma|omas|omata|emia|aemia|pathy|plegia|trophy|penia|uria|algia|ectasis|ism|ia|oedema|edema)\Z"
+    r"|\A(?:diseases?|syndromes?|disorders?|cancers?|tumou?rs?|infections?|failure|fever|infarct(?:ion)?|stroke|"
+    r"embol(?:ism|us|i)|asthma|diabetes|lupus|gout|psoriasis|abscess|fracture|haemorrhage|hemorrhage|measles|malaria|"
+    r"rabies|anaphylaxis|sepsis|croup|mumps|scurvy|shock)\Z",
+    re.I,
+)
+_ABBREVIATION = re.compile(r"[A-Z][A-Z0-9-]+")
+_QUALIFIER = re.compile(  # the end of what only describes the name before it
+    r"(?:al|ic|ous|ary|ory|ive|ed|ing|oid|ar|ant|ent|ile|onset|type|form|variant|phase|cell|class|stage|grade|nos|"
+    r"unspecified|left|right|acute|benign|mild|severe|sided|like|wet|dry|[\divx]+[a-d]?)\Z"
+    r"|\A(?:type|stage|grade|class|level|probably|possibly|likely|due|secondary|caused|with|without|in|of|on|at|from)\b",
+    re.I,
+)
+_INSTRUCTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior|reference|"
+    r"everything)"
+    r"|\b(?:reply|respond|answer|output|print|write|say|return|choose|select|pick)\b.{0,30}"
+    r"(?:\b(?:same|yes|correct|true|equivalent)\b|[\"'(]a[\"')]|\b(?:with|letter|option) a\b|\ba\W*\Z)"
+    r"|\b(?:verdict|judg(?:e|ment)|grader|evaluator|examiner|reviewer|assistant)\b"
+    r"|\b(?:you|must|please|should|shall)\b.{0,40}\b(?:accept|count|mark|score|treat|consider|grade|rate|regard|agree)\b"
+    r"|\b(?:mark|score|grade|count|treat|accept|regard)(?:ed)? (?:this|it|as|the)\b"
+    r"|\b(?:system|developer|administrator|admin|user|human)\s*(?:[:>\]]|prompt|message|note|override)"
+    r"|\bsame (?:disease|as|diagnosis|thing|meaning)\b|\bnot different\b|\bsynonym(?:ous)?\b|\bequivalent\b"
+    r"|\b(?:reference|gold|correct|right|true|expected) (?:answer|diagnosis|label|option)\b|\bidentical\b"
+    r"|</?\w+>|```|\[/?[A-Z]+\]|<\||\bA\. same\b|\bB\. not\b",
+    re.I,
+)
+
+
+def split_diseases(diagnosis: str) -> list[str]:
+    """The diseases of one entry of an answer, in order: `gout, lupus and asthma` names three.
+
+    A comma before a mere description (`diabetes mellitus, type 2`) does not split. `and` splits only in a list, or
+    if both sides end like a disease.
+    """
+    parts = [part for part in _ALWAYS_SPLITS.split(_ASIDE.sub(r"; \1", diagnosis)) if part.strip()]
+    return [disease.strip() for part in parts for disease in _split_list(part) if disease.strip()]
+
+
+def flag_judged_text(name: str) -> str | None:
+    """Why a judged name is more than a name: it reads like an instruction, or it is overlong. None if it is plain."""
+    if _INSTRUCTION.search(name):
+        return INSTRUCTION
+    return OVERLONG if len(name) > MAX_PLAIN_LENGTH else None
+
+
+def as_data(text: str) -> str:
+    """A text that cannot close the tags that mark it off in a judge's prompt, nor open others."""
+    return re.sub(r"<(?=[/!|]?\w)", "‹", text)
+
+
+def _split_list(part: str) -> list[str]:
+    pieces = [piece for piece in _COMMA.split(part) if piece.strip()]
+    is_long = len(pieces) >= LONG_LIST
+    diseases = pieces[:1]
+    for piece in pieces[1:]:
+        is_name = not _QUALIFIER.search(piece.strip(" .)")) or bool(_ABBREVIATION.fullmatch(piece))
+        if is_name and (is_long or (_is_disease(diseases[-1]) and _is_disease(_AND.split(piece)[-1]))):
+            diseases.append(piece)
+        else:
+            diseases[-1] += f", {piece}"
+    return [disease for entry in diseases for disease in _split_pairs(entry, is_list=len(diseases) > 1)]
+
+
+def _split_pairs(entry: str, *, is_list: bool) -> list[str]:
+    for pattern in (_AND, _SLASH):
+        sides = pattern.split(entry)
+        if len(sides) > 1 and (all(map(_is_disease, sides)) or (is_list and len(sides) == 2 and _is_disease(sides[0]))):
+            return sides
+    return [entry]
+
+
+def _is_disease(text: str) -> bool:
+    """Whether a text ends like the name of a disease, a description after a comma aside."""
+    words = re.findall(r"[^\W_]+", text.partition(",")[0].partition(" of ")[0].partition("(")[0])
+    return bool(words) and bool(_DISEASE.search(words[-1]) or _ABBREVIATION.fullmatch(text.strip()))

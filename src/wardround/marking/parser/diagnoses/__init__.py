@@ -1,0 +1,1 @@
+"""Parts of the reader of open answers: layout, labels, statements, names, marked answers."""
