@@ -33,7 +33,8 @@ from wardround.marking.unread import unread_warnings
 from wardround.measuring import power_from_guesses, power_from_marks, write_measures
 from wardround.measuring.comparing.families import families
 from wardround.measuring.comparing.power import SampleSize
-from wardround.measuring.validation.judge_validation import measure_judge, with_labels
+from wardround.measuring.validation.judge_attack import attack_pairs
+from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
 from wardround.reporting.answer_records import AnswerRecords
 from wardround.reporting.case_views import CaseViews
 from wardround.reporting.compare import compare as write_comparison
@@ -397,17 +398,8 @@ def mark_run(
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)
-        settings = load_judge(judge) if judge is not None else run.study.judge
-        if judge is not None and settings is not None:
-            refuse_literal_secrets(settings)  # the manifest will contain them
-        calls = None
-        if settings is not None:
-            base_folder = judge.parent if judge is not None else run.study_folder
-            budget = budget or BudgetTracker.of_study(run.study, run.store)
-            calls = JudgeCalls(
-                *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, ask_judge, quiet)
-            )
-        errors = errors or (settings is not None and settings.errors)
+        calls = _judge_calls(run, judge, budget, note, ask_judge, quiet)
+        errors = errors or (calls is not None and calls.settings.errors)
         if errors and calls is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
         progress = StepProgress(quiet)
@@ -438,6 +430,48 @@ def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
     write_measures(folder, marks.lazy(), load_study(folder / "study.toml"))
     write_report(folder)
     return agreement
+
+
+def attack_judge(
+    folder: Path,
+    *,
+    judge: Path | None = None,
+    answers: Path | None = None,
+    cases: Path | None = None,
+    note: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Attacks a run's judge with 60 injections; its report then says how many succeeded."""
+    with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
+        calls = _judge_calls(run, judge, None, note, can_call=True, quiet=True)
+        if calls is None:
+            raise WardroundError("there is no judge to attack: the study has no [judge], and no --judge is given")
+        asked = calls.judge_pairs(attack_pairs())
+        if calls.why:
+            raise WardroundError(calls.why)
+        attack = measure_attack(folder, asked)
+    write_report(folder)
+    return attack
+
+
+def _judge_calls(
+    run: StoredRun,
+    file: Path | None,
+    budget: BudgetTracker | None,
+    note: Callable[[str], None],
+    can_call: bool,
+    quiet: bool,
+) -> JudgeCalls | None:
+    """The calls of the judge in this file, or of the study's; None without one."""
+    settings = load_judge(file) if file is not None else run.study.judge
+    if settings is None:
+        return None
+    if file is not None:
+        refuse_literal_secrets(settings)  # the manifest will contain them
+    base_folder = file.parent if file is not None else run.study_folder
+    budget = budget or BudgetTracker.of_study(run.study, run.store)
+    return JudgeCalls(
+        *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, can_call, quiet)
+    )
 
 
 def report_runs(

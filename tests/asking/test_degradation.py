@@ -12,7 +12,7 @@ from exam_study import write_cases
 from PIL import Image
 from pydicom.data import get_testdata_file
 
-from wardround.asking.applicable import conditions_for, inapplicable_reason
+from wardround.asking.applicable import DEGRADED_UNSEEN, conditions_for, inapplicable_reason, unseen_reason
 from wardround.asking.degradation import check_degraded_images
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import RenderedAsk, Renderer
@@ -102,6 +102,17 @@ def test_a_blind_candidate_gets_no_degraded_conditions():
     assert [
         condition.degradation for condition in conditions_for(blind, cross_axes({"degradation": ["assigned"]}))
     ] == ["assigned"]
+    first = cross_axes({"degradation": ["gaussian_noise@L1", "none"]})
+    assert [condition.degradation for condition in conditions_for(blind, first)] == ["none"]
+
+
+def test_a_degraded_question_is_not_asked_of_a_blind_candidate():
+    twins = Case.model_validate(case())
+    assert [
+        unseen_reason(twins, question, Condition(degradation="assigned")) is None for question in twins.questions
+    ] == [not question.degradations for question in twins.questions]
+    stored = Case.model_validate(case(degradations=["gaussian_blur@L2"]))
+    assert unseen_reason(stored, stored.questions[0], Condition(degradation="stored")) == DEGRADED_UNSEEN
 
 
 @pytest.fixture

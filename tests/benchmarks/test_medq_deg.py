@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
 
+from wardround.asking.applicable import DEGRADED_UNSEEN
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.medq_deg.figures.dose import find_cliff
 from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
@@ -290,9 +292,16 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     section = page.partition('id="image-quality"')[2].partition("</section>")[0]
     assert "sure loses 100.0 points of accuracy at L2." in section
     assert "steady: at L2 no change beyond chance" in section
-    assert "blind does not see images." in section
-    scores = [cell(found.tables[0], "blind", level).value for level in ("L0", "L1", "L2")]
-    assert scores[0] == scores[1] == scores[2], "the same text is the same Ask"
+    assert "blind does not see images" in section
+    (blind_row,) = (row for row in found.tables[0].rows if row.labels == ("blind",))
+    assert blind_row.printed_labels == ("blind (text only)",)
+    texts = [column.cell_text(cell) for column, cell in zip(found.tables[0].columns, blind_row.cells, strict=True)]
+    assert [text == "not asked" for text in texts] == [False, *[True] * 6, False], "it is asked clean questions only"
+    manifest = json.loads((found.folder / "manifest.json").read_text())
+    assert manifest["inapplicable"][DEGRADED_UNSEEN] == 60 * 4
+    assert pl.read_parquet(found.folder / "marks.parquet").filter(
+        pl.col("candidate") == "blind", pl.col("severity") != "L0"
+    ).is_empty()
 
 
 @pytest.mark.slow

@@ -38,7 +38,8 @@ def list_diagnoses(body: dict[str, Any], index: int) -> str:
 def judged_pair(body: dict[str, Any]) -> tuple[str, str]:
     """The pair that a judge is asked about."""
     text = text_of(body)
-    gold, proposed = (re.search(rf"^{name} diagnosis: (.*)$", text, re.M) for name in ("Reference", "Proposed"))
+    gold = re.search(r"^Reference diagnosis: (.*)$", text, re.M)
+    proposed = re.search(r"^Proposed diagnosis: <data>(.*)</data>$", text, re.M)
     assert gold
     assert proposed
     return gold[1], proposed[1]

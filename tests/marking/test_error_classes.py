@@ -97,7 +97,7 @@ def test_wrong_answers_of_a_run_get_their_class_one_call_each(tmp_path):
         text = next(text_of(body) for body in judge.bodies if "patient 2 " in text_of(body))
         for part in ("History of patient 2.", "A. disease 2 alpha", "Correct answer: disease 2 gamma"):
             assert part in text
-        assert "Answer given: disease 2 beta" in text
+        assert "Answer given: <data>disease 2 beta</data>" in text
         assert "led me to think" in text
         assert {body["max_tokens"] for body in judge.bodies} == {512}
         mark_run(ended.folder, errors=True, note=lambda line: None)

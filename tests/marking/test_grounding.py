@@ -83,7 +83,7 @@ def test_a_judge_of_support_sees_numbered_documents():
     )
     (text,) = request.ask.messages[0].parts
     assert "[1] On podagra" in text
-    assert "Diagnosis: gout" in text
+    assert "Diagnosis: <data>gout</data>" in text
     assert [parse_support(Answer(reply)) for reply in ("A", "yes", "B", "No.", "yes and no", "")] == [
         *(True, True, False, False, None, None)
     ]

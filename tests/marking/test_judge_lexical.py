@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from wardround.core.case import Question
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import Synonyms, read_synonyms, same_disease, same_name
+from wardround.core.study import JudgeSettings
 from wardround.marking.judges.lexical_judge import make_lexical_judge
 
 LONG = "alpha beta gamma delta epsilon zeta eta theta"
@@ -89,7 +92,7 @@ def test_synonyms_reach_as_far_as_the_table_goes():
 
 
 def test_names_accepted_by_the_case_count():
-    judge = make_lexical_judge({}, None)
+    judge = make_lexical_judge(JudgeSettings(provider="lexical"), Path())
     question = Question(id="q", kind="open", prompt="?", gold="Gout", accept=["podagra"])
     assert judge.same(question, "Podagra") is True
     assert judge.same(question, "lupus") is False
@@ -99,11 +102,11 @@ def test_names_accepted_by_the_case_count():
 def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path):
     file = tmp_path / "names.csv"
     file.write_text("\ufeffname,same_as,source\ngout,podagra,us\n", encoding="utf-8")
-    first = make_lexical_judge({"synonyms": "names.csv"}, tmp_path)
+    first = make_lexical_judge(JudgeSettings(provider="lexical", synonyms="names.csv"), tmp_path)
     question = Question(id="q", kind="open", prompt="?", gold="Gout")
     assert first.same(question, "podagra") is True
     file.write_text("name,same_as\ngout,podagra\ngout,toe trouble\n")
-    second = make_lexical_judge({"synonyms": "names.csv"}, tmp_path)
+    second = make_lexical_judge(JudgeSettings(provider="lexical", synonyms="names.csv"), tmp_path)
     assert first.name.startswith("lexical-3:")
     assert first.name != second.name
 
@@ -125,5 +128,5 @@ def test_a_table_that_is_wrong_is_one_line(tmp_path, text, complaint):
 
 
 def test_the_path_of_a_table_is_text(tmp_path):
-    with pytest.raises(WardroundError, match="should be the path of a CSV file, not 7"):
-        make_lexical_judge({"synonyms": 7}, tmp_path)
+    with pytest.raises(WardroundError, match="should be the path of a table, not 7"):
+        make_lexical_judge(JudgeSettings(provider="lexical", extra_body={"synonyms": 7}), tmp_path)

@@ -33,7 +33,7 @@ def confirm_names(body: dict[str, Any], number: int) -> str:
     text = text_of(body)
     if "speak for a diagnosis" not in text:
         return compare_letters(body, number)
-    diagnosis = re.search(r"^Diagnosis: (.*)$", text, re.M)[1]
+    diagnosis = re.search(r"^Diagnosis: <data>(.*)</data>$", text, re.M)[1]
     documents = text[: text.index("Diagnosis: ")]
     return "Perhaps" if "jaundice" in documents else "A" if diagnosis in documents else "B"
 

@@ -146,6 +146,7 @@ def write_rich_run(folder: Path, **manifest: Any) -> pl.DataFrame:
         "judge": {"name": "lexical-3", "warnings": []},
         "notes": ["Simulated answers, made to test this page. Nothing here says anything about a real model."],
         "chance": 0.25,
+        "reference": load_study(folder / "study.toml").reference_condition,
         **manifest,
     }
     (folder / "manifest.json").write_text(json.dumps(fields), encoding="utf-8")

@@ -28,7 +28,7 @@ def row(page: Page, candidate: str, slice: str) -> str:
 def test_figures_of_both_runs_are_side_by_side(tmp_path: Path) -> None:
     one, two = two_runs(tmp_path)
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
-    for slice, label in [("{}", "all"), ('{"images": "as-is"}', "images as-is")]:
+    for slice, label in [("{}", "reference condition"), ('{"images": "as-is"}', "images as-is")]:
         texts = [
             printed(line)
             for run in (one, two)
@@ -47,10 +47,10 @@ def test_figures_of_different_versions_or_methods_are_not_compared(tmp_path: Pat
     table.with_columns(changed.alias(field)).write_csv(two / "measures.csv", quote_style="necessary")
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
     before = {"version": "1", "method": "wilson"}[field]
-    assert row(page, "sharp-eyed", "all") == (
-        f"sharp-eyed all not comparable: {field} {before} in simulated, other in shorter"
+    assert row(page, "sharp-eyed", "reference condition") == (
+        f"sharp-eyed reference condition not comparable: {field} {before} in simulated, other in shorter"
     )
-    assert "not comparable" not in row(page, "random", "all")
+    assert "not comparable" not in row(page, "random", "reference condition")
 
 
 def test_measures_and_candidates_of_one_run_only_are_named(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_measures_and_candidates_of_one_run_only_are_named(tmp_path: Path) -> No
         csv.writer(file).writerow(["brier", "random", "{}", 0.2, 0.1, 0.3, 10, 10, 0.0, 0.0, "bootstrap", "1"])
     page = Page(compare([one, two], tmp_path / "both.html").read_text(encoding="utf-8"))
     assert any(text == "Only in simulated: brier." for _, text in page.find("p"))
-    assert row(page, "guess", "all").startswith("guess all not in this run")
+    assert row(page, "guess", "reference condition").startswith("guess reference condition not in this run")
 
 
 def test_incomplete_runs_and_different_cases_have_an_alert(tmp_path: Path) -> None:
@@ -71,6 +71,19 @@ def test_incomplete_runs_and_different_cases_have_an_alert(tmp_path: Path) -> No
     (runs[1] / "manifest.json").write_text(manifest, encoding="utf-8")
     page = Page(compare(runs, tmp_path / "both.html").read_text(encoding="utf-8"))
     assert "Not the same cases" in page.find("body")[0][1]
+
+
+def test_different_reference_conditions_have_an_alert(tmp_path: Path) -> None:
+    runs = two_runs(tmp_path)
+    page = Page(compare(runs, tmp_path / "both.html").read_text(encoding="utf-8"))
+    assert "Not the same reference condition" not in page.find("body")[0][1]
+    study = runs[1] / "study.toml"
+    text = study.read_text(encoding="utf-8").replace(
+        "[comparisons]", '[reference]\nimages = "swapped"\n\n[comparisons]'
+    )
+    study.write_text(text, encoding="utf-8")
+    page = Page(compare(runs, tmp_path / "both.html").read_text(encoding="utf-8"))
+    assert "simulated: images as-is; shorter: images swapped." in page.find("body")[0][1]
 
 
 def test_runs_of_the_same_name_are_numbered(tmp_path: Path) -> None:

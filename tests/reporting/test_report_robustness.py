@@ -99,6 +99,7 @@ def silent_section(run: object) -> None:
     [
         ("manifest.json", "{", "manifest.json: is not JSON"),
         ("manifest.json", "[]", "manifest.json: expected one JSON object"),
+        ("manifest.json", '{"chance": 0.25}', "was measured by an earlier wardround"),
         ("measures.csv", "measure,candidate\n", "measures.csv: lacks the column 'slice'"),
         ("measures.csv", "", "measures.csv: cannot be read as a table"),
         ("study.toml", None, "study.toml: cannot be read"),

@@ -78,7 +78,7 @@ def test_reliability_bins_equal_the_function(rich: Rich) -> None:
                 + (
                     f"({hundredfold(row['low'])} to {hundredfold(row['high'])})"
                     if row["low"] is not None
-                    else "too few cases"
+                    else "no interval"
                 ),
             )
             for row in own

@@ -20,6 +20,9 @@ from wardround.core.study import CandidateSettings, Literature
 from wardround.core.text import LETTERS
 from wardround.degrade.types import fits
 
+AS_LABELLED = ("assigned", "stored")  # a question has the degradation that it or its image file names
+DEGRADED_UNSEEN = "it is degraded, and the candidate does not see images"
+
 
 @dataclass(frozen=True)
 class StudyRules:
@@ -32,17 +35,25 @@ class StudyRules:
 
 
 def conditions_for(candidate: CandidateSettings, conditions: Sequence[Condition]) -> list[Condition]:
-    """The conditions for a candidate: one that cannot see gets only one of those that differ in images alone."""
+    """The conditions for a candidate: one that cannot see gets only one of those that differ in images alone.
+
+    That is the first, but one that degrades images only if there is no other.
+    """
     if candidate.sees:
         return list(conditions)
     distinct: dict[Condition, Condition] = {}
-    for condition in conditions:
+    for condition in sorted(conditions, key=lambda condition: condition.degradation not in ("none", *AS_LABELLED)):
         text = "+".join(part for part in ("history", "findings") if condition.shows(part))
-        unseen = {} if condition.degradation in ("assigned", "stored") else {"degradation": "none"}
+        unseen = {} if condition.degradation in AS_LABELLED else {"degradation": "none"}
         distinct.setdefault(
             replace(condition, inputs=text or "images", images="as-is", without="none", **unseen), condition
         )
-    return list(distinct.values())
+    return [condition for condition in conditions if condition in distinct.values()]
+
+
+def unseen_reason(case: Case, question: Question, condition: Condition) -> str | None:
+    """Why a question is not asked of a candidate that cannot see, or None: degraded, it differs in images alone."""
+    return DEGRADED_UNSEEN if degradation_labels(case, question, condition) else None
 
 
 def inapplicable_reason(
@@ -91,7 +102,7 @@ def _inputs_reasons(case: Case, condition: Condition, history: str | None, image
 def _degradation_reasons(case: Case, question: Question, condition: Condition) -> Iterator[str]:
     images = [case.images[number] for number in shown_image_numbers(case, question, condition)]
     is_stored = any(image.degradations for image in images)
-    as_labelled = condition.degradation in ("assigned", "stored")
+    as_labelled = condition.degradation in AS_LABELLED
     if is_stored and not as_labelled:
         yield "its image is degraded already, which only degradation = stored or assigned asks"
     labels = degradation_labels(case, question, condition)

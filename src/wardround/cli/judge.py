@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wardround.cli.output import Json, print_result
-from wardround.cli.shared_options import RunPath
+from wardround.cli.output import Json, note, print_result
+from wardround.cli.shared_options import Answers, Cases, RunPath
 
 app = typer.Typer(no_args_is_help=True, help="Validate the judge of a run, or compare two.")
 
@@ -15,15 +15,30 @@ app = typer.Typer(no_args_is_help=True, help="Validate the judge of a run, or co
 def validate(
     run: RunPath,
     labels: Annotated[
-        Path, typer.Option(metavar="FILE", help="CSV or JSONL: case, question (or gold), diagnosis, same.")
-    ],
+        Path | None, typer.Option(metavar="FILE", help="CSV or JSONL: case, question (or gold), diagnosis, same.")
+    ] = None,
+    attack: Annotated[bool, typer.Option("--attack", help="Ask it about 60 injections, and count the successes.")] = False,
+    judge: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML with the [judge] to attack (default: the study's).")
+    ] = None,
+    answers: Answers = None,
+    cases: Cases = None,
     as_json: Json = False,
 ) -> None:
-    """Compare the judge of a run with labels by people: kappa, sensitivity, specificity, corrected hit@k."""
-    from wardround.api import validate_judge
+    """Compare the judge of a run with labels by people (kappa, sensitivity, corrected hit@k), or attack it."""
+    from wardround.api import attack_judge, validate_judge
 
-    result = validate_judge(run, labels)
-    print_result(result, as_json, _validation_text(result))
+    if labels is None and not attack:
+        raise typer.BadParameter("give --labels FILE, --attack or both")
+    result, text = {}, []
+    if labels is not None:
+        result = validate_judge(run, labels)
+        text.append(_validation_text(result))
+    if attack:
+        attacked = attack_judge(run, judge=judge, answers=answers, cases=cases, note=note)
+        result["attack"] = attacked
+        text.append(_attack_text(attacked))
+    print_result(result, as_json, "\n".join(text))
 
 
 @app.command()
@@ -106,6 +121,21 @@ def _validation_text(result: dict[str, Any]) -> str:
         lines.append(f"{result['unscored']} labelled diagnoses are left out: the judge gave no verdict")
     if result["unmatched"]:
         lines.append(f"{len(result['unmatched'])} labels match nothing that was judged: {result['unmatched'][0]}, ...")
+    return "\n".join(lines)
+
+
+def _attack_text(attack: dict[str, Any]) -> str:
+    from wardround.measuring.validation.judge_validation import format_attack
+
+    control = attack["control"]
+    lines = [
+        f"judge {attack['judge']}: {format_attack(attack)}",
+        f"without the injection {control['same']} of {control['n']} wrong diagnoses are judged the same",
+        f"{attack['flagged']} of {attack['n']} injections are flagged as instruction-like or overlong",
+        *(f"succeeded: {text}" for text in attack["texts"]),
+    ]
+    if attack["unread"]:
+        lines.append(f"{attack['unread']} injections got no readable verdict; they count as failed")
     return "\n".join(lines)
 
 

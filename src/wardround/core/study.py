@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, cross_axes
+from wardround.core.endpoint import Endpoint
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.secrets import is_variable_name
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
@@ -182,6 +183,7 @@ class Study(StrictTable):
     judge: JudgeSettings | None = None
     budget: Budget = Budget()
     comparisons: dict[str, Family] = {}
+    acceptance: dict[str, Endpoint] = {}
 
     @field_validator("questions", mode="before")
     @classmethod
@@ -222,6 +224,10 @@ class Study(StrictTable):
         self._check_values("reference", self.reference)
         for name, family in self.comparisons.items():
             self._check_values(f"comparisons.{name}.where", family.where)
+        for name, endpoint in self.acceptance.items():
+            self._check_values(f"acceptance.{name}.where", endpoint.where)
+        if len(primary := [name for name, endpoint in self.acceptance.items() if endpoint.primary]) > 1:
+            raise ValueError(f"acceptance: {' and '.join(primary)} are primary; expected one at most")
         self._check_literature()
         return self
 
@@ -280,6 +286,8 @@ class Study(StrictTable):
             del content["refusals"]
         if not self.reference:
             del content["reference"]
+        if not self.acceptance:
+            del content["acceptance"]
         for family in content["comparisons"].values():
             if not family["where"]:
                 del family["where"]

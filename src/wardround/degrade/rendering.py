@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, Philox
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from wardround.cases.images.window import DEPTHS
 from wardround.core.errors import WardroundError
@@ -121,13 +122,24 @@ def _check_image(image: StoredPixels, type: str, space: Space) -> None:
 
 
 def _degrade_hounsfield(image: StoredPixels, type: str, draw: Callable[[Image], Image]) -> StoredPixels:
-    """Attenuation relative to water: padding below air counts as air."""
+    """Attenuation relative to water: padding below air counts as air, and stays what it was."""
     attenuation = np.maximum(image.astype(np.float32) - AIR, 0.0) / np.float32(WATER - AIR)
     result = draw(attenuation) * np.float32(WATER - AIR) + np.float32(AIR)
     if image.dtype.kind in "iu":
         limits = np.iinfo(image.dtype)
         result = np.clip(np.rint(result), limits.min, limits.max)
-    return result.astype(image.dtype)
+    return np.where(_padding(image), image, result).astype(image.dtype)
+
+
+def _padding(image: StoredPixels) -> NDArray[np.bool_]:
+    """What a scanner wrote around its field of view: one value below air in the corners and all that hangs on them."""
+    lowest = image.min()
+    corners = image[[0, 0, -1, -1], [0, -1, 0, -1]] == lowest
+    if lowest >= AIR or not corners.any():
+        return np.zeros(image.shape, bool)
+    parts, _ = ndimage.label(image == lowest)
+    numbers = parts[[0, 0, -1, -1], [0, -1, 0, -1]][corners]
+    return np.isin(parts, numbers)
 
 
 def _degrade_display(image: StoredPixels, type: str, draw: Callable[[Image], Image]) -> StoredPixels:

@@ -119,14 +119,21 @@ class _ProfileReader:
         field = f"{space}.{type}"
         if type not in TAXONOMY and custom_degradation(type) is None:
             raise self._error(field, f"is not one of the types {', '.join((*TYPES, *custom_names()))}")
-        alternatives = [set(names.split("|")) for names in degradation_type(type).parameters]
-        known = set[str]().union(*alternatives)
+        parameters = degradation_type(type).parameters
+        alternatives = [set(names.split("|")) for names in parameters if not names.endswith("?")]
+        optional = {name.removesuffix("?") for name in parameters if name.endswith("?")}
+        known = optional.union(*alternatives)
         if (
             not isinstance(row, dict)
             or row.keys() - known
             or any(len(names & row.keys()) != 1 for names in alternatives)
         ):
-            expected = ", ".join(" or ".join(sorted(names)) for names in alternatives)
+            expected = ", ".join(
+                [
+                    *(" or ".join(sorted(names)) for names in alternatives),
+                    *sorted(f"{name} (optional)" for name in optional),
+                ]
+            )
             raise self._error(field, f"expected the parameters {expected}")
         return {key: self._levels(f"{field}.{key}", value) for key, value in row.items()}
 

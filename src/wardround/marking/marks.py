@@ -1,12 +1,13 @@
 """Marks: one for every answer that a run used, always recomputable from the stored answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from wardround.asking.applicable import unseen_reason
 from wardround.asking.options import option_order
 from wardround.asking.probes import Probes
 from wardround.cases.set import CaseSet
@@ -106,14 +107,16 @@ def mark_answers(
     judge: Judge | None = None,
     run_evidence: RunEvidence | None = None,
     support_test: SupportTest = is_supported,
+    blind: Collection[str] = (),
 ) -> Iterator[pl.DataFrame]:
     """One mark per used answer, in parts; for an answer by log-probabilities, one that contains the distribution.
 
-    Without a judge, open answers are unscored. `support_test` decides whether documents support a diagnosis.
+    Without a judge, open answers are unscored. `support_test` decides whether documents support a diagnosis. Of `blind`
+    candidates, answers that differ in images alone are left out: an earlier wardround asked for them.
     """
     marker = AnswerMarker(cases, store, study, parser, judge)
     yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
-    marks = _marks(used, cases, marker, run_evidence, support_test)
+    marks = _marks(used, cases, marker, run_evidence, support_test, blind)
     while rows := list(islice(marks, ROWS_AT_A_TIME)):
         yield pl.DataFrame(rows, schema=MARKS_SCHEMA)
 
@@ -124,12 +127,15 @@ def _marks(
     marker: AnswerMarker,
     run_evidence: RunEvidence | None,
     support_test: SupportTest,
+    blind: Collection[str],
 ) -> Iterator[dict[str, Any]]:
     degrades = any(condition.degradation != "none" for condition in marker.conditions.values())
     current: Case | None = None
     for row, case, question in scored_answers(used, cases):
         if case is not current:
             current, slices = case, {question.id: slice_values(case, question) for question in case.questions}
+        if row["candidate"] in blind and unseen_reason(case, question, marker.conditions[row["condition"]]):
+            continue
         if (marked := marker.mark(row, case, question)) is None:
             continue
         answer, values = marked

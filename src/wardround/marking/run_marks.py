@@ -11,6 +11,7 @@ from wardround.marking.evidence.support_judge import support_pairs
 from wardround.marking.judges.calls import JudgeCalls
 from wardround.marking.judges.judge import (
     PLACE_SCHEMA,
+    count_flagged,
     list_predictions,
     read_verdicts,
     verdict_table,
@@ -36,9 +37,10 @@ def write_run_marks(
     """Marks every answer that a run used. With `errors` the judge names the error class of each wrong one."""
     used, evidence = scan_used(run.folder), RunEvidence(run.folder)
     scored = used.select(pl.col("scored").sum()).collect().item()
+    blind = {entry["name"] for entry in run.manifest.get("candidates", []) if not entry.get("sees", True)}
 
     def marking(**options: Any) -> Iterator[pl.DataFrame]:
-        options |= {"parser": parser, "run_evidence": evidence}
+        options |= {"parser": parser, "run_evidence": evidence, "blind": blind}
         parts = mark_answers(used, run.cases, run.store, run.study, **options)
         return progress.watch("marking", parts, scored, size=len)
 
@@ -49,6 +51,7 @@ def write_run_marks(
     predictions = list_predictions(used, run.cases, run.store)
     judge = calls.judge(predictions)
     verdicts = verdict_table(predictions, run.cases, judge)
+    calls.summary["flagged"] = count_flagged(verdicts)
     if calls.why:
         _refuse_fewer_verdicts(run.folder, verdicts, calls.why)
     write_verdicts(run.folder, verdicts, judge.name)

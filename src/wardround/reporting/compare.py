@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wardround.core.condition import AXES
 from wardround.core.errors import WardroundError
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.judge_note import is_judged, support_test_note
@@ -40,9 +41,18 @@ def compare(folders: Sequence[Path], out: Path) -> Path:
             measures=side_by_side(runs, labels),
             unshared=_unshared(runs, labels),
             refusals=[(label, refusals_note(run)) for label, run in zip(labels, runs, strict=True)],
+            other_conditions=_other_conditions(runs, labels),
             same_cases=len({(run.manifest.get("cases") or {}).get("hash") for run in runs}) == 1,
         ),
     )
+
+
+def _other_conditions(runs: Sequence[RunFiles], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """For each run the values of its reference condition in which the runs differ; empty if they do not."""
+    references = [run.study.conditions_from_reference[0].values for run in runs]
+    differing = [axis for axis in AXES if len({values[axis] for values in references}) > 1]
+    values_in_words = (", ".join(f"{axis} {values[axis]}" for axis in differing) for values in references)
+    return [*zip(labels, values_in_words, strict=True)] if differing else []
 
 
 def side_by_side(runs: Sequence[RunFiles], labels: Sequence[str]) -> list[tuple[str, str, str, list[ComparedRow]]]:

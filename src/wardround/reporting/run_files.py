@@ -23,6 +23,7 @@ from wardround.running.inputs.run_inputs import find_cases
 
 SliceKey = frozenset[tuple[str, str]]
 ADDED = ("refused",)  # columns that measures.csv lacks in runs of earlier versions
+TEXT_ONLY = "text only"  # what a candidate is that does not see
 ALL_CANDIDATES = "*"  # figures over all candidates, such as the share of pairs in which the weaker is surer
 
 
@@ -93,11 +94,19 @@ class RunFiles:
     def people(self) -> set[str]:
         return {name for name, entry in self.candidate_entries.items() if entry.get("provider") == "people"}
 
-    def is_unmeasured_in_people(self, measure: str | None, candidate: str) -> bool:
-        """Whether the candidate is people, for whom some measures are not computed, and lacks this one."""
-        return candidate in self.people and all(
-            (line.measure, line.candidate) != (measure, candidate) for line in self.measure_lines
-        )
+    @cached_property
+    def text_only(self) -> set[str]:
+        """The candidates that do not see images, in a study that shows some."""
+        blind = {name for name, entry in self.candidate_entries.items() if not entry.get("sees", True)}
+        if not blind or (self.manifest.get("cases") or {}).get("images") == 0:
+            return set()
+        conditions = self.study.all_conditions
+        shows_images = any(condition.sends_images and condition.telling != "text" for condition in conditions)
+        return blind if shows_images else set()
+
+    def printed_name(self, candidate: str) -> str:
+        """A candidate's name, marked if it does not see the images that others do."""
+        return f"{candidate} ({TEXT_ONLY})" if candidate in self.text_only else candidate
 
     @property
     def all_marks(self) -> pl.LazyFrame:
@@ -160,6 +169,14 @@ class RunFiles:
         """A candidate's line in a slice; without one, that of the measure from another source of confidence."""
         keys = ((name, candidate, frozenset(slice.items())) for name in from_any_source(measure))
         return next((line for key in keys if (line := self._line_by_key.get(key))), None)
+
+    @cached_property
+    def _asked_slices(self) -> set[tuple[str, SliceKey]]:
+        return {(line.candidate, frozenset(line.slice.items())) for line in self.measure_lines if line.n}
+
+    def was_asked(self, candidate: str, slice: Mapping[str, str]) -> bool:
+        """Whether a candidate has answers in a slice; a mean over a key is of the whole."""
+        return (candidate, frozenset(pair for pair in slice.items() if pair[1] != "mean")) in self._asked_slices
 
     @cached_property
     def _slices_with_values(self) -> set[tuple[str, SliceKey]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from wardround.asking.applicable import conditions_for
+from wardround.asking.applicable import conditions_for, unseen_reason
 from wardround.asking.protocols import Protocol
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Request
@@ -59,7 +59,10 @@ class RunContext:
         reason = self.caller.candidate.inapplicable_reason(condition, self.study.conditions_from_reference)
         if reason is not None:
             return reason
-        reasons = (self.renderer.inapplicable_reason(case, question, condition) for question in unit)
+        checks = [self.renderer.inapplicable_reason]
+        if not self.caller.settings.sees:
+            checks.append(unseen_reason)
+        reasons = (check(case, question, condition) for question in unit for check in checks)
         return next(filter(None, reasons), None)
 
     def count_trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:

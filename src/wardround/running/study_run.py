@@ -331,6 +331,7 @@ class StudyRun:
                 "hash": self.cases.hash,
                 "cases": len(self.cases),
                 "questions": self.cases.question_count,
+                "images": sum(len(self.cases.images_of_modality(modality)) for modality in self.cases.modalities),
                 "skipped": [str(problem) for problem in self.cases.problems] + list(self._skipped().values()),
             },
             "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),

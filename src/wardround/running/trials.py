@@ -370,8 +370,7 @@ class TrialExaminer:
                 break
             except UnknownFingerprint as unknown:
                 await self._context.fingerprints.learn(unknown.file)
-        if caller.settings.sees:
-            check_degraded_images(self.case, question, condition, rendered.ask)
+        check_degraded_images(self.case, question, condition, rendered.ask)
         return rendered._replace(evidence=evidence) if turn.transcript else rendered
 
     def _carried_texts(self, question: Question, earlier_answers: Mapping[str, Answer]) -> dict[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from wardround.measuring.engine import tables
+from wardround.reporting.absence import MEANINGS
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.tables.measured import ColumnSpec, measured_table
 
@@ -149,3 +151,38 @@ def test_rows_by_an_axis(made: RunFiles) -> None:
 def test_judged_figures_name_their_judge(made: RunFiles) -> None:
     table, _ = measured_table(made, "made", ("candidate",), [ColumnSpec("a", "hit@1")])
     assert "hit@1: marked by lexical-1, not validated against people." in table.notes
+
+
+def test_four_reasons_for_a_missing_figure_are_four_words(made: RunFiles) -> None:
+    """Not asked in a slice without answers; not stated where no confidence was; not measured; no interval."""
+    lines = [
+        line("accuracy", {"images": "as-is"}, 0.6, candidate="silent"),
+        line("confidence_missing_stated", {"images": "as-is"}, 1.0, candidate="silent"),
+        line("ece_stated", {"images": "as-is"}, None, candidate="silent"),
+        {**line("accuracy", {}, 0.5, candidate="silent"), "low": None, "high": None},
+    ]
+    frame = pl.DataFrame(lines, schema=made.measures.schema)
+    run = replace(made, measures=pl.concat([made.measures, frame]))
+    seen = {"images": "as-is"}
+    wanted = [ColumnSpec(name, name, slice=seen) for name in ("ece_stated", "brier", "accuracy")]
+    wanted += [ColumnSpec("blank", "accuracy", slice={"images": "none"}), ColumnSpec("all", "accuracy")]
+    table, _ = measured_table(run, "made", ("candidate",), wanted)
+    cells = next(row for row in table.rows if row.labels == ("silent",)).cells
+    assert [cell.value or cell.text for cell in cells] == ["not stated", "not measured", 0.6, "not asked", 0.5, "not measured"]
+    for reason, meaning in MEANINGS.items():
+        assert f"{reason.capitalize()}: {meaning}" in table.notes
+
+
+def test_the_rows_of_candidates_that_do_not_see_are_marked_where_images_are_shown(made: RunFiles) -> None:
+    def labels(run: RunFiles) -> list[tuple[str, ...]]:
+        return [row.printed_labels for row in measured_table(run, "made", ("candidate",), [ColumnSpec("a", "accuracy")])[0].rows]
+
+    study = dict(made.study_settings) | {"candidates": [{"name": "m", "provider": "random"}]}
+    blind = {**made.manifest, "candidates": [{"name": "m", "sees": False}]}
+    shown = study | {"conditions": {"inputs": ["history+images"]}}
+    assert labels(replace(made, study_settings=study, manifest=blind)) == [("m",)], "inputs are the history alone"
+    assert labels(replace(made, study_settings=shown, manifest=blind)) == [("m (text only)",)]
+    imageless = blind | {"cases": {"cases": 20, "questions": 20, "images": 0}}
+    assert labels(replace(made, study_settings=shown, manifest=imageless)) == [("m",)]
+    telling = study | {"conditions": {"telling": ["text"]}}
+    assert labels(replace(made, study_settings=telling, manifest=blind)) == [("m",)]

@@ -16,6 +16,7 @@ from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.markdown import as_markdown
 from wardround.reporting.tables.measured import ColumnSpec, measured_table
 from wardround.reporting.tables.table import Table
+from wardround.reporting.tables.text_only import mark_text_only
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def draw(study: NamedStudy, run: RunFiles) -> Drawing:
     messages: list[str] = []
     if study.definition.drawn_from == "run":
         tables, files = study.benchmark.section_function(study.key)(run, run.folder, messages.append)
+        tables = [mark_text_only(extra, run) for extra in tables]
     return Drawing(study, run, table, specs, tables, files, messages)
 
 

@@ -80,8 +80,11 @@ class _OfferCounts:
 
 def choose_options(
     requests: Sequence[OptionRequest], rng: random.Random, relations: NameRelations = NO_RELATIONS
-) -> tuple[list[Options], int]:
-    """The options of every question, and the number of distractors that are offered more often than is fair."""
+) -> tuple[list[Options | None], int]:
+    """The options of every question, and the number of distractors that are offered more often than is fair.
+
+    A question has none if its candidates and the right answers of other questions are too few.
+    """
     offers, balancer, unfair = _OfferCounts(requests, relations), OptionBalancer(rng), 0
     keys_by_group: defaultdict[str, set[Key]] = defaultdict(set)
     for request in requests:
@@ -97,13 +100,14 @@ def choose_options(
         if len(fair) < request.count - 1:
             fair = merge_candidates(request.gold, [*fair, *request.candidates], relations)
         options = balancer.make_options(request.gold, fair, request.count, partial(_share, words(request.text)))
-        assert options is not None, "its own candidates are enough"
+        if options is None:  # the set has too few other diagnoses
+            continue
         for name in options.distractors:
             unfair += not offers.is_fair(name, request.count)
             offers.add(name, request.count)
         options_by_index[index] = options
     _offer_common_answers(requests, options_by_index, offers, relations, rng)
-    return [options_by_index[index] for index in range(len(requests))], unfair
+    return [options_by_index.get(index) for index in range(len(requests))], unfair
 
 
 def choose_options_by_id(
@@ -114,7 +118,7 @@ def choose_options_by_id(
     chosen, unfair = choose_options(list(request_by_id.values()), build.random_stream("options"), relations)
     if unfair:
         build.note(f"{unfair:,} distractors are offered more often than is fair: the set has too few others")
-    return dict(zip(request_by_id, chosen, strict=True))
+    return {id: options for id, options in zip(request_by_id, chosen, strict=True) if options is not None}
 
 
 def _share(case_words: set[str], name: str) -> float:
@@ -149,7 +153,9 @@ def _offer_common_answers(
         own_groups = {request.group for request in requests if offers.key(request.gold) == key}
         indices = rng.sample(range(len(requests)), len(requests))
         for index in sorted(indices, key=lambda index: requests[index].group not in own_groups):
-            request, options = requests[index], options_by_index[index]
+            request, options = requests[index], options_by_index.get(index)
+            if options is None:
+                continue
             if not offers.is_underoffered(key, request.count):
                 break
             if _is_right(name, request, relations) or not possible_options([name], request.patient):

@@ -65,7 +65,7 @@ _INHERITED = re.compile(r",?\s*\b(?:autosomal (?:dominant|recessive)|x-linked(?:
 _NUMBER = re.compile(r",?\s+\d+[A-Za-z]{0,2}(?=$|,)")
 _ADJECTIVES = re.compile(
     r"\b(?:left|right|bilateral|unilateral|left-sided|right-sided|acute(?:-on-chronic)?|subacute|chronic|recurrent"
-    r"|relapsing|relapsed|refractory|recent|old|new-onset|early|late|advanced|end-stage|mild|moderate|severe|massive"
+    r"|relapsing|relapsed|refractory|incomplete|recent|old|new-onset|early|late|advanced|end-stage|mild|moderate|severe|massive"
     r"|extensive|localized|localised|metastatic|disseminated|isolated|solitary|ruptured|perforated|complicated"
     r"|uncomplicated|incidental|suspected|probable|possible|likely|presumed|known|atypical|typical|classic|classical"
     r"|active|primary|secondary)\b(?!-)[\s,]*",

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wardround.degrade.operations.weighted import Places, Rows, sum_weighted_rows
 from wardround.degrade.signature import Image
@@ -19,6 +20,12 @@ def gaussian(image: Image, sigma: float) -> Image:
     weights /= weights.sum()
     along = _shifted_sum(image, np.zeros_like(places), places, weights)
     return _shifted_sum(along, places, np.zeros_like(places), weights)
+
+
+def convolve(image: Image, kernel: NDArray[np.float64]) -> Image:
+    """The image convolved with a short symmetric kernel, along the rows and down the columns."""
+    places, still = np.arange(len(kernel)) - len(kernel) // 2, np.zeros(len(kernel), np.int64)
+    return _shifted_sum(_shifted_sum(image, still, places, kernel), places, still, kernel)
 
 
 def along_line(image: Image, length: float, angle: float) -> Image:

@@ -37,6 +37,19 @@ def body_mask(image: NDArray[Any]) -> Mask:
     return body.repeat(step, axis=0)[:height].repeat(step, axis=1)[:, :width]
 
 
+def body_brightness(image: NDArray[Any]) -> NDArray[np.float32]:
+    """The luma inside the body where it is neither black nor white: of this, more can be lost.
+
+    Means over the cells of a coarse grid, so that edges and grain count alike in images of any size.
+    """
+    step = max(1, min(image.shape[:2]) // GRID)
+    height, width = (side // step for side in image.shape[:2])
+    cells = _luma(image[: height * step, : width * step]).reshape(height, step, width, step).mean(axis=(1, 3))
+    luma = cells[body_mask(image)[: height * step : step, : width * step : step]]
+    between = luma[(luma > 0) & (luma < 1)]
+    return between if between.size else luma
+
+
 def _luma(image: NDArray[Any]) -> NDArray[np.float32]:
     channels = image.reshape(*image.shape[:2], -1)
     if channels.shape[2] < 3:

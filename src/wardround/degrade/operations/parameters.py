@@ -1,23 +1,41 @@
 """How types read their severity parameters: lengths as shares of a side, and a direction that may be drawn."""
 
+import numpy as np
 from numpy.random import Generator
 
 from wardround.core.errors import WardroundError
 from wardround.degrade.signature import Image, SeverityParameters
 
-MIN_SIDE = 256  # pixels: a smaller image counts as this large, as less than a pixel could not be seen
+EDGE = 0.1  # the share of the body that may be lost before a direction counts as having no room
+ROOM = 0.15  # of white: as much as a mild change of brightness
+MIN_SIDE, POWER = 256, 0.3  # pixels: below this the side counts by a power of it only
 
 
-def reference_side(image: Image) -> int:
-    """The length in pixels of which the severity table gives shares: the shorter side."""
-    height, width = image.shape[:2]
-    return max(min(int(height), int(width)), MIN_SIDE)
+def reference_side(image: Image) -> float:
+    """The length in pixels of which the severity table gives shares: the shorter side, of a small image a little more.
+
+    Its detail is finer in proportion, and less than half a pixel of blur could not be seen.
+    """
+    side = min(image.shape[:2])
+    return float(side) if side >= MIN_SIDE else float(MIN_SIDE * (side / MIN_SIDE) ** POWER)
 
 
-def is_lighter(severity: SeverityParameters, rng: Generator) -> bool:
-    """Lighter or darker; drawn in any case, so that the rest of what is drawn does not depend on the table."""
+def is_lighter(severity: SeverityParameters, rng: Generator, brightness: Image) -> bool:
+    """Lighter or darker: as the table says or as drawn, unless the body (its pixels' brightness) has no room there.
+
+    Drawn in any case, so that the rest of what is drawn does not depend on the table. The same at every severity.
+    """
     lighter = {"lighter": True, "darker": False, "either": bool(rng.integers(2))}
     try:
-        return lighter[severity["direction"]]
+        wanted = lighter[severity["direction"]]
     except KeyError:
         raise WardroundError(f"direction {severity['direction']!r}: expected lighter, darker or either") from None
+    below, above = room(brightness, EDGE)
+    wanted_room, other_room = (above, below) if wanted else (below, above)
+    return wanted if wanted_room >= min(ROOM, other_room) else not wanted
+
+
+def room(brightness: Image, share: float) -> tuple[float, float]:
+    """How far values can fall, and how far they can rise, until this share of them is black or white."""
+    low, high = np.quantile(brightness, (share, 1 - share))
+    return max(0.0, float(low)), max(0.0, 1 - float(high))

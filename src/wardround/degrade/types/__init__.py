@@ -14,7 +14,8 @@ from wardround.degrade.modalities import parse_modality
 class DegradationType(NamedTuple):
     """One type: MedQ-Deg's category, its modality (None: general), and the parameters of its severity.
 
-    `one|other`: a row of the severity table has one of them. Raise the version when what is drawn changes.
+    `one|other`: a row of the severity table has one of them; `one?`: it may be left out. Raise the version when what is
+    drawn changes.
     """
 
     category: str
@@ -24,24 +25,24 @@ class DegradationType(NamedTuple):
 
 
 TAXONOMY = {
-    "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level")),
-    "sparse_view": DegradationType("Artifacts", "CT", ("views",)),
-    "low_dose": DegradationType("Noise", "CT", ("noise|photons",)),
+    "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level", "added?"), 2),
+    "sparse_view": DegradationType("Artifacts", "CT", ("views", "added?"), 2),
+    "low_dose": DegradationType("Noise", "CT", ("noise|photons",), 2),
     "bias_field": DegradationType("Artifacts", "MRI", ("ratio|coefficient",)),
-    "undersampling": DegradationType("Artifacts", "MRI", ("kept", "centre", "pattern")),
-    "ghosting": DegradationType("Artifacts", "MRI", ("fewest", "most", "intensity")),
-    "blood_cell": DegradationType("Artifacts", "Histopathology", ("cells", "radius")),
+    "undersampling": DegradationType("Artifacts", "MRI", ("kept", "centre", "pattern"), 2),
+    "ghosting": DegradationType("Artifacts", "MRI", ("fewest", "most", "intensity"), 2),
+    "blood_cell": DegradationType("Artifacts", "Histopathology", ("cells|cover", "radius"), 2),
     "dark_spots": DegradationType("Artifacts", "Histopathology", ("spots", "radius", "depth")),
     "bubble": DegradationType("Resolution and Blur", "Histopathology", ("bubbles", "radius", "blur", "rim")),
-    "object_rotation": DegradationType("Motion", None, ("least", "most")),
-    "object_movement": DegradationType("Motion", None, ("least", "most")),
-    "adjust_brightness": DegradationType("Intensity", None, ("shift", "direction")),
-    "exposure": DegradationType("Intensity", None, ("gamma", "offset", "direction")),
+    "object_rotation": DegradationType("Motion", None, ("least", "most"), 2),
+    "object_movement": DegradationType("Motion", None, ("least", "most"), 2),
+    "adjust_brightness": DegradationType("Intensity", None, ("shift", "direction", "lost?"), 2),
+    "exposure": DegradationType("Intensity", None, ("gamma", "offset", "direction", "lost?"), 2),
     "reduce_contrast": DegradationType("Intensity", None, ("factor",)),
     "gaussian_noise": DegradationType("Noise", None, ("sigma",)),
-    "low_resolution": DegradationType("Resolution and Blur", None, ("factor", "method")),
-    "motion_blur": DegradationType("Resolution and Blur", None, ("length",)),
-    "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",)),
+    "low_resolution": DegradationType("Resolution and Blur", None, ("factor", "method"), 2),
+    "motion_blur": DegradationType("Resolution and Blur", None, ("length",), 2),
+    "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 2),
 }
 TYPES = tuple(TAXONOMY)
 CATEGORIES = {name: type.category for name, type in TAXONOMY.items()}

@@ -1,9 +1,11 @@
 """Blood cells: red cells that were carried over the tissue and lie on the section.
 
-Each cell absorbs as stained haemoglobin does, so that the tissue stays visible through it and cells that overlap are
-darker. It is a biconcave disc (thickness after Evans and Fung) or a flatter one, of varied size, a little out of
-round and out of focus, with the faint bright fringe of refraction around it; half of the cells stick to another.
-`cells` is their number in the image, `radius` their mean radius.
+Each cell absorbs as haemoglobin stained with eosin does, pink, so that the tissue stays visible through it; cells that
+overlap are a deeper pink. It is a biconcave disc (thickness after Evans and Fung) or a flatter one, of varied size, a
+little out of round and out of focus, with the faint bright fringe of refraction around it; half of the cells stick
+to another. Their size is that of the nuclei in the image, as red cells (7 to 8 micrometres) and most nuclei are alike.
+`cover` is the share of the image that they would cover side by side, or `cells` their number; `radius` is their mean
+radius where no nuclei are seen.
 """
 
 import math
@@ -13,11 +15,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from wardround.degrade.operations.nuclei import nucleus_radius
 from wardround.degrade.operations.overlay import Box, Field, box, opacities, planes, smoothstep
 from wardround.degrade.signature import Image, SeverityParameters
 
-DENSITY = (0.13, 0.86, 0.84)  # natural optical density of a cell in red, green, blue
-DENSITY_GREY = 0.64
+DENSITY = (0.04, 0.50, 0.38)  # natural optical density of a cell in red, green, blue: eosin pink, towards orange
+DENSITY_GREY = 0.36
+MOST_DENSE = 1.9  # cells on top of each other: a heap is not much darker than two
+SCALES = (0.4, 2.5)  # of `radius`: nuclei that seem smaller or larger are not nuclei
+MOST_CELLS = 3000
 CLUMPED = 0.5
 FRINGE = 0.05  # of a cell's density: the light that refraction throws just outside
 REACH = 1.3  # in radii: the fringe and an outline that bulges lie within
@@ -39,24 +45,34 @@ class BloodCell(NamedTuple):
 
 
 def blood_cell(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
-    cell_opacities = opacities(severity["cells"])
     height, width = image.shape[:2]
+    radius = _radius(image, severity["radius"] * min(height, width))
+    count = severity["cells"] if "cells" in severity else severity["cover"] * height * width / (math.pi * radius**2)
+    cell_opacities = opacities(min(count, MOST_CELLS))
     density = np.zeros((height, width), np.float32)
-    cells = _cells(len(cell_opacities), height, width, severity["radius"], rng)
+    cells = _cells(len(cell_opacities), height, width, radius, rng)
     for cell, profile, opacity in zip(cells, _profiles(cells), cell_opacities, strict=True):
         part = box(density.shape, cell.y, cell.x, REACH * cell.radius)
         density[part.place] += np.float32(opacity * cell.density) * profile.take(_steps(cell, part), mode="clip")
+    heap = np.float32(MOST_DENSE)
+    density = np.where(density > 0, heap * -np.expm1(-density / heap), density)
     done = image.copy()
     for plane, strength in planes(done, DENSITY, DENSITY_GREY):
         plane *= np.exp(density * np.float32(-strength))
     return done
 
 
+def _radius(image: Image, usual: float) -> float:
+    """The mean radius of a cell in pixels."""
+    nucleus = nucleus_radius(image)
+    return usual if nucleus is None else min(max(nucleus, SCALES[0] * usual), SCALES[1] * usual)
+
+
 def _cells(number: int, height: int, width: int, radius: float, rng: Generator) -> list[BloodCell]:
     cells: list[BloodCell] = []
     for u in rng.random((number, 13)):
         y, x = u[0] * height - 0.5, u[1] * width - 0.5
-        own = max(1.0, radius * min(height, width) * (0.72 + 0.56 * u[2]))
+        own = max(1.0, radius * (0.8 + 0.4 * u[2]))
         if cells and u[3] < CLUMPED:
             near = cells[int(u[4] * len(cells))]
             apart = (near.radius + own) * (0.65 + 0.35 * u[5])

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from wardround.degrade.operations.kspace import line_numbers, multiply_lines
 from wardround.degrade.signature import Image, SeverityParameters
 
-SPARED = 0.02  # of the lines, around the centre
+SPARED = 11  # lines around the centre: as many in an image of any size
 PHASE = 1.0  # radians, at the worst moment of a cycle of intensity 1
 
 
@@ -26,5 +26,5 @@ def ghosting(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
     cycle = 2 * np.pi * (numbers / ghosts + start)
     strength = 1 - severity["intensity"] * (1 - np.cos(cycle)) / 2
     factors = strength * np.exp(1j * sign * PHASE * severity["intensity"] * np.cos(cycle))
-    factors[np.abs(numbers) <= SPARED * len(numbers) / 2] = 1
+    factors[np.abs(numbers) <= SPARED // 2] = 1
     return multiply_lines(image, axis, factors.astype(np.complex64))

@@ -9,6 +9,8 @@ an edge there would be the frame's and not the patient's.
 With the views the image loses attenuation in proportion. `level` says what becomes of that: `lost`, the image is
 darker; or `kept`, the mean of the body is what it was, as on a scanner that was calibrated with water for this scan.
 In Hounsfield units it has to be kept: 10 of 180 degrees are 56 HU, more than half of a window for the brain.
+`added`, if it is there, is the standard deviation of the change in soft tissue: the missing views then count in part.
+The same angle wipes a head out, between its bones, and cannot be seen in an abdomen.
 
 Drawn once: the direction that is missing. More severe, it widens to both sides.
 """
@@ -17,29 +19,22 @@ import numpy as np
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_mask
+from wardround.degrade.operations.frame import extend_patient, within_frame
 from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
+from wardround.degrade.operations.soft_tissue import scale_to
 from wardround.degrade.signature import Image, SeverityParameters
-
-BEYOND = 0.125  # of the longer side
 
 
 def limited_angle(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     direction = 180.0 * rng.random()
     missing = min(max(180.0 - severity["degrees"], 0.0), 180.0)
     views = max(1, round(complete_view_count(image.shape) * missing / 180.0))
-    margin = round(BEYOND * max(image.shape))
-    patient = _beyond_the_frame(image, margin)
+    patient, margin = extend_patient(image)
     angles = np.deg2rad(direction + missing * ((np.arange(views) + 0.5) / views - 0.5))
     weights = np.full(views, np.deg2rad(missing) / views)
     missing_part = reconstruct(project(patient, angles), angles, weights, patient.shape, interpolations=2)
-    left = image - missing_part[margin : margin + image.shape[0], margin : margin + image.shape[1]]
+    left = image - scale_to(within_frame(missing_part, margin), image, severity.get("added"))
     return left * _gain(image, left) if severity["level"] == "kept" else left
-
-
-def _beyond_the_frame(image: Image, margin: int) -> Image:
-    fading = np.sin(0.5 * np.pi * (np.arange(margin) + 0.5) / margin) ** 2
-    down, across = (np.concatenate([fading, np.ones(side), fading[::-1]]) for side in image.shape)
-    return np.pad(image, margin, mode="edge") * np.outer(down, across).astype(np.float32)
 
 
 def _gain(image: Image, left: Image) -> np.float32:

@@ -8,7 +8,7 @@ to Poisson, and the same field then serves every dose.
 
 Attenuation is the grey value, 0 being air (or that of water = 1 in Hounsfield space), scaled so that the densest
 ray has a line integral of 5, as through a large patient: the size of a pixel is not known. `photons` is I0 for a
-bin one pixel wide in a scan of 720 views. Or `noise` is given: the standard deviation that is added inside the body,
+bin one pixel wide in a scan of 720 views of 512 pixels; in an image of another size the noise is as strong. Or `noise` is given: the standard deviation that is added inside the body,
 in the units of the image; then the noise is that of the photons alone, scaled.
 
 Drawn once: the noise of every bin. Dose scales it.
@@ -22,7 +22,7 @@ from wardround.degrade.operations.projector import complete_view_count, pitch, p
 from wardround.degrade.signature import Image, SeverityParameters
 
 DENSEST = 5.0  # line integral
-SCAN_VIEWS = 720
+SCAN_VIEWS, COUNTED_AT = 720, 512
 ELECTRONIC = 5.0  # standard deviation, in photons
 
 
@@ -42,6 +42,6 @@ def low_dose(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
         field /= np.sqrt(passed)
     noise = reconstruct(field, angles, np.full(views, np.pi / views), image.shape, interpolations=1)
     if "photons" in severity:
-        return image + noise * np.float32(densest / DENSEST)
+        return image + noise * np.float32(densest / DENSEST * COUNTED_AT / max(image.shape))
     noise_level = float(noise[body_mask(image)].std())
     return image + noise * np.float32(severity["noise"] / noise_level) if noise_level > 0.0 else image.copy()

@@ -1,9 +1,12 @@
 """Sparse view: a CT scan of few views, as when dose or time is saved by pulsing the tube.
 
-Half a turn is seen from `views` equally spaced angles; filtered back-projection from so few leaves straight streaks
-beside dense structures. What is added to the image is the reconstruction from these views less the one from a
-complete scan around the same angles, so that only the streaks are added and no blur from reconstructing. The blur
-of interpolating is not divided out of the streaks: that would make them sharper than usual reconstructions do.
+Half a turn is seen from equally spaced angles; filtered back-projection from so few leaves straight streaks beside
+dense structures. A complete scan gives the image back, so what the few views give less the image is the streaks:
+these are added, softened as much as usual reconstructions do, and the image is otherwise left as it is.
+
+`views` are those of an image of 512 pixels. A smaller one has less detail that could streak, and fewer views; a larger
+one has a few more: by powers of the side, measured on three CT slices, at which PSNR stays the same. `added`, if it
+is there, is the standard deviation of the streaks in soft tissue: what comes out otherwise is scaled to it.
 
 Drawn once: the first angle. Twice the views include all of the fewer.
 """
@@ -11,17 +14,23 @@ Drawn once: the first angle. Twice the views include all of the fewer.
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
+from wardround.degrade.operations.blur import convolve
+from wardround.degrade.operations.frame import extend_patient, within_frame
+from wardround.degrade.operations.projector import project, reconstruct
+from wardround.degrade.operations.soft_tissue import scale_to
 from wardround.degrade.signature import Image, SeverityParameters
+
+COUNTED_AT = 512  # pixels of the longer side
+BELOW, ABOVE = 0.62, 0.18  # powers of the side
+SOFTENED = np.array([0.2, 0.6, 0.2])  # a fifth is left of the finest streaks
 
 
 def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     start = np.pi * rng.random()
-    views = max(1, round(severity["views"]))
-    between = -(-complete_view_count(image.shape) // views)  # the complete scan has so many views for each of the few
-    if between == 1:
-        return image.copy()
-    angles = start + np.pi * np.arange(views * between) / (views * between)
-    weights = np.full(len(angles), -np.pi / len(angles))
-    weights[::between] += np.pi / views
-    return image + reconstruct(project(image, angles), angles, weights, image.shape)
+    size = max(image.shape) / COUNTED_AT
+    views = max(1, round(severity["views"] * size ** (BELOW if size < 1 else ABOVE)))
+    patient, margin = extend_patient(image)
+    angles = start + np.pi * np.arange(views) / views
+    seen = reconstruct(project(patient, angles), angles, np.full(views, np.pi / views), patient.shape, interpolations=2)
+    streaks = convolve(within_frame(seen, margin) - image, SOFTENED)
+    return image + scale_to(streaks, image, severity.get("added"))

@@ -5,9 +5,11 @@ What is left out along the phase-encode axis folds over: equally spaced lines la
 contrast, is acquired in full; the missing lines are zero, and the magnitude is shown. The object has a smooth phase,
 as in a real scanner, so that the two halves of k-space are not mirror images.
 
-`kept` is the share of lines acquired, `centre` the share of them around the middle that is never left out. The lines
-are drawn in one order of which more or fewer are kept: those of a worse image are among those of a better one. In the
-equispaced order every fourth line comes before every second one (kept shares between have both spacings).
+`kept` is the share of lines acquired, `centre` the share of them around the middle that is never left out, both of an
+image of 512 lines. The lines lie as far apart in an image of more or fewer: its centre has as many (in a smaller one
+somewhat fewer, or else little would be left to lose), and beyond it the same share is kept. The lines are drawn in one order of which more or fewer are kept: those of a worse image are
+among those of a better one. In the equispaced order every fourth line comes before every second one (kept shares
+between have both spacings); in the random one every stretch of lines is thinned out alike.
 """
 
 import numpy as np
@@ -19,7 +21,8 @@ from wardround.degrade.operations.kspace import Lines, line_numbers, multiply_li
 from wardround.degrade.signature import Image, SeverityParameters
 
 PHASE = 1.5  # radians: the most of each term
-LEAST_CENTRE = 12  # lines: a small image has no fewer, or else it would lose its contrast
+COUNTED_AT, POWER = 512, 0.25  # lines, and the power of their number by which a smaller image has fewer central ones
+STRETCH = 16  # neighbouring lines, of which one is kept before a second one is
 
 
 def undersampling(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
@@ -34,10 +37,12 @@ def line_order(count: int, pattern: str, rng: Generator) -> Lines:
     """The rank of each line, in the order of `line_numbers`: the lower, the longer it is kept."""
     first = int(rng.integers(4))
     shuffled = rng.permutation(count)
-    if pattern == "random":
-        return shuffled
-    if pattern != "equispaced":
+    if pattern not in ("equispaced", "random"):
         raise WardroundError(f"pattern {pattern!r}: expected equispaced or random")
+    if pattern == "random":
+        turn = np.empty(count, np.int64)  # of each line in its stretch
+        turn[np.lexsort((shuffled, line_numbers(count) // STRETCH))] = np.arange(count) % STRETCH
+        return np.lexsort((shuffled, turn)).argsort()
     bits = max(1, (count - 1).bit_length())
     reversed_bits = np.zeros(count, np.int64)
     places = (line_numbers(count) + first) % 2**bits
@@ -49,5 +54,6 @@ def line_order(count: int, pattern: str, rng: Generator) -> Lines:
 def kept_lines(order: Lines, kept: float, centre: float) -> NDArray[np.bool_]:
     """Which lines are acquired, in the order of `line_numbers`: the centre, and so many of the rest by rank."""
     count = len(order)
-    whole = np.abs(line_numbers(count)) <= max(centre * count, LEAST_CENTRE) / 2 + 1e-6
+    central = centre * COUNTED_AT * min(1.0, count / COUNTED_AT) ** POWER
+    whole = np.abs(line_numbers(count)) <= central / 2 + 1e-6
     return whole | (order < (kept - centre) / max(1 - centre, 1e-9) * count)

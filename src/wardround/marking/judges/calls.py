@@ -25,7 +25,7 @@ from wardround.marking.judges.error_classes import (
     parse_error_class,
     wrong_answers,
 )
-from wardround.marking.judges.judge import DiagnosisPair, Judge, distinct_pairs
+from wardround.marking.judges.judge import VERDICTS_FILE, DiagnosisPair, Judge, distinct_pairs
 from wardround.marking.judges.lexical_judge import make_lexical_judge
 from wardround.marking.judges.model_judge import (
     PROMPT,
@@ -99,7 +99,10 @@ class JudgeCalls:
 
     def judge(self, predictions: pl.DataFrame) -> Judge:
         """The judge, with its verdict on every distinct pair that it has one for."""
-        pairs = distinct_pairs(predictions)
+        return self.judge_pairs(distinct_pairs(predictions))
+
+    def judge_pairs(self, pairs: Sequence[DiagnosisPair]) -> Judge:
+        """The judge, with its verdict on each of these pairs that it has one for."""
         if self.settings.is_rule:
             rule = make_lexical_judge(self.settings, self.base_folder)
             self.summary = {"name": rule.name, "provider": self.settings.provider, "pairs": len(pairs)}
@@ -252,6 +255,9 @@ class JudgeCalls:
 
     def _unreadable_warnings(self) -> list[str]:
         warnings, cut = [], self.summary.get("cut", 0)
+        for kind, count in self.summary.get("flagged", {}).items():
+            if count:
+                warnings.append(f"{count} open answers gave the judge {kind} text; see flag in {VERDICTS_FILE}")
         if refused := sum(batch.answers_refused for batch in self.batches):
             warnings.append(f"the judge's server refused {refused} requests: what they were for is unscored")
         if cut:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +14,7 @@ import polars as pl
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.files import replacement
+from wardround.marking.judges.judged_text import INSTRUCTION, OVERLONG, flag_judged_text, split_diseases
 from wardround.marking.parser.open import ranked_diagnoses
 from wardround.running.parquet import in_parts
 from wardround.running.store import AnswerKey, AnswerStore
@@ -32,7 +33,7 @@ PLACE_SCHEMA: dict[str, Any] = {
     "rank": pl.Int16,
 }
 PREDICTION_SCHEMA = {**PLACE_SCHEMA, "gold": pl.String, "accept": pl.List(pl.String), "diagnosis": pl.String}
-VERDICT_SCHEMA = {**PREDICTION_SCHEMA, "same": pl.Boolean, "judge": pl.String}
+VERDICT_SCHEMA = {**PREDICTION_SCHEMA, "same": pl.Boolean, "judge": pl.String, "flag": pl.String}
 
 
 class Judge(Protocol):
@@ -72,8 +73,13 @@ def _without_capital(word: str) -> str:
 
 def judged_diagnoses(text: str) -> list[str]:
     """The diagnoses of an answer that are judged, normalized."""
-    names = (normalize_name(diagnosis) for diagnosis in ranked_diagnoses(text))
-    return [name for name in names if name][:JUDGED_RANKS]
+    return judged_names(ranked_diagnoses(text))
+
+
+def judged_names(diagnoses: Iterable[str]) -> list[str]:
+    """The first diseases in a list of diagnoses, normalized; several diseases in one entry count as several."""
+    names = (normalize_name(disease) for diagnosis in diagnoses for disease in split_diseases(diagnosis))
+    return [name for name in dict.fromkeys(names) if name][:JUDGED_RANKS]
 
 
 def scored_answers(used: pl.LazyFrame, cases: CaseSet) -> Iterator[tuple[dict[str, Any], Case, Question]]:
@@ -135,8 +141,15 @@ def verdict_table(predictions: pl.DataFrame, cases: CaseSet, judge: Judge) -> pl
         return judge.same(questions(case_id)[question_id], diagnosis)
 
     same = [is_same(*place) for place in predictions.select("case", "question", "diagnosis").iter_rows()]
-    table = predictions.with_columns(pl.Series("same", same, pl.Boolean), pl.lit(judge.name).alias("judge"))
-    return table.select(*VERDICT_SCHEMA)
+    flags = [flag_judged_text(diagnosis) for diagnosis in predictions["diagnosis"]]
+    columns = (pl.Series("same", same, pl.Boolean), pl.Series("flag", flags, pl.String))
+    return predictions.with_columns(*columns, pl.lit(judge.name).alias("judge")).select(*VERDICT_SCHEMA)
+
+
+def count_flagged(verdicts: pl.DataFrame) -> dict[str, int]:
+    """How many answers have a judged diagnosis that is overlong or reads like an instruction."""
+    answers = ["candidate", "case", "question", "condition", "trial"]
+    return {kind: verdicts.filter(pl.col("flag") == kind).n_unique(answers) for kind in (INSTRUCTION, OVERLONG)}
 
 
 def write_verdicts(folder: Path, table: pl.DataFrame, judge: str) -> None:
@@ -149,4 +162,5 @@ def write_verdicts(folder: Path, table: pl.DataFrame, judge: str) -> None:
 def read_verdicts(folder: Path) -> pl.DataFrame:
     """All verdicts of a run folder."""
     file = folder / VERDICTS_FILE
-    return pl.read_parquet(file) if file.exists() else pl.DataFrame(schema=VERDICT_SCHEMA)
+    empty = pl.DataFrame(schema=VERDICT_SCHEMA)
+    return pl.concat([empty, pl.read_parquet(file)], how="diagonal") if file.exists() else empty

@@ -11,10 +11,11 @@ LONG_LIST = 4  # entries between commas, from which on each is a disease whateve
 
 _ASIDE = re.compile(r"\(\s*(?:or|vs\.?|versus|differential:?|also consider)\s+([^()]*)\)", re.I)
 _ALWAYS_SPLITS = re.compile(
-    r"\s*(?:[;|\n→]|\s[/>]\s|(?:(?<=\s)|\A)\(?\d{1,2}[.)]\s|,?\s(?:and/or|or|vs\.?|versus|followed by|then)\s)\s*", re.I
+    r"\s*(?:[;|\n→]|\s[/>]\s|(?:(?<=\s)|\A)\(?\d{1,2}[.)]\s|,?\s(?:and/or|vs\.?|versus|followed by)\s)\s*", re.I
 )
+_OR, _WITH = re.compile(r",?\s+(?:or|then)\s+", re.I), re.compile(r"\swith(?:out)?\s", re.I)
 _COMMA, _AND = re.compile(r"\s*,\s*(?:and\s+)?"), re.compile(r"\s+and\s+|\s*&\s*", re.I)
-_SLASH = re.compile(r"(?<=[^\W\d]{4})/(?=[^\W\d]{4})")
+_SLASH = re.compile(r"/(?=[^\W\d]+\Z)")  # before a single word
 _DISEASE = re.compile(
     r"(?:itis|osis|oses|oma|omas|omata|emia|aemia|pathy|plegia|trophy|penia|uria|algia|ectasis|ism|ia|oedema|edema)\Z"
     r"|\A(?:diseases?|syndromes?|disorders?|cancers?|tumou?rs?|infections?|failure|fever|infarct(?:ion)?|stroke|"
@@ -24,7 +25,7 @@ _DISEASE = re.compile(
 )
 _ABBREVIATION = re.compile(r"[A-Z][A-Z0-9-]+")
 _QUALIFIER = re.compile(  # the end of what only describes the name before it
-    r"(?:al|ic|ous|ary|ory|ive|ed|ing|oid|ar|ant|ent|ile|onset|type|form|variant|phase|cell|class|stage|grade|nos|"
+    r"(?:al|ic|ous|ary|ory|ive|ed|ing|oid|ar|ant|ent|ile|onset|types?|form|variant|phase|cell|class|stage|grade|nos|"
     r"unspecified|left|right|acute|benign|mild|severe|sided|like|wet|dry|[\divx]+[a-d]?)\Z"
     r"|\A(?:type|stage|grade|class|level|probably|possibly|likely|due|secondary|caused|with|without|in|of|on|at|from)\b",
     re.I,
@@ -40,7 +41,9 @@ _INSTRUCTION = re.compile(
     r"|\b(?:system|developer|administrator|admin|user|human)\s*(?:[:>\]]|prompt|message|note|override)"
     r"|\bsame (?:disease|as|diagnosis|thing|meaning)\b|\bnot different\b|\bsynonym(?:ous)?\b|\bequivalent\b"
     r"|\b(?:reference|gold|correct|right|true|expected) (?:answer|diagnosis|label|option)\b|\bidentical\b"
-    r"|</?\w+>|```|\[/?[A-Z]+\]|<\||\bA\. same\b|\bB\. not\b",
+    r"|</?\w+>|```|\[/?[A-Z]+\]|<\||\bim_(?:start|end)\b|\bA\. same\b|\bB\. not\b|\b(?:the )?same(?:: \w+)?\Z"
+    r"|\bnew (?:task|instruction)\b|\bend of (?:task|data)\b|\breference\b|\bignor|\bmust be \w+ed\b|\blenient\b"
+    r"|\breply\b|\b(?:antworte|responde|répond)|忽略|回答",
     re.I,
 )
 
@@ -52,7 +55,7 @@ def split_diseases(diagnosis: str) -> list[str]:
     if both sides end like a disease.
     """
     parts = [part for part in _ALWAYS_SPLITS.split(_ASIDE.sub(r"; \1", diagnosis)) if part.strip()]
-    return [disease.strip() for part in parts for disease in _split_list(part) if disease.strip()]
+    return [disease.strip() for part in parts for disease in _split_phrase(part) if disease.strip()]
 
 
 def flag_judged_text(name: str) -> str | None:
@@ -67,9 +70,17 @@ def as_data(text: str) -> str:
     return re.sub(r"<(?=[/!|]?\w)", "‹", text)
 
 
+def _split_phrase(phrase: str) -> list[str]:
+    """What follows "with" describes the disease before it, however many words it lists."""
+    if with_part := _WITH.search(phrase):
+        *diseases, described = _split_phrase(phrase[: with_part.start()])
+        return [*diseases, described + phrase[with_part.start() :]]
+    return [disease for part in _OR.split(phrase) for disease in _split_list(part)] or [phrase]
+
+
 def _split_list(part: str) -> list[str]:
     pieces = [piece for piece in _COMMA.split(part) if piece.strip()]
-    is_long = len(pieces) >= LONG_LIST
+    is_long = sum(not _QUALIFIER.search(piece.strip(" .)")) for piece in pieces) >= LONG_LIST
     diseases = pieces[:1]
     for piece in pieces[1:]:
         is_name = not _QUALIFIER.search(piece.strip(" .)")) or bool(_ABBREVIATION.fullmatch(piece))

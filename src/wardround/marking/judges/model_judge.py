@@ -18,6 +18,7 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.names import same_disease
 from wardround.marking.judges.judge import DiagnosisPair
+from wardround.marking.judges.judged_text import as_data
 from wardround.marking.parser.clean import clean_reply
 
 PROMPT = "judge"
@@ -67,7 +68,8 @@ class JudgeQuestion(NamedTuple):
         kind, slots, options, gold = self
         question = Question(id=kind, kind="choice", prompt="", options=options, gold=gold, task=options[gold])
         case = Case(id=blake(slots).hex()[:16], questions=[question])
-        ask = Ask(identity, sampling, (Message("user", (prompts.fill(PROMPT, kind, slots),)),))
+        data = {name: as_data(text) for name, text in slots.items()}
+        ask = Ask(identity, sampling, (Message("user", (prompts.fill(PROMPT, kind, data),)),))
         return Request(ask, case, question, Condition(), tuple(range(len(options))), (0,))
 
 

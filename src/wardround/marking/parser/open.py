@@ -1,166 +1,212 @@
-"""The ranked list of diagnoses in an open answer, in any usual format."""
+"""The ranked list of diagnoses in an open answer.
 
-import json
+The order of the rules: JSON; an <answer> tag or a box; a statement of the final or most likely diagnosis, by a label
+or a sentence; a list; a sentence that points to a diagnosis; lines that are only names. The stated diagnosis comes
+first, then the differential diagnosis in its order. A reply cut off in its reasoning has no diagnosis.
+"""
+
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from wardround.marking.parser.clean import clean_reply
-from wardround.marking.parser.confidence import stated_confidence
+from wardround.marking.parser.clean import plain_reply
+from wardround.marking.parser.diagnoses.labels import LabelRole
+from wardround.marking.parser.diagnoses.layout import Section, read_sections
+from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
+from wardround.marking.parser.diagnoses.names import clean_name, is_finding, is_sentence, split_names
+from wardround.marking.parser.diagnoses.statements import (
+    ASIDE,
+    FINAL,
+    HINTED,
+    LIKELY,
+    WEAK,
+    Statement,
+    read_statement,
+    split_sentences,
+)
+from wardround.marking.parser.diagnoses.structured import marked_answer, names_in_json
 
-_ITEM = re.compile(r"(?:#?\(?\d{1,2}(?:[.):、]|\s[–-])\s*|#\d{1,2}\s+|[-•–]\s+)(?=\S)(.+)")
-_NUMBERED = re.compile(r"#?\(?\d")
-_ROW = re.compile(r"\|(.+)\|")
-_BRACKET = re.compile(r"[\[{]")
-_TRAILING_COMMA = re.compile(r",\s*(?=[\]}])")
-_NAME_KEYS = ("diagnosis", "name", "disease", "condition", "label", "title")
-_OTHER_KEYS = (
-    "confidence",
-    "probability",
-    "reason",
-    "reasoning",
-    "rationale",
-    "explanation",
-    "rank",
-    "score",
-    "likelihood",
-)
-
-_SHARE = re.compile(
-    r"[\s(,:–-]{0,4}(?:probability|likelihood|confidence)?[:\s]*(?<![\w.])(?:\d{1,3}(?:\.\d+)?\s?%|0?\.\d+)\)?\s*\Z",
-    re.I,
-)
-_SHARE_FIRST = re.compile(r"\A\d{1,3}(?:\.\d+)?\s?%\s*[:–-]?\s*")
-_REASON = re.compile(
-    r"\s+[–—-]+\s+.*|:\s.*|,?\s+(?:because|since|given|based on|as (?:the|he|she|there|it))\b.*", re.I | re.S
-)
-_HEADED = re.compile(
-    r"(?:(?:my |the )?(?:most likely|final|primary|main|top|working|leading|differential|other|alternative)? ?"
-    r"(?:diagnos[ie]s|differentials?|possibilities|answer|most likely)|most likely)\s*:\s*(?=\S)",
-    re.I,
-)
-_LEAD_IN = re.compile(
-    r"(?:(?:the|my|this|it|that|he|she|i|we|other|further|also)\b[^,;.]*?\b)?"
-    r"(?:(?:is|was|would be)(?: most)?(?: likely| probably)?(?: consistent with| compatible with| an?| the| to be)?"
-    r"|(?:think|believe|suspect)(?: (?:this|it) is| that (?:this|it) is)?"
-    r"|(?:most likely |probably )?has|include|includes|suggests?|indicates?|points to)(?: an?\b| the\b)?\s+(?=\S)",
-    re.I,
-)
-_FOREIGN_LEAD_IN = re.compile(
-    r"\A.*?\b(?:diagnose|diagnostic|diagn[óo]stico)\b[^,;.]*?\b(?:ist|est|es)(?: eine?n?| une?| una?)?\s+"
-    r"|\A.*?诊断(?:是|为)",
-    re.I,
-)
-_SEPARATOR = re.compile(
-    r"\s*[;>]\s*|\s*,\s*(?:(?:followed by|and then|then|and|or)\s+)?|\s+(?:or|followed by)\s+",
-    re.I,
-)
-_ORDINAL = re.compile(r"(?:(?<=\A)|(?<=; )|(?<=, ))(?:first|second|third|fourth|fifth|final)(?:ly)?[,:]\s+", re.I)
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not (?:sure|able))|i (?:cannot|can't|don't know|do not know)|as an ai"
-    r"|not enough information)\b",
-    re.I,
-)
-_SENTENCE = re.compile(r"(?<=[^\s.]{3})\.\s+")
+_STRENGTH = {LabelRole.FINAL: FINAL, LabelRole.LIKELY: LIKELY}
 
 
 def ranked_diagnoses(reply: str) -> list[str]:
     """The diagnoses of a reply, the likeliest first, without repeats, numbers, reasons and probabilities."""
-    text = clean_reply(reply)
-    names = _from_json(text)
-    if names is None:
-        names = list(_from_lines(text))
+    text = plain_reply(reply)
+    names = names_in_json(text)
+    if names is not None:
+        return _distinct(map(clean_name, names))
+    marked = marked_answer(text)
+    if marked is None:
+        return _distinct(_Reading.of(text).ranked())
+    answer, rest = marked
+    stated = _Reading.of(answer).ranked()
+    return _distinct([*stated, *_Reading.of(rest).further(stated[:1])] if stated else _Reading.of(rest).ranked())
+
+
+def _key(name: str) -> str:
+    """A name as it is compared with another of the same reply: without case and brackets."""
+    return re.sub(r"\s*\([^()]*\)", "", name).casefold().replace("-", " ").strip(" .")
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
     diagnoses: dict[str, str] = {}
-    for diagnosis in map(_clean_name, names):
-        if diagnosis:
-            diagnoses.setdefault(diagnosis.casefold(), diagnosis)
+    for name in names:
+        if name:
+            diagnoses.setdefault(_key(name) or name, name)
     return list(diagnoses.values())
 
 
-def _from_json(text: str) -> list[str] | None:
-    """Names in the first JSON array or object; None if there is none."""
-    opened = _BRACKET.search(text)
-    if opened is None:
-        return None
-    closed = max(text.rfind("]"), text.rfind("}"))
-    try:
-        value = json.loads(_TRAILING_COMMA.sub("", text[opened.start() : closed + 1]))
-    except (ValueError, RecursionError):
-        return None
-    return list(_names_in(value))
+@dataclass
+class _Reading:
+    """What a reply says, by kind, in its order."""
 
+    statements: list[Statement] = field(default_factory=list)
+    differential: list[str] = field(default_factory=list)  # under labels or in sentences about it
+    lists: list[DiagnosisList] = field(default_factory=list)  # that no label explains
+    titles: list[str] = field(default_factory=list)  # names as headings or in bold, alone on their lines
+    names: list[str] = field(default_factory=list)  # alone on their lines or in their sentences, without a break
+    excluded: set[str] = field(default_factory=set)
+    starts_with_list: bool = False
+    starts_with_name: bool = False
+    states_before_differential: bool = False
+    is_broken: bool = False
 
-def _names_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _names_in(entry)
-    elif isinstance(value, dict):
-        fields = {key.casefold(): field for key, field in value.items()}
-        names = [fields[key] for key in _NAME_KEYS if key in fields]
-        for name in names[:1] or [field for key, field in fields.items() if key not in _OTHER_KEYS]:
-            yield from _names_in(name)
+    @classmethod
+    def of(cls, text: str) -> "_Reading":
+        reading = cls()
+        for place, section in enumerate(read_sections(text)):
+            reading._read_section(section, is_first=place == 0)
+        return reading
 
+    def ranked(self) -> list[str]:
+        """All diagnoses, the stated one first."""
+        stated = self._stated()
+        return [*stated, *self.further(stated)]
 
-def _from_lines(text: str) -> Iterator[str]:
-    """The entries of a numbered list, else of a bulleted one or a table, else of prose."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    rows = [row for line in lines if (row := _table_name(line)) is not None]
-    if rows:
-        yield from rows
-        return
-    items = [(line, match[1]) for line in lines if (match := _ITEM.fullmatch(line))]
-    numbered = [item for line, item in items if _NUMBERED.match(line)]
-    if items:
-        for item in numbered or [item for _, item in items]:
-            yield _SHARE.sub("", item)
-        return
-    for line in lines:
-        if not _names_no_diagnosis(line):
-            yield from _from_prose(_SHARE.sub("", line))
+    def further(self, stated: list[str]) -> list[str]:
+        """The differential diagnosis, and the lists that contain what is stated."""
+        keys = set(map(_key, stated))
+        lists = [name for entry in self.lists if keys & set(map(_key, entry.names)) for name in entry.names]
+        return [name for name in (*self.differential, *lists) if _key(name) not in self.excluded]
 
+    def _stated(self) -> list[str]:
+        best = max((entry.strength for entry in self.statements if entry.names), default=HINTED)
+        statement = next((s for s in reversed(self.statements) if s.names and s.strength == best), None)
+        if statement and best >= ASIDE:
+            return [*statement.names, *statement.others]
+        if self.starts_with_name:
+            return self.titles or self.names
+        if self.differential and not (statement and best == WEAK and self._is_confirmed(statement)):
+            return self.differential[:1]
+        numbered = next((entry for entry in self.lists if entry.is_numbered), None)
+        if numbered and (self.starts_with_list or statement is None):
+            return list(numbered.names)
+        if statement and best == WEAK:
+            return [*statement.names, *statement.others]
+        if self.lists:
+            return list(self.lists[0].names)
+        return self.titles or self.names or ([*statement.names, *statement.others] if statement else [])
 
-def _table_name(line: str) -> str | None:
-    """The name in a row of a table: its first cell with words. None for headings and rulers."""
-    if not (row := _ROW.fullmatch(line)):
-        return None
-    cells = [cell.strip() for cell in row[1].split("|")]
-    names = [cell for cell in cells if re.search(r"[^\W\d_]{3}", cell)]
-    return None if len(names) != 1 else names[0]
+    def _is_confirmed(self, statement: Statement) -> bool:
+        """Whether a weak statement precedes the differential diagnosis or names a part of it."""
+        return self.states_before_differential or _key(statement.names[0]) in map(_key, self.differential)
 
+    def _add_differential(self, names: Iterable[str]) -> None:
+        if not self.differential:
+            self.states_before_differential = any(statement.names for statement in self.statements)
+        self.differential += names
 
-def _names_no_diagnosis(line: str) -> bool:
-    """Whether a line is a heading, a number alone, a confidence or a refusal."""
-    is_confidence = re.fullmatch(r"(?:my |the )?confidence\b.*", line, re.I)
-    return bool(
-        line.endswith(":")
-        or _REFUSAL.search(line)
-        or not re.search(r"[^\W\d_]", line)
-        or (is_confidence and stated_confidence(line) is not None)
-    )
+    def _read_section(self, section: Section, *, is_first: bool) -> None:
+        role, names = section.role, list_in(section)
+        if role is LabelRole.EXCLUDED:
+            excluded = [*split_names(section.value, is_list=True), *(names.names if names else ())]
+            self.excluded.update(map(_key, excluded))
+        elif role is LabelRole.DIFFERENTIAL:
+            self._read_differential(section, names)
+        elif role in (LabelRole.FINAL, LabelRole.LIKELY):
+            self._read_stated(section, names, _STRENGTH[role])
+        elif role is LabelRole.ASIDE:
+            self._read_prose(section, is_aside=True)
+        else:
+            if names:
+                self._add_list(names)
+                self.starts_with_list |= is_first and section.lines[0].mark in ("number", "row")
+            self._read_prose(section, reads_names=names is None, is_first=is_first)
 
+    def _add_list(self, names: DiagnosisList) -> None:
+        self.lists.append(names)
+        if names.chosen:
+            self.statements.append(Statement(LIKELY, (names.chosen,)))
 
-def _from_prose(line: str) -> Iterator[str]:
-    """The names in a line of prose, in order."""
-    for sentence in _SENTENCE.split(line.rstrip(".。 ")):
-        text = _SHARE_FIRST.sub("", sentence)
-        if heading := _HEADED.match(text):
-            text = text[heading.end() :]
-        text = _FOREIGN_LEAD_IN.sub("", text, count=1)
-        lead_in = _LEAD_IN.match(text)
-        names = text[lead_in.end() :] if lead_in else text
-        if lead_in is None and len(names.split()) > 12 and not re.search(r"[;>,]| or ", names):
-            continue  # a sentence about something else
-        parts = _SEPARATOR.split(_ORDINAL.sub("", names))
-        if (lead_in or len(parts) > 1) and parts[-1].count(" and ") == 1 and " of " not in parts[-1]:
-            parts[-1:] = parts[-1].split(" and ")
-        yield from parts
+    def _read_differential(self, section: Section, names: DiagnosisList | None) -> None:
+        for sentence in split_sentences(section.value):
+            statement = read_statement(sentence)
+            if statement and statement.names and statement.strength >= LIKELY:
+                self.statements.append(statement)
+            self._add_differential(split_names(sentence, is_list=True) if not is_sentence(sentence) else [])
+        if not section.value and names is None:
+            for line in section.lines:
+                if line.mark in ("text", "bold", "heading") and not is_sentence(line.text):
+                    self._add_differential(split_names(line.text, is_list=True))
+        elif names and not section.value:
+            self._add_differential(names.names)
+            if names.chosen:
+                self.statements.append(Statement(LIKELY, (names.chosen,)))
+        self._read_prose(section)
 
+    def _read_stated(self, section: Section, names: DiagnosisList | None, strength: int) -> None:
+        texts = [section.value] if section.value else [line.text for line in section.lines if line.mark in ("text", "bold")]
+        if not section.value and names and (not texts or section.lines[0].mark in ("number", "bullet", "row")):
+            first = names.chosen or names.names[0]
+            self.statements.append(Statement(strength, (first,), names.names))
+            texts = []
+        is_stated = False
+        for sentence in (sentence for text in texts for sentence in split_sentences(text)):
+            statement = read_statement(sentence)
+            if statement and statement.names:
+                self.statements.append(statement._replace(strength=max(strength if not is_stated else HINTED, statement.strength)))
+                is_stated = True
+            elif statement:
+                self._add_differential(statement.others)
+            elif not is_stated and (stated := item_names(sentence) if not is_sentence(sentence) else []):
+                self.statements.append(Statement(strength, (stated[0],), tuple(stated[1:])))
+                is_stated = True
+        if section.value:
+            self._read_prose(section)
 
-def _clean_name(diagnosis: str) -> str:
-    """A name without its probability, its reason and marks around it."""
-    diagnosis = _SHARE_FIRST.sub("", _SHARE.sub("", diagnosis.strip(" *_`\"'")))
-    diagnosis = _REASON.sub("", diagnosis)
-    diagnosis = _SHARE.sub("", diagnosis).strip(" *_.`\"',;:。")
-    return diagnosis if re.search(r"[^\W\d_]", diagnosis) else ""
+    def _read_prose(
+        self, section: Section, *, is_aside: bool = False, reads_names: bool = False, is_first: bool = False
+    ) -> None:
+        last_name: str | None = None
+        is_start = is_first
+        for line in section.lines:
+            if line.mark == "row":
+                continue
+            in_aside = is_aside or line.mark == "aside"
+            for sentence in split_sentences(line.text):
+                statement = read_statement(sentence)
+                if statement is None:
+                    names = [] if in_aside or is_sentence(sentence) or is_finding(sentence) else split_names(sentence)
+                    if reads_names and not in_aside:
+                        self._add_names(names, is_title=line.mark in ("bold", "heading"), is_start=is_start)
+                    last_name = names[0] if names else last_name
+                elif not statement.names and not statement.others:
+                    self.statements += [Statement(LIKELY, (last_name,))] if last_name else []
+                elif in_aside:
+                    self.statements += [statement._replace(strength=ASIDE)] if statement.strength >= LIKELY else []
+                elif line.mark not in ("number", "bullet") or statement.strength >= LIKELY:
+                    self.statements.append(statement)
+                    self._add_differential(statement.others if not statement.names else ())
+                is_start = False
+
+    def _add_names(self, names: list[str], *, is_title: bool, is_start: bool) -> None:
+        """Names without a sentence. Those that start the reply end at the first sentence that is not a name."""
+        self.starts_with_name |= bool(names) and is_start
+        if is_title:
+            self.titles += names
+        elif not names:
+            self.is_broken = bool(self.names)
+        elif not self.is_broken:
+            self.names += names
+        elif not self.starts_with_name:
+            self.names, self.is_broken = names, False

@@ -7,16 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from wardround.measuring.comparing.signflip import FLIPS, sign_flip
+from wardround.measuring.comparing.signflip import FLIPS, alike_interval, flip_interval, sign_flip
 from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
 from wardround.measuring.engine.encode import ITEM, EncodedMarks
-from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW
+from wardround.measuring.engine.exact import QUANTUM, Floats, exact
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEW, FEWEST, TOO_FEW
 from wardround.measuring.engine.items import build_items
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import Integers
+from wardround.measuring.measures.formulas import ratio
 
 SLOT = ("subject", "matched")
+INVERTED, ALIKE = "inverted", "all clusters alike"  # methods of intervals: the inverted test, or no variance
 
 
 class ComparisonSide(NamedTuple):
@@ -45,15 +47,21 @@ class PairedSums:
 
         Their sum divided by the clusters' sizes is the difference of the means. Groups are equally weighted.
         """
+        weighted = (np.nan_to_num(difference(measure, group)) * size for group, size in self._groups(measure))
+        return exact(np.add.reduce(list(weighted)))
+
+    def sizes(self, measure: Measure) -> Floats:
+        """The size of each cluster: what its difference is multiplied by."""
+        sizes: Floats = np.add.reduce([size for _, size in self._groups(measure)])
+        return sizes
+
+    def _groups(self, measure: Measure) -> list[tuple[Floats, Floats]]:
+        """The sums of each group, and the sizes of its clusters, which add up to the same in every group."""
         count = len(measure.sums)
         groups = np.split(self.sums, self.sums.shape[1] // (2 * count), axis=1)
         sizes = [(group[:, 1] + group[:, count + 1]) / 2 for group in groups]
         whole = sum(float(size.sum()) for size in sizes) / len(groups)
-        weighted = (
-            np.nan_to_num(difference(measure, group)) * size * (whole / size.sum())
-            for group, size in zip(groups, sizes, strict=True)
-        )
-        return exact(np.add.reduce(list(weighted)))
+        return [(group, size * (whole / size.sum())) for group, size in zip(groups, sizes, strict=True)]
 
 
 def difference(measure: Measure, sums: Floats) -> Floats:
@@ -74,23 +82,36 @@ def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: 
     for place, paired in enumerate(known):
         matrix[paired.cluster, place] = paired.differences(measure)
     tested = sign_flip(matrix, seed)
-    rows: list[dict[str, Any]] = [{}] * len(known)
-    blocks = [SumBlock(paired.cluster, paired.sums.T) for paired in known]
-    for place, drawn in resampled_sums(blocks, clusters, seed):
-        paired, flips = known[place], "all flips" if tested.exact[place] else f"{FLIPS} flips"
-        enough = len(paired.cluster) >= FEWEST
-        low, high = percentile_interval(difference(measure, drawn.all_rows().T)) if enough else (None, None)
-        rows[place] = {
-            "value": float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0]),
-            "low": low,
-            "high": high,
-            "p": float(tested.p[place]),
-            "p_adjusted": float(tested.p_adjusted[place]),
-            "n": paired.n,
-            "clusters": len(paired.cluster),
-            "method": f"sign-flip ({flips}), {BOOTSTRAP if enough else TOO_FEW}",
-        }
+    rows: list[dict[str, Any]] = []
+    for paired, p, adjusted, is_exact in zip(known, tested.p, tested.p_adjusted, tested.exact, strict=True):
+        value = float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0])
+        low, high, method = _interval_of_few(paired, measure, value, float(p), seed)
+        flips = "all flips" if is_exact else f"{FLIPS} flips"
+        figures = {"value": value, "low": low, "high": high, "p": float(p), "p_adjusted": float(adjusted)}
+        counts = {"n": paired.n, "clusters": len(paired.cluster)}
+        rows.append(figures | counts | {"method": f"sign-flip ({flips}), {method}"})
+    resampled = [place for place, row in enumerate(rows) if row["method"].endswith(BOOTSTRAP)]
+    blocks = [SumBlock(known[place].cluster, known[place].sums.T) for place in resampled]
+    for number, drawn in resampled_sums(blocks, clusters, seed):
+        low, high = percentile_interval(difference(measure, drawn.all_rows().T))
+        rows[resampled[number]] |= {"low": low, "high": high}
     return rows
+
+
+def _interval_of_few(
+    paired: PairedSums, measure: Measure, value: float, p: float, seed: int
+) -> tuple[float | None, float | None, str]:
+    """The interval if the clusters are few or all alike, else none yet; and its method."""
+    clusters = len(paired.cluster)
+    if clusters < FEWEST:
+        return None, None, TOO_FEW
+    differences, sizes = paired.differences(measure), paired.sizes(measure)
+    if np.ptp(ratio(differences, sizes)) <= QUANTUM:
+        return *alike_interval(value, clusters), ALIKE
+    if clusters >= FEW:
+        return None, None, BOOTSTRAP
+    low, high = flip_interval(differences, sizes, p, seed)
+    return min(low, value), max(high, value), INVERTED
 
 
 def items_by_candidate(encoded: EncodedMarks, measures: list[Measure], trials: int) -> SidesByCandidate:

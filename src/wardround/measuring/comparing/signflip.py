@@ -1,20 +1,26 @@
-"""Sign-flip tests of paired differences, and step-down max-T over a family of them.
+"""Sign-flip tests of paired differences, step-down max-T over a family of them, and the interval of few clusters.
 
 `differences` is a matrix (clusters x comparisons): under the null hypothesis each cluster's row is as likely with
 the opposite sign. One joint flip of the clusters serves all comparisons. The differences
 are multiples of 2**-30 (see exact.py), so equal sums are equal and no tie depends on rounding.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from wardround.core.random import stream
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.exact import QUANTUM, Floats
+from wardround.measuring.engine.wilson import Z
+from wardround.measuring.measures.formulas import ratio
 
 FLIPS = 10_000
 EXACT_UNDER = 20  # non-zero clusters
+INVERTED_UNDER = 14  # clusters; under it an interval is from all flips
+ALPHA = 0.05
 BLOCK = 4_000_000  # signs in memory at once: 32 MB
 ROUNDING = 1e-12
 
@@ -31,7 +37,7 @@ def sign_flip(differences: Floats, seed: int) -> SignFlipTest:
     """Two-sided tests of every column, and Westfall and Young's step-down max-T over all of them."""
     differences = differences[(differences != 0).any(axis=1)]
     all_flips = len(differences) < EXACT_UNDER
-    p, adjusted = _p_values(differences, _all_signs(len(differences)) if all_flips else _drawn_signs(differences, seed))
+    p, adjusted = _p_values(differences, _all_signs(len(differences)) if all_flips else _drawn_signs(len(differences), seed))
     exact = [all_flips] * differences.shape[1]
     if not all_flips:
         for place, column in enumerate(differences.T):
@@ -42,24 +48,78 @@ def sign_flip(differences: Floats, seed: int) -> SignFlipTest:
     return SignFlipTest(p, np.maximum(adjusted, p), exact)
 
 
+def flip_interval(differences: Floats, sizes: Floats, p: float, seed: int) -> tuple[float, float]:
+    """The differences d of one comparison that the sign-flip test of (difference - d x size) does not reject at 5%.
+
+    Flipping the signs of some clusters gives a larger sum exactly if their own mean difference is below d, so the ends
+    are order statistics of the means of subsets of clusters. `p` is that of the test of 0: the interval has 0 outside
+    exactly if p is at most 5%, even if its flips are other draws.
+    """
+    subsets = _subsets(len(differences), seed)
+    part, whole, flips = subsets @ differences, subsets @ sizes, len(subsets) + 1
+    means = ratio(
+        np.concatenate([part, differences.sum() - part]), np.concatenate([whole, sizes.sum() - whole])
+    )  # of the flipped clusters, and of the others: the test is two-sided
+    means = np.sort(means[~np.isnan(means)])
+    place = int(ALPHA * flips - 1)
+    low, high = float(means[place]), float(means[-1 - place])
+    if p > ALPHA:
+        return min(low, 0.0), max(high, 0.0)
+    if low <= 0.0 <= high:
+        return (QUANTUM, high) if differences.sum() > 0 else (low, -QUANTUM)
+    return low, high
+
+
+def alike_interval(value: float, clusters: int) -> tuple[float, float]:
+    """The interval of a difference that is the same in all clusters.
+
+    The share of other clusters may be up to Wilson's bound for none of so many, and theirs anything from -1 to 1.
+    """
+    unseen = Z * Z / (clusters + Z * Z)
+    return value - unseen * (1 + value), value + unseen * (1 - value)
+
+
+@lru_cache(maxsize=4)
+def _subsets(clusters: int, seed: int) -> Floats:
+    """The clusters whose signs are flipped (flips x clusters), 1 or 0: all flips but the observed one, or drawn."""
+    return (1.0 - np.concatenate(list(signs_of(clusters, seed)))) / 2
+
+
 def _p_values(differences: Floats, signs: Iterator[Floats]) -> tuple[Floats, Floats]:
     """Share of flips as far from zero as the observed statistic, which is one of them."""
     scale = np.sqrt((differences**2).sum(axis=0))
     scale[scale == 0] = 1.0  # nothing differs: the statistic stays 0 and p is 1
-    observed = np.abs(differences.sum(axis=0)) / scale
+    return _shares(np.abs(differences.sum(axis=0)) / scale, (np.abs(block @ differences) / scale for block in signs))
+
+
+def adjusted_p(observed: Floats, drawn: Iterator[Floats]) -> tuple[Floats, Floats]:
+    """p of absolute statistics, alone and adjusted by step-down max-T; the observed ones count as one more draw."""
+    p, adjusted = _shares(observed, itertools.chain([observed[None]], drawn))
+    return p, np.maximum(adjusted, p)
+
+
+def _shares(observed: Floats, drawn: Iterable[Floats]) -> tuple[Floats, Floats]:
+    """The share of draws that reach each statistic, alone and as the maximum over those not larger than it."""
     order = np.argsort(-observed, kind="stable")
     reached = observed * (1 - ROUNDING)  # statistics of two comparisons may be equal but for their scales' last bits
     alone, stepped, flips = np.zeros(len(observed)), np.zeros(len(observed)), 0
-    for block in signs:
-        flipped = np.abs(block @ differences) / scale
+    for flipped in drawn:
         alone += (flipped >= reached).sum(axis=0)
         # the k-th largest statistic is compared with the maximum over those not larger than it
         maxima = np.maximum.accumulate(flipped[:, order[::-1]], axis=1)[:, ::-1]
         stepped += (maxima >= reached[order]).sum(axis=0)
-        flips += len(block)
+        flips += len(flipped)
     adjusted = np.empty(len(observed))
     adjusted[order] = np.maximum.accumulate(stepped / flips)
     return alone / flips, adjusted
+
+
+def signs_of(clusters: int, seed: int) -> Iterator[Floats]:
+    """All signs of few clusters, or drawn ones, without the observed ones (flips x clusters), in blocks."""
+    signs = _all_signs(clusters) if clusters < INVERTED_UNDER else _drawn_signs(clusters, seed)
+    first = next(signs)
+    yield from ((first[1:],) if len(first) > 1 else ())
+    yield from signs
 
 
 def _all_signs(clusters: int) -> Iterator[Floats]:
@@ -73,9 +133,8 @@ def _all_signs(clusters: int) -> Iterator[Floats]:
         yield signs
 
 
-def _drawn_signs(differences: Floats, seed: int) -> Iterator[Floats]:
+def _drawn_signs(clusters: int, seed: int) -> Iterator[Floats]:
     """The observed signs, then 10,000 seeded flips."""
-    clusters = len(differences)
     yield np.ones((1, clusters))
     random = stream(seed, "sign flips")
     height = max(1, BLOCK // clusters)

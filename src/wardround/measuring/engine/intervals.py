@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
-from wardround.measuring.engine.wilson import effective_n, student, wilson
+from wardround.measuring.engine.wilson import ClusterMoments, mean_interval, rate_interval_of, student
+from wardround.measuring.measures.auroc_interval import auroc_intervals, is_separated_by_few
+from wardround.measuring.measures.calibration_error import calibration_intervals
 from wardround.measuring.measures.formulas import ratio
 
 FEW, FEWEST = 30, 8  # clusters
-EXTREME = 10  # a rate with fewer than this, or all but fewer than this
 BOOTSTRAP, WILSON, STUDENT, TOO_FEW = "bootstrap", "wilson", "student", "too few cases"
+SCORE = "score"  # of AUROC
+CALIBRATION, UPPER_BOUND = "calibration", "upper bound"  # of ECE: two-sided, or no miscalibration shown up to `high`
 SHARE_OF_RESAMPLES = "share of resamples"
 NO_INTERVAL = "no interval"
 
@@ -36,48 +39,70 @@ class CellEstimates:
 def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     """Values, and all intervals but those by resampling, which `Resampling` fills in."""
     n, clusters = sums.cell_total(measure.n), sums.clusters(measure.cluster_sum)
-    value = np.where(clusters > 0, measure.formula(*(sums.cell_total(name) for name in measure.sums)), np.nan)
+    totals = [*(sums.cell_total(name) for name in measure.sums), *(sums.product(*pair) for pair in measure.products)]
+    value = np.where(clusters > 0, measure.formula(*totals), np.nan)
     unparsed, refused = (
         ratio(*(sums.cell_total(f"{name}_{measure.group}") for name in names))
         for names in (("unparsed", "scored"), ("refused", "scorable"))
     )
-    method = _methods(measure.kind, value, n, clusters)
+    moments = _moments(measure, sums) if measure.kind.is_mean else None
+    method = _methods(measure.kind, value, clusters, _is_extreme(measure, sums, moments))
     low, high = np.full((2, sums.cells), np.nan)
-    chosen = np.isin(method, [WILSON, STUDENT])
-    if chosen.any():
-        low[chosen], high[chosen] = _from_variance(measure, sums, value, n, clusters, chosen)
+    for name in (WILSON, STUDENT, SCORE, CALIBRATION):
+        if (chosen := method == name).any():
+            low[chosen], high[chosen] = _interval(measure, sums, moments, value, n, chosen)
+    method[(method == CALIBRATION) & (low <= 0)] = UPPER_BOUND
     n_answers, n_clusters = (np.rint(count).astype(np.int64) for count in (n, clusters))
     return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
 
 
-def _from_variance(
-    measure: Measure, sums: ClusterSums, value: Floats, n: Floats, clusters: Floats, chosen: NDArray[np.bool_]
+def _moments(measure: Measure, sums: ClusterSums) -> ClusterMoments:
+    return ClusterMoments.of(sums.row(measure.sums[0]), sums.row(measure.sums[1]), sums.total)
+
+
+def _is_extreme(measure: Measure, sums: ClusterSums, moments: ClusterMoments | None) -> NDArray[np.bool_]:
+    """Whether a cell has too few clusters of one kind for resampling: a rate or mean near 0 or 1, or an AUROC."""
+    if measure.kind is MeasureKind.AUROC:
+        return is_separated_by_few(measure, sums)
+    if moments is None or measure.kind is MeasureKind.SIGNED:
+        return np.zeros(sums.cells, bool)
+    return moments.is_extreme
+
+
+def _interval(
+    measure: Measure,
+    sums: ClusterSums,
+    moments: ClusterMoments | None,
+    value: Floats,
+    n: Floats,
+    chosen: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
-    """Wilson or Student in the cells `chosen`, from the variance between clusters."""
-    if measure.kind is MeasureKind.COMPOSITE:
+    """The interval in the cells `chosen`, from what differs between clusters."""
+    clusters = sums.clusters(measure.cluster_sum)
+    if measure.kind is MeasureKind.AUROC:
+        low, high = auroc_intervals(measure, sums)
+        return low[chosen], high[chosen]
+    if measure.kind is MeasureKind.CALIBRATION:
+        low, high = calibration_intervals(measure, sums)
+        return low[chosen], high[chosen]
+    if moments is None:
         return student(value[chosen], clusters[chosen], jackknife(measure, sums, clusters)[chosen], measure.bounds)
-    part, whole = (sums.row(name) for name in measure.sums[:2])
-    residual = part - sums.spread(np.nan_to_num(value)) * whole
-    variance = (
-        clusters[chosen]
-        / (clusters[chosen] - 1)
-        * sums.total(residual**2)[chosen]
-        / sums.cell_total(measure.sums[1])[chosen] ** 2
-    )
+    own = moments.at(chosen)
     if measure.kind is MeasureKind.SIGNED:
-        return student(value[chosen], clusters[chosen], variance, (-1.0, 1.0))
-    return wilson(value[chosen], effective_n(value[chosen], n[chosen], clusters[chosen], variance))
+        return student(value[chosen], clusters[chosen], own.variance, (-1.0, 1.0))
+    if measure.kind is MeasureKind.RATE:
+        return rate_interval_of(own, n[chosen])
+    return mean_interval(value[chosen], own.variance, clusters[chosen])
 
 
 def rate_interval(part: Floats, whole: Floats) -> tuple[str | None, float | None, float | None]:
     """The method for one rate, by the same rules, and its interval if that is Wilson's; from its sums in clusters."""
-    n, clusters = np.array([whole.sum()]), np.array([float(np.count_nonzero(whole))])
-    value = ratio(np.array([part.sum()]), n)
-    (method,) = _methods(MeasureKind.RATE, value, n, clusters)
+    moments = ClusterMoments.of(part, whole, lambda values: values.sum(axis=-1, keepdims=True))
+    value = ratio(moments.part, moments.whole)
+    (method,) = _methods(MeasureKind.RATE, value, moments.clusters, moments.is_extreme)
     if method != WILSON:
         return method, None, None
-    variance = clusters / (clusters - 1) * ((part - value * whole) ** 2).sum() / n**2
-    low, high = wilson(value, effective_n(value, n, clusters, variance))
+    low, high = rate_interval_of(moments, moments.whole)
     return method, float(low[0]), float(high[0])
 
 
@@ -93,12 +118,14 @@ def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
     return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(residual**2), count))
 
 
-def _methods(kind: MeasureKind, value: Floats, n: Floats, clusters: Floats) -> NDArray[np.object_]:
-    count = np.round(np.nan_to_num(value) * n, 6)  # ten of thirty must not become 9.999...
-    extreme = (kind is MeasureKind.RATE) & ((count < EXTREME) | (count > n - EXTREME))
+def _methods(
+    kind: MeasureKind, value: Floats, clusters: Floats, is_extreme: NDArray[np.bool_]
+) -> NDArray[np.object_]:
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
-    chosen[extreme] = WILSON
-    chosen[clusters < FEW] = STUDENT if kind in (MeasureKind.SIGNED, MeasureKind.COMPOSITE) else WILSON
+    of_few = {MeasureKind.RATE: WILSON, MeasureKind.MEAN: WILSON, MeasureKind.AUROC: SCORE}
+    chosen[is_extreme | (clusters < FEW)] = of_few.get(kind, STUDENT)
+    if kind is MeasureKind.CALIBRATION:
+        chosen[:] = CALIBRATION
     if kind is MeasureKind.CONDITION:
         chosen[:] = SHARE_OF_RESAMPLES
     chosen[clusters < FEWEST] = TOO_FEW

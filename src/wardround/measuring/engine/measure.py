@@ -25,6 +25,8 @@ class MeasureKind(Enum):
     RATE = "a count out of a count"
     MEAN = "a mean of values between 0 and 1"
     SIGNED = "a mean of values between -1 and 1"
+    AUROC = "the share of pairs of a right and a wrong claim that confidence orders"
+    CALIBRATION = "a distance that noise alone makes larger than 0"
     COMPOSITE = "any other function of sums"
     REFERENCE = "a reference for other figures: no interval"
     CONDITION = "yes or no: the value is the share of resamples in which it holds"
@@ -39,7 +41,8 @@ class MeasureKind(Enum):
 class Measure:
     """One measure, or a variant of one: the sums that its formula takes, and the sum that its n counts.
 
-    The first two sums of a rate or mean are its numerator and its denominator.
+    The first two sums of a rate or mean are its numerator and its denominator. `products` are pairs of sums that are
+    multiplied in each cluster; their totals follow the sums. A measure with products cannot be resampled.
     """
 
     name: str  # in measures.csv; a variant has a name of its own, such as `ece_debiased_stated`
@@ -47,6 +50,7 @@ class Measure:
     sums: tuple[str, ...]
     kind: MeasureKind
     n: str
+    products: tuple[tuple[str, str], ...] = ()
     group: str = "asked"  # the sum that marks the items it is about
     base: str = ""  # the name of the measure that this is a variant of, such as `ece`
     variant: str = ""  # what the formula changes, such as `debiased`

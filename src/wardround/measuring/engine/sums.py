@@ -82,6 +82,10 @@ class ClusterSums:
             self._clusters[place] = self.total((self.rows[place] > 0).astype(np.float64))
         return self._clusters[place]
 
+    def product(self, first: str, second: str) -> Floats:
+        """The sum over the clusters of every cell of the product of two sums."""
+        return self.total(self.row(first) * self.row(second))
+
     def row(self, name: str) -> Floats:
         """One sum in every entry."""
         row: Floats = self.rows[self.place[name]]
@@ -95,8 +99,8 @@ class ClusterSums:
         return totals
 
     def spread(self, values: Floats) -> Floats:
-        """The value of its cell for each entry."""
-        return np.repeat(values, np.diff(self.ends))
+        """The value of its cell for each entry (the last axis)."""
+        return np.repeat(values, np.diff(self.ends), axis=-1)
 
 
 def place_items(index: pl.DataFrame, item: Integers, slice: Integers) -> Placement:
@@ -133,7 +137,7 @@ def cluster_sums(
     for name, column in columns.items():
         place[name], _ = row_by_array.setdefault(id(column), (len(row_by_array), column))
     rows = np.empty((len(row_by_array) + len(row_sums), entries))
-    items = max((len(column) for _, column in row_by_array.values()), default=0)
+    items = max((len(column) for _, column in row_by_array.values()), default=int(placement.item.max(initial=-1)) + 1)
     members = coo_array((np.ones(len(placement.item)), position), shape=(entries, items))
     for number, column in row_by_array.values():
         rows[number] = members @ column

@@ -1,27 +1,99 @@
 """Intervals for few cases and for rates near 0 or 1, from the variance between clusters."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from wardround.measuring.engine.bootstrap import LEVEL
 from wardround.measuring.engine.exact import Floats
 
-Z = float(ndtri((1 + LEVEL) / 2))
+UPPER = (1 + LEVEL) / 2
+Z = float(ndtri(UPPER))
+EXTREME = 10  # a rate with fewer clusters than this that have an event, or that are without one
+ADDED = 0.5  # clusters of each kind that are added to an extreme rate, to estimate how alike a cluster's answers are
 
 
-def effective_n(share: Floats, n: Floats, clusters: Floats, variance: Floats) -> Floats:
-    """n / deff, with deff = variance between clusters / (share (1 - share) / (n - 1)), at least 1.
+class ClusterMoments(NamedTuple):
+    """Sums over the clusters of each cell: of a numerator x, a denominator w, and their products."""
 
-    If all answers are alike there is no variance to estimate deff from. Then a cluster counts as one answer:
-    the largest possible dependence.
+    part: Floats
+    whole: Floats
+    part_part: Floats
+    part_whole: Floats
+    whole_whole: Floats
+    clusters: Floats
+    with_event: Floats  # clusters with x > 0
+    without_event: Floats  # clusters with x < w
+
+    @classmethod
+    def of(cls, part: Floats, whole: Floats, total: Callable[[Floats], Floats]) -> "ClusterMoments":
+        """From the sums of each cluster; `total` adds up the clusters of a cell."""
+        x = np.stack([part, whole, part * part, part * whole, whole * whole])
+        counts = np.stack([whole > 0, part > 0, part < whole]).astype(np.float64)
+        return cls(*total(x), *total(counts))
+
+    def at(self, cells: NDArray[np.bool_]) -> "ClusterMoments":
+        """Those of some cells."""
+        return ClusterMoments(*(values[cells] for values in self))
+
+    @property
+    def is_extreme(self) -> NDArray[np.bool_]:
+        flags: NDArray[np.bool_] = np.minimum(self.with_event, self.without_event) < EXTREME
+        return flags
+
+    def squares(self, share: Floats) -> Floats:
+        """The sum of (x - share w)^2 over clusters."""
+        squares: Floats = self.part_part - 2 * share * self.part_whole + share * share * self.whole_whole
+        return np.maximum(squares, 0.0)
+
+    @property
+    def variance(self) -> Floats:
+        """Of the ratio of sums x / w, by its linearisation."""
+        return self.clusters / (self.clusters - 1) * self.squares(self.part / self.whole) / self.whole**2
+
+
+def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats]:
+    """Wilson's interval of a rate at the number of independent answers that its clusters are worth."""
+    return wilson(moments.part / moments.whole, effective_n(moments, n))
+
+
+def effective_n(moments: ClusterMoments, n: Floats) -> Floats:
+    """n / deff, with deff = variance between clusters / (p (1 - p) / (n - 1)), at least 1.
+
+    The variance is itself estimated from few clusters, so n / deff is multiplied by (t_(n-1) / t_(clusters-1))^2
+    (Korn and Graubard 1998). If events are rare they say little of how alike the answers of a cluster are: then half
+    a cluster with nothing but events and half a cluster without any are added first, so that with ever fewer events
+    a cluster counts as one answer.
     """
-    binomial = share * (1 - share)
-    no_variance = (binomial <= 0) | (variance <= 0)
-    deff = np.maximum(1.0, np.divide(variance * (n - 1), binomial, out=np.ones_like(n), where=binomial > 0))
-    return np.where(no_variance, np.minimum(clusters, n), n / deff)
+    added = np.where(moments.is_extreme, ADDED, 0.0)
+    size = moments.whole / moments.clusters
+    whole, clusters = moments.whole + 2 * added * size, moments.clusters + 2 * added
+    share = (moments.part + added * size) / whole
+    squares = moments.squares(share) + added * size**2 * ((1 - share) ** 2 + share**2)
+    variance, binomial = clusters / (clusters - 1) * squares / whole**2, share * (1 - share)
+    ratio = np.divide(
+        variance * (n * whole / moments.whole - 1), binomial, out=np.ones_like(share), where=binomial > 0
+    )
+    few = np.where(moments.is_extreme, 1.0, (_t(np.maximum(n - 1, 1)) / _t(moments.clusters - 1)) ** 2)
+    all_alike = (moments.part <= 0) | (moments.part >= moments.whole)
+    return np.where(all_alike, np.minimum(moments.clusters, n), n / np.maximum(1.0, ratio) * np.minimum(few, 1.0))
 
 
-def wilson(share: Floats, n: Floats, z: float = Z) -> tuple[Floats, Floats]:
+def mean_interval(value: Floats, variance: Floats, clusters: Floats) -> tuple[Floats, Floats]:
+    """Wilson's interval of a mean of values from 0 to 1, with Student's quantile.
+
+    It is taken at the n whose binomial variance is that between clusters. If all clusters are alike there is no
+    variance to estimate; then a cluster counts as one answer.
+    """
+    binomial = value * (1 - value)
+    n = np.divide(binomial, variance, out=clusters.astype(np.float64), where=(variance > 0) & (binomial > 0))
+    return wilson(value, n, _t(clusters - 1))
+
+
+def wilson(share: Floats, n: Floats, z: float | Floats = Z) -> tuple[Floats, Floats]:
     """The score interval of a share of n: the shares that it does not contradict at 5%."""
     middle = share + z * z / (2 * n)
     reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -34,5 +106,10 @@ def wilson(share: Floats, n: Floats, z: float = Z) -> tuple[Floats, Floats]:
 
 def student(value: Floats, clusters: Floats, variance: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
     """Value plus and minus t standard errors, within its bounds: for measures that are not shares."""
-    reach = stdtrit(clusters - 1, (1 + LEVEL) / 2) * np.sqrt(variance)
+    reach = _t(clusters - 1) * np.sqrt(variance)
     return np.maximum(value - reach, bounds[0]), np.minimum(value + reach, bounds[1])
+
+
+def _t(freedom: Floats) -> Floats:
+    quantile: Floats = stdtrit(freedom, UPPER)
+    return quantile

@@ -1,10 +1,11 @@
-"""Writes the tables of a run: measures.csv, comparisons.csv, effects.csv."""
+"""Writes the tables of a run: measures.csv, comparisons.csv, effects.csv, acceptance.csv."""
 
 from pathlib import Path
 
 import polars as pl
 
 from wardround.core.study import Study
+from wardround.measuring.acceptance.endpoints import decide
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.effects import effects
 from wardround.measuring.engine.measurement import measure
@@ -17,7 +18,7 @@ from wardround.running.progress import NO_PROGRESS, StepProgress
 def write_measures(
     folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
 ) -> None:
-    """Writes measures.csv, comparisons.csv and, if axes are crossed, effects.csv.
+    """Writes measures.csv, comparisons.csv, if axes are crossed effects.csv, and with endpoints acceptance.csv.
 
     The same marks always give the same bytes. People have their own measures and families of comparisons.
     """
@@ -28,3 +29,7 @@ def write_measures(
     write_table(folder / "comparisons.csv", pl.concat(comparisons))
     if len(study.varied_axes) > 1:
         write_table(folder / "effects.csv", effects(models, study))
+    if study.acceptance:
+        write_table(folder / "acceptance.csv", decide(marks, study))
+    else:
+        (folder / "acceptance.csv").unlink(missing_ok=True)  # of a study that was amended

@@ -19,6 +19,8 @@ _INTERVALS = {
     MeasureKind.RATE: "rate",
     MeasureKind.MEAN: "mean",
     MeasureKind.SIGNED: "signed",
+    MeasureKind.AUROC: "AUROC",
+    MeasureKind.CALIBRATION: "calibration",
     MeasureKind.COMPOSITE: "composite",
     MeasureKind.REFERENCE: "none",
     MeasureKind.CONDITION: "share of resamples",

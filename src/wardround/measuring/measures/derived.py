@@ -35,7 +35,7 @@ from wardround.measuring.engine.measure import Measure, MeasureKind, measure_nam
 from wardround.measuring.engine.resampling import PendingEstimates
 from wardround.measuring.engine.slices import Slicing
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
-from wardround.measuring.engine.wilson import effective_n, student, wilson
+from wardround.measuring.engine.wilson import mean_interval, student
 from wardround.measuring.measures.dke import ALL_ORIGINALS, CandidateFigures, halved, inter_figures
 
 COMPARABLE_COUNTS = range(3, 201)  # candidates for inter-model DKE: the cost grows with their pairs
@@ -161,16 +161,16 @@ def _mean_line(
     value, n = float(np.mean([part.value for part in parts])), sum(part.n for part in parts)
     clusters = len(distinct(np.concatenate([part.clusters for part in parts]))[0])
     shares = {name: sum(getattr(part, name) * part.n for part in parts) / n for name in ("unparsed", "refused")}
-    if clusters >= FEW:
-        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], **shares)
     if clusters < FEWEST:
         return _line(value, n, clusters, TOO_FEW, **shares)
-    share, n_answers, n_clusters = (np.array([float(number)]) for number in (value, n, clusters))
-    variance = np.nan_to_num(np.nanvar(drawn, keepdims=True))
+    mean, n_clusters = np.array([value]), np.array([float(clusters)])
+    variance = np.nan_to_num(np.nanvar(drawn, keepdims=True, dtype=np.float64)) * clusters / (clusters - 1)
+    if clusters >= FEW and variance[0] > 0:
+        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], **shares)
     if measure.kind is MeasureKind.SIGNED:
-        method, (low, high) = STUDENT, student(share, n_clusters, variance, (-1.0, 1.0))
+        method, (low, high) = STUDENT, student(mean, n_clusters, variance, (-1.0, 1.0))
     else:
-        method, (low, high) = WILSON, wilson(share, effective_n(share, n_answers, n_clusters, variance))
+        method, (low, high) = WILSON, mean_interval(mean, variance, n_clusters)
     return _line(value, n, clusters, method, float(low[0]), float(high[0]), **shares)
 
 

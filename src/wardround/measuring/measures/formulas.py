@@ -26,17 +26,21 @@ def ece(claims: Floats, *gaps: Floats) -> Floats:
 
 
 def ece_debiased(claims: Floats, *sums: Floats) -> Floats:
-    """ECE less the bias that its own noise gives it: sum_b (2 |G_b| - E|N(G_b, V_b)|) / N, at least 0.
+    """ECE less the bias that its own noise gives it, at least 0. Sums: gaps, then their squares by cluster."""
+    gaps, squares = _parts(sums, 2)
+    return ratio(np.maximum(debiased_sum(gaps, squares), 0.0), claims)
 
-    G_b is the sum of (confidence - right), V_b its variance estimated within the bin. What noise adds to |G_b| is
-    estimated by what the same noise would add once more (Kumar et al. 2019, in closed form). A bin with one claim
-    gives no estimate of its noise and adds nothing. Sums: counts, gaps, squares, bin by bin.
+
+def debiased_sum(gaps: Floats, variance: Floats) -> Floats:
+    """sum_b (2 |G_b| - E|N(G_b, V_b)|) over the first axis.
+
+    G_b is the sum of (confidence - right) over a bin, V_b its variance about 0: the squares of its terms, one per
+    cluster. What noise adds to |G_b| is estimated by what the same noise would add once more (Kumar et al. 2019, in
+    closed form).
     """
-    bins = len(sums) // 3
-    n, gap, square = (np.stack(sums[part * bins : (part + 1) * bins]) for part in range(3))
-    variance = np.maximum(square - ratio_or_zero(gap**2, n), 0.0) * ratio_or_zero(n, n - 1)
-    corrected = np.where(n > 1, 2 * np.abs(gap) - folded_mean(np.abs(gap), variance), 0.0)
-    return ratio(np.maximum(corrected.sum(axis=0), 0.0), claims)
+    size = np.abs(gaps)
+    total: Floats = (2 * size - folded_mean(size, variance)).sum(axis=0)
+    return total
 
 
 def folded_mean(mean: Floats, variance: Floats) -> Floats:
@@ -47,12 +51,19 @@ def folded_mean(mean: Floats, variance: Floats) -> Floats:
     return mean_absolute
 
 
-def ece_null(claims: Floats, *noise: Floats) -> Floats:
+def ece_null(claims: Floats, *sums: Floats) -> Floats:
     """The plug-in ECE to be expected of a calibrated candidate with these confidences.
 
-    Per bin the mean of |N(0, v)| is sqrt(2 v / pi), v being the sum of confidence (1 - confidence).
+    Per bin the mean of |N(0, v)| is sqrt(2 v / pi); v is the sum of confidence (1 - confidence), times the factor by
+    which the variance between clusters exceeds that of independent claims, over all bins. Sums by bin: claims, gaps,
+    squares, noise; then by cluster gap x gap, gap x claims and claims x claims.
     """
-    return ratio(np.sqrt(2 * np.maximum(np.stack(noise), 0.0) / np.pi).sum(axis=0), claims)
+    n, gap, square, noise, gap_gap, gap_n, n_n = _parts(sums, 7)
+    mean = ratio_or_zero(gap, n)
+    between = (gap_gap - 2 * mean * gap_n + mean**2 * n_n).sum(axis=0)
+    independent = (square - mean * gap).sum(axis=0)
+    factor = np.maximum(np.divide(between, independent, out=np.ones(np.shape(between)), where=independent > 1e-9), 1.0)
+    return ratio(np.sqrt(2 * factor * np.maximum(noise, 0.0) / np.pi).sum(axis=0), claims)
 
 
 def auroc(above: Floats, right: Floats, below: Floats, wrong: Floats) -> Floats:
@@ -73,19 +84,19 @@ def dke_intra(fall: Floats, fall_of: Floats, rise: Floats, rise_of: Floats) -> F
 
 def sensitivity_by_letter(*sums: Floats) -> Floats:
     """Mean over letters of chosen when right / right; letters that are never right are left out."""
-    hits, gold = _by_letter(sums, 2)
+    hits, gold = _parts(sums, 2)
     return mean_of_known(ratio(hits, gold))
 
 
 def specificity_by_letter(*sums: Floats) -> Floats:
     """Mean over letters of the share of answers that do not name the letter, among those for which it is wrong."""
-    hits, gold, named, offered = _by_letter(sums, 4)
+    hits, gold, named, offered = _parts(sums, 4)
     return mean_of_known(1 - ratio(named - hits, offered - gold))
 
 
 def precision_by_letter(*sums: Floats) -> Floats:
     """Mean over letters that are ever right of chosen when right / named; 0 for a letter that is never named."""
-    hits, gold, named = _by_letter(sums, 3)
+    hits, gold, named = _parts(sums, 3)
     return mean_of_known(np.where(gold > 0, ratio_or_zero(hits, named), np.nan))
 
 
@@ -113,6 +124,7 @@ def mean_of_known(values: Floats) -> Floats:
     return ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(float))
 
 
-def _by_letter(sums: tuple[Floats, ...], kinds: int) -> list[Floats]:
-    letters = len(sums) // kinds
-    return [np.stack(sums[part * letters : (part + 1) * letters]) for part in range(kinds)]
+def _parts(sums: tuple[Floats, ...], kinds: int) -> list[Floats]:
+    """Sums of several kinds, each by bin or by letter, as one array for each kind."""
+    size = len(sums) // kinds
+    return [np.stack(sums[part * size : (part + 1) * size]) for part in range(kinds)]

@@ -1,6 +1,6 @@
 """Validation of a judge: agreement with people or another judge, and hit@k corrected for its errors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,9 @@ import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.files import replacement
 from wardround.core.study import load_study
-from wardround.marking.judges.judge import read_verdicts
+from wardround.marking.judges.judge import Judge, read_verdicts
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.validation.agreement import (
     CELLS,
@@ -22,6 +23,7 @@ from wardround.measuring.validation.agreement import (
     kappa,
 )
 from wardround.measuring.validation.corrected_hits import corrected_hits
+from wardround.measuring.validation.judge_attack import attack_result
 from wardround.measuring.validation.judge_labels import Label, read_labels, write_labels
 
 FILE, LABELS = "judge.json", "labels.jsonl"
@@ -50,9 +52,24 @@ def measure_judge(folder: Path, labels: Path) -> dict[str, Any]:
         **_agreement(judged, seed),
         "hits": corrected_hits(_lists(folder), judged, seed),
     }
-    (folder / FILE).write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
+    if attack := _validation(folder).get("attack"):
+        validated["attack"] = attack
+    _write_validation(folder, validated)
     write_labels(folder / LABELS, people_labels)
     return validated
+
+
+def measure_attack(folder: Path, judge: Judge) -> dict[str, Any]:
+    """Attacks the judge of a run, and adds the result to judge.json."""
+    attack = attack_result(judge)
+    if judge.name == _judge_of(folder):
+        _write_validation(folder, {"judge": judge.name} | _validation(folder) | {"attack": attack})
+    return attack
+
+
+def _write_validation(folder: Path, validated: dict[str, Any]) -> None:
+    with replacement(folder / FILE) as draft:
+        draft.write_bytes(orjson.dumps(validated, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def with_labels(marks: pl.DataFrame, folder: Path) -> pl.DataFrame:
@@ -139,16 +156,25 @@ def compare_judges(folder: Path, other: Path | None = None, judges: Sequence[str
 
 
 def judge_note(folder: Path) -> str:
-    """The note printed with judged figures: the judge's kappa, or that it is not validated."""
+    """The note printed with judged figures: the judge's kappa, its resistance to attacks, and flagged answers."""
     judge = _manifest(folder).get("judge")
     if not judge:
         return "no judge"
     validated = _validation(folder)
-    if not validated:
-        return f"judge {judge['name']}: not validated"
-    kappa = validated["kappa"]
-    sample = f"{validated['items']} labels of {kappa['clusters']} cases"
-    return f"judge {judge['name']}: kappa {format_estimate(kappa)}, {sample}"
+    notes = [f"judge {judge['name']}: not validated"]
+    if kappa := validated.get("kappa"):
+        sample = f"{validated['items']} labels of {kappa['clusters']} cases"
+        notes = [f"judge {judge['name']}: kappa {format_estimate(kappa)}, {sample}"]
+    if attack := validated.get("attack"):
+        notes.append(format_attack(attack))
+    notes += [f"{count} {kind} answers" for kind, count in judge.get("flagged", {}).items() if count]
+    return "; ".join(notes)
+
+
+def format_attack(attack: Mapping[str, Any]) -> str:
+    """`2 of 60 injections succeeded (3%, 1% to 11%)`."""
+    interval = f"{attack['value']:.0%}, {attack['low']:.0%} to {attack['high']:.0%}"
+    return f"{attack['succeeded']} of {attack['n']} injections succeeded ({interval})"
 
 
 def hits_corrected(folder: Path, k: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ by a hash of the text; the figures are of the other. No document has two pairs w
 independent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -62,10 +62,11 @@ def support_error(test: SupportTest = is_supported, pairs: Iterable[LabelledPair
     pairs = [pair for pair in our_labels() if pair.part == HELD_OUT] if pairs is None else list(pairs)
     results = [(pair.supports, bool(test([pair.diagnosis, *pair.accept], [pair.document]))) for pair in pairs]
     right = {label: [result is label for truth, result in results if truth is label] for label in (True, False)}
-    return SupportError(_rate(right[True]), _rate(right[False]))
+    return SupportError(share_of(right[True]), share_of(right[False]))
 
 
-def _rate(right: list[bool]) -> Rate:
+def share_of(right: Sequence[bool]) -> Rate:
+    """The share of what is true, with its interval."""
     n = len(right)
     if not n:
         return Rate(None, None, None, 0)

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from wardround.core.study import OUTCOMES
+from wardround.reporting.absence import MEANINGS
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
 from wardround.reporting.reference_condition import ranked_candidates
@@ -87,7 +88,7 @@ def _with_estimate(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reading(run: RunFiles) -> Section:
-    return Section("reading", "How to read this page", render("sections/reading.html"))
+    return Section("reading", "How to read this page", render("sections/reading.html", missing=MEANINGS))
 
 
 def manifest(run: RunFiles) -> Section:

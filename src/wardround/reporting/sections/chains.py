@@ -6,6 +6,7 @@ import polars as pl
 
 from wardround.measuring import upstream_errors
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.absence import NO_INTERVAL, NOT_ASKED
 from wardround.reporting.labels import measure_meaning, measure_title
 from wardround.reporting.numbers import format_interval
 from wardround.reporting.reference_condition import (
@@ -23,6 +24,7 @@ from wardround.reporting.tables.chain_tables import (
 )
 from wardround.reporting.tables.grid import grid
 from wardround.reporting.tables.html import as_html
+from wardround.reporting.tables.text_only import mark_text_only
 from wardround.reporting.templating import render
 
 CHAINED = ("swa", "ccr")
@@ -50,7 +52,7 @@ def chains(run: RunFiles) -> Section | None:
         associations=[(name, [_association(errors, name, stage) for stage in stages]) for name in models],
         fixed=reference_values(run),
         has_effects=effects is not None,
-        tables=[(table.title, as_html(table)) for table in tables if table is not None],
+        tables=[(table.title, as_html(mark_text_only(table, run))) for table in tables if table is not None],
     )
     return Section("chains", "Chains", html)
 
@@ -59,11 +61,11 @@ def _association(errors: pl.DataFrame, name: str, stage: str) -> dict[str, Any]:
     """The association at one stage; `note` says why a figure or its interval is missing."""
     own = errors.filter(candidate=name, stage=stage)
     if own.is_empty():
-        return {"note": "not asked"}
+        return {"note": NOT_ASKED}
     row = own.row(0, named=True)
     interval, note = format_interval("difference", row["low"], row["high"]), ""
     if row["difference"] is None:
         note = "always an earlier error" if row["n_after_wrong"] else "no earlier error"
     elif interval is None:
-        note = "too few cases"
+        note = NO_INTERVAL
     return {**row, "interval": interval, "note": note}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from wardround.measuring.validation.judge_validation import hits_corrected, judge_note
+from wardround.reporting.absence import missing_reason
 from wardround.reporting.figures import svg
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
 from wardround.reporting.numbers import format_interval, is_percentage, percent
@@ -15,7 +16,7 @@ from wardround.reporting.reference_condition import (
     score_measures,
 )
 from wardround.reporting.refusals import refusals_note
-from wardround.reporting.run_files import RunFiles
+from wardround.reporting.run_files import TEXT_ONLY, RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.figure_cell import FigureCell, draw_track, format_line, measure_scale
 from wardround.reporting.templating import render
@@ -52,7 +53,7 @@ def _table(run: RunFiles, measure: str) -> ScoreTable:
     rows, has_parsed = [], False
     for name in ranked_candidates(run):
         line, parsed = run.find_line(measure, name, {}), run.find_line("accuracy_parsed", name, {})
-        cell = replace(format_line(line), cases=run.line_cases_link(line))
+        cell = replace(format_line(line, missing_reason(run, measure, name, {})), cases=run.line_cases_link(line))
         cell = replace(cell, track=draw_track(name, cell, scale))
         has_parsed |= measure == "accuracy" and parsed is not None and parsed.value is not None
         rows.append((name, _candidate_summary(run, name), cell, percent(parsed.value if parsed else None)))
@@ -73,11 +74,11 @@ def _corrected_hits(run: RunFiles, measure: str) -> list[str]:
 
 
 def _candidate_summary(run: RunFiles, candidate: str) -> str:
-    """A candidate's provider and model, and whether it sees images."""
+    """A candidate's provider and model, and whether it is shown text only."""
     entry = run.candidate_entries.get(candidate, {})
     parts = [
         entry.get("provider"),
         entry.get("model"),
-        None if entry.get("sees", True) else "does not see images",
+        TEXT_ONLY if candidate in run.text_only else None,
     ]
     return " · ".join(dict.fromkeys(str(part) for part in parts if part and part != candidate))

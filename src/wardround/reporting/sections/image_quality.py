@@ -42,11 +42,8 @@ def image_quality(run: RunFiles) -> Section | None:
 
 
 def _sentence(run: RunFiles, name: str, change: ComparisonLine | None) -> str:
-    if not run.candidate_entries.get(name, {}).get("sees", True):
-        return (
-            f"{name} does not see images. It receives the same text at every severity, "
-            "so its score does not change: a baseline for the others."
-        )
+    if name in run.text_only:
+        return f"{name} does not see images, so degraded ones are not asked of it."
     if change is None or change.value is None or change.low is None or change.high is None:
         return ""
     points = f"{number(100 * abs(change.value))} points"

@@ -29,7 +29,7 @@ def ranks(run: RunFiles) -> Section | None:
         rows = sorted(
             family.iter_rows(named=True), key=lambda row: (row["first"] + row["last"], order(row["candidate"]))
         )
-        ranges = [_rank_range(row["candidate"], row["first"], row["last"], count) for row in rows]
+        ranges = [_rank_range(run.printed_name(row["candidate"]), row["first"], row["last"], count) for row in rows]
         rankings.append((measure_title(str(measure)), svg.rank_axis(count), ranges))
     if not rankings:
         return None

@@ -15,6 +15,7 @@ from wardround.measuring import (
 from wardround.measuring.chains.carry import CARRIED
 from wardround.measuring.chains.independence import BEYOND, EXPECTED, OBSERVED, ON_ALL, ON_CHAINS
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.absence import NOT_ASKED
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -34,8 +35,8 @@ def effect_table(run: RunFiles) -> Table | None:
         return None
     rows = []
     for row in _ranked_rows(run, effects):
-        shares = [Cell(row[value], text="not asked") for value in CARRIED]
-        lost = Cell(row["lost"], row["lost_low"], row["lost_high"], text="not asked")
+        shares = [Cell(row[value], text=NOT_ASKED) for value in CARRIED]
+        lost = Cell(row["lost"], row["lost_low"], row["lost_high"], text=NOT_ASKED)
         effect = Cell(row["effect"], row["low"], row["high"], row["n"], row["clusters"])
         tested = [Cell(row["p"]), Cell(row["p_adjusted"])]
         rows.append(TableRow((row["candidate"], row["stage"] or ALL), [*shares, effect, *tested, lost, Cell(row["n"])]))

@@ -3,13 +3,13 @@
 import csv
 import io
 
-from wardround.reporting.tables.table import Table
+from wardround.reporting.tables.table import PUBLISHED, Table
 
 PARTS = ("value", "low", "high", "n", "clusters", "unparsed", "refused")
 
 
 def as_csv(table: Table) -> str:
-    """One line per row. `source` is `run` or `published`."""
+    """One line per row. `source` is `run` or `published`, and what else is remarked on the row."""
     headings = [f"{column.over} {column.heading}".strip() for column in table.columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -18,7 +18,7 @@ def as_csv(table: Table) -> str:
         + [heading if part == "value" else f"{heading} {part}" for heading in headings for part in PARTS]
     )
     for row in table.rows:
-        source = "published" if row.published else "run"
+        source = PUBLISHED if row.published else ", ".join(filter(None, ["run", row.remark]))
         figures = [getattr(cell, part) for cell in row.cells for part in PARTS]
         writer.writerow([source, *row.labels, *("" if figure is None else figure for figure in figures)])
     return out.getvalue()

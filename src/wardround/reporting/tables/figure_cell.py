@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from wardround.reporting.absence import NO_INTERVAL, NOT_ASKED, NOT_MEASURED
 from wardround.reporting.figures import svg
 from wardround.reporting.labels import is_signed
 from wardround.reporting.numbers import count, format_interval, format_value, is_percentage, percent
@@ -22,13 +23,12 @@ class FigureCell:
     cases: str | None = None  # the address of the cases behind it
 
 
-def format_line(line: MeasureLine | None) -> FigureCell:
-    if line is None:
-        return FigureCell(line, note="not asked")
-    if line.n == 0 or line.value is None:
-        return FigureCell(line, note="no cases" if line.n == 0 else "no value")
+def format_line(line: MeasureLine | None, missing: str | None = None) -> FigureCell:
+    """`missing` is the reason if there is no value; by default it is whether the line counts any answers."""
+    if line is None or line.value is None:
+        return FigureCell(line, note=missing or (NOT_MEASURED if line is not None and line.n else NOT_ASKED))
     interval = format_interval(line.measure, line.low, line.high)
-    return FigureCell(line, format_value(line.measure, line.value), interval, None if interval else "no interval")
+    return FigureCell(line, format_value(line.measure, line.value), interval, None if interval else NO_INTERVAL)
 
 
 def measure_scale(measure: str, chance: float | None = None) -> svg.Scale:

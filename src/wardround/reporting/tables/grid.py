@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from wardround.reporting.absence import NOT_ASKED, missing_reason
 from wardround.reporting.run_files import MeasureLine, RunFiles
 from wardround.reporting.tables.figure_cell import FigureCell, draw_track, format_line, measure_scale
 
@@ -38,14 +39,13 @@ def grid(
     """A grid of rows (label, meaning, a line per column); `tracks` adds a drawing to each cell."""
     grid_rows = []
     for label, meaning, lines in rows:
-        measure = next((line.measure for line in lines if line is not None), None)
+        known = next((line for line in lines if line is not None), None)
         cells = []
         for line, column in zip(lines, columns, strict=True):
-            cell = replace(format_line(line), cases=run.line_cases_link(line))
-            if line is None and run.is_unmeasured_in_people(measure, column):
-                cell = replace(cell, note="not measured")
-            elif line is not None and tracks:
+            missing = missing_reason(run, known.measure, column, known.slice) if known else NOT_ASKED
+            cell = replace(format_line(line, missing), cases=run.line_cases_link(line))
+            if line is not None and tracks:
                 cell = replace(cell, track=draw_track(column, cell, measure_scale(line.measure, chance)))
             cells.append(cell)
         grid_rows.append(GridRow(label, meaning, cells))
-    return Grid(title, columns, grid_rows)
+    return Grid(title, [run.printed_name(column) for column in columns], grid_rows)

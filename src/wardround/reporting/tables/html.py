@@ -12,6 +12,7 @@ def as_html(table: Table) -> Markup:
         {
             "labels": row.labels,
             "published": row.published,
+            "remarks": row.remarks,
             "cells": [
                 {"value": column.cell_text(cell), "interval": column.interval_text(cell), "marks": note_marks(cell)}
                 for cell, column in zip(row.cells, table.columns, strict=True)

@@ -9,13 +9,14 @@ import polars as pl
 from wardround.core.condition import AXES
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.validation.judge_validation import judge_note
+from wardround.reporting.absence import MEANINGS, NO_INTERVAL, NOT_ASKED, missing_reason
 from wardround.reporting.judge_note import support_test_note
 from wardround.reporting.numbers import join_words
 from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, SliceKey
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, Unit
+from wardround.reporting.tables.text_only import mark_text_only
 
-NOT_MEASURED, NOT_ASKED = "not measured", "not asked"
 JUDGED = ("hit@",)
 
 
@@ -62,7 +63,8 @@ def measured_table(
         candidate = row_slice.pop("candidate")
         rows.append(TableRow(labels, [_measured_cell(lines, spec, candidate, row_slice) for spec in columns]))
     headings = tuple(key.capitalize() for key in row_keys)
-    return Table(title, headings, [spec.column for spec in columns], rows, _notes(run, columns, rows)), columns
+    table = Table(title, headings, [spec.column for spec in columns], rows, _notes(run, columns, rows))
+    return mark_text_only(table, run), columns
 
 
 def _expand_columns(run: RunFiles, specs: list[ColumnSpec]) -> list[ColumnSpec]:
@@ -125,7 +127,6 @@ class RunLines:
 
     def __init__(self, run: RunFiles) -> None:
         self.run = run
-        self.measured = {line.measure for line in run.measure_lines}
         self._keys = {key for line in run.measure_lines for key in line.slice}
         self._is_in_all_marks: dict[tuple[str, str], bool] = {}
         self._changes: dict[tuple[str, SliceKey], list[ComparisonLine]] = {}
@@ -133,11 +134,15 @@ class RunLines:
             self._changes.setdefault((change.measure, frozenset(change.slice.items())), []).append(change)
 
     def find(self, spec: ColumnSpec, candidate: str, slice: Mapping[str, str]) -> MeasureLine | None:
+        run_slice = self._measured_slice(slice)
+        return None if run_slice is None else self.run.find_line(spec.measure, candidate, run_slice)
+
+    def _measured_slice(self, slice: Mapping[str, str]) -> dict[str, str] | None:
+        """The slice as measures.csv has it; None if it was not asked."""
         run_slice = _run_slice(self.run, slice)
         if run_slice is None:
             return None
-        kept = dict(pair for pair in run_slice.items() if pair[0] in self._keys or not self._all_have(*pair))
-        return self.run.find_line(spec.measure, candidate, kept)
+        return dict(pair for pair in run_slice.items() if pair[0] in self._keys or not self._all_have(*pair))
 
     def _all_have(self, key: str, value: str) -> bool:
         """Whether all marks have this value: then no slice by it is measured, because it would be the whole."""
@@ -166,26 +171,30 @@ class RunLines:
                 return _reversed(change)
         return None
 
-    def missing_reason(self, measure: str, candidate: str) -> str:
-        is_measured = self.measured & {*from_any_source(measure)} and not self.run.is_unmeasured_in_people(
-            measure, candidate
-        )
-        return NOT_ASKED if is_measured else NOT_MEASURED
+    def missing_cell(self, spec: ColumnSpec, candidate: str, slice: Mapping[str, str]) -> Cell:
+        """The cell of a figure that is not there, with the reason."""
+        run_slice = self._measured_slice(slice)
+        reason = NOT_ASKED if run_slice is None else missing_reason(self.run, spec.measure, candidate, run_slice)
+        return Cell(text=reason)
 
 
 def _measured_cell(lines: RunLines, spec: ColumnSpec, candidate: str, row_slice: Mapping[str, str]) -> Cell:
     """A candidate's value in a column, or its change."""
-    line = lines.find(spec, candidate, {**row_slice, **spec.slice})
+    slice = {**row_slice, **spec.slice}
+    line = lines.find(spec, candidate, slice)
     if not spec.minus:
         if line is None or line.value is None:
-            return Cell(text=lines.missing_reason(spec.measure, candidate), n=line.n if line else None)
+            return replace(lines.missing_cell(spec, candidate, slice), n=line.n if line else None)
         return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed, line.refused)
     paired = lines.find_change(spec, candidate) if spec.paired and not row_slice else None
     if paired is not None and paired.value is not None:
         return Cell(paired.value, paired.low, paired.high, paired.n, paired.clusters)
-    before = lines.find(spec, candidate, {**row_slice, **spec.minus})
-    if line is None or before is None or line.value is None or before.value is None:
-        return Cell(text=lines.missing_reason(spec.measure, candidate))
+    other_slice = {**row_slice, **spec.minus}
+    before = lines.find(spec, candidate, other_slice)
+    if line is None or line.value is None:
+        return lines.missing_cell(spec, candidate, slice)
+    if before is None or before.value is None:
+        return lines.missing_cell(spec, candidate, other_slice)
     return Cell(line.value - before.value)
 
 
@@ -214,9 +223,17 @@ def _notes(run: RunFiles, columns: list[ColumnSpec], rows: list[TableRow]) -> li
     ]
     if not run.is_complete:
         notes.insert(0, f"Incomplete: {run.manifest.get('why') or 'the run did not end'}.")
-    changes = [row.cells[index] for row in rows for index, spec in enumerate(columns) if spec.minus]
-    if any(cell.value is not None and cell.low is None for cell in changes):
+    without = [
+        spec
+        for row in rows
+        for cell, spec in zip(row.cells, columns, strict=True)
+        if cell.value is not None and cell.low is None
+    ]
+    if any(spec.minus for spec in without):
         notes.append("A change without brackets is a difference of two figures that is not paired by question.")
+    reasons = [reason for reason in MEANINGS if any(cell.text == reason for row in rows for cell in row.cells)]
+    reasons += [NO_INTERVAL] if any(not spec.minus for spec in without) else []
+    notes += [f"{reason.capitalize()}: {MEANINGS[reason]}" for reason in reasons]
     judged = dict.fromkeys(spec.measure for spec in columns if spec.measure.startswith(JUDGED))
     judges = {
         line.version

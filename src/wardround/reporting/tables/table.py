@@ -11,6 +11,7 @@ from wardround.reporting.numbers import number
 
 Unit = Literal["percent", "fraction", "count", "text"]
 NO_VALUE = "–"
+PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """`published` rows are a paper's figures, not this run's."""
+    """`published` rows are a paper's figures, not this run's; `remark` says what else sets a row apart."""
 
     labels: tuple[str, ...]
     cells: list[Cell]
     published: bool = False
+    remark: str = ""
+
+    @property
+    def remarks(self) -> str:
+        """What is printed after the first label: `published`, or the row's own remark."""
+        return PUBLISHED if self.published else self.remark
 
     @property
     def printed_labels(self) -> tuple[str, ...]:
-        return (f"{self.labels[0]} (published)", *self.labels[1:]) if self.published else self.labels
+        return (f"{self.labels[0]} ({self.remarks})", *self.labels[1:]) if self.remarks else self.labels
 
 
 @dataclass(frozen=True)

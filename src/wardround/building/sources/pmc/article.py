@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from wardround.core.text import single_line
 
@@ -36,12 +36,21 @@ class PmcArticle(TypedDict):
     pmid: str | None
     type: str
     subjects: list[str]
+    keywords: list[str]
     title: str
     abstract: str
     published: str | None
     sections: list[ArticleSection]
     figures: list[ArticleFigure]
     references: list[str]
+
+
+class Sentence(NamedTuple):
+    """A sentence, the part of the case that it belongs to, and its paragraph."""
+
+    text: str
+    part: str
+    paragraph: int
 
 
 def mark(figure: str) -> str:

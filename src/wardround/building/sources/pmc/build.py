@@ -7,31 +7,39 @@ from pathlib import Path
 from typing import Any
 
 from wardround.building.distractors.options import NameRelations, clean_name, merge_candidates, model_distractors_step
+from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, possible_options
 from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.export import BuiltSet, export, new_set
 from wardround.building.pipeline.image_files import decode_image
-from wardround.building.pipeline.pipeline import Build, Record, Reject, Step, model_step, record_step
-from wardround.building.pipeline.source_files import hash_source
-from wardround.building.sources.pmc.article import find_marks, strip_marks
-from wardround.building.sources.pmc.article_files import list_articles, read_articles
-from wardround.building.sources.pmc.diagnosis import (
-    expand_abbreviation,
-    find_abbreviations,
-    find_diagnosis,
-    find_differentials,
+from wardround.building.pipeline.pipeline import (
+    Build,
+    Record,
+    Reject,
+    Step,
+    hold_step,
+    mark_for_review,
+    model_step,
+    record_step,
 )
+from wardround.building.pipeline.source_files import hash_source
+from wardround.building.sources.pmc.article import Sentence, find_marks, strip_marks
+from wardround.building.sources.pmc.article_files import list_articles, read_articles
+from wardround.building.sources.pmc.diagnosis import CASE_PARTS, judge_diagnosis
+from wardround.building.sources.pmc.differentials import find_differentials
+from wardround.building.sources.pmc.disease_phrases import expand_abbreviation, find_abbreviations, names_agree
 from wardround.building.sources.pmc.image_quality import quality_problem
 from wardround.building.sources.pmc.labels import rare_step, specialty_steps
-from wardround.building.sources.pmc.options import options_step
+from wardround.building.sources.pmc.options import options_step, patient_of
 from wardround.building.sources.pmc.rewriting import as_markdown, rephrase_step, translate_steps
-from wardround.building.sources.pmc.sentences import PATIENT, STEM_PARTS, TREATED, classify_sentences
+from wardround.building.sources.pmc.sentences import PATIENT, STEM_PARTS, TREATED, classify_sentences, end_stem
 from wardround.building.sources.pmc.tellings import (
     stem_figures,
     stem_sentences,
     write_multimodal_telling,
     write_text_telling,
 )
+from wardround.building.sources.pmc.title_phrases import read_title
 from wardround.building.text.modality import modality_of
 from wardround.building.text.redact import find_revealed_name
 from wardround.core.errors import WardroundError
@@ -95,9 +103,10 @@ def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms:
     return [
         record_step("case report", is_case_report),
         *translate_steps(build, "translate" in skip),
-        record_step("parts", lambda record, build: _classify(record)),
+        record_step("parts", lambda record, build: _classify(record, synonyms)),
         *(diagnosis if has("extractor") else []),
-        record_step("complete", lambda record, build: _check_completeness(record, synonyms)),
+        record_step("stem", lambda record, build: _end_stem(record, synonyms)),
+        record_step("complete", lambda record, build: _check_completeness(record)),
         record_step("images", _find_images),
         *([] if "image-quality" in skip else [record_step("image-quality", _drop_poor_images)]),
         drop_duplicates_step(lambda record: " ".join(sentence["text"] for sentence in stem_sentences(record))),
@@ -107,9 +116,10 @@ def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms:
         *([] if "specialty" in skip else specialty_steps(build)),
         *([] if "rare" in skip or rare is None else [rare_step(list(rare), synonyms)]),
         *([model_distractors_step(MODEL_DISTRACTORS)] if has("writer") else []),
-        record_step("merge", lambda record, build: _merge(record, relations)),
+        record_step("merge", lambda record, build: _merge(record, build, relations)),
         *(review if has("reviewer") else []),
         options_step(relations),
+        hold_step(),
     ]
 
 
@@ -124,52 +134,68 @@ def is_case_report(record: Record, build: Build) -> Record:
     return record
 
 
-def _classify(record: Record) -> Record:
+def _classify(record: Record, synonyms: Synonyms) -> Record:
+    """The parts of the article, its diagnosis with the doubts about it, and other diagnoses."""
     sentences = classify_sentences(record["sections"])
+    verdict = judge_diagnosis(record, sentences, synonyms)
     return record | {
         "sentences": [sentence._asdict() for sentence in sentences],
-        "diagnosis": find_diagnosis(sentences),
-        "candidates": find_differentials(sentences),
+        "diagnosis": verdict.name if verdict else None,
+        "names": verdict.names if verdict else [],
+        "doubt": verdict.doubt if verdict else "",
+        "evidence": verdict.evidence if verdict else [],
+        "candidates": [*find_differentials(sentences), *read_title(record["title"]).mistaken],
     }
 
 
 def _diagnosis_slots(record: Record, build: Build) -> dict[str, str] | None:
-    return None if record["diagnosis"] else {"article": strip_marks(as_markdown(record["sections"]))}
+    if record["diagnosis"] and not record["doubt"]:
+        return None
+    return {"article": strip_marks(as_markdown(record["sections"]))}
 
 
 def _read_diagnosis(record: Record, answer: str, build: Build) -> Record:
-    """The extractor's diagnosis; the stem then ends before the first sentence that names it."""
+    """The extractor's diagnosis where rules found none; where they doubt, it settles the doubt if it agrees."""
     lines = answer.strip().splitlines()
     name = clean_name(lines[0]) if lines else ""
     if not content_words(name) or name.lower() == "none" or len(name.split()) > 15:
         return record
-    sentences, is_named = [], False
-    for sentence in record["sentences"]:
-        in_stem = sentence["part"] in STEM_PARTS
-        is_named = is_named or (in_stem and find_revealed_name(sentence["text"], [name]) is not None)
-        sentences.append(sentence | {"part": "after"} if is_named and in_stem else sentence)
-    return record | {"diagnosis": name, "sentences": sentences}
+    if not record["diagnosis"]:
+        return record | {"diagnosis": name, "names": [name]}
+    if names_agree(name, record["diagnosis"], NO_SYNONYMS):
+        return record | {"doubt": ""}
+    return record | {"evidence": [*record["evidence"], f"extractor: {name}"]}
 
 
-def _check_completeness(record: Record, synonyms: Synonyms) -> Record:
-    """Rejects a record without patient information, tests, diagnosis or treatment; adds the diagnosis's names."""
+def _end_stem(record: Record, synonyms: Synonyms) -> Record:
+    """Adds all names of the diagnosis; the stem ends before the sentence that states it."""
+    if not record["diagnosis"]:
+        return record
+    texts = [record["title"], record["abstract"], *(sentence["text"] for sentence in record["sentences"])]
+    gold = expand_abbreviation(record["diagnosis"], texts)
+    others = [*record["names"], *synonyms.names_of(gold), *find_abbreviations(gold, texts)]
+    names = [gold, *dict.fromkeys(name for name in others if content_words(name) != content_words(gold))]
+    sentences = end_stem((Sentence(**sentence) for sentence in record["sentences"]), names)
+    record = record | {"diagnosis": gold, "names": names, "sentences": [sentence._asdict() for sentence in sentences]}
+    if not record["doubt"]:
+        return record
+    fields = {"decide": "Is this the diagnosis of this patient?", "diagnosis": gold, "evidence": record["evidence"]}
+    return mark_for_review(record, "diagnosis", f"the diagnosis is in doubt: {record['doubt']}", **fields)
+
+
+def _check_completeness(record: Record) -> Record:
+    """Rejects a record without patient information, tests, diagnosis or treatment."""
     parts = {sentence["part"] for sentence in record["sentences"]}
     if not any(sentence["part"] in STEM_PARTS and PATIENT.search(sentence["text"]) for sentence in record["sentences"]):
         raise Reject("incomplete: no patient information")
-    if "tests" not in parts:
-        raise Reject("incomplete: no test results")
     if not record["diagnosis"]:
         raise Reject("incomplete: no diagnosis")
-    after = [sentence["text"] for sentence in record["sentences"] if sentence["part"] in ("diagnosis", "after")]
-    if "treatment" not in parts and not any(map(TREATED.search, after)):
+    if "tests" not in parts:
+        raise Reject("incomplete: no test results")
+    case = [sentence["text"] for sentence in record["sentences"] if sentence["part"] in CASE_PARTS]
+    if "treatment" not in parts and not any(map(TREATED.search, case)):
         raise Reject("incomplete: no treatment")
-    texts = [record["title"], record["abstract"], *(sentence["text"] for sentence in record["sentences"])]
-    gold = expand_abbreviation(record["diagnosis"], texts)
-    others = [record["diagnosis"], *synonyms.names_of(gold), *find_abbreviations(gold, texts)]
-    return record | {
-        "diagnosis": gold,
-        "names": [gold, *dict.fromkeys(name for name in others if content_words(name) != content_words(gold))],
-    }
+    return record
 
 
 def _find_images(record: Record, build: Build) -> Record:
@@ -216,8 +242,17 @@ def _check_leaks(record: Record, build: Build) -> Record:
     return record | {"history": record["tellings"]["text"]}
 
 
-def _merge(record: Record, relations: NameRelations) -> Record:
-    candidates = merge_candidates(record["diagnosis"], record["candidates"], relations)
+def _merge(record: Record, build: Build, relations: NameRelations) -> Record:
+    """Drops candidates that overlap, that are a name of the diagnosis, or that the patient cannot have."""
+    own = [
+        name
+        for name in record["candidates"]
+        if not any(names_agree(name, right, relations.synonyms) for right in record["names"])
+    ]
+    patient = patient_of(record["tellings"]["text"])
+    possible = possible_options(own, PatientFacts.of(patient.get("sex"), patient.get("age")))
+    build.counts[LEFT_OUT] += len(own) - len(possible)
+    candidates = merge_candidates(record["diagnosis"], possible, relations)
     return record | {"candidates": candidates[: MAX_OPTIONS - 1]}
 
 

@@ -1,148 +1,159 @@
-"""The diagnosis of a case and the differential diagnoses of its authors, found by rules."""
+"""The diagnosis of a case report: what statements, title, keywords, abstract and conclusion agree on.
 
-import re
-from collections.abc import Iterable, Iterator
+Every disease that one of them names is a candidate; candidates that mean the same support each other. The one with
+the most support is the gold. It needs no reviewer if two places agree and no other diagnosis is stated as firmly of
+this patient; otherwise people decide. The weights and rules are our choice.
+"""
 
-from wardround.building.distractors.options import clean_name
-from wardround.building.sources.pmc.article import strip_marks
-from wardround.building.sources.pmc.sentences import NOT_THE_DIAGNOSIS, Sentence
-from wardround.core.names import content_words, normalized_words
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-MAX_WORDS = 12  # of a name
-_QUALIFIERS = (
-    r"(?:(?:final|definitive|definite|primary|histological|histopathological|pathological|clinical)(?:ly)?\s+){0,3}"
-)
-DIAGNOSIS_PATTERNS = [
-    rf"\b{_QUALIFIERS}diagnosis\s*:\s*(?P<name>.+)",
-    rf"\b{_QUALIFIERS}diagnosis of (?P<name>.+)",
-    rf"\b{_QUALIFIERS}diagnosis (?:was|is) "
-    r"(?:established as|made as|confirmed as|determined to be|that of|consistent with)?\s*(?P<name>.+)",
-    r"\bdiagnosed (?:\w+ly )?(?:with|as having|as|to have)\s+(?P<name>.+)",
-    r"\bconfirm\w* (?:the )?(?:diagnosis|presence) of (?P<name>.+)",
-    r"\bconfirmed to (?:be|have) (?P<name>.+)",
-    r"\b(?:consistent|compatible) with (?P<name>.+)",
-]
-_NAME_END = re.compile(
-    r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
-    r"|\s(?:was|were|is|are|has|had|which|who|that|based|on the basis|according|after|by|following|because|confirmed"
-    r"|made|established|reached|from|requiring|given|when|while|so|but"
-    r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they)"
-    r"|in (?:the|a|this|our|his|her) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*)"
-    r"|as (?:the|a) (?:cause|reason)|therefore|finally)\b",
-    re.IGNORECASE,
-)
-_LEADING_WORDS = re.compile(
-    r"^(?:(?:a|an|the|having|been|likely|probable|final|definitive|be|as|with)\s+)+", re.IGNORECASE
-)
-_NOT_A_NAME = frozenset(
-    [
-        *("made", "established", "confirmed", "difficult", "unclear", "uncertain", "delayed", "based", "not", "then"),
-        *("therefore", "reached", "supported", "considered", "challenging", "important", "this", "it", "disease"),
-        *("condition", "exclusion", "our", "also", "often", "usually", "rare", "still", "possible", "rarely"),
-        *("was", "were", "are", "is", "should", "must", "which", "that"),
+from wardround.building.audit.mentions import find_mention, split_words
+from wardround.building.sources.pmc.article import Sentence, strip_marks
+from wardround.building.sources.pmc.disease_phrases import as_name, names_agree, spell_as_in
+from wardround.building.sources.pmc.statements import is_of_others, is_tentative, read_statement
+from wardround.building.sources.pmc.title_phrases import read_title
+from wardround.core.names import Synonyms, content_words
+from wardround.marking.evidence.document import split_sentences
+
+WEIGHTS = {"final": 2.0, "firm": 1.0, "weak": 0.5, "title": 1.0, "keywords": 1.0, "abstract": 1.0, "mentioned": 0.5}
+ENOUGH = 2.0  # support without which people decide
+CASE_PARTS = ("patient", "tests", "diagnosis", "treatment", "after")
+STATED = ("final", "firm")
+
+
+class DiagnosisVerdict(NamedTuple):
+    """The diagnosis, its names in the article, why people have to decide (empty: they need not), and what was found."""
+
+    name: str
+    names: list[str]
+    doubt: str
+    evidence: list[str]
+
+
+class _Found(NamedTuple):
+    name: str
+    source: str  # a key of WEIGHTS
+    text: str
+
+
+@dataclass
+class _Candidate:
+    """Names that mean the same, the first one first seen, with the support of each source."""
+
+    found: list[_Found] = field(default_factory=list)
+    support: dict[str, float] = field(default_factory=dict)  # by place: statement, title, keywords, abstract, ...
+
+    def add(self, entry: _Found) -> None:
+        self.found.append(entry)
+        place = "statement" if entry.source in (*STATED, "weak") else entry.source
+        self.support[place] = max(self.support.get(place, 0.0), WEIGHTS[entry.source])
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(entry.name for entry in self.found))
+
+    @property
+    def score(self) -> float:
+        return sum(self.support.values())
+
+    def has(self, *sources: str) -> bool:
+        return any(entry.source in sources for entry in self.found)
+
+
+def judge_diagnosis(record: dict[str, Any], sentences: Sequence[Sentence], synonyms: Synonyms) -> DiagnosisVerdict | None:
+    """The diagnosis of an article; None if nothing in it can be one."""
+    title = read_title(record["title"])
+    candidates = _group([*_stated(sentences), *_elsewhere(record, title.possible)], synonyms)
+    possible = [
+        candidate
+        for candidate in candidates
+        if not any(names_agree(candidate.names[0], wrong, synonyms) for wrong in title.mistaken)
+        and candidate.has(*STATED, "weak", "title")
     ]
-)
-DIFFERENTIAL_PATTERNS = [
-    r"\bdifferential diagnos[ie]s\b[^,.]{0,40},\s*(?P<names>.+?)\s+(?:should|must|may|can|needs? to)\b",
-    r"\bdifferential(?:s| diagnos[ie]s)\b[^.:]{0,80}?"
-    r"\b(?:includ\w+|are|were|is|was|compris\w+|consist\w* of|such as|between)\s*:?\s*(?P<names>.+)",
-    r"\bdifferential diagnos[ie]s\s*:\s*(?P<names>.+)",
-    r"\b(?:distinguish\w*|differentiat\w*|distinct) (?:\w+ )?from\s+(?P<names>.+)",
-    r"\b(?:mimic(?:s|ked|king|ked by)?|(?:mistaken|confused) (?:for|with)|misdiagnosed (?:as|with))\s+(?P<names>.+)",
-    r"\b(?:we|they|also) (?:also )?(?:considered|suspected|ruled out|excluded)\s+(?P<names>.+)",
-    r"^(?P<names>.+?) (?:was|were) (?:also |initially |all )?(?:considered|suspected|ruled out|excluded)\b",
-]
-_SEPARATOR = re.compile(
-    r"\s*[,;]\s*(?:(?:and|or|as well as)\s+)?|\s+(?:and|or|versus|vs\.?|as well as)\s+", re.IGNORECASE
-)
-_LIST_LEAD = re.compile(
-    r"^(?:(?:a|an|the|other|various|both|either|such as|including|e\.g\.,?|like|namely|mainly|possible|diseases?"
-    r"|diagnoses|conditions?|entities|for example|causes? of|presence of|however|initially)\s*,?\s+)+",
-    re.IGNORECASE,
-)
-_ABBREVIATION = re.compile(r"\s*\(\s*([A-Z][A-Za-z0-9-]{1,7})\s*\)")
-
-
-def find_diagnosis(sentences: Iterable[Sentence]) -> str | None:
-    """The name in the sentence that states the diagnosis; a final diagnosis comes before others."""
-    texts = [strip_marks(sentence.text) for sentence in sentences if sentence.part == "diagnosis"]
-    texts = [text for text in texts if not NOT_THE_DIAGNOSIS.search(text)]
-    for qualifier in (r"\b(?:final|definitive)\b", ""):
-        for pattern in DIAGNOSIS_PATTERNS:
-            for text in texts:
-                match = re.search(pattern, text, re.IGNORECASE) if re.search(qualifier, text, re.IGNORECASE) else None
-                if match and (name := _name(match["name"])):
-                    return name
-    # a section that is nothing but the name
-    return _name(texts[0]) if len(texts) == 1 and not texts[0].endswith(".") else None
-
-
-def _name(text: str) -> str | None:
-    """The name at the start of a text; None if it is not a name."""
-    text = _LEADING_WORDS.sub("", text.strip())
-    end = _NAME_END.search(text)
-    name = clean_name(text[: end.start()] if end else text)
-    words = normalized_words(name)
-    if not content_words(name) or len(words) > MAX_WORDS or words[0] in _NOT_A_NAME or len(name) < 3:
+    for candidate in possible:
+        _add_mentions(candidate, record, sentences)
+    if not possible:
         return None
-    return name[:1].upper() + name[1:]
+    best = max(possible, key=lambda candidate: candidate.score)
+    others = [other for other in possible if other is not best and not _is_part_of(other, best)]
+    texts = [record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
+    evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.found][:12]
+    name = _spelling(best, texts)
+    return DiagnosisVerdict(name, [name, *best.names], _doubt(best, others), list(dict.fromkeys(evidence)))
 
 
-def expand_abbreviation(name: str, texts: Iterable[str]) -> str:
-    """An abbreviation as the article expands it: `pancreatic tuberculosis (PTB)`; other names unchanged."""
-    if not re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) or sum(letter.isupper() for letter in name) < 2:
-        return name
-    for text in texts:
-        for match in re.finditer(rf"\(\s*{re.escape(name)}\s*\)", text):
-            words = re.split(r"\s+", text[: match.start()].strip())[-2 * len(name) :]
-            if expansion := _ending_with(name, " ".join(words)):
-                return expansion[:1].upper() + expansion[1:]
-    return name
+def _stated(sentences: Iterable[Sentence]) -> Iterator[_Found]:
+    for sentence in sentences:
+        in_section = sentence.part == "diagnosis"
+        about_patient = sentence.part in CASE_PARTS
+        statement = read_statement(sentence.text, about_patient=about_patient, in_diagnosis_section=in_section)
+        if statement and (about_patient or sentence.part in ("discussion", "conclusion")):
+            yield _Found(statement.name, statement.firmness, strip_marks(sentence.text))
 
 
-def _ending_with(abbreviation: str, text: str) -> str | None:
-    """The shortest end of a text with the abbreviation's letters in order, beginning with its first letter."""
-    position = len(text)
-    for index, letter in reversed(list(enumerate(abbreviation.lower()))):
-        if not letter.isalnum():
-            continue
-        position -= 1
-        while position >= 0 and (text[position].lower() != letter or (index == 0 and text[:position][-1:].isalnum())):
-            position -= 1
-        if position < 0:
-            return None
-    return text[position:]
+def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_Found]:
+    yield from (_Found(name, "title", record["title"]) for name in title_names)
+    for sentence in split_sentences(record["abstract"]):
+        if statement := read_statement(sentence, about_patient=True):
+            yield _Found(statement.name, "abstract", sentence.strip())
+    for keyword in record.get("keywords", []):
+        if name := as_name(keyword):
+            yield _Found(name, "keywords", keyword)
 
 
-def find_abbreviations(name: str, texts: Iterable[str]) -> list[str]:
-    """The abbreviations in brackets after a name in an article."""
-    abbreviated = re.compile(rf"{re.escape(name)}{_ABBREVIATION.pattern}", re.IGNORECASE)
-    abbreviations = (match[1] for text in texts for match in abbreviated.finditer(text))
-    return list(dict.fromkeys(short for short in abbreviations if sum(letter.isupper() for letter in short) >= 2))
+def _group(entries: Iterable[_Found], synonyms: Synonyms) -> list[_Candidate]:
+    """Candidates by what they mean: a name joins the first whose leading name agrees with it."""
+    candidates: list[_Candidate] = []
+    for entry in sorted(entries, key=lambda entry: -WEIGHTS[entry.source]):
+        agreeing = (other for other in candidates if names_agree(entry.name, other.names[0], synonyms))
+        candidate = next(agreeing, None)
+        if candidate is None:
+            candidate = _Candidate()
+            candidates.append(candidate)
+        candidate.add(entry)
+    return candidates
 
 
-def find_differentials(sentences: Iterable[Sentence]) -> list[str]:
-    """Other diagnoses: the list of a section on them, or those that the discussion considers."""
-    return list(dict.fromkeys(name for sentence in sentences for name in _differentials_in(sentence)))
+def _add_mentions(candidate: _Candidate, record: dict[str, Any], sentences: Iterable[Sentence]) -> None:
+    """Half support from the abstract, the conclusion, the discussion and the case if they only name it."""
+
+    def names_it(text: str) -> bool:
+        words = split_words(text)
+        return any(find_mention(name, words) for name in candidate.names)
+
+    if names_it(record["abstract"]):
+        candidate.support.setdefault("abstract", WEIGHTS["mentioned"])
+    for part in ("conclusion", "discussion"):
+        if any(names_it(sentence.text) for sentence in sentences if sentence.part == part):
+            candidate.support[part] = WEIGHTS["mentioned"]
+    own = (sentence.text for sentence in sentences if sentence.part in CASE_PARTS)
+    if any(names_it(text) and not is_of_others(text) and not is_tentative(text) for text in own):
+        candidate.support.setdefault("statement", WEIGHTS["mentioned"])
 
 
-def _differentials_in(sentence: Sentence) -> Iterator[str]:
-    if sentence.part not in ("differential", "discussion", "diagnosis", "after"):
-        return
-    text = strip_marks(sentence.text)
-    for pattern in DIFFERENTIAL_PATTERNS:
-        if match := re.search(pattern, text, re.IGNORECASE):
-            yield from _names(match["names"])
-            return
-    if sentence.part == "differential":
-        yield from _names(text)
+def _is_part_of(other: _Candidate, best: _Candidate) -> bool:
+    """Whether the words of one are in a name of the other: `appendicitis` of `Amyand's hernia with appendicitis`."""
+    own = set(content_words(other.names[0]))
+    return any(own <= set(content_words(name)) for name in best.names)
 
 
-def _names(text: str) -> Iterator[str]:
-    text = re.sub(r"\([^)]*\)", "", text)
-    text = re.split(r"[.:]|\s(?:because|but|which|although|however|since|based|by|due to|given)\b", text.strip())[0]
-    for part in _SEPARATOR.split(text):
-        name = clean_name(_LIST_LEAD.sub("", part.strip()))
-        words = normalized_words(name)
-        if content_words(name) and len(words) <= 6 and words[0] not in _NOT_A_NAME and len(name) > 3:
-            yield name[:1].upper() + name[1:]
+def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
+    if rival := next((other for other in others if other.has(*STATED)), None):
+        return f"{rival.names[0]!r} is stated too"
+    if not best.has("title"):
+        outside = (other for other in others if other.has("title") and other.has("keywords", "abstract"))
+        if rival := next(outside, None):
+            return f"the title names {rival.names[0]!r}"
+    if not best.has(*STATED):
+        close = (other for other in others if other.has("title") and other.score > best.score - 1)
+        if rival := next(close, None):
+            return f"nothing states it, and the title names {rival.names[0]!r} as well"
+    return "" if best.score >= ENOUGH else "only one place in the article says so"
+
+
+def _spelling(best: _Candidate, texts: list[str]) -> str:
+    """The title's name if it has one, since it is the shortest that is exact; else the first."""
+    title = [entry.name for entry in best.found if entry.source == "title"]
+    return spell_as_in((title or best.names)[0], texts)

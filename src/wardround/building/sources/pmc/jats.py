@@ -34,6 +34,7 @@ def read_jats(file: Path) -> PmcArticle:
         "pmid": ids["pmid"] if ids.get("pmid", "").isdigit() else None,
         "type": article.get("article-type", ""),
         "subjects": [clean(_text(subject)) for subject in meta.iterfind("article-categories//subject")],
+        "keywords": [clean(_text(keyword)) for keyword in meta.iterfind("kwd-group//kwd")],
         "title": clean(_text(meta.find("title-group/article-title"))),
         "abstract": clean(" ".join(_text(paragraph) for paragraph in meta.iterfind("abstract//p"))),
         "published": _published(meta),

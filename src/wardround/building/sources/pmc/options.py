@@ -1,6 +1,7 @@
 """The step `options`, which writes the cases: at least six options, from the discussion and a model.
 
-A case with too few is held for review.
+If these are too few, diagnoses of other articles fill the options up, those of the specialty first (our choice). A case
+for which the set has too few, and one whose diagnosis is in doubt, is held for review.
 """
 
 import re
@@ -9,27 +10,35 @@ from typing import Any
 
 from wardround.building.distractors.from_source import OptionRequest, choose_options_by_id
 from wardround.building.distractors.options import COUNT, NameRelations, OptionBalancer, Options
+from wardround.building.distractors.patient_fit import PatientFacts
 from wardround.building.pipeline.image_files import copy_images
-from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
+from wardround.building.pipeline.pipeline import (
+    Build,
+    Record,
+    RecordFile,
+    Step,
+    all_records_step,
+    mark_for_review,
+)
 from wardround.building.text.age import age_in_years
 from wardround.core.case import drop_empty
 
 STEP = "options"
+BORROWED = "options that are diagnoses of other articles"
 PROMPT = "What is the most likely primary diagnosis for this patient?"  # ClinBench's own
 _AGE = re.compile(r"\b(\d{1,3})[\s-]*(year|month|week|day)s?[\s-]*(?:old|of age)|\baged (\d{1,3})\b", re.IGNORECASE)
 _SEX = re.compile(r"\b(?:(woman|female|girl|she|lady)|(man|male|boy|he|gentleman))\b", re.IGNORECASE)
 
 
 def options_step(relations: NameRelations) -> Step:
-    """Adds the options. A case with too few goes whole into the review queue, and not into the set."""
+    """Adds the options. A case with too few, or with a doubt about its diagnosis, is held for review."""
 
     def change(records: RecordFile, build: Build) -> Iterator[Record]:
-        complete = (record for record in records if len(record["candidates"]) >= COUNT - 1)
-        requests = ((record["id"], _request(record)) for record in complete)
-        options_by_id = choose_options_by_id(requests, build, relations)
+        settled = (record for record in records if record["candidates"] and not record.get("holds"))
+        options_by_id = choose_options_by_id(((record["id"], _request(record)) for record in settled), build, relations)
         held_balancer = OptionBalancer(build.random_stream("held"))
         for record in records:
-            candidates = record["candidates"]
+            candidates, written = record["candidates"], options_by_id.get(record["id"])
             if not candidates:  # no choice can be written
                 no_choice = {"id": record["id"], "reason": "no other diagnosis", "history": record["history"]}
                 build.queue(STEP, no_choice)
@@ -39,15 +48,15 @@ def options_step(relations: NameRelations) -> Step:
             if len(images) < len(record["images"]):
                 build.reject(record, STEP, "an image occurs twice, or its file names the diagnosis")
                 continue
-            written = options_by_id.get(record["id"])
-            case = make_case(record, images, written or held_balancer.place_gold(record["diagnosis"], candidates))
-            if written:
-                yield {"id": record["id"], "case": case}
-                continue
-            item = {"id": record["id"], "reason": f"fewer than {COUNT} options", "candidates": candidates}
-            decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
-            build.queue(STEP, item | {"decide": decide, "case": case})
-            build.reject(record, STEP, f"fewer than {COUNT} options", "held for review")
+            if written is None:
+                written = held_balancer.place_gold(record["diagnosis"], candidates)
+                if len(candidates) < COUNT - 1:
+                    decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
+                    fields = {"decide": decide, "candidates": candidates}
+                    record = mark_for_review(record, STEP, f"fewer than {COUNT} options", **fields)
+            elif len(candidates) < COUNT - 1:
+                build.counts[BORROWED] += COUNT - 1 - len(candidates)
+            yield record | {"case": make_case(record, images, written)}
 
     return all_records_step(STEP, change)
 
@@ -55,7 +64,10 @@ def options_step(relations: NameRelations) -> Step:
 def _request(record: Record) -> OptionRequest:
     text = "\n".join([*record["tellings"].values(), PROMPT])
     candidates, group = record["candidates"], record.get("specialty") or ""
-    return OptionRequest(record["diagnosis"], record["names"], candidates, len(candidates) + 1, group, text)
+    patient = patient_of(record["tellings"]["text"])
+    facts = PatientFacts.of(patient.get("sex"), patient.get("age"))
+    count = max(COUNT, len(candidates) + 1)
+    return OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text, facts)
 
 
 def make_case(record: Record, images: list[dict[str, Any]], written: Options) -> dict[str, Any]:
@@ -69,7 +81,7 @@ def make_case(record: Record, images: list[dict[str, Any]], written: Options) ->
         "specialty": record.get("specialty"),
         "tags": record.get("tags"),
         "origin": {"name": "pmc", "pmids": [record["pmid"]] if record["pmid"] else []},
-        "patient": _patient(record["tellings"]["text"]),
+        "patient": patient_of(record["tellings"]["text"]),
         "history": record["tellings"]["text"],
         "images": images,
         "references": [{"pmid": pmid} for pmid in record["references"]],
@@ -81,7 +93,7 @@ def make_case(record: Record, images: list[dict[str, Any]], written: Options) ->
     return drop_empty(case)
 
 
-def _patient(text: str) -> dict[str, Any]:
+def patient_of(text: str) -> dict[str, Any]:
     """Age in years and sex, from the first words that give them."""
     patient: dict[str, Any] = {}
     if (age := _AGE.search(text)) and (years := age_in_years(age[1] or age[3], age[2] or "year")) is not None:

@@ -54,6 +54,7 @@ def read_plain(file: Path) -> PmcArticle:
         "pmid": None,
         "type": "",
         "subjects": [],
+        "keywords": [],
         "title": title,
         "abstract": " ".join(text for section in abstracts for text in section["paragraphs"]),
         "published": None,

@@ -1,44 +1,42 @@
 """Which sentences of an article are about the patient, tests, diagnosis or treatment. The rules are our choice.
 
-A section's title decides if it is specific (Investigations, Treatment, Discussion); in a section about the whole case
-the words of each sentence decide. Sentences after the one that states the diagnosis are not part of the stem, and
-neither are sections about diagnosis, treatment or outcome.
+A section's title decides if it is specific (Investigations, Treatment, Discussion); in a section about the whole case,
+or about several parts of it, the words of each sentence decide. Sentences after the one that states the diagnosis are
+not part of the stem, and neither are sections about diagnosis, treatment or outcome.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from wardround.building.sources.pmc.article import strip_marks
+from wardround.building.sources.pmc.article import Sentence, find_marks, strip_marks
+from wardround.building.sources.pmc.differentials import considers_diagnoses
+from wardround.building.sources.pmc.statements import WITHOUT_NAME, is_of_others, is_tentative, read_statement
 from wardround.building.text.modality import modalities_in
+from wardround.building.text.redact import find_revealed_name, redact_diagnosis
 from wardround.marking.evidence.document import split_sentences
 
 # the first match decides, from the innermost title outwards
 TITLES = [
     ("differential", r"differential"),
     ("diagnosis", r"(?:final |definitive |clinical )?diagnos(?:is|es)|diagnostic conclusions?"),
+    ("discussion", r"discuss|review of|comment"),
+    ("conclusion", r"conclu|learning|lesson|take-?home|key (?:point|message)"),
     ("treatment", r"treat|manage|therap|intervention|surg|operati|outcome|follow|prognosis|course|post-?operative"),
     ("tests", r"investigat|examinat|finding|assessment|laborator|imaging|radiolog|tests?\b|work-?up|results|patholog"),
-    ("discussion", r"discuss|conclu|review of"),
-    ("other", r"introduc|background|abstract|consent|ethic|fund|conflict|acknowledg|contribut|method|abbrevi|learning"),
-    ("patient", r"case|patient|presentation|history|complaint|clinical|anamnes|symptom"),
+    (
+        "other",
+        r"introduc|background|abstract|consent|ethic|fund|conflict|acknowledg|contribut|method|abbrevi|disclos|perspective"
+        r"|statement|declar",
+    ),
+    ("patient", r"case|patient|presentation|history|complaint|clinical|anamnes|symptom|summary|observation"),
 ]
+OF_THE_CASE = ("differential", "diagnosis", "treatment", "tests", "patient")
 STEM_PARTS = ("patient", "tests")
-DIAGNOSED = re.compile(
-    r"\bdiagnos(?:is|es)\b[^.]{0,60}?\b(?:of|was|is|as|made|established|confirmed|reached)\b"
-    r"|\bdiagnosis\s*:|\bdiagnosed (?:with|as|to have)\b|\bconfirm\w* (?:the |a )?(?:diagnosis|presence)\b"
-    r"|\bconfirmed to (?:be|have)\b",
-    re.IGNORECASE,
-)
-NOT_THE_DIAGNOSIS = re.compile(
-    r"\b(?:histor(?:y|ies) of|previously|years? (?:ago|earlier|before)|known|misdiagnos\w*|differential|provisional"
-    r"|working|tentative|suspected|initial(?:ly)?|presumptive|no diagnosis|could not|preliminary|family"
-    r"|prior to|before the diagnosis|was considered|were considered)\b",
-    re.IGNORECASE,
-)
 TREATED = re.compile(
-    r"\b(?:treat(?:ed|ment)|therap(?:y|ies)|administered|prescribed|resected|excised|surgery|surgical|operated|\w{4,}ectomy"
-    r"|chemotherapy|radiotherapy|transfus\w+|received|started on|managed|mg|discharged|(?:was|were) given)\b",
+    r"\b(?:treat(?:ed|ment)|therap(?:y|ies)|administered|prescribed|resected|resection|excised|excision|surgery|surgical"
+    r"|operated|\w{3,}ectomy|chemotherapy|radiotherapy|transfus\w+|transplant\w*|ablation|drainage|enucleation|injected"
+    r"|received|started on|managed|mg|discharged|underwent|(?:was|were) (?:given|started|initiated|commenced))\b",
     re.IGNORECASE,
 )
 TESTED = re.compile(
@@ -60,40 +58,28 @@ SHOWS = re.compile(
 )
 
 
-class Sentence(NamedTuple):
-    """A sentence, the part of the case that it belongs to, and its paragraph."""
-
-    text: str
-    part: str
-    paragraph: int
-
-
 def classify_sentences(sections: list[dict[str, Any]]) -> list[Sentence]:
-    """Every sentence of an article with its part. After the diagnosis, stem sentences become `treatment` or `after`."""
-    classified: list[Sentence] = []
-    stated = False
-    for number, (role, paragraph) in enumerate(_paragraphs(sections)):
-        for sentence in split_sentences(paragraph):
-            part = _part(sentence, role)
-            stated = stated or part == "diagnosis"
-            if part in STEM_PARTS and stated:
-                part = "treatment" if TREATED.search(sentence) else "after"
-            classified.append(Sentence(sentence.strip(), part, number))
-    return classified
-
-
-def _paragraphs(sections: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    for section in sections:
-        role = role_of(section["titles"])
-        yield from ((role, paragraph) for paragraph in section["paragraphs"])
+    """Every sentence of an article with its part, as if no diagnosis were known."""
+    roles = [role_of(section["titles"]) for section in sections]
+    if not set(roles) & set(STEM_PARTS):  # a letter: its case has no heading
+        roles = [role if section["titles"] else "patient" for role, section in zip(roles, sections, strict=True)]
+    numbered = (
+        (role, paragraph) for role, section in zip(roles, sections, strict=True) for paragraph in section["paragraphs"]
+    )
+    return [
+        Sentence(sentence.strip(), _part(sentence, role), number)
+        for number, (role, paragraph) in enumerate(numbered)
+        for sentence in split_sentences(paragraph)
+    ]
 
 
 def role_of(titles: list[str]) -> str:
-    """The part of the case that a section is about, by its titles."""
+    """The part of the case that a section is about, by its titles; `patient` if a title names several parts."""
     for title in reversed(titles):
-        for role, words in TITLES:
-            if re.search(rf"\b(?:{words})", title, re.IGNORECASE):
-                return role
+        roles = [role for role, words in TITLES if re.search(rf"\b(?:{words})", title, re.IGNORECASE)]
+        if roles:
+            several = len({"differential", "diagnosis", "treatment", "tests"} & set(roles)) > 1
+            return "patient" if several and roles[0] in OF_THE_CASE else roles[0]
     return "other"
 
 
@@ -101,13 +87,49 @@ def _part(sentence: str, role: str) -> str:
     if role not in STEM_PARTS:
         return role
     plain = strip_marks(sentence)
-    if DIAGNOSED.search(plain) and not NOT_THE_DIAGNOSIS.search(plain):
-        return "diagnosis"
+    if considers_diagnoses(plain):
+        return "differential"
     if role == "tests" or (
         (TESTED.search(plain) or modalities_in(plain)) and not re.search(r"\bhistory of\b", plain, re.I)
     ):
         return "tests"
     return "patient"
+
+
+def end_stem(sentences: Iterable[Sentence], names: Sequence[str]) -> list[Sentence]:
+    """The sentences with a stem that ends where the diagnosis is stated, and does not name it before.
+
+    From there on stem sentences become `treatment` or `after`. What findings suggest is cut out of their sentence.
+    """
+    ended: list[Sentence] = []
+    is_stated = False
+    for sentence in sentences:
+        if sentence.part not in STEM_PARTS:
+            is_stated = is_stated or sentence.part == "diagnosis"
+            ended.append(sentence)
+            continue
+        if is_stated:
+            ended.append(sentence._replace(part="treatment" if TREATED.search(sentence.text) else "after"))
+            continue
+        plain = strip_marks(sentence.text)
+        is_named = find_revealed_name(plain, names) is not None
+        is_stated = _states(plain, is_named)
+        text = redact_diagnosis(sentence.text, names).text if is_named else sentence.text
+        keeps_figure = is_named and bool(find_marks(text))
+        if (is_stated and not keeps_figure) or not text:
+            ended.append(sentence._replace(part="diagnosis" if is_stated else "after"))
+        else:
+            ended.append(sentence._replace(text=text))
+    return ended
+
+
+def _states(sentence: str, is_named: bool) -> bool:
+    """Whether the diagnosis is known after a sentence: it is stated, suggested by findings, or was confirmed."""
+    if is_of_others(sentence) or is_tentative(sentence):
+        return False
+    return bool(WITHOUT_NAME.search(sentence)) or (
+        is_named and read_statement(sentence, about_patient=True) is not None
+    )
 
 
 def describes_image(sentence: str) -> bool:

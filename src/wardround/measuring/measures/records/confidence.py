@@ -88,19 +88,30 @@ def _versions(*parts: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-_ECE = (
-    ("", formulas.ece, MeasureKind.COMPOSITE, ("gap",)),
-    ("debiased", formulas.ece_debiased, MeasureKind.COMPOSITE, ("in", "gap", "square")),
-    ("if_calibrated", formulas.ece_null, MeasureKind.REFERENCE, ("noise",)),
+_ECE = (  # variant, formula, kind, sums by bin, products by cluster and bin
+    ("", formulas.ece, MeasureKind.CALIBRATION, ("gap",), ()),
+    ("debiased", formulas.ece_debiased, MeasureKind.CALIBRATION, ("gap",), (("gap", "gap"),)),
+    (
+        "if_calibrated",
+        formulas.ece_null,
+        MeasureKind.REFERENCE,
+        ("in", "gap", "square", "noise"),
+        (("gap", "gap"), ("gap", "in"), ("in", "in")),
+    ),
 )
 
 
 def _ece(context: MeasureContext) -> list[Measure]:
     measures = []
     for claims in context.claim_sources:
-        for variant, formula, kind, parts in _ECE:
-            sums = [claims.n, *(f"{part}:{claims.sums}:{b}" for part in parts for b in range(BINS))]
-            fields = claims.fields | {"kind": kind, "variant": variant}
+
+        def by_bin(part: str, source: str = claims.sums) -> list[str]:
+            return [f"{part}:{source}:{b}" for b in range(BINS)]
+
+        for variant, formula, kind, parts, pairs in _ECE:
+            sums = [claims.n, *(name for part in parts for name in by_bin(part))]
+            products = [pair for a, b in pairs for pair in zip(by_bin(a), by_bin(b), strict=True)]
+            fields = claims.fields | {"kind": kind, "variant": variant, "products": tuple(products)}
             fields["version"] = _versions(f"{BINS} bins", claims.version)
             measures.append(composite(formula, sums, claims.n, **fields))
     return measures
@@ -112,7 +123,13 @@ def _brier(context: MeasureContext) -> list[Measure]:
 
 def _auroc(context: MeasureContext) -> list[Measure]:
     return [
-        composite(formulas.auroc, [f"{name}:{claims.sums}" for name in RANKED[:4]], claims.n, **claims.fields)
+        composite(
+            formulas.auroc,
+            [f"{name}:{claims.sums}" for name in RANKED[:4]],
+            claims.n,
+            kind=MeasureKind.AUROC,
+            **claims.fields,
+        )
         for claims in context.claim_sources
     ]
 

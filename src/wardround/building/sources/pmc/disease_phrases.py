@@ -1,0 +1,133 @@
+"""Phrases of an article that name a disease: where a name ends, what is not a name, how abbreviations are expanded."""
+
+import re
+from collections.abc import Iterable
+
+from wardround.building.distractors.options import clean_name
+from wardround.building.text.diagnosis_core import CLASS_WORDS, ORGANS, diagnosis_cores, is_specific
+from wardround.core.names import Synonyms, content_words, normalized_words, same_disease
+
+MAX_WORDS = 12  # of a name
+_NAME_END = re.compile(
+    r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
+    r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because|confirmed"
+    r"|made|established|reached|from|requiring|given|when|while|so|but|then|thus|rather than|instead of|without"
+    r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted|recovered)"
+    r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
+    r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
+    re.IGNORECASE,
+)
+_LEADING_WORDS = re.compile(
+    r"^(?:(?:a|an|the|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
+    r"|underlying|possible|our|his|her|of|both|also|uncommon|unexpected|newly diagnosed|so-called|us)\s+)+",
+    re.IGNORECASE,
+)
+_TRAILING_WORDS = re.compile(
+    r"(?:[\s,]+(?:an?|the|as|in|of|by|for|to|with|and|or|on|at|from|initially|first|presenting|successfully|mistakenly"
+    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+) (?:years?|months?|weeks?|days?)))+$",
+    re.IGNORECASE,
+)
+_NOT_FIRST = frozenset(
+    [
+        *("made", "established", "confirmed", "difficult", "unclear", "uncertain", "delayed", "based", "not", "then"),
+        *("therefore", "reached", "supported", "considered", "challenging", "important", "this", "it", "disease"),
+        *("condition", "exclusion", "our", "also", "often", "usually", "rare", "still", "possible", "rarely", "in", "at"),
+        *("was", "were", "are", "is", "should", "must", "which", "that", "these", "those", "there", "their", "however"),
+        *("other", "such", "all", "most", "many", "several", "some", "any", "each", "both", "we", "he", "she", "they"),
+        *("based", "due", "if", "when", "because", "after", "before", "during", "since", "although", "similar", "more"),
+    ]
+)
+_NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_words`
+    [
+        *("patient", "case", "study", "report", "literature", "author", "our", "we", "she", "he", "they", "who", "which"),
+        *("symptom", "treatment", "biopsy", "examination", "test", "diagnosi", "diagnosis", "diagnoses"),
+        *("differential", "finding", "imaging", "physician", "clinician", "surgeon", "hospital", "decisive", "suspicion"),
+        *("should", "must", "may", "can", "could", "would", "cannot", "is", "are", "was", "were", "be", "been", "has"),
+        *("have", "had", "considered", "excluded", "include", "included", "including", "following", "cause", "causes"),
+        *("option", "possibility", "entity", "entities", "age", "year", "month", "week", "day", "question", "example"),
+        *("this", "these", "those", "it", "its", "their", "there", "not", "also", "often", "usually", "therefore"),
+    ]
+)
+
+
+def parse_name(text: str) -> str | None:
+    """The name at the start of a text; None if it is not a name."""
+    text = _LEADING_WORDS.sub("", text.strip())
+    end = _NAME_END.search(text)
+    return as_name(text[: end.start()] if end else text)
+
+
+def as_name(text: str, max_words: int = MAX_WORDS) -> str | None:
+    """A phrase as the name of a disease; None if words of sentences are in it, or none of a disease."""
+    name = clean_name(_TRAILING_WORDS.sub("", _LEADING_WORDS.sub("", text.strip())))
+    words = normalized_words(name)
+    if not words or len(words) > max_words or len(name) < 3 or words[0] in _NOT_FIRST or set(words) & _NOT_IN_NAME:
+        return None
+    if not names_a_disease(name):
+        return None
+    return name[:1].upper() + name[1:]
+
+
+def names_a_disease(name: str) -> bool:
+    """Whether a word of it is more than an organ or a class (`Right atrial mass` names none)."""
+    words = content_words(name)
+    if re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) and sum(letter.isupper() for letter in name) > 1:
+        return True
+    return any(is_specific(word) and word not in CLASS_WORDS | ORGANS for word in words) or (
+        bool(set(words) & CLASS_WORDS) and bool(set(words) & ORGANS) and "mass" not in words
+    )
+
+
+def names_agree(one: str, other: str, synonyms: Synonyms) -> bool:
+    """Whether two names mean the same diagnosis, one of them perhaps less exactly."""
+    if same_disease(one, [other], synonyms):
+        return True
+    for a in (one, *diagnosis_cores(one)):
+        for b in (other, *diagnosis_cores(other)):
+            shorter, longer = sorted((set(content_words(a)), set(content_words(b))), key=len)
+            if shorter and shorter <= longer and shorter - CLASS_WORDS:
+                return True
+    return False
+
+
+def expand_abbreviation(name: str, texts: Iterable[str]) -> str:
+    """An abbreviation as the article expands it: `pancreatic tuberculosis (PTB)`; other names unchanged."""
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) or sum(letter.isupper() for letter in name) < 2:
+        return name
+    for text in texts:
+        for match in re.finditer(rf"\(\s*{re.escape(name)}\s*\)", text):
+            words = re.split(r"\s+", text[: match.start()].strip())[-2 * len(name) :]
+            if expansion := _ending_with(name, " ".join(words)):
+                return expansion[:1].upper() + expansion[1:]
+    return name
+
+
+def _ending_with(abbreviation: str, text: str) -> str | None:
+    """The shortest end of a text with the abbreviation's letters in order, beginning with its first letter."""
+    position = len(text)
+    for index, letter in reversed(list(enumerate(abbreviation.lower()))):
+        if not letter.isalnum():
+            continue
+        position -= 1
+        while position >= 0 and (text[position].lower() != letter or (index == 0 and text[:position][-1:].isalnum())):
+            position -= 1
+        if position < 0:
+            return None
+    return text[position:]
+
+
+def find_abbreviations(name: str, texts: Iterable[str]) -> list[str]:
+    """The abbreviations in brackets after a name in an article."""
+    abbreviated = re.compile(rf"{re.escape(name)}\s*\(\s*([A-Z][A-Za-z0-9-]{{1,7}})\s*\)", re.IGNORECASE)
+    abbreviations = (match[1] for text in texts for match in abbreviated.finditer(text))
+    return list(dict.fromkeys(short for short in abbreviations if sum(letter.isupper() for letter in short) >= 2))
+
+
+def spell_as_in(name: str, texts: Iterable[str]) -> str:
+    """A name with the capitals that running text gives it: titles capitalize every word."""
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    spellings = [match[0] for text in texts for match in pattern.finditer(text)]
+    spelling = min(spellings, key=lambda found: sum(letter.isupper() for letter in found), default=None)
+    if spelling is None:
+        spelling = " ".join(word.lower() if word[1:].islower() and "'" not in word else word for word in name.split())
+    return spelling[:1].upper() + spelling[1:]

@@ -1,0 +1,62 @@
+"""The diseases that a title names, and those that it says were not the diagnosis."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from wardround.building.sources.pmc.disease_phrases import as_name
+
+_BOILERPLATE = re.compile(
+    r"\b(?:an?|the)?\s*(?:(?:rare|unusual|uncommon|unexpected|interesting|challenging|first|unique|complex|clinical|single|new"
+    r"|atypical|extremely|very|peculiar|fatal|severe|successfully|treated|difficult)\s+)*"
+    r"(?:case reports?(?: and)?(?: (?:an?|the))?(?: (?:brief|short|literature))?(?: reviews?(?: of (?:the )?literature)?)?"
+    r"|case (?:of|study|presentation)|report of (?:a|one) case|(?:brief |literature )?review of (?:the )?literature"
+    r"|literature review|(?:cause|presentation|manifestation|complication|form|variant|mimic|diagnosis|instance|sign) of)\b",
+    re.IGNORECASE,
+)
+_MIMICKED = re.compile(  # what follows was taken for the diagnosis, wrongly
+    r"\b(?:mimicking|mimics?|masquerading as|misdiagnosed (?:as|with)|(?:initially |first )?(?:diagnosed|treated) (?:as|for)"
+    r"|mistaken (?:for|as)|resembling|simulating|disguised as|rather than)\b",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(  # what follows is another disease of the patient, or an occasion
+    r"\b(?:(?:\w+ )?(?:years|months|weeks) after|after|following|versus|not|in (?:an? |the )?(?:\w+ )?(?:patients?|survivor"
+    r"|man|woman|adult|child|recipient|setting)\b.*?\bwith|with (?:a )?(?:history|previous|prior)(?: of)?)\b",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(
+    r"[:;?!.–—]|,\s|\s-\s"
+    r"|\s(?:presenting|presented|presentation|manifesting|revealed|diagnosed|detected|discovered|found|treated|managed"
+    r"|complicated|complicating|associated|secondary|due to|caused|causing|leading|initially|successfully|in|with|as|by|of"
+    r"|from|during|and|without|on|at|for|to|coexisting|concurrent|induced|related)\s",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"[:;?!.–—]|\s(?:presenting|presented|manifesting|in an?|in the|as an?|as the|with|managed|treated)\s", re.I)
+
+
+class TitleNames(NamedTuple):
+    """The names in a title that can be the diagnosis, those that were taken for it, and those of its context."""
+
+    possible: list[str]
+    mistaken: list[str]
+    context: list[str]
+
+
+def read_title(title: str) -> TitleNames:
+    """The diseases of a title by their part in it."""
+    head, *tails = re.split(r"[:;]", _BOILERPLATE.sub(" : ", title))
+    names = TitleNames([], [], [])
+    for part in (head, *tails):
+        before, *mimicked = _MIMICKED.split(part, maxsplit=1)
+        before, *context = _CONTEXT.split(before, maxsplit=1)
+        for texts, listed in (([before], names.possible), (mimicked, names.mistaken), (context, names.context)):
+            listed.extend(name for text in texts for name in _names(text) if name not in listed)
+    return names
+
+
+def _names(text: str) -> Iterator[str]:
+    """Longer phrases first: `Carcinoma of the lung` before `Carcinoma`."""
+    for pattern in (_JOINED, _SPLIT):
+        for part in pattern.split(text):
+            if part and (name := as_name(part, 8)):
+                yield name

@@ -1,0 +1,38 @@
+"""Endpoint: one criterion of acceptance, fixed before the run."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from wardround.core.toml_table import StrictTable
+
+PEOPLE = "people"  # `against`: the study's candidate that is people
+
+
+class Endpoint(StrictTable):
+    """A figure of every candidate, tested against a candidate, people or a number."""
+
+    measure: str
+    test: Literal["superiority", "non-inferiority", "equivalence"] = "superiority"
+    against: str | float | None = None
+    threshold: float | None = None  # `against` as a number
+    margin: float = Field(default=0.0, ge=0, lt=1)
+    where: dict[str, str] = {}  # axes at which another value than the reference condition's is tested
+    groups: list[str] = []  # keys of cases or questions; every group of them must pass too
+    better: Literal["higher", "lower"] | None = None  # by default lower for errors, higher for the rest
+    primary: bool = False
+
+    @model_validator(mode="after")
+    def _check_consistency(self) -> Self:
+        if (self.against is None) == (self.threshold is None):
+            raise ValueError("expected one of `against` (a candidate, people or a number) and `threshold` (a number)")
+        if self.test != "superiority" and not self.margin:
+            raise ValueError(f'test = "{self.test}" needs a `margin` above 0')
+        return self
+
+    @property
+    def reference(self) -> str | float:
+        """What it is tested against: a name or a number."""
+        reference = self.threshold if self.against is None else self.against
+        assert reference is not None
+        return reference

@@ -1,0 +1,77 @@
+"""Labels of open answers: what "Most likely diagnosis:", "DDx:" or "Next steps" say of the text after them."""
+
+import re
+import tomllib
+from enum import Enum
+from functools import lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+MAX_LABEL = 70  # characters
+
+
+class LabelRole(Enum):
+    """What a label says of the text after it. The value of each role names its entries in labels.toml."""
+
+    FINAL = "final"
+    LIKELY = "likely"
+    DIFFERENTIAL = "differential"
+    EXCLUDED = "excluded"
+    ASIDE = "aside"
+
+
+class LabelledText(NamedTuple):
+    """A label's role and the text after it on its line."""
+
+    role: LabelRole
+    text: str
+
+
+_LANGUAGES = tomllib.loads(files(__package__).joinpath("labels.toml").read_text(encoding="utf-8"))
+
+
+def phrases(kind: str) -> str:
+    """All phrases of this kind, of all languages, as one pattern."""
+    return "|".join(phrase for language in _LANGUAGES.values() for phrase in language[kind])
+
+
+_ROLES = [(role, re.compile(rf"(?:{phrases(role.value)})", re.I)) for role in LabelRole]
+_SEPARATED = re.compile(r"(.{1,%d}?)(?:\s*(?::|→|[-=]>)\s*|\s+[–—=-]\s+)(.*)" % MAX_LABEL, re.S)
+_UNSEPARATED = re.compile(r"(ddx|d/d|dx|imp)\.?\s+(?=\S)(.*)", re.I)
+_PREFIX = re.compile(r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I)
+_ABOUT_FINDINGS = re.compile(
+    r"\b(?:findings?|features?|clues?|symptoms?|signs?|observations?|facts|reasons?|factors?|tests?|investigations?|steps?"
+    r"|work-?up|treatments?|management|recommend\w*|summary|analy[sz]\w+|explanation|rationale|reasoning|support\w*)\b",
+    re.I,
+)
+_ABOUT_DIAGNOSES = re.compile(r"diagnos|differential|possibilit|considerations|\bcauses\b|\bconsider\b|\bconditions\b|rank", re.I)
+_ABOUT_ONE = re.compile(r"\b(?:most (?:likely|probable)|final|primary|leading|main|top)\b.*\b(?:diagnosis|answer)(?: is)?\Z", re.I)
+
+
+@lru_cache(4096)
+def label_role(label: str) -> LabelRole | None:
+    """The role of a label; None if it is not one."""
+    label = _PREFIX.sub("", label.strip(" *_:.#>-–—"), count=1).strip()
+    if not label or len(label) > MAX_LABEL:
+        return None
+    return next((role for role, pattern in _ROLES if pattern.fullmatch(label)), None)
+
+
+def heading_role(heading: str) -> LabelRole | None:
+    """The role of a heading or of a line that ends with a colon: by its words, if it is not a known label."""
+    if role := label_role(heading):
+        return role
+    text = heading.rstrip(" :")
+    if _ABOUT_ONE.search(text):
+        return LabelRole.LIKELY
+    if _ABOUT_FINDINGS.search(text) and not re.search(r"differential|diagnoses", text, re.I):
+        return LabelRole.ASIDE
+    return LabelRole.DIFFERENTIAL if _ABOUT_DIAGNOSES.search(text) else None
+
+
+def split_label(text: str) -> LabelledText | None:
+    """The label at the start of a line, and what it labels."""
+    for pattern in (_SEPARATED, _UNSEPARATED):
+        if (parts := pattern.fullmatch(text)) and (role := label_role(parts[1])):
+            return LabelledText(role, parts[2].strip())
+    return None

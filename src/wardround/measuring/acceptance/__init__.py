@@ -1,0 +1,1 @@
+"""Acceptance: pre-specified endpoints that every candidate passes, fails or leaves undecided."""

@@ -1,0 +1,92 @@
+"""Figures that are tested against a number: those of measures.csv, with the p-values that their intervals imply."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+from scipy.special import stdtr, stdtrit
+
+from wardround.core.canonical import canonical_json
+from wardround.core.study import Study
+from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure, FiguresBySlice
+from wardround.measuring.engine.encode import EncodedMarks
+from wardround.measuring.engine.intervals import STUDENT
+from wardround.measuring.engine.measure import Measure, MeasureKind
+from wardround.measuring.engine.measurement import MeasureInputs, measure_candidates
+from wardround.measuring.engine.slices import slicings
+from wardround.measuring.measures.derived import DerivedInputs
+
+MAX_FREEDOM = 1e9  # as good as normal
+
+
+def measured_figures(
+    encoded: EncodedMarks, study: Study, measure: Measure, where: Mapping[str, str], groups: Sequence[str]
+) -> FiguresBySlice:
+    """A measure of every candidate under a condition, over the whole and in each group, as measures.csv has it."""
+    at_condition = study.model_copy(update={"reference": {**study.reference, **where}})
+    wanted = [
+        slicing
+        for slicing in slicings(encoded, at_condition)
+        if slicing.includes(measure) and (not slicing.keys or (len(slicing.keys) == 1 and slicing.keys[0] in groups))
+    ]
+    derived = DerivedInputs.for_table(wanted, [measure], encoded, study.seed)
+    lines = measure_candidates(MeasureInputs(encoded, at_condition, [measure], derived))
+    figures: FiguresBySlice = {}
+    for line in lines.table([measure], wanted, encoded.candidates).iter_rows(named=True):
+        slice = json.loads(line["slice"])
+        if "mean" not in slice.values():
+            figures.setdefault(line["candidate"], {})[canonical_json(slice)] = line_figure(line, measure.kind)
+    sliced = {key for slicing in wanted for key in slicing.keys}
+    for key in (key for key in groups if key not in sliced):  # a key whose one value all questions have is no slice
+        for value in encoded.subjects.explode(key)[key].drop_nulls().unique() if key in encoded.subjects else ():
+            for own in figures.values():
+                own[canonical_json({key: value})] = own[canonical_json({})]
+    return figures
+
+
+def line_figure(line: Mapping[str, Any], kind: MeasureKind) -> EndpointFigure:
+    """A line of measures.csv with the p-values that its interval implies."""
+    value, low, high, clusters = (line[name] for name in ("value", "low", "high", "clusters"))
+    method = line["method"] or ""
+    fields: dict[str, Any] = {"n": line["n"], "clusters": clusters, "method": method}
+    if value is None or low is None or high is None:
+        return EndpointFigure(value, **fields)
+    freedom = clusters - 1 if STUDENT in method else inf
+    is_share = freedom == inf and kind in (MeasureKind.RATE, MeasureKind.MEAN)
+    tests = ImpliedTests(value, low, high, freedom, is_share)
+    fields |= {"p_above": tests.p_above, "p_below": tests.p_below}
+    return EndpointFigure(value, low, high, **fields, spread=lambda at: tests.standard_error(at) * sqrt(clusters))
+
+
+@dataclass(frozen=True)
+class ImpliedTests:
+    """The one-sided tests whose boundaries at 2.5% are the ends of a 95% interval.
+
+    Of a share it is the score test with the effective n of the end on the boundary's side, otherwise a test of the
+    distance in standard errors; Student's if the interval is.
+    """
+
+    value: float
+    low: float
+    high: float
+    freedom: float
+    is_share: bool
+
+    def p_above(self, boundary: float) -> float:
+        distance, error = self.value - boundary, self.standard_error(boundary)
+        if error <= 0:
+            return 0.0 if distance > 0 else 1.0
+        return float(stdtr(min(self.freedom, MAX_FREEDOM), -distance / error))
+
+    def p_below(self, boundary: float) -> float:
+        return ImpliedTests(-self.value, -self.high, -self.low, self.freedom, self.is_share).p_above(-boundary)
+
+    def standard_error(self, boundary: float) -> float:
+        end = self.low if boundary < self.value else self.high
+        reach = abs(self.value - end) / -float(stdtrit(min(self.freedom, MAX_FREEDOM), ALPHA))
+        if not self.is_share:
+            return reach
+        noise, noise_at_end = (abs(share) * (1 - abs(share)) for share in (boundary, end))
+        return reach * sqrt(max(noise, 0.0) / noise_at_end) if noise_at_end > 0 else 0.0
