@@ -31,8 +31,10 @@ from wardround.marking.reader import AnswerReader
 from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
 from wardround.marking.unread import unread_warnings
 from wardround.measuring import power_from_guesses, power_from_marks, write_measures
+from wardround.measuring.acceptance.endpoints import check_endpoints, summary
 from wardround.measuring.comparing.families import families
 from wardround.measuring.comparing.power import SampleSize
+from wardround.measuring.engine.tables import restore_texts
 from wardround.measuring.validation.judge_attack import attack_pairs
 from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
 from wardround.reporting.answer_records import AnswerRecords
@@ -100,6 +102,11 @@ class Run:
         return self._table("comparisons.csv")
 
     @property
+    def acceptance(self) -> pl.DataFrame:
+        """acceptance.csv: the verdict on every candidate for each endpoint of `[acceptance]`, with what decides it."""
+        return self._table("acceptance.csv")
+
+    @property
     def marks(self) -> pl.DataFrame:
         """marks.parquet: how each answer was marked."""
         return self._table(MARKS_FILE)
@@ -127,7 +134,9 @@ class Run:
         file = self.folder / name
         if not file.exists():
             raise BadInput(self.folder, f"there is no {name} in it; `wardround mark` writes it")
-        return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema_length=None)
+        if file.suffix == ".parquet":
+            return pl.read_parquet(file)
+        return restore_texts(pl.read_csv(file, infer_schema_length=None))
 
     @cached_property
     def _stored(self) -> StoredRun:
@@ -342,6 +351,7 @@ def run_study(
     study = source if isinstance(source, Study) else load_study(source)
     paths = RunPaths.from_options(source, runs, answers)
     families(study)  # refuses comparisons that could not be made, before anything is spent
+    check_endpoints(study)
     if study.judge is not None:
         check_judge_settings(study.judge, study, paths.study.parent)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
@@ -408,6 +418,7 @@ def mark_run(
         write_measures(folder, marks, run.study, progress)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store))
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
+        manifest["acceptance"] = summary(folder, run.study)
         manifest["changed_inputs"] = changes.to_manifest() if changes else None
         refused = count_refused(marks)
         manifest["candidates"] = [

@@ -9,6 +9,7 @@ from exam_study import case as plain_case
 from exam_study import write_cases
 from leaked_cases import leaked_case, leaked_set
 
+from wardround.asking.masking import MASK, content_words, mask_words, without_words
 from wardround.asking.probes import asks_logprob, halves, other_order, reference_of
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
@@ -124,3 +125,20 @@ def test_the_gold_in_a_sentence_replaces_a_missing_rationale():
 def test_conditions_without_a_probe_keep_their_json():
     assert "probe" not in Condition().json
     assert '"probe":"reference"' in Condition(probe="reference").json
+
+
+def test_a_masked_prompt_shares_no_word_with_the_texts_that_it_is_compared_by(cases):
+    masked = [probe for probe in PROBES if probe.startswith("reference-masked")]
+    asks = [rendered(cases, probe) for probe in masked]
+    (prompt,) = {str(ask.messages[0].parts[0]) for ask in asks}
+    texts = [ask.scored_text for ask in asks]
+    assert len(set(texts)) == len(masked) == 4
+    assert not content_words([prompt]) & content_words(texts)
+    assert MASK in prompt
+    assert texts[:2] == [rendered(cases, probe).scored_text for probe in ("reference", "reference-paraphrase")]
+
+
+def test_words_are_masked_with_their_inflections_and_function_words_stay():
+    words = content_words(["The fevers of a patient with 38.5 degrees"])
+    assert mask_words("There was a Fever of 38 degrees, he said.", words) == f"There was a {MASK} of {MASK} {MASK}, he said."
+    assert without_words("There was a Fever of the spleen", words) == "spleen"

@@ -48,7 +48,8 @@ def said(benched, candidate):
 def test_leakage_is_claimed_for_the_reciting_candidate_only(benched):
     assert benched.status == "complete"
     told = said(benched, "verbatim")
-    for sign in ("Bits per byte: own words' lead", "ROUGE-L: own words' lead", "EDS: own words' lead", "Options' own"):
+    masked = ("Bits per byte, nothing to copy: own words' lead", "ROUGE-L of words not in the stem: own words' lead")
+    for sign in (*masked, "EDS of words not in the stem: own words' lead", "Options' own"):
         assert sign in told
     for candidate in ("gist", "none"):
         assert said(benched, candidate).startswith(f"{candidate}: no sign of leakage in 5 comparisons")
@@ -83,7 +84,7 @@ def test_probes_do_not_count_in_accuracy_or_other_measures(benched):
     elsewhere = measures.filter(pl.col("slice").str.contains('"probe":"reference"'), pl.col("n") > 0)
     assert set(elsewhere["measure"]) == {"ppl", "bits_per_byte"}
     marks = pl.read_parquet(benched.folder / "marks.parquet")
-    assert marks.filter(pl.col("condition").str.contains("probe"))["outcome"].null_count() == 36 * 3 * 16
+    assert marks.filter(pl.col("condition").str.contains("probe"))["outcome"].null_count() == 36 * 3 * 20
     assert json.loads((benched.folder / "manifest.json").read_text())["chance"] == pytest.approx(0.2)
 
 
@@ -91,7 +92,7 @@ def test_for_a_candidate_without_texts_the_missing_requirements_are_listed(bench
     assert "nothing can be said about leakage" in said(benched, "chance")
     assert "a cutoff of the candidate" in said(benched, "chance")
     inapplicable = json.loads((benched.folder / "manifest.json").read_text())["inapplicable"]
-    assert inapplicable == {"the candidate writes no texts, so that no probe of leakage can be put to it": 36 * 16}
+    assert inapplicable == {"the candidate writes no texts, so that no probe of leakage can be put to it": 36 * 20}
 
 
 def test_the_report_shows_the_contrasts_and_the_verdict(benched):
@@ -156,5 +157,5 @@ def test_a_set_without_rationales_notes_that_the_gold_is_used(tmp_path):
     assert any(
         note.startswith("10 of 10 questions have no published rationale; a sentence with the gold") for note in notes
     )
-    assert "not compared: Bits per byte: own words' lead" in said(benched, "gist")
+    assert "not compared: Bits per byte, nothing to copy: own words' lead" in said(benched, "gist")
     assert read_run(benched.folder).is_complete

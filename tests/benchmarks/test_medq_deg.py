@@ -283,6 +283,22 @@ def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path
         run("medq-deg/fig5a", tmp_path / "real", tmp_path, [], encoder=str(tmp_path / "no-such-model"))
 
 
+def test_table_3_of_one_category_is_that_category(tmp_path: Path) -> None:
+    """Nothing is measured by a category that all degraded questions have; its column is the whole, and so is Avg."""
+    cases = medq_deg_cases(tmp_path / "cases", 9)
+    lines = [json.loads(line) for line in (cases / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    for record in lines:
+        record["questions"] = [record["questions"][0]] + [
+            {**question, "degradations": [f"gaussian_noise@{question['id'][-2:]}"]} for question in record["questions"][1:3]
+        ]
+    (cases / "cases.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    table = run("medq-deg/table3", cases, tmp_path, [SURE], trials=1).tables[0]
+    whole, change = (cell(table, "sure", heading, "Noise") for heading in ("accuracy", "change"))
+    assert whole.value == cell(table, "sure", "accuracy", "Avg").value == pytest.approx(1 / 3)
+    assert change.value == cell(table, "sure", "change", "Avg").value == pytest.approx(-2 / 3)
+    assert change.low is not None, "it is paired"
+
+
 @pytest.mark.slow
 def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path) -> None:
     blind = {"name": "blind", "provider": "random", "sees": False}
@@ -291,7 +307,7 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     page = (found.folder / "report.html").read_text(encoding="utf-8")
     section = page.partition('id="image-quality"')[2].partition("</section>")[0]
     assert "sure loses 100.0 points of accuracy at L2." in section
-    assert "steady: at L2 no change beyond chance" in section
+    assert "steady: no change beyond chance at L2" in section
     assert "blind does not see images" in section
     (blind_row,) = (row for row in found.tables[0].rows if row.labels == ("blind",))
     assert blind_row.printed_labels == ("blind (text only)",)

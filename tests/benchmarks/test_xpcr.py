@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,35 @@ def test_table_2_has_physicians_beside_it_and_no_foreign_uas(table2: BenchResult
     assert [row.labels[0] for row in people.rows] == ["Residents", "Attendings", "Specialists"]
     assert cell(people, ("Attendings",), "CD", "Stage-wise accuracy").value == pytest.approx(0.6706)
     assert "UAS" not in {column.heading for column in people.columns}
+
+
+def test_chains_that_lack_stages_stand_without_the_papers_figures(folder: Path, chains: Path) -> None:
+    """Every third chain lacks its severity: CCR is printed, with what it is over, and no published CCR below it."""
+    shorter = folder / "shorter"
+    shutil.copytree(chains, shorter)
+    lines = [json.loads(line) for line in (chains / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    for record in lines[::3]:
+        record["questions"] = [question for question in record["questions"] if question["stage"] != "SG"]
+        record["questions"][-1]["given"] = ["dd"]
+    (shorter / "cases.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    table = run("xpcr/table2", shorter, folder / "shorter-runs", [PERFECT], published=True).tables[0]
+    assert cell(table, ("perfect",), "CCR").value == 1.0
+    assert cell(table, ("GPT-5",), "CCR").value is None
+    assert cell(table, ("GPT-5",), "SWA", "Stage-wise accuracy").value is not None, "every stage has questions"
+    lacking = f"{len(lines[::3])} of {len(lines)} chains lack SG"
+    assert f"CCR is over the stages there are: {lacking}." in table.notes
+    assert f"No published figures under CCR: {lacking}." in table.notes
+
+
+def test_table_2_is_over_one_set_of_questions(folder: Path) -> None:
+    """Questions across modalities count in no column, so that ESA, ECE and UAS are of the stages that SWA is of."""
+    crossed = eyes(folder / "with-tasks", 24, tasks=True)
+    table = run("xpcr/table2", crossed, folder / "crossed-runs", [PERFECT]).tables[0]
+    own = next(row for row in table.rows if row.labels == ("perfect",))
+    numbers = dict(zip([(column.over, column.heading) for column in table.columns], own.cells, strict=True))
+    levels = [numbers["Accuracy by level", level].n for level in "RAS"]
+    assert sum(filter(None, levels)) == 24 * 6
+    assert numbers["ECE", "plug-in"].n == 24 * 6
 
 
 CALIBRATED = planted(

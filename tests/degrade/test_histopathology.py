@@ -96,7 +96,7 @@ def test_a_finer_image_shows_the_same_thing(type):
 
 
 def test_a_bubble_without_a_rim_is_a_blurred_disc():
-    degraded = draw("bubble", SLIDE, 2.0, profile="medq-deg-estimated")
+    degraded = draw("bubble", SLIDE, 2.0, profile="medq-deg-estimated", rim=0.0, blur=0.02)
     blurred = ndimage.gaussian_filter(SLIDE, (10.24, 10.24, 0), mode="reflect", truncate=3.0)
     changed = (degraded != SLIDE).any(axis=2)
     inside = ndimage.binary_erosion(changed, iterations=16)

@@ -30,6 +30,18 @@ DENYING = [
     "A lymphoma mimicking sarcoidosis.",
     "There was a family history of sarcoidosis.",
     "His father had sarcoidosis.",
+    "Lymphoma can look like sarcoidosis.",
+    "It may be confused with lymphoma, tuberculosis and sarcoidosis.",
+    "Sarcoidosis was suspected in all patients and excluded in all.",
+    "The differential included sarcoidosis; biopsy showed lymphoma.",
+    "Sarcoidosis was considered first. Biopsy showed lymphoma.",
+    "What was treated as sarcoidosis turned out to be lymphoma.",
+    "A lymphoma that was initially labelled as sarcoidosis.",
+    "A normal ACE level made sarcoidosis unlikely.",
+    "Sarcoidosis, which had been assumed for years, was refuted by biopsy.",
+    "Biopsy distinguishes lymphoma from sarcoidosis.",
+    "Sarcoidosis would have shown granulomas.",
+    "Negative work-up for sarcoidosis led to a biopsy.",
 ]
 AFFIRMING = [
     "Sarcoidosis was found.",
@@ -49,6 +61,12 @@ AFFIRMING = [
     "Sarcoidosis without lymphoma.",
     "Sarcoidosis versus lymphoma was discussed.",
     "Non-smokers have sarcoidosis.",
+    "The differential includes sarcoidosis and lymphoma.",
+    "Sarcoidosis was suspected.",
+    "Sarcoidosis was suspected and confirmed by biopsy.",
+    "Sarcoidosis was suspected. Biopsy confirmed the diagnosis.",
+    "Sarcoidosis was considered; the family declined biopsy.",
+    "Lymphoma was suspected, but biopsy showed sarcoidosis.",
 ]
 
 
@@ -84,6 +102,27 @@ def test_non_makes_another_disease():
     assert not is_supported(["Hodgkin lymphoma"], ["Non-Hodgkin lymphoma of the stomach"])
     assert is_supported(["non-Hodgkin lymphoma"], ["Non-Hodgkin lymphoma of the stomach"])
     assert not is_supported(["non-Hodgkin lymphoma"], ["Hodgkin lymphoma"])
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("haemophilia A", "Acquired haemophilia A in an old man"),
+        ("systemic lupus erythematosus", "Drug-induced systemic lupus erythematosus"),
+        ("hypertension", "Pulmonary hypertension after embolism"),
+        ("granulomatosis with polyangiitis", "Eosinophilic granulomatosis with polyangiitis"),
+        ("spinocerebellar ataxia type 6", "Spinocerebellar ataxia type 3; types 1, 2, 6 and 7 were normal"),
+    ],
+)
+def test_another_subtype_does_not_support(name, document):
+    assert not is_supported([name], [document])
+    assert is_supported([name], [f"{document}. Severe {name} was diagnosed in another patient."])
+
+
+def test_a_description_is_not_a_subtype():
+    assert is_supported(["sarcoidosis"], ["Cardiac sarcoidosis"])
+    assert is_supported(["vasculitis"], ["Severe vasculitis"])
+    assert is_supported(["pancreatic cancer"], ["Carcinoma of the pancreas"])
 
 
 def test_an_abbreviation_in_brackets_is_a_name_too():

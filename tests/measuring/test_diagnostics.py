@@ -89,9 +89,11 @@ def test_a_gap_that_was_planted_is_found():
     by_name = {line["key"]: line for line in table.to_dicts()}
     assert set(by_name) == {"sex", "tag"}
     assert (by_name["sex"]["worst"], by_name["sex"]["best"]) == ('{"sex":"M"}', '{"sex":"F"}')
-    assert by_name["sex"]["gap_low"] > by_name["sex"]["noise"] > 0
+    assert by_name["sex"]["difference_high"] < 0 < by_name["sex"]["gap_within_chance"] < by_name["sex"]["gap"]
+    assert by_name["sex"]["p_adjusted"] < 0.001
     assert by_name["sex"]["worst_low"] < 0.6 < by_name["sex"]["worst_high"]
-    assert by_name["tag"]["gap"] < 3 * by_name["tag"]["noise"]
+    assert by_name["tag"]["gap"] < by_name["tag"]["gap_within_chance"]
+    assert by_name["tag"]["difference_low"] < 0 < by_name["tag"]["difference_high"]
 
 
 def test_the_worst_group_has_the_interval_that_measures_csv_gives_it():
@@ -108,11 +110,15 @@ def test_the_worst_group_has_the_interval_that_measures_csv_gives_it():
 
 
 def test_the_gap_of_equal_groups_is_within_noise():
-    """Over 30 sets without any gap the mean gap is what `noise` says it is."""
+    """Over 30 sets without any gap the mean gap is what permutation says it is, and few reach its 95% point."""
     random = np.random.default_rng(7)
     tables = [subgroup_gaps(grouped(random, dict.fromkeys("FMX", 0.7), 60), made_study(), ["sex"]) for _ in range(30)]
     result = pl.concat(tables)
-    assert result["gap"].mean() == pytest.approx(result["noise"].mean(), abs=0.02)
+    assert result["gap"].mean() == pytest.approx(result["gap_by_chance"].mean(), abs=0.02)
+    assert (result["gap"] > result["gap_within_chance"]).sum() <= 5
+    assert (result["p_adjusted"] <= 0.05).sum() <= 5
+    assert (result["difference_low"] <= result["difference"]).all()
+    assert (result["difference"] <= result["difference_high"]).all()
 
 
 def test_a_group_of_few_clusters_is_left_out():
@@ -128,7 +134,8 @@ def test_a_better_prompt_shows_as_a_gap():
     ]
     line = prompt_sensitivity(made_marks(rows), made_study(conditions={"prompt": ["paper", "short"]})).to_dicts()[0]
     assert (line["worst"], line["gap"]) == ('{"prompt":"short"}', pytest.approx(0.25))
-    assert line["gap_low"] > 0.1
+    assert (line["difference"], line["difference_high"] < -0.1) == (pytest.approx(-0.25), True)
+    assert line["gap"] > line["gap_within_chance"]
 
 
 def test_a_candidate_that_always_says_b_has_a_bias_to_b():

@@ -5,8 +5,14 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interval_oracle import design_effect, scipy_ratio_interval, standard_error, wilson_by_solving
-from made_marks import made_marks, made_study, mark, random_marks, row, votes
+from interval_oracle import (
+    effective_answers,
+    rate_by_solving,
+    scipy_ratio_interval,
+    standard_error,
+    wilson_by_solving,
+)
+from made_marks import at, made_marks, made_study, mark, random_marks, row, votes
 from scipy.stats import t
 
 from wardround.measuring import measure
@@ -79,17 +85,66 @@ def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
     assert (np.concatenate(pieces, axis=1) == whole).all()
 
 
-def test_few_clusters_get_wilson_on_the_effective_n():
-    ballots = ["000", "000", "001", "111", "110", "000", "222", "000", "020", "111", "000", "000"]
+@pytest.mark.parametrize("copies", [1, 2])
+def test_few_clusters_get_wilson_on_the_effective_n(copies):
+    """Twelve clusters have few without an event; twenty-four have enough of both kinds."""
+    ballots = ["000", "001", "001", "111", "110", "001", "222", "000", "020", "110", "010", "002"] * copies
     marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
     first_line = row(measure(marks, made_study(trials=3)), "accuracy")
-    right = [ballot.count("0") for ballot in ballots]
-    deff = design_effect(right, [3] * len(ballots))
-    assert deff > 1.5
+    right, n = [ballot.count("0") for ballot in ballots], 3 * len(ballots)
+    expected = effective_answers(right, [3] * len(ballots))
+    assert expected < n / 1.2
     assert first_line["method"] == "wilson"
     assert (first_line["low"], first_line["high"]) == pytest.approx(
-        wilson_by_solving(sum(right) / 36, 36 / deff), abs=1e-9
+        wilson_by_solving(sum(right) / n, expected), abs=1e-8
     )
+
+
+def test_wilson_counts_clusters_and_not_answers():
+    """40 cases, 3 of them wrong in all of ten trials: 30 wrong answers are three pieces of evidence."""
+    marks = made_marks(line for case in range(40) for line in votes(case, "1" * 10 if case < 3 else "0" * 10))
+    line = row(measure(marks, made_study(trials=10)), "accuracy")
+    assert (line["value"], line["method"]) == (0.925, "wilson")
+    assert (line["low"], line["high"]) == pytest.approx(rate_by_solving(0.925, 40), abs=0.002)
+
+
+def test_a_rate_with_errors_does_not_reach_1():
+    """One wrong answer of 400 says little of how alike the answers of a case are: the case counts once."""
+    ballots = ["0" * 9 + "1", *["0" * 10] * 39]
+    marks = made_marks(line for case, ballot in enumerate(ballots) for line in votes(case, ballot))
+    line = row(measure(marks, made_study(trials=10)), "accuracy")
+    assert line["high"] < 1
+    expected = effective_answers([9, *[10] * 39], [10] * 40)
+    assert (line["low"], line["high"]) == pytest.approx(rate_by_solving(399 / 400, expected), abs=1e-8)
+    assert expected < 60
+
+
+def test_a_single_event_does_not_exclude_a_rate_of_one_percent():
+    """Twelve answers at 1% have an event in 11%: Wilson's interval would then begin at 1.5%."""
+    marks = made_marks(mark(case, "unparsed" if case < 1 else "right") for case in range(12))
+    line = row(measure(marks, made_study()), "unparsed")
+    assert line["low"] == pytest.approx(-np.log(0.95) / 12, abs=1e-9)
+    assert line["high"] == pytest.approx(wilson_by_solving(1 / 12, 12)[1], abs=1e-9)
+
+
+def test_the_width_of_a_mean_does_not_jump_at_30_clusters():
+    """Brier scores of 29 and of 30 cases with the same two values."""
+    widths = []
+    for cases in (29, 30):
+        rows = [
+            mark(case, "right" if case % 3 else "wrong", confidence=0.7, condition=at(confidence="verbal"))
+            for case in range(cases)
+        ]
+        line = row(measure(made_marks(rows), made_study()), "brier_stated")
+        widths.append(line["high"] - line["low"])
+    assert widths[0] == pytest.approx(widths[1], rel=0.1)
+
+
+def test_a_mean_whose_clusters_are_all_alike_is_not_certain():
+    marks = made_marks(line for case in range(60) for line in votes(case, "0" * 5))
+    line = row(measure(marks, made_study(trials=5)), "vote_share")
+    assert (line["value"], line["high"], line["method"]) == (1.0, 1.0, "wilson")
+    assert line["low"] == pytest.approx(wilson_by_solving(1.0, 60)[0], abs=0.01)
 
 
 @pytest.mark.parametrize(("right", "method"), [(9, "wilson"), (10, "bootstrap"), (190, "bootstrap"), (191, "wilson")])

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import bootstrap, norm
+from scipy.stats import bootstrap, chi2, norm, t
 
 
 def wilson_by_solving(share: float, n: float) -> tuple[float, float]:
@@ -22,13 +22,41 @@ def wilson_by_solving(share: float, n: float) -> tuple[float, float]:
     return brentq(away, 0.0, share, xtol=1e-14), brentq(away, share, 1.0, xtol=1e-14)
 
 
-def design_effect(right: Sequence[float], answers: Sequence[float]) -> float:
-    """Variance of a ratio between clusters, over that of as many independent answers."""
-    clusters, n = len(right), sum(answers)
-    share = sum(right) / n
-    squares = sum((x - share * m) ** 2 for x, m in zip(right, answers, strict=True))
+def rate_by_solving(share: float, n: float) -> tuple[float, float]:
+    """Wilson's interval; with at most three events (or three but all) that end is Poisson's one-sided 95% limit."""
+    low, high = wilson_by_solving(share, n)
+    if 0 < share * n <= 3:
+        low = min(low, chi2.ppf(0.05, 2 * share * n) / 2 / n)
+    if 0 < (1 - share) * n <= 3:
+        high = max(high, 1 - chi2.ppf(0.05, 2 * (1 - share) * n) / 2 / n)
+    return low, high
+
+
+def design_effect(right: Sequence[float], answers: Sequence[float], added: float = 0.0) -> float:
+    """Variance of a ratio between clusters, over that of as many independent answers.
+
+    `added`: so much of a cluster with all answers right, and of one with none, is put to the others.
+    """
+    size = sum(answers) / len(answers)
+    shares = [*((x, m, 1.0) for x, m in zip(right, answers, strict=True)), (size, size, added), (0.0, size, added)]
+    clusters, n = sum(weight for _, _, weight in shares), sum(weight * m for _, m, weight in shares)
+    share = sum(weight * x for x, _, weight in shares) / n
+    squares = sum(weight * (x - share * m) ** 2 for x, m, weight in shares)
     between = clusters / (clusters - 1) * squares / n**2
     return max(1.0, between / (share * (1 - share) / (n - 1)))
+
+
+def effective_answers(right: Sequence[float], answers: Sequence[float]) -> float:
+    """The number of independent answers that clusters are worth: Korn and Graubard's, or with half clusters added."""
+    n, clusters = sum(answers), len(answers)
+    wrong_in, right_in = (
+        sum(flags) for flags in ((x < m for x, m in zip(right, answers, strict=True)), map(bool, right))
+    )
+    if not 0 < sum(right) < n:
+        return clusters
+    if min(wrong_in, right_in) < 10:
+        return n / design_effect(right, answers, added=0.5)
+    return n / design_effect(right, answers) * (t.ppf(0.975, n - 1) / t.ppf(0.975, clusters - 1)) ** 2
 
 
 def scipy_ratio_interval(part: Sequence[float], whole: Sequence[float], resamples: int = 20_000) -> tuple[float, float]:

@@ -28,6 +28,7 @@ from wardround.measuring.measures.reliability import reliability
 from wardround.reporting import compare, report
 from wardround.reporting.figures import diagrams
 from wardround.reporting.figures.diagrams import BOTTOM, LEFT, RIGHT, TOP
+from wardround.reporting.numbers import p_value
 
 
 def section(html: str, name: str) -> str:
@@ -143,10 +144,12 @@ def gap_texts(row: dict[str, object]) -> list[str]:
     expected = {name: hundredfold(value) for name, value in row.items() if isinstance(value, float)}
     return [
         "",
-        f"{worst} {expected['worst_value']} ({expected['worst_low']} to {expected['worst_high']})",
+        f"{worst} {expected['worst_value']} ({expected['worst_low']} to {expected['worst_high']}) "
+        f"none below {expected['at_least']}",
         f"{best} {expected['best_value']}",
-        f"{expected['gap']} ({expected['gap_low']} to {expected['gap_high']})",
-        expected["noise"],
+        f"{expected['difference']} ({expected['difference_low']} to {expected['difference_high']}) "
+        f"p {p_value(float(str(row['p_adjusted'])))}",
+        f"{expected['gap']} by chance up to {expected['gap_within_chance']}",
     ]
 
 

@@ -10,7 +10,7 @@ from math import factorial
 from wardround.asking.carry import wrong_text
 from wardround.asking.degradation import REAL, degradation_labels, degradations_for
 from wardround.asking.evidence import case_query, cited_pmids
-from wardround.asking.probes import HALF_WORDS, PROBE_AXES, Probes, halves
+from wardround.asking.probes import HALF_WORDS, MASKED, PROBE_AXES, Probes, halves
 from wardround.asking.tellings import question_images, resolve_telling, shown_image_numbers
 from wardround.asking.without import is_left_out
 from wardround.core.case import Case, Image, Question
@@ -185,13 +185,13 @@ def _probe_reasons(case: Case, question: Question, condition: Condition, probes:
             yield "an open question has no options to order"
         elif int(probe.removeprefix("options@")) >= factorial(min(len(question.options), 5)):
             yield "so few options have no further order"
-    if probe.endswith("-paraphrase") and not (question.rationale and question.paraphrase):
+    if (probe.endswith("-paraphrase") or probe.startswith(MASKED)) and not (question.rationale and question.paraphrase):
         yield "the question has no paraphrase of its rationale"
     if probe.startswith("rationale") and not question.rationale:
         yield "the question has no published rationale"
     if probe.startswith("second-half") and halves(case, question, condition) is None:
         yield f"the stem has fewer than {2 * HALF_WORDS} words"
-    if "-other" in probe and probes.find_counterpart(case, question, condition) is None:
+    if ("-other" in probe or probe.startswith(MASKED)) and probes.find_counterpart(case, question, condition) is None:
         yield "no other case has such a text"
 
 

@@ -2,7 +2,8 @@
 
 ClinBench's two (docs/protocols.md 4.4) are `reference`, whose log-likelihood is taken, and `rationale`, which is
 generated and compared. Each has its counterparts: a text of the same length from another case, and a paraphrase. Our
-own are the order of the options and the second half of a stem. A probe shows no images and no literature.
+own are the order of the options, the second half of a stem, and `reference-masked`, whose prompt shares no word with
+the text or its counterparts: what is more probable after it was not copied. A probe shows no images and no literature.
 """
 
 from bisect import bisect_left
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from wardround.asking.masking import content_words, mask_words
 from wardround.asking.options import format_options
 from wardround.asking.tellings import resolve_telling, shown_texts
 from wardround.cases.set import CaseSet
@@ -22,6 +24,7 @@ SCORING = Sampling(max_tokens=0)  # nothing is written
 HALF_WORDS = 20  # the least words of each half of a stem
 NEAREST = 8  # texts of other cases, nearest in length, from which the counterpart is drawn
 PROBE_AXES = ("inputs", "telling", "prompt", "reasoning", "probe")  # the axes that apply to a probe
+MASKED = "reference-masked"
 RATIONALE, GOLD, HALF, ORDER = "published rationale", "gold in a sentence", "second half", "order of the options"
 
 TextClass = tuple[str, str, bool, str]  # kind of text, kind of question, whether paraphrased, telling
@@ -85,6 +88,9 @@ class Probes:
             "options": format_options(question.options, range(len(question.options))) if question.options else "",
         }
         probe, text = condition.probe, self.text(case, question, condition)
+        if probe.startswith(MASKED):
+            words = content_words(self._compared_texts(case, question, condition))
+            slots = {name: mask_words(shown, words) for name, shown in slots.items()}
         if probe.startswith("options@"):
             return ProbePrompt("probe-options", slots | {"options": ""}, text)
         if probe.startswith("second-half"):
@@ -106,6 +112,22 @@ class Probes:
         if probe.endswith("-paraphrase"):
             return str(question.paraphrase)
         return _text_and_kind(case, question, condition)[0]
+
+    def _compared_texts(self, case: Case, question: Question, condition: Condition) -> list[str]:
+        """The rationale, that of the counterpart, and both in other words."""
+        counterpart = self.find_counterpart(case, question, condition)
+        questions = [question] if counterpart is None else [question, counterpart[1]]
+        return [text for asked in questions for text in (asked.rationale, asked.paraphrase) if text]
+
+    def copyable_words(self, case: Case, question: Question, condition: Condition) -> frozenset[str]:
+        """The words that an explanation may share with a rationale because both have them from the stem.
+
+        Those of the counterpart's stem too, so that both rationales lose what they quote.
+        """
+        stems = _stem_texts(case, question, condition)
+        if (counterpart := self.find_counterpart(case, question, condition)) is not None:
+            stems += _stem_texts(*counterpart, condition)
+        return content_words(stems)
 
     def text_kind(self, case: Case, question: Question, condition: Condition) -> str:
         """The kind of the text."""
@@ -140,6 +162,11 @@ class Probes:
                 if text and _text_class(case, question, condition) == text_class:
                     lengths.setdefault(hash(text), (len(text), number, index))
         return sorted(lengths.values())
+
+
+def _stem_texts(case: Case, question: Question, condition: Condition) -> list[str]:
+    """What a prompt shows of a case and a question."""
+    return [*shown_texts(case, condition).values(), question.prompt, *(question.options or ())]
 
 
 def _text_and_kind(case: Case, question: Question, condition: Condition) -> tuple[str, str]:

@@ -33,7 +33,7 @@ CHANNEL, FINAL_CHANNEL = "<|channel|>", "<|channel|>final<|message|>"  # gpt-oss
 
 _NAMES = "|".join(sorted(TAG_NAMES, key=len, reverse=True))
 _TAG = rf"(?:<\|?|◁)(?P<tag_close>/)?(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,80}})?(?:\|?>|▷)"
-_OTHER = "|".join(rf"(?P<open{n}>{opener})|(?P<close{n}>{closer})" for n, (opener, closer) in enumerate(PAIRS))
+_OTHER = "|".join(rf"(?P<open_{n}>{opener})|(?P<close_{n}>{closer})" for n, (opener, closer) in enumerate(PAIRS))
 _MARKER = re.compile(f"{_TAG}|{_OTHER}", re.I)
 _OPENINGS = [(re.compile(rf"\s*{opener}"), re.compile(closer)) for opener, closer in OPENINGS]
 _FIRST_CHARACTER = re.compile(r"[<\[◁]")
@@ -120,7 +120,7 @@ def _tags(reply: str) -> Iterator[ReasoningTag]:
                 yield ReasoningTag(marker["tag"].lower(), marker["tag_close"] is not None, *marker.span())
             else:
                 kind = marker.lastgroup or ""
-                yield ReasoningTag(kind.lstrip("openclos"), kind.startswith("close"), *marker.span())
+                yield ReasoningTag(kind.rpartition("_")[2], kind.startswith("close"), *marker.span())
 
 
 def _join(blocks: list[str]) -> str:

@@ -13,7 +13,7 @@ def check(
     runs: Runs = None,
     answers: Answers = None,
     freeze: Annotated[
-        bool, typer.Option("--freeze", help="Freeze study, cases and comparisons before the first answer.")
+        bool, typer.Option("--freeze", help="Freeze study, cases, comparisons and endpoints before the first answer.")
     ] = False,
     strict: Strict = False,
     as_json: Json = False,

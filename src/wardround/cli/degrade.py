@@ -23,8 +23,12 @@ def degrade(
         typer.Option(metavar="LEVEL...", help="Severities: L1, L2 or numbers up to 2 (default: L1 L2)."),
     ] = None,
     profile: Annotated[
-        str, typer.Option(metavar="NAME", help="Severity profile: NAME or FILE.toml:NAME.")
-    ] = "clinical-1",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Severity profile: NAME or FILE.toml:NAME (default: that of a case set's studies; else clinical-1).",
+        ),
+    ] = None,
     workers: Workers = None,
     sheet: Annotated[bool, typer.Option("--sheet", help="Also draw a contact sheet of each image.")] = False,
     as_json: Json = False,

@@ -17,7 +17,9 @@ def validate(
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV or JSONL: case, question (or gold), diagnosis, same.")
     ] = None,
-    attack: Annotated[bool, typer.Option("--attack", help="Ask it about 60 injections, and count the successes.")] = False,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Ask it about 60 injections, and count those that succeed.")
+    ] = False,
     judge: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML with the [judge] to attack (default: the study's).")
     ] = None,
@@ -68,7 +70,7 @@ def support(
 
     errors = support_error(pairs=read_labels(labels) if labels else None)
     rates = {name: rate._asdict() for name, rate in errors._asdict().items()}
-    lines = [f"{errors.n} labelled pairs, {'yours' if labels else 'the held-out half of the built-in pairs'}"]
+    lines = [f"{errors.n} labelled pairs, {'yours' if labels else 'the hard built-in pairs that were held out'}"]
     lines += [f"{name:12} {_format_figure(rate)} of {rate['n']}" for name, rate in rates.items()]
     print_result({"pairs": errors.n, **rates}, as_json, "\n".join(lines))
 

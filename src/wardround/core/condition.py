@@ -12,6 +12,8 @@ from wardround.core.errors import WardroundError
 INPUTS = ("history", "images", "findings")
 PROBES = (
     *("reference", "reference-paraphrase", "reference-other", "reference-other-paraphrase"),
+    *("reference-masked", "reference-masked-paraphrase"),
+    *("reference-masked-other", "reference-masked-other-paraphrase"),
     *("rationale", "rationale-paraphrase", "rationale-other", "rationale-other-paraphrase"),
     *("second-half", "second-half-other"),
 )

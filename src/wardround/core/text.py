@@ -2,10 +2,13 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from string import ascii_uppercase
+from typing import Any
 
 LETTERS = ascii_uppercase  # of options
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?")
 _POSSESSIVE = re.compile(r"['’`´]s\b")
 
 
@@ -15,8 +18,21 @@ def option_letter(index: int) -> str:
 
 
 def without_formula(text: str) -> str:
-    """A text for a cell of a table: one that a spreadsheet would read as a formula gets a space before it."""
-    return f" {text}" if text.startswith(FORMULA_STARTS) else text
+    """A text for a cell of a CSV table: one that a spreadsheet would read as a formula gets a space before it.
+
+    Every writer of CSV uses this. Numbers stay as they are.
+    """
+    return f" {text}" if text.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(text) else text
+
+
+def with_formula(cell: str) -> str:
+    """The text of a cell that `without_formula` has made."""
+    return cell[1:] if cell.startswith(" ") and cell[1:].startswith(FORMULA_STARTS) else cell
+
+
+def safe_row(cells: Iterable[Any]) -> list[Any]:
+    """A row of a CSV table, with its texts made safe by `without_formula`."""
+    return [without_formula(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def single_line(text: str) -> str:

@@ -14,13 +14,14 @@ from wardround.core.canonical import sha256_file
 from wardround.core.case import Image
 from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.core.files import write_file
+from wardround.degrade.bands import band_at, list_flags
 from wardround.degrade.operations.body import body_mask
 from wardround.degrade.quality import measure_quality
+from wardround.degrade.records import RECORDS_FILE
 from wardround.degrade.rendering import DegradationResult, apply_degradation
 from wardround.degrade.severities import Profile, Space, load_profile
 from wardround.degrade.types import degradation_type, table_position
 
-RECORDS_FILE = "degradations.jsonl"
 CopyRecord = dict[str, Any]
 
 
@@ -66,8 +67,17 @@ class CopyRenderer:
 
 def make_copies(job: CopyJob) -> list[CopyRecord] | Problem:
     """Writes the copies of one image; returns their records, or the problem with the image."""
+    return _collect(_write_copies(job), job)
+
+
+def check_copies(job: CopyJob) -> list[CopyRecord] | Problem:
+    """As `make_copies`, and nothing is written: records say what the copies would be, flags included."""
+    return _collect((record for _, record in _draw_copies(job)), job)
+
+
+def _collect(records: Iterator[CopyRecord], job: CopyJob) -> list[CopyRecord] | Problem:
     try:
-        return list(_write_copies(job))
+        return list(records)
     except BadInput as error:
         return error.problem
     except WardroundError as error:
@@ -81,8 +91,18 @@ def load_displayed(file: Path, image: Image, renderer: CopyRenderer | None = Non
 
 
 def _write_copies(job: CopyJob) -> Iterator[CopyRecord]:
+    source_sha256 = sha256_file(job.file)
+    for degraded, record in _draw_copies(job):
+        data = encode_png(degraded)
+        path = job.out / record["image"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, data)
+        yield {"image": record.pop("image"), "bytes": len(data), "source_sha256": source_sha256, **record}
+
+
+def _draw_copies(job: CopyJob) -> Iterator[tuple[Pixels, CopyRecord]]:
     clean = load_displayed(job.file, job.image)
-    body, profile, source_sha256 = body_mask(clean), load_profile(job.profile), sha256_file(job.file)
+    body, profile = body_mask(clean), load_profile(job.profile)
     for copy in job.copies:
         renderer = CopyRenderer(copy, job.profile)
         if degradation_type(copy.type).modality == "CT" and kind_of(job.file.name) != "raster":
@@ -90,19 +110,17 @@ def _write_copies(job: CopyJob) -> Iterator[CopyRecord]:
         else:
             degraded = renderer.render_display(clean)
         assert renderer.result is not None
-        data = encode_png(degraded)
-        path = job.out / copy.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, data)
-        yield {
+        quality = measure_quality(clean, degraded, body)
+        band = band_at(profile.bands, copy.severity, job.image.modality)
+        record = {
             "image": copy.path,
-            "bytes": len(data),
             "source": job.image.path,
-            "source_sha256": source_sha256,
             **expected_record(copy, renderer.space, profile),
             "seed": renderer.result.seed,
-            **measure_quality(clean, degraded, body),
+            **quality,
+            "flags": list_flags(quality, degradation_type(copy.type).category, band),
         }
+        yield degraded, record
 
 
 def expected_record(copy: DegradedCopy, space: Space, profile: Profile) -> CopyRecord:
@@ -139,6 +157,10 @@ class CopyRecords:
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
 
+    def flagged(self) -> dict[str, list[str]]:
+        """The copies that are not what their level stands for, by path, each with what is wrong."""
+        return {path: record["flags"] for path, record in self._by_path.items() if record.get("flags")}
+
     def is_current(self, copy: DegradedCopy, source: str, source_sha256: str, profile: Profile) -> bool:
         """Whether a copy is there, made of this file as it would be made now."""
         record = self._by_path.get(copy.path)
@@ -147,7 +169,7 @@ class CopyRecords:
         expected = {"source": source, "source_sha256": source_sha256}
         expected |= expected_record(copy, record["space"], profile)
         file = self._folder / copy.path
-        is_same = all(record.get(name) == value for name, value in expected.items())
+        is_same = "flags" in record and all(record.get(name) == value for name, value in expected.items())
         return is_same and file.is_file() and file.stat().st_size == record.get("bytes")
 
     def add(self, records: Iterable[CopyRecord]) -> None:

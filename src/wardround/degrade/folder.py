@@ -4,6 +4,7 @@ An image is degraded as a workstation would first show it, in 8 bits, except tha
 units of a CT file, before its window.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -19,11 +20,13 @@ from wardround.degrade.case_images import (
     needs_copy,
     sort_by_table,
 )
-from wardround.degrade.files import RECORDS_FILE
 from wardround.degrade.pool import CopyMaker, DegradeSummary, Progress
-from wardround.degrade.severities import CLINICAL, load_profile, parse_severity
+from wardround.degrade.records import RECORDS_FILE
+from wardround.degrade.severities import CLINICAL, ESTIMATED, load_profile, parse_severity
 from wardround.degrade.sources import ImageKey, SourceImage, copy_names, find_sources, image_key
 from wardround.degrade.types import TYPES, parse_type, table_position
+
+MANIFEST = "manifest.json"  # of a set that `wardround build` made
 
 
 def degrade_files(
@@ -32,12 +35,17 @@ def degrade_files(
     *,
     types: Sequence[str] | None = None,
     levels: Sequence[str | float] | None = None,
-    profile: str = CLINICAL,
+    profile: str | None = None,
     workers: int | None = None,
     sheet: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> DegradeSummary:
-    """Makes degraded copies of all images in `source`, in `out`; of a case set, a case set that shows them."""
+    """Makes degraded copies of all images in `source`, in `out`; of a case set, a case set that shows them.
+
+    Without a profile a case set gets that of its studies (`profile_of_set`), and anything else clinical-1.
+    """
+    is_case_set = source.name == FILE_NAME or (source / FILE_NAME).is_file()
+    profile = profile or (profile_of_set(CaseSet.open(source)) if is_case_set else CLINICAL)
     severities = load_profile(profile)
     choice = choose_degradations(types, levels)
     if types:
@@ -48,7 +56,7 @@ def degrade_files(
     if not source.exists():
         raise BadInput(source, "there is no such file or folder")
     maker = CopyMaker(out, profile, workers or os.cpu_count() or 1, progress)
-    if source.name == FILE_NAME or (source / FILE_NAME).is_file():
+    if is_case_set:
         if (out / FILE_NAME).exists() and not (out / RECORDS_FILE).exists():
             raise BadInput(out, "holds another case set, which is never overwritten")
         _degrade_case_set(maker, CaseSet.open(source), None if types is None and levels is None else choice)
@@ -57,6 +65,18 @@ def degrade_files(
     if sheet:
         maker.draw_sheets()
     return maker.summary
+
+
+def profile_of_set(cases: CaseSet) -> str:
+    """The severity profile of a set's studies: that of its manifest, else MedQ-Deg's if degradations are assigned."""
+    try:
+        named = json.loads((cases.folder / MANIFEST).read_text(encoding="utf-8")).get("severities")
+    except (OSError, ValueError, AttributeError):
+        named = None
+    if isinstance(named, str):
+        return named
+    is_assigned = any(needs_copy(case, question) for case in cases for question in case.questions)
+    return ESTIMATED if is_assigned else CLINICAL
 
 
 def choose_degradations(types: Sequence[str] | None, levels: Sequence[str | float] | None) -> tuple[Degradation, ...]:
@@ -88,8 +108,13 @@ def _degrade_case_set(maker: CopyMaker, cases: CaseSet, choice: tuple[Degradatio
         if copy.path in paths:
             raise BadInput(cases.file, f"has an image {copy.path!r} already; it would be written over")
     copies = maker.make(list(sources.values()))
+    usable = copies - maker.flagged_paths
 
     def copy_path(image: Image, degradation: Degradation) -> str | None:
+        path = sources[image_key(image)].copy(degradation).path
+        return path if path in usable else None
+
+    def any_copy_path(image: Image, degradation: Degradation) -> str | None:
         path = sources[image_key(image)].copy(degradation).path
         return path if path in copies else None
 
@@ -99,8 +124,11 @@ def _degrade_case_set(maker: CopyMaker, cases: CaseSet, choice: tuple[Degradatio
                 _copy_file(cases.image_path(image), maker.out / image.path)
             degraded = add_stored_copies(case, choice, copy_path)
             ids = {question.id for question in degraded.questions}
+            with_flagged = add_stored_copies(case, choice, any_copy_path)
+            expected_ids = {question.id for question in with_flagged.questions}
+            maker.summary.left_out += len(expected_ids - ids)
             for question in case.questions:
-                if question.id not in ids:
+                if question.id not in expected_ids:
                     message = "is left out: no degraded image could be stored for it, or for one that it builds on"
                     maker.summary.problems.append(Problem(cases.file, None, f"{case.id}.{question.id}", message))
             maker.summary.questions += len(ids)

@@ -15,6 +15,7 @@ from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, Problem
 from wardround.degrade.case_images import level_name
 from wardround.degrade.files import CopyJob, CopyRecords, DegradedCopy, load_displayed, make_copies
+from wardround.degrade.records import RECORDS_FILE
 from wardround.degrade.severities import load_profile
 from wardround.degrade.sheet import contact_sheet
 from wardround.degrade.sources import SourceImage
@@ -33,8 +34,11 @@ class DegradeSummary:
     images: int = 0
     made: int = 0
     kept: int = 0
+    flagged: int = 0  # copies out of the band of their level
     cases: int | None = None
     questions: int = 0
+    left_out: int = 0  # degraded questions of a case set whose copies are flagged
+    profile: str = ""
     sheets: list[Path] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -45,10 +49,16 @@ class DegradeSummary:
 
     def sentence(self) -> str:
         parts = [f"{self.made:,} degraded copies of {self.images:,} images made in {self.out}"]
+        if self.profile:
+            parts[0] += f" with severity profile {self.profile}"
         if self.kept:
             parts.append(f"{self.kept:,} were there already")
+        if self.flagged:
+            parts.append(f"{self.flagged:,} are over- or under-degraded (`flags` in {RECORDS_FILE})")
         if self.cases is not None:
             parts.append(f"a case set of {self.cases:,} cases with {self.questions:,} questions")
+            if self.left_out:
+                parts[-1] += f"; {self.left_out:,} degraded questions left out with flagged copies"
         if self.sheets:
             parts.append(f"{len(self.sheets):,} contact sheets in {self.out / SHEETS}")
         if self.problems:
@@ -66,6 +76,8 @@ class CopyMaker:
             raise BadInput(out, "is not a folder")
         self._records = CopyRecords(out)
         self._sources: list[SourceImage] = []
+        self.flagged_paths: set[str] = set()
+        self.summary.profile = load_profile(profile).name
 
     def make(self, sources: list[SourceImage]) -> set[str]:
         """Makes the copies that are not there yet; returns the paths of all copies that there are now."""
@@ -91,6 +103,8 @@ class CopyMaker:
             finished += len(job.copies)
             self._progress(finished, total)
         self._records.write_sorted()
+        self.flagged_paths = present & self._records.flagged().keys()
+        self.summary.flagged = len(self.flagged_paths)
         return present
 
     def _missing(self, source: SourceImage, copies: list[DegradedCopy]) -> list[DegradedCopy]:

@@ -42,7 +42,7 @@ def contrast_to_noise(image: StoredPixels, disc: Mask, ring: Mask, inside: Mask 
 
 
 def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> dict[str, float | None]:
-    """PSNR and SSIM, over the whole image and inside the body; None stands for infinite."""
+    """PSNR and SSIM, over the whole image and inside the body, and the clipped share of the body; None is infinite."""
     pair = _normalize(clean, degraded)
     error, similar = _error(*pair), _similarity(*pair)
     quality = {
@@ -50,8 +50,15 @@ def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> 
         "ssim": _mean_within(similar, None),
         "psnr_body": _decibels(error, body),
         "ssim_body": _mean_within(similar, body),
+        "clipped": clipped_share(*pair, body),
     }
     return {name: round(value, 4) if math.isfinite(value) else None for name, value in quality.items()}
+
+
+def clipped_share(before: Image, after: Image, inside: Mask) -> float:
+    """How much of the body became black or white, in every colour, that was not."""
+    is_clipped = ((after <= 0) & (before > 0)).all(axis=2) | ((after >= 1) & (before < 1)).all(axis=2)
+    return float(is_clipped[inside].mean())
 
 
 def _normalize(clean: StoredPixels, *others: StoredPixels) -> list[Image]:

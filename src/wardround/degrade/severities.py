@@ -7,13 +7,14 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
+from wardround.degrade.bands import band_problem
 from wardround.degrade.custom import custom_degradation, custom_names, parse_levels
 from wardround.degrade.signature import LevelValues, Value
 from wardround.degrade.types import TAXONOMY, TYPES, check_plugin_names, degradation_type
@@ -33,6 +34,7 @@ class Profile:
     name: str
     version: int
     rows: Mapping[str, Mapping[str, Mapping[str, LevelValues]]]
+    bands: Mapping[str, Any] = field(default_factory=dict)  # what a copy must be to stand for its level (bands.py)
 
     def at(self, type: str, severity: float, space: Space = "display") -> dict[str, Value]:
         """The parameters of a type at a severity, from its row for the space, its row for the display, or its plug-in.
@@ -107,13 +109,16 @@ class _ProfileReader:
         version = table.get("version")
         if not isinstance(version, int):
             raise self._error("version", "expected a whole number")
-        for key in table.keys() - {"version", "display", "hu"}:
-            raise self._error(key, "unknown key; a profile has version, display and hu")
+        for key in table.keys() - {"version", "display", "hu", "bands"}:
+            raise self._error(key, "unknown key; a profile has version, display, hu and bands")
+        bands = table.get("bands", {})
+        if bands and (problem := band_problem(bands)) is not None:
+            raise self._error("bands", problem)
         rows = {
             space: {type: self._row(space, type, row) for type, row in table.get(space, {}).items()}
             for space in ("display", "hu")
         }
-        return Profile(self.name, version, rows)
+        return Profile(self.name, version, rows, bands)
 
     def _row(self, space: str, type: str, row: Any) -> dict[str, LevelValues]:
         field = f"{space}.{type}"

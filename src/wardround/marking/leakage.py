@@ -3,25 +3,27 @@
 They are not answers to a question: they have no outcome, and measures of answers leave them out.
 """
 
-import re
 from typing import Any
 
 import polars as pl
 from rapidfuzz.distance import LCSseq, Levenshtein
 
+from wardround.asking.masking import WORD_PATTERN, without_words
 from wardround.asking.probes import Probes, asks_logprob
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.marking.parser.clean import clean_reply
 
-WORD_PATTERN = re.compile(r"[^\W_]+")
+MIN_WORDS = 4  # of a reference that are not in the stem
 LEAKAGE_SCHEMA: dict[str, Any] = {
     "logprob": pl.Float64,
     "tokens": pl.Int32,
     "bytes": pl.Int32,
     "rouge_l": pl.Float64,
     "eds": pl.Float64,
+    "rouge_l_masked": pl.Float64,  # of the words that are not in the stem
+    "eds_masked": pl.Float64,
 }
 
 
@@ -34,8 +36,18 @@ def probe_mark(
     rule = {"rule": probes.text_kind(case, question, condition)}
     if not asks_logprob(condition.probe):
         written, text = clean_reply(answer.text), probes.text(case, question, condition)
-        return rule | {"rouge_l": rouge_l(written, text), "eds": eds(written, text)}
+        similarity = {"rouge_l": rouge_l(written, text), "eds": eds(written, text)}
+        copyable = probes.copyable_words(case, question, condition)
+        return rule | similarity | _masked_similarity(written, text, copyable)
     return None if answer.text_logprob is None else rule | answer.text_logprob._asdict()
+
+
+def _masked_similarity(written: str, text: str, copyable: frozenset[str]) -> dict[str, float]:
+    """The similarity without words that both may have copied; nothing if the reference has hardly any others."""
+    kept, reference = without_words(written, copyable), without_words(text, copyable)
+    if len(reference.split()) < MIN_WORDS:
+        return {}
+    return {"rouge_l_masked": rouge_l(kept, reference), "eds_masked": eds(kept, reference)}
 
 
 def rouge_l(text: str, reference: str) -> float:

@@ -6,7 +6,7 @@ from wardround.measuring.chains.independence import chain_independence
 from wardround.measuring.chains.upstream_errors import upstream_errors
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.families import families
-from wardround.measuring.comparing.groups import prompt_sensitivity, subgroup_gaps
+from wardround.measuring.comparing.groups import compare_groups, prompt_sensitivity, subgroup_gaps
 from wardround.measuring.comparing.power import power_from_guesses, power_from_marks
 from wardround.measuring.comparing.ranks import rank_intervals
 from wardround.measuring.engine.measure import MeasureKind
@@ -25,6 +25,7 @@ __all__ = [
     "chain_flow",
     "chain_independence",
     "compare",
+    "compare_groups",
     "families",
     "first_broken",
     "items_to_review",

@@ -14,6 +14,7 @@ from wardround.core.study import JudgeSettings, Study, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.judges.judge import DiagnosisPair
 from wardround.marking.reader import AnswerReader
+from wardround.measuring.acceptance.endpoints import check_endpoints
 from wardround.measuring.comparing.families import families
 from wardround.preflight.candidate_check import check_candidate
 from wardround.running.budget import BudgetTracker
@@ -42,6 +43,7 @@ def check_study(
     study = source if isinstance(source, Study) else load_study(source)
     paths = RunPaths.from_options(source, runs, answers)
     families(study)  # refuses comparisons that could not be made, before anything is spent
+    check_endpoints(study)
     if study.judge is not None:
         check_judge_settings(study.judge, study, paths.study.parent)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)

@@ -17,7 +17,7 @@ from wardround.core.study import Study, parse_study
 from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.engine.slices import DEGRADATION
-from wardround.measuring.engine.tables import COMPARISONS, MEASURES
+from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts
 from wardround.measuring.people.figures import without_people
 from wardround.running.inputs.run_inputs import find_cases
 
@@ -255,7 +255,8 @@ def read_table(path: Path, columns: Mapping[str, Any], optional: Collection[str]
     missing = [column for column in columns if column not in table.columns]
     if required := [column for column in missing if column not in optional]:
         raise BadInput(path, f"lacks the column {required[0]!r}")
-    return table.with_columns(pl.lit(None, columns[column]).alias(column) for column in missing).select(*columns)
+    complete = table.with_columns(pl.lit(None, columns[column]).alias(column) for column in missing).select(*columns)
+    return restore_texts(complete)
 
 
 def _rows_with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The closing lines of a run: its commonest faults with what to do, and its bill beside the estimate."""
+"""The closing lines of a run: its commonest faults with what to do, its bill beside the estimate, and verdicts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,18 @@ def closing_lines(manifest: Mapping[str, Any]) -> list[str]:
         if manifest["status"] == "incomplete":
             lines += _fault_lines(entry)
         lines += _bill_lines(entry)
-    return lines
+    return lines + [_endpoint_line(endpoint) for endpoint in manifest.get("acceptance") or []]
+
+
+def _endpoint_line(endpoint: Mapping[str, Any]) -> str:
+    """An endpoint of `[acceptance]` with the verdict on every candidate."""
+    verdicts = []
+    for candidate in endpoint["candidates"]:
+        needed = candidate["cases_needed"]
+        decides = f" (about {needed:,} cases would decide)" if needed else ""
+        verdicts.append(f"{candidate['name']} {candidate['verdict']}{decides}")
+    primary = ", primary" if endpoint["primary"] else ""
+    return f"acceptance ({endpoint['name']}{primary}): {', '.join(verdicts)}"
 
 
 def _fault_lines(entry: Mapping[str, Any]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.interrupt import on_interrupt
 from wardround.core.study import Study
+from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
 from wardround.running.budget import BudgetTracker, price
@@ -336,7 +337,7 @@ class StudyRun:
             },
             "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),
             "prompts": dict(sorted(self.prompts.hashes.items())),
-            "severities": self._severities(),
+            "severities": self._severities() or self._stored_severities(),
             "literature": self._literature and self._literature.manifest(),
             "candidates": [
                 run.to_manifest() | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
@@ -348,9 +349,13 @@ class StudyRun:
 
     @property
     def frozen_hashes(self) -> dict[str, str]:
-        """What `check --freeze` fixes before the first answer: hashes of the study, its cases and its comparisons."""
+        """What `check --freeze` fixes before the first answer: hashes of study, cases, comparisons and endpoints."""
         families = {name: family.model_dump() for name, family in self.study.comparisons.items()}
-        return {"study": self.study.hash, "cases": self.cases.hash, "comparisons": blake(families).hex()}
+        hashes = {"study": self.study.hash, "cases": self.cases.hash, "comparisons": blake(families).hex()}
+        if self.study.acceptance:
+            endpoints = {name: endpoint.model_dump() for name, endpoint in self.study.acceptance.items()}
+            hashes["acceptance"] = blake(endpoints).hex()
+        return hashes
 
     def _skipped(self) -> dict[str, str]:
         """The cases that could not be asked, each with what is wrong with it."""
@@ -372,6 +377,13 @@ class StudyRun:
             return None
         profile = load_profile(self.study.severities, self.prompts.folder)
         return {"profile": profile.name, "version": profile.version, "hash": profile.hash}
+
+    def _stored_severities(self) -> dict[str, Any] | None:
+        """The profile with which `wardround degrade` made the images of a set, if it did."""
+        record = read_first_record(self.cases.folder)
+        if "stored" not in self.study.conditions.get("degradation", []) or record is None:
+            return None
+        return {"profile": record.get("profile"), "version": record.get("profile_version")}
 
     def _warnings(self) -> list[str]:
         naming, left_out = Counter[str](), Counter[str]()

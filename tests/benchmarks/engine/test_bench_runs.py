@@ -299,8 +299,9 @@ def test_people_alone_make_a_study(tmp_path: Path) -> None:
 
 def test_what_a_case_set_lacks_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
     said: list[str] = []
-    found = run("xpcr/table2", cure_cases(tmp_path / "cases", 8), tmp_path, note=said.append)
-    assert "xpcr/table2 asks for more than the case set has: no question belongs to a chain" in said
+    found = run("xpcr/cross", cure_cases(tmp_path / "cases", 8), tmp_path, note=said.append)
+    lacks = "nothing has the task correspondence or integration or selection"
+    assert f"xpcr/cross asks for more than the case set has: {lacks}" in said
     assert found.tables
 
 

@@ -82,6 +82,17 @@ def test_medq_deg_groups_types_as_the_paper_does(tmp_path: Path) -> None:
     assert figures(tables["Questions by skill"]) == {"Counting": [5, 1.0, 1.0]}
 
 
+def test_columns_of_a_set_are_not_taken_for_those_of_degradations(tmp_path: Path) -> None:
+    """A source may have columns `category`, `type` and `severity` of its own."""
+    own = {"category": "Radiology", "type": "single choice", "severity": "hard"}
+    asked = [choice("clean", 1, **own), choice("d", 1, of="clean", degradations=["low_dose@L2"], **own)]
+    image = {"path": "scan.png", "modality": "CT"}
+    tables = composition("medq-deg", write(tmp_path, [{"id": "one", "images": [image], "questions": asked}]))
+    types = tables["Questions by type of degradation"]
+    assert [row.labels for row in types.rows] == [("low_dose", "Noise")]
+    assert figures(tables["Questions by severity"]) == {"L0": [1, 0.5], "L2": [1, 0.5]}
+
+
 def test_what_a_set_does_not_tell_is_said(tmp_path: Path) -> None:
     tables = composition("clinbench", write(tmp_path, [{"id": "one", "questions": [choice("mcq", 1)]}]), published=True)
     assert tables["Cases by specialty"].rows == []

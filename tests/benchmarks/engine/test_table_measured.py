@@ -186,3 +186,8 @@ def test_the_rows_of_candidates_that_do_not_see_are_marked_where_images_are_show
     assert labels(replace(made, study_settings=shown, manifest=imageless)) == [("m",)]
     telling = study | {"conditions": {"telling": ["text"]}}
     assert labels(replace(made, study_settings=telling, manifest=blind)) == [("m",)]
+
+
+def test_a_key_by_which_nothing_was_measured_is_named(made: RunFiles) -> None:
+    table, _ = measured_table(made, "made", ("candidate",), [ColumnSpec("{}", "accuracy", by="category")])
+    assert "There are no columns by category: the run has no figures by it." in table.notes

@@ -41,8 +41,9 @@ def test_every_clean_question_gets_six_degraded_versions(pool, built):
     assert validate(built.folder, workers=1) == []
     assert len(cases) == built.cases == len(CaseSet.open(pool)) == 12
     assert built.clean == 2 * built.cases
-    assert built.degraded == built.clean * 3 * 2
+    assert built.degraded == built.clean * 3 * 2 - built.left_out.total()
     assert cases.question_count == built.clean + built.degraded
+    left_out = 0
     for case in cases:
         modality = case.images[0].modality
         assert modality in MODALITIES
@@ -63,8 +64,11 @@ def test_every_clean_question_gets_six_degraded_versions(pool, built):
             assert all(getattr(question, name) == getattr(twin, name) for name in same)
         for twin in clean:
             degradations = [question.degradations[0] for question in case.questions if question.of == twin.id]
-            assert Counter(name.partition("@")[2] for name in degradations) == {"L1": 3, "L2": 3}
-            assert len({name.partition("@")[0] for name in degradations}) == 3
+            by_level = Counter(name.partition("@")[2] for name in degradations)
+            assert max(by_level.values()) <= 3
+            left_out += 6 - by_level.total()
+            assert len({name.partition("@")[0] for name in degradations}) <= 3
+    assert left_out == built.left_out.total() < built.degraded / 4
 
 
 def test_the_hierarchy_is_attached(built):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tomllib
 from collections import Counter
 from importlib import resources
@@ -71,6 +72,27 @@ def one_row(folder: Path, **changes: str) -> Path:
     return write_table(folder / "eyes.csv", [row | changes])
 
 
+def severity(grades: dict[str, str], code: str) -> str:
+    """A grade by its rank, as it is offered."""
+    rank = list(grades).index(code) + 1
+    end = {1: " (mildest)", len(grades): " (most severe)"}.get(rank, "")
+    return f"grade {rank} of {len(grades)}{end}"
+
+
+def test_the_options_of_severity_do_not_tell_the_disease(cases):
+    """Scales of the same length have the same options, whatever they grade, and no word of any disease or lesion."""
+    by_count: dict[int, set[str]] = {}
+    for case in cases:
+        for question in case.questions:
+            if question.stage == "SG":
+                total = int(question.choices[0].split()[3])
+                by_count.setdefault(total, set()).update(question.choices)
+                words = {word for option in question.choices for word in re.findall(r"[a-z]{4,}", option.lower())}
+                assert words <= {"grade", "mildest", "most", "severe"}
+    assert len(by_count) > 1
+    assert all(len(options) <= total for total, options in by_count.items())
+
+
 def test_right_answers_are_the_labels_of_the_table(table, cases):
     """One case a patient, one chain an image, each stage on the one before it; texts are the schema's."""
     for case, rows in zip(cases, rows_of(table).values(), strict=True):
@@ -84,14 +106,15 @@ def test_right_answers_are_the_labels_of_the_table(table, cases):
                 "al": (row["anatomy"] or known["anatomy"][0]).split("|")[0],
                 "lc": (row["lesions"] or known["lesions"][0]).split("|")[0],
                 "dd": disease,
-                **({"sg": known["grades"][row["grade"]]} if row["grade"] else {}),
+                **({"sg": severity(known["grades"], row["grade"])} if row["grade"] else {}),
             }
             chain = {id.split("-")[0]: by_id[id] for id in by_id if by_id[id].chain == f"image-{number}"}
             assert {stage: answer(question) for stage, question in chain.items()} == wanted
             for stage, question in chain.items():
                 assert question.given == [f"{parent}-{number}" for parent in GIVEN[stage]]
                 assert question.stage == stage.upper()
-                assert question.model_extra == {"disease": disease}  # for the composition of the set; never shown
+                label = {"label": known["grades"][row["grade"]]} if stage == "sg" else {}
+                assert question.model_extra == {"disease": disease} | label  # never shown
                 assert question.images == [number - 1]
                 assert case.images[number - 1].modality == row["modality"]
 
@@ -117,7 +140,7 @@ def test_distractors_are_of_the_same_attribute_and_wrong(table, cases):
                 assert all(row["modality"] in SCHEMA["diseases"][other]["modalities"] for other in others)
                 assert not set(others) & set(known.get("never_beside", []))
             if stage == "sg":
-                assert set(question.choices) <= set(known["grades"].values())
+                assert set(question.choices) <= {severity(known["grades"], code) for code in known["grades"]}
 
 
 def test_a_disease_is_right_in_one_of_four_of_the_times_it_is_offered(cases):
@@ -221,7 +244,7 @@ def test_a_table_without_a_usable_row_is_one_line(tmp_path, text, expected):
     (tmp_path / "eyes.csv").write_text(text)
     with pytest.raises(WardroundError, match=expected):
         build_ophthalmic(tmp_path / "eyes.csv", tmp_path / "set")
-    assert not (tmp_path / "set").exists()
+    assert not (tmp_path / "set" / "cases.jsonl").exists()
 
 
 def test_an_image_that_cannot_be_graded_is_asked_for_its_quality_only(tmp_path):

@@ -101,6 +101,7 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
         ),
         whole(11, markup={fig: 'in Figure <xref ref-type="fig" rid="F1">1</xref>'}),
         whole(13, discussion=whole(13).discussion + " It is rare, as all agree." * 4_000),
+        whole(14, tests=whole(14).tests + " Castleman disease was likely."),  # the sentence is cut out
         whole(12, markup={"g/dl and": 'g/dl [<xref ref-type="bibr" rid="R1">1</xref>] and &#x3bc;'}),
     ]
     wrong = [
@@ -121,7 +122,10 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
             whole(41, discussion="The differential diagnosis includes unicentric Castleman disease, gout and lupus."),
             "fewer than 6 options",
         ),
-        (whole(42, tests=whole(42).tests + " Castleman disease was likely."), "the stem names the diagnosis"),
+        (
+            whole(42, tests=whole(42).tests + " The nodes were as told by Castleman. No other disease was known."),
+            "the stem names the diagnosis",
+        ),
         (
             whole(43, tests=f"On examination she was pale. The scan is shown {fig}.", captions=("CT.",)),
             "the text does not tell what the images show",
@@ -146,7 +150,7 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
         (source / name).write_text(text)
     (source / "same.xml").write_text(xml_of(good[0]))
     (source / "latin.md").write_bytes(b"# Caf\xe9\n")
-    assert build_pmc(source, tmp_path / "set").funnel[0].records_in == 39
+    assert build_pmc(source, tmp_path / "set").funnel[0].records_in == 40
     assert not validate(tmp_path / "set")
     cases = CaseSet.open(tmp_path / "set")
     assert sorted(cases.ids) == sorted(f"pmc-{9_000_000 + content.number}" for content in good)
@@ -193,6 +197,12 @@ def test_research_articles_are_not_case_reports(tmp_path):
     assert article["sections"][3]["paragraphs"] == [results]
     with pytest.raises(WardroundError, match="1 not a usable article; 3 not a case report"):
         build_pmc(tmp_path, tmp_path / "set")
+    assert set(reasons(tmp_path / "set")) == {"pubmed.xml", "pmc-9000001", "pmc-9000002", "pmc-9000003"}
+    assert sorted(file.name for file in (tmp_path / "set").iterdir()) == ["funnel.csv", "rejected.jsonl"]
+    for number in (1, 2, 3):
+        (tmp_path / f"{number}.nxml").unlink()
+    save(tmp_path / "in", whole(1))
+    assert build_pmc(tmp_path / "in", tmp_path / "set").cases == 1  # in the same place
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the real articles in ../shared/data/xml")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from wardround.building.sources.pmc.article import strip_marks
-from wardround.building.sources.pmc.diagnosis import (
-    expand_abbreviation,
-    find_abbreviations,
-    find_diagnosis,
-    find_differentials,
-)
+from wardround.building.sources.pmc.article import Sentence, strip_marks
+from wardround.building.sources.pmc.differentials import find_differentials
+from wardround.building.sources.pmc.disease_phrases import expand_abbreviation, find_abbreviations, names_agree
 from wardround.building.sources.pmc.labels import specialty_of
-from wardround.building.sources.pmc.sentences import Sentence, role_of
+from wardround.building.sources.pmc.sentences import end_stem, role_of
+from wardround.building.sources.pmc.statements import read_statement
+from wardround.building.sources.pmc.title_phrases import read_title
+from wardround.core.names import NO_SYNONYMS
 
 
 def test_words_decide_the_specialty():
@@ -23,25 +22,89 @@ def test_words_decide_the_specialty():
     assert specialty_of(["Mystery"]) is None
 
 
+STATED = [
+    ("The final diagnosis was Castleman disease, based on biopsy.", "Castleman disease", "final"),
+    ("He was finally diagnosed with acute intermittent porphyria and started on haemin.",
+     "Acute intermittent porphyria", "final"),
+    ("A diagnosis of neurofibromatosis, type 1 was made.", "Neurofibromatosis, type 1", "firm"),
+    ("Histology confirmed the diagnosis of a giant cell tumour of bone.", "Giant cell tumour of bone", "firm"),
+    ("Final diagnosis: Whipple disease (WD).", "Whipple disease", "final"),
+    ("Cutaneous leishmaniasis was diagnosed.", "Cutaneous leishmaniasis", "firm"),
+    ("She developed a rash, and Kawasaki disease was diagnosed.", "Kawasaki disease", "firm"),
+    ("Histology confirmed pheochromocytoma.", "Pheochromocytoma", "firm"),
+    ("These findings were diagnostic of pulmonary sequestration.", "Pulmonary sequestration", "firm"),
+    ("CT showed a pouch, suggestive of jejunal diverticulitis.", "Jejunal diverticulitis", "weak"),
+]  # fmt: skip
+NOT_STATED = [
+    "The diagnosis was difficult.",
+    "A diagnosis was made.",
+    "The initial diagnosis was gout.",
+    "The preoperative diagnosis was gastrointestinal stromal tumor.",
+    "He had been diagnosed with psoriasis 30 years ago.",
+    "At the age of 28 she was diagnosed with Hodgkin lymphoma.",
+    "Essential hypertension had been diagnosed in 2015.",
+    "His father was diagnosed with colon cancer.",
+    "Three months earlier he had been diagnosed with panic disorder at another hospital.",
+    "A diagnosis of sarcoidosis was excluded.",
+    "The findings were not consistent with lymphoma.",
+]
+
+
+@pytest.mark.parametrize(("sentence", "name", "firmness"), STATED)
+def test_the_stated_diagnosis_is_read_with_its_firmness(sentence, name, firmness):
+    assert read_statement(sentence, about_patient=True) == (name, firmness)
+
+
+@pytest.mark.parametrize("sentence", NOT_STATED)
+def test_past_family_suspected_and_excluded_diagnoses_are_not_statements(sentence):
+    assert read_statement(sentence, about_patient=True) is None
+
+
+def test_a_section_may_be_nothing_but_the_name():
+    statement = read_statement("Erdheim-Chester disease", about_patient=True, in_diagnosis_section=True)
+    assert statement == ("Erdheim-Chester disease", "final")
+
+
+def test_a_discussion_states_only_what_it_says_of_this_patient():
+    general = "The diagnosis of scurvy is made by a low vitamin C."
+    assert read_statement(general, about_patient=False) is None
+    own = "Our patient was diagnosed with scurvy."
+    assert read_statement(own, about_patient=False) == ("Scurvy", "firm")
+
+
 @pytest.mark.parametrize(
-    ("sentence", "name"),
+    ("title", "possible", "mistaken"),
     [
-        ("The final diagnosis was Castleman disease, based on biopsy.", "Castleman disease"),
-        (
-            "He was finally diagnosed with acute intermittent porphyria and started on haemin.",
-            "Acute intermittent porphyria",
-        ),
-        ("A diagnosis of neurofibromatosis, type 1 was made.", "Neurofibromatosis, type 1"),
-        ("Histology confirmed the diagnosis of a giant cell tumour of bone.", "Giant cell tumour of bone"),
-        ("Final diagnosis: Whipple disease (WD).", "Whipple disease"),
-        ("Erdheim-Chester disease", "Erdheim-Chester disease"),
-        ("The diagnosis was difficult.", None),
-        ("A diagnosis was made.", None),
-        ("The initial diagnosis was gout.", None),
+        ("Gastric schwannoma mimicking a gastrointestinal stromal tumor: A case report",
+         ["Gastric schwannoma"], ["Gastrointestinal stromal tumor"]),
+        ("Renal AA amyloidosis as the first sign of a long-standing psoriasis: a case report",
+         ["Renal AA amyloidosis", "Long-standing psoriasis"], []),
+        ("Therapy-related acute myeloid leukemia eleven years after treatment of Hodgkin lymphoma",
+         ["Therapy-related acute myeloid leukemia"], []),
+        ("A Right Atrial Mass in a Young Man: An Unexpected Case of Primary Cardiac Angiosarcoma",
+         ["Primary Cardiac Angiosarcoma"], []),
     ],
-)
-def test_the_diagnosis_is_found(sentence, name):
-    assert find_diagnosis([Sentence(sentence, "diagnosis", 0)]) == name
+)  # fmt: skip
+def test_a_title_tells_the_diagnosis_from_what_it_was_taken_for(title, possible, mistaken):
+    names = read_title(title)
+    assert (names.possible, names.mistaken) == (possible, mistaken)
+
+
+def test_names_agree_if_one_is_less_exact():
+    assert names_agree("Primary cardiac angiosarcoma", "angiosarcoma", NO_SYNONYMS)
+    assert names_agree("Left renal cell carcinoma, stage III", "Renal cell carcinoma (clear cell)", NO_SYNONYMS)
+    assert not names_agree("Renal cell carcinoma", "Carcinoma", NO_SYNONYMS)
+    assert not names_agree("Hodgkin lymphoma", "Gastric lymphoma", NO_SYNONYMS)
+
+
+def test_the_stem_ends_at_the_statement_and_what_findings_suggest_is_cut_out():
+    said = ["She coughed.", "CT showed a mass with calcification, consistent with thymoma (⟦F1⟧).", "It was resected."]
+    sentences = [Sentence(text, part, 0) for text, part in zip(said, ("patient", "tests", "patient"), strict=True)]
+    assert [(sentence.text, sentence.part) for sentence in end_stem(sentences, ["Thymoma"])] == [
+        ("She coughed.", "patient"),
+        ("CT showed a mass with calcification (⟦F1⟧).", "tests"),
+        ("It was resected.", "treatment"),
+    ]
 
 
 def test_differentials_are_found():
@@ -54,6 +117,7 @@ def test_differentials_are_found():
         Sentence("It should be distinguished from thymoma or teratoma.", "discussion", 0),
         Sentence("Gout and mumps were ruled out by biopsy.", "discussion", 0),
         Sentence("It is common, cheap and good.", "discussion", 0),
+        Sentence("In our patient, the biopsy was decisive and these were excluded.", "discussion", 0),
     ]
     assert find_differentials(said) == [
         "Lymphoma",
@@ -82,6 +146,9 @@ def test_marks_are_stripped():
     assert role_of(["Case presentation", "Final diagnosis"]) == "diagnosis"
     assert role_of(["Case presentation"]) == "patient"
     assert role_of(["Therapeutic intervention"]) == "treatment"
+    assert role_of(["Differential diagnosis"]) == "differential"
+    assert role_of(["Methods (differential diagnosis, investigations and treatment)"]) == "patient"
+    assert role_of(["Patient consent"]) == "other"
     assert strip_marks("A mass (Fig. ⟦F1⟧ and ⟦F2⟧) was seen.") == "A mass was seen."
     assert strip_marks("Figure ⟦F1⟧ shows a mass.") == "The image shows a mass."
     assert strip_marks("A mass (arrow, Fig. ⟦F1⟧) was seen in Figure ⟦F2⟧.") == "A mass (arrow) was seen in the image."

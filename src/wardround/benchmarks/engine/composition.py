@@ -5,14 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wardround.asking.degradation import CLEAN_LEVEL, degradation_labels
 from wardround.benchmarks.engine.named_study import CountTable, NamedStudy
 from wardround.benchmarks.engine.published import PublishedTable, published_table
 from wardround.benchmarks.engine.set_statistics import FACTS
 from wardround.core.case import Case, Question
+from wardround.core.condition import Condition
+from wardround.degrade import category_of
 from wardround.marking.slice_values import slice_values
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-CLEAN = "L0"
 VALUE_ORDER = {"grade": ["R", "A", "S"]}
 
 
@@ -50,7 +52,7 @@ def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | No
         for value in _values(record, layout.by):
             counts.by_value[value] += 1
             if layout.within:
-                group = next(iter(_values(record, layout.within)), "")
+                group = category_of(value) if layout.by == "type" else next(iter(_values(record, layout.within)), "")
                 counts.groups.setdefault(value, group or _published_group(paper, value))
             if layout.split:
                 counts.split.update((value, part) for part in _values(record, layout.split))
@@ -91,11 +93,11 @@ def _records(cases: Sequence[Case], unit: str) -> Iterator[dict[str, Any]]:
 
 
 def _question_record(case: Case, question: Question) -> dict[str, Any]:
-    types = [degradation.partition("@")[0] for degradation in question.degradations]
-    levels = [degradation.partition("@")[2] for degradation in question.degradations] or [CLEAN]
+    """Type and severity are those of the degradation, whatever else the set calls by these names."""
+    labels = degradation_labels(case, question, Condition(degradation="assigned"))
+    types, levels = ([label.partition("@")[part] for label in labels] for part in (0, 2))
     record = {**(question.model_extra or {}), **slice_values(case, question)}
-    degraded = {"type": types, "severity": sorted(set(levels))}
-    return {**record, **{key: values for key, values in degraded.items() if not record.get(key)}}
+    return {**record, "type": types, "severity": sorted(set(levels)) or [CLEAN_LEVEL]}
 
 
 def _values(record: dict[str, Any], key: str) -> list[str]:

@@ -8,9 +8,11 @@ from typing import Any
 from wardround.benchmarks.engine.literature import literature_notes
 from wardround.benchmarks.engine.named_study import NamedStudy, StudyTemplate
 from wardround.benchmarks.engine.published_rows import add_published_rows
+from wardround.benchmarks.engine.requirements import lacking_stages
 from wardround.benchmarks.engine.section_output import Note, write_chart
 from wardround.reporting.figures.table_figure import figure
 from wardround.reporting.run_files import RunFiles
+from wardround.reporting.sections.image_quality import severity_note
 from wardround.reporting.tables.csv_text import as_csv
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.markdown import as_markdown
@@ -36,7 +38,8 @@ class Drawing:
         published = self.study.published
         if published is None:
             return self.table
-        return add_published_rows(self.table, self.specs, self.study.definition, published, self.run.study_settings)
+        settings, lacking = self.run.study_settings, lacking_stages(self.run, self.study.definition.chain_stages)
+        return add_published_rows(self.table, self.specs, self.study.definition, published, settings, lacking)
 
 
 def draw(study: NamedStudy, run: RunFiles) -> Drawing:
@@ -56,7 +59,10 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
     if study.template.doses:
         title = title.replace("one type", run.study_settings["conditions"]["degradation"][-1].partition("@")[0])
     table, specs = measured_table(run, title, tuple(study.definition.rows), study.column_specs)
-    notes = [*table.notes, *literature_notes(study.template, run.study_settings), *study.definition.choices]
+    severity = severity_note(run)
+    notes = [*table.notes, *([severity] if severity else []), *literature_notes(study.template, run.study_settings), *study.definition.choices]
+    lacking = lacking_stages(run, study.definition.chain_stages)
+    notes += [f"{measure.upper()} is over the stages there are: {reason}." for measure, reason in lacking.items()]
     return replace(table, notes=notes), specs
 
 

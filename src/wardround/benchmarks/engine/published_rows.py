@@ -18,9 +18,17 @@ def add_published_rows(
     definition: StudyDefinition,
     published: PublishedTable,
     settings: Mapping[str, Any],
+    lacking: Mapping[str, str] | None = None,
 ) -> Table:
-    """The table with the published rows below its own, and notes with the reasons for columns that have none."""
-    reasons = [exclusion_reason(spec, definition, settings) for spec in specs]
+    """The table with the published rows below its own, and notes with the reasons for columns that have none.
+
+    `lacking` says of some measures why this run's are not those of the paper.
+    """
+    lacking = lacking or {}
+    reasons = [
+        exclusion_reason(spec, definition, settings) or (lacking.get(spec.measure) if spec.published else None)
+        for spec in specs
+    ]
     names = [spec.published if reason is None else None for spec, reason in zip(specs, reasons, strict=True)]
     names = [name if name in published.columns else None for name in names]
     if not any(names):

@@ -1,10 +1,14 @@
-"""What a named study requires of a case set and of the command line."""
+"""What a named study requires of a case set and of the command line, and what a run lacks of the paper's chains."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
+
+import polars as pl
 
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.named_study import StudyDefinition, StudyTemplate
+from wardround.reporting.numbers import count, join_words
+from wardround.reporting.run_files import RunFiles
 
 KEYS = ("specialty", "tag", "modality", "skill", "capability", "task", "grade", "stage", "sex", "age_band")
 CHAIN_MEASURES = ("swa", "ccr")
@@ -27,6 +31,7 @@ def missing_requirement(
         _missing_questions(template, inventory),
         _missing_conditions(template, inventory),
         _missing_columns(definition, inventory),
+        _missing_stages(template, inventory),
         _missing_options(template, has_index, has_type),
     )
     return next(missing, None)
@@ -73,8 +78,33 @@ def _missing_columns(definition: StudyDefinition, inventory: SetInventory) -> It
             yield f"nothing has the {key} {' or '.join(dict.fromkeys(values))}"
 
 
+def _missing_stages(template: StudyTemplate, inventory: SetInventory) -> Iterator[str]:
+    """A study that selects questions by stage alone needs one of these stages."""
+    stages = [name for name in template.questions if name not in ("all", "choice", "open")]
+    if stages == template.questions and not any(inventory.has("stage", stage) for stage in stages):
+        yield f"nothing has the stage {' or '.join(stages)}"
+
+
 def _missing_options(template: StudyTemplate, has_index: bool, has_type: bool) -> Iterator[str]:
     if any(value != "none" for value in template.conditions.get("evidence", [])) and not has_index:
         yield "no --index is given"
     if template.doses and not has_type:
         yield "no --type is given"
+
+
+def lacking_stages(run: RunFiles, stages: Sequence[str]) -> dict[str, str]:
+    """For SWA and CCR, what the run lacks of these stages; empty if it has all of them, or there are no chains."""
+    asked = run.all_marks.filter(pl.col("stage").is_not_null()).select("case", "chain", "stage").unique().collect()
+    chains = asked.drop_nulls("chain").group_by("case", "chain").agg("stage")
+    if not stages or chains.is_empty():
+        return {}
+    reasons = {}
+    absent = [stage for stage in stages if stage not in set(asked["stage"])]
+    if absent:
+        reasons["swa"] = f"there are no questions of {join_words(absent)}"
+    missing = [stage for stage in stages if not chains["stage"].list.contains(stage).all()]
+    if missing:
+        has_all = pl.all_horizontal(pl.col("stage").list.contains(stage) for stage in stages)
+        incomplete = chains.filter(~has_all).height
+        reasons["ccr"] = f"{count(incomplete)} of {count(chains.height)} chains lack {join_words(missing)}"
+    return reasons

@@ -1,5 +1,7 @@
 """Writes the case set of a build, and the account of the build beside it.
 
+A build without a case writes rejected.jsonl and funnel.csv alone; the next build may replace them.
+
 cases.jsonl, images/   the case set
 rejected.jsonl         every record that was left out: step, reason, detail
 funnel.csv             in, out, reasons, calls, tokens and money of each step
@@ -21,14 +23,16 @@ import orjson
 from wardround import __version__
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.models import BuildModels
-from wardround.building.pipeline.pipeline import Build, RecordFile, StepCount
+from wardround.building.pipeline.pipeline import Build, EmptyBuild, RecordFile, StepCount
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.core.files import new_folder
+from wardround.core.text import safe_row
 from wardround.core.study import CandidateSettings
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
+ACCOUNT = {"rejected.jsonl", "funnel.csv"}
 OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS
 
 
@@ -77,22 +81,34 @@ def new_set(
 
     `about`: the metadata of the set; `models`: those that it asks, by role, with `answers`, the store of their answers.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and (not out.is_dir() or {file.name for file in out.iterdir()} - ACCOUNT):
         raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
-    with new_folder(out) as draft:
-        yield Build(draft, seed, BuildModels(models or {}, answers, out.name, note), note, about or {})
+    for name in ACCOUNT:  # of a build without a case
+        (out / name).unlink(missing_ok=True)
+    try:
+        with new_folder(out) as draft:
+            build = Build(draft, seed, BuildModels(models or {}, answers, out.name, note), note, about or {})
+            yield build
+    except EmptyBuild:
+        out.mkdir(exist_ok=True)
+        _write_account(build, out)
+        raise
+
+
+def _write_account(build: Build, folder: Path) -> None:
+    write_lines(folder / "rejected.jsonl", [record._asdict() for record in build.rejected])
+    write_funnel(folder / "funnel.csv", build.funnel)
 
 
 def export(build: Build, records: RecordFile, out: Path, settings: dict[str, Any], sources: dict[str, str]) -> BuiltSet:
     """Writes the cases (`case` of each record, in order) and the account. `sources`: hashes by name."""
     cases = write_case_set((Case.model_validate(record["case"]) for record in records), build.folder)
-    write_lines(build.folder / "rejected.jsonl", [record._asdict() for record in build.rejected])
+    _write_account(build, build.folder)
     for name, items in sorted(build.review.items()):
         (build.folder / "review").mkdir(exist_ok=True)
         write_lines(build.folder / "review" / f"{name}.jsonl", items)
     for what, number in sorted((+build.counts).items()):
         build.note(f"{number:,} {what}")
-    write_funnel(build.folder / "funnel.csv", build.funnel)
     (build.folder / "manifest.json").write_bytes(orjson.dumps(_manifest(build, settings, sources), option=OPTIONS))
     return BuiltSet(out, cases, build.funnel, {name: len(items) for name, items in sorted(build.review.items())})
 
@@ -113,10 +129,10 @@ def write_funnel(file: Path, funnel: list[StepCount], start: str = "") -> None:
 def write_table(file: Path, columns: Sequence[str], rows: list[dict[str, Any]], start: str = "") -> None:
     with file.open("w", encoding="utf-8", newline="") as opened:
         opened.write(start)
-        writer = csv.DictWriter(opened, columns, lineterminator="\n")
+        writer = csv.writer(opened, lineterminator="\n")
         if not start:
-            writer.writeheader()
-        writer.writerows(rows)
+            writer.writerow(columns)
+        writer.writerows(safe_row(row.get(column, "") for column in columns) for row in rows)
 
 
 def _manifest(build: Build, settings: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:

@@ -50,6 +50,10 @@ class RecordFile:
             yield orjson.loads(line)
 
 
+class EmptyBuild(WardroundError):
+    """No record became a case: what was rejected and why is written nevertheless."""
+
+
 class Reject(Exception):
     """This record goes no further."""
 
@@ -207,7 +211,7 @@ class Build:
     def require_case(self, records: RecordFile, source: Path, unit: str) -> None:
         """Refuses a build without a case, in the set or held for review."""
         if not len(records) and not any("case" in item for items in self.review.values() for item in items):
-            raise WardroundError(f"{source}: no {unit} became a case; {self.summarize_rejections()}")
+            raise EmptyBuild(f"{source}: no {unit} became a case; {self.summarize_rejections()}")
 
     def summarize_rejections(self) -> str:
         """What was left out and why, in one line."""

@@ -19,6 +19,17 @@ WORDS = {
     "ECG": r"ecg|ekg|electrocardiogra\w*",
     "Photograph": r"photogra\w*|clinical image|clinical picture|intraoperative|gross",
 }
+# words that only one technique has, for texts that name none
+HINTS = {
+    "CT": r"(?:bone|lung|soft tissue|mediastinal|brain) window|hounsfield|HU|(?:arterial|portal venous|nephrographic|delayed"
+    r"|excretory) phase|unenhanced|non-?contrast|MPR|multiplanar|volume rendering",
+    "MRI": r"STIR|GRE|SWI|DIXON|FIESTA|TOF|DTI|TIRM|SPAIR|PD(?:W|FS)?|(?:in|out of)[ -]phase|fat[ -](?:sat\w*|suppress\w*)"
+    r"|spin[ -]echo|gradient[ -]echo|b ?= ?\d+|hyperintens\w*|hypointens\w*|isointens\w*",
+    "Ultrasound": r"B-mode|grey-?scale|gray-?scale|hyperechoic|hypoechoic|anechoic|echogenic\w*|elastogra\w*|transducer",
+    "X-ray": r"plain films?|(?:AP|PA|lateral|anteroposterior|posteroanterior|oblique) (?:view|projection)s?|barium|MLO"
+    r"|craniocaudal view|swallow|enema|urogra\w*",
+    "PET": r"SUV(?:max)?|tracer|uptake|MIP",
+}
 _NAMED = re.compile("|".join(rf"(?P<m{index}>\b(?:{words})\b)" for index, words in enumerate(WORDS.values())), re.I)
 _IS_THE_PRONOUN = re.compile(r"\bus\b")  # "ultrasound" is US only in capitals
 _NAMES = list(WORDS)
@@ -29,6 +40,16 @@ def modalities_in(text: str) -> list[str]:
     text = _IS_THE_PRONOUN.sub(" ", text)
     names = (_NAMES[int(match.lastgroup[1:])] for match in _NAMED.finditer(text) if match.lastgroup)
     return list(dict.fromkeys(names))
+
+
+_HINTS = {name: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) for name, words in HINTS.items()}
+
+
+def hinted_modality(text: str, techniques: Iterable[str] = ()) -> str | None:
+    """The modality whose own words a text has, if it is only one of these techniques (none: of all)."""
+    allowed = set(techniques) or set(HINTS)
+    names = [name for name, words in _HINTS.items() if name in allowed and words.search(text)]
+    return names[0] if len(names) == 1 else None
 
 
 def modality_of(texts: Iterable[str]) -> str | None:

@@ -86,5 +86,6 @@ def _tidy(sentence: str) -> str:
     text = re.sub(r"^[\s,;:–—)\]]+|[\s,;:–—(\[]+(?=[.!?]?$)", "", text)
     text = re.sub(r"\s+([.,;:)])", r"\1", " ".join(text.split()))
     text = re.sub(r"[,;:]\.", ".", text)
+    text = re.sub(r"[,;:]\s*(?=[(\[])", " ", text)
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) or not text else f"{text}."

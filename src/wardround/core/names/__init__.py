@@ -1,6 +1,6 @@
 """Disease names: their words (words.py), when two of them are the same (comparison.py), and synonyms (synonyms.py)."""
 
-from wardround.core.names.comparison import MIN_OVERLAP, NameForm, name_form, same_name
+from wardround.core.names.comparison import MIN_OVERLAP, NameForm, name_form, one_meaning, same_name
 from wardround.core.names.synonyms import NO_SYNONYMS, Synonyms, read_name_pairs, read_synonyms, same_disease
 from wardround.core.names.words import (
     DECIDING_WORDS,
@@ -21,6 +21,7 @@ __all__ = [
     "name_form",
     "normalize_spelling",
     "normalized_words",
+    "one_meaning",
     "read_name_pairs",
     "read_synonyms",
     "same_disease",

@@ -69,6 +69,7 @@ _NUMERAL = re.compile(rf"({'|'.join(sorted(_ROMAN, key=len, reverse=True))})([a-
 _SHORT = re.compile(r"\(\s*([A-Z][A-Za-z0-9-]{1,6})\s*\)\s*$")  # an abbreviation that ends a name, in brackets
 _SHORT_FIRST = re.compile(r"\s*([A-Z][A-Za-z0-9-]{1,6})\s*\(([^()]*\s[^()]*)\)\s*$")  # or that its brackets explain
 _ABBREVIATION = re.compile(r"[A-Za-z0-9-]{3,8}")
+_LETTER_A = re.compile(r"\w(?<!\bwith)(?<!\bof)(?<!\bas)(?<!\bto)(?<!\bby)(?<!\bin)(?<!\bfrom) a(?!\w)")  # hepatitis A
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,14 @@ def same_name(one: str, other: str) -> bool:
 @lru_cache(65_536)
 def compared_words(name: str) -> frozenset[str]:
     """The words by which a name is compared."""
-    words = name_form(name).words
+    words = [*name_form(name).words, *(["a"] if _LETTER_A.search(name.lower()) else [])]
     numerals = [_NUMERAL.sub(_as_digits, word) if _NUMERAL.fullmatch(word) else word for word in words]
-    return frozenset(_ONE_MEANING.get(word, word) for word in numerals if word not in EMPTY_WORDS)
+    return frozenset(one_meaning(word) for word in numerals if word not in EMPTY_WORDS)
+
+
+def one_meaning(word: str) -> str:
+    """The word that stands for all of its meaning: `lung` for `pulmonary`, `cancer` for `carcinoma`."""
+    return _ONE_MEANING.get(word, word)
 
 
 def _same_but_generic(ours: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Beyond the frame of an image: a patient whom the frame cuts, and what is seen there of a slide or of skin."""
+"""Beyond the frame of an image: a patient whom the frame cuts, and the background of a slide or of skin."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,9 @@ from wardround.degrade.signature import Image
 
 BEYOND = 0.125  # of the longer side: how far a patient goes on
 CUT = 0.02  # of the brightest value: what more than this lies on the border, on average, is cut by the frame
+NEAR_WHITE, LEAST_GLASS = 0.8, 0.04  # of white in every colour; of the pixels
+INSET = 0.03  # of the shorter side
+SAMPLES = 128  # along the shorter side
 
 
 def extend_patient(image: Image) -> tuple[Image, int]:
@@ -35,7 +38,23 @@ def fills_frame(image: Image) -> bool:
 
 
 def pad_beyond(image: Image, down: int, across: int) -> Image:
-    """The image with a margin: its own mirror image where it fills the frame, else black."""
-    margins: list[tuple[int, int]] = [(down, down), (across, across), *[(0, 0)] * (image.ndim - 2)]
-    padded: NDArray[np.float32] = np.pad(image, margins, mode="symmetric" if fills_frame(image) else "constant")
+    """The image with a margin: of the colour of its background where it fills the frame, else black."""
+    height, width = image.shape[:2]
+    padded = np.zeros((height + 2 * down, width + 2 * across, *image.shape[2:]), np.float32)
+    if fills_frame(image):
+        padded[:] = background_colour(image)
+    padded[down : down + height, across : across + width] = image
     return padded
+
+
+def background_colour(image: Image) -> NDArray[np.float32]:
+    """The glass of a slide, if enough of it is seen; else the usual colour at the border, which is skin."""
+    step = max(1, min(image.shape[:2]) // SAMPLES)
+    pixels = image[::step, ::step].reshape(-1, 3)
+    glass = pixels[pixels.min(axis=1) > NEAR_WHITE]
+    if len(glass) >= LEAST_GLASS * len(pixels):
+        return np.median(glass, axis=0).astype(np.float32)
+    inset = round(INSET * min(image.shape[:2]))  # many images have a line around them
+    inner = image[inset : image.shape[0] - inset, inset : image.shape[1] - inset]
+    border = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]])
+    return np.median(border, axis=0).astype(np.float32)

@@ -54,8 +54,8 @@ def blood_cell(image: Image, severity: SeverityParameters, rng: Generator) -> Im
     for cell, profile, opacity in zip(cells, _profiles(cells), cell_opacities, strict=True):
         part = box(density.shape, cell.y, cell.x, REACH * cell.radius)
         density[part.place] += np.float32(opacity * cell.density) * profile.take(_steps(cell, part), mode="clip")
-    heap = np.float32(MOST_DENSE)
-    density = np.where(density > 0, heap * -np.expm1(-density / heap), density)
+    heap = np.float32(MOST_DENSE - 1)  # above one whole cell
+    density = np.where(density > 1, 1 - heap * np.expm1((1 - density) / heap), density)
     done = image.copy()
     for plane, strength in planes(done, DENSITY, DENSITY_GREY):
         plane *= np.exp(density * np.float32(-strength))

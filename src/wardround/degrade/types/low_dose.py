@@ -8,8 +8,9 @@ to Poisson, and the same field then serves every dose.
 
 Attenuation is the grey value, 0 being air (or that of water = 1 in Hounsfield space), scaled so that the densest
 ray has a line integral of 5, as through a large patient: the size of a pixel is not known. `photons` is I0 for a
-bin one pixel wide in a scan of 720 views of 512 pixels; in an image of another size the noise is as strong. Or `noise` is given: the standard deviation that is added inside the body,
-in the units of the image; then the noise is that of the photons alone, scaled.
+bin one pixel wide in a scan of 720 views of 512 pixels; in an image of another size the noise is as strong. Or
+`noise` is given: the standard deviation that is added inside the body, in the units of the image; then the noise is
+that of the photons alone, scaled.
 
 Drawn once: the noise of every bin. Dose scales it.
 """

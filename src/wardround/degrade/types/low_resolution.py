@@ -1,8 +1,8 @@
 """Low resolution: a coarse matrix, a thumbnail, a phone's copy of a screen.
 
 The image is made smaller by the mean over each coarse pixel and brought back to its size. `factor` is the side of a
-coarse pixel in an image whose shorter side has 512; a larger image has as many coarse pixels, a smaller one fewer. `method` is how
-the image is brought back: `cubic` (smooth) or `nearest` (blocks).
+coarse pixel in an image whose shorter side has 512; a larger image has as many coarse pixels, a smaller one fewer.
+`method` is how the image is brought back: `cubic` (smooth) or `nearest` (blocks).
 """
 
 from numpy.random import Generator

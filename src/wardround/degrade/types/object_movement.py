@@ -1,8 +1,9 @@
 """Movement: the patient lies off centre, and part of the body is cut off.
 
 The image is moved by whole pixels in a drawn direction, with black where there was nothing; a slide or skin that fills
-the frame goes on there, mirrored. The distance is drawn between `least` and `most`, as shares of the shorter side. That it is a move of the whole image is our choice, in both
-profiles: the published examples of the MedQ-Deg benchmark look like motion between the lines of k-space instead.
+the frame has the colour of its background there. The distance is drawn between `least` and `most`, as shares of the
+shorter side. That it is a move of the whole image is our choice, in both profiles: the published examples of the
+MedQ-Deg benchmark look like motion between the lines of k-space instead.
 """
 
 import math

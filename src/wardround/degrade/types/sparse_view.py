@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from wardround.degrade.operations.blur import convolve
 from wardround.degrade.operations.frame import extend_patient, within_frame
-from wardround.degrade.operations.projector import project, reconstruct
+from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
 from wardround.degrade.operations.soft_tissue import scale_to
 from wardround.degrade.signature import Image, SeverityParameters
 
@@ -29,6 +29,8 @@ def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> I
     start = np.pi * rng.random()
     size = max(image.shape) / COUNTED_AT
     views = max(1, round(severity["views"] * size ** (BELOW if size < 1 else ABOVE)))
+    if views >= complete_view_count(image.shape):
+        return image.copy()
     patient, margin = extend_patient(image)
     angles = start + np.pi * np.arange(views) / views
     seen = reconstruct(project(patient, angles), angles, np.full(views, np.pi / views), patient.shape, interpolations=2)

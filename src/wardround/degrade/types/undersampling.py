@@ -7,9 +7,10 @@ as in a real scanner, so that the two halves of k-space are not mirror images.
 
 `kept` is the share of lines acquired, `centre` the share of them around the middle that is never left out, both of an
 image of 512 lines. The lines lie as far apart in an image of more or fewer: its centre has as many (in a smaller one
-somewhat fewer, or else little would be left to lose), and beyond it the same share is kept. The lines are drawn in one order of which more or fewer are kept: those of a worse image are
-among those of a better one. In the equispaced order every fourth line comes before every second one (kept shares
-between have both spacings); in the random one every stretch of lines is thinned out alike.
+somewhat fewer, or else little would be left to lose), and beyond it the same share is kept. The lines are drawn in
+one order of which more or fewer are kept: those of a worse image are among those of a better one. In the equispaced
+order every fourth line comes before every second one (kept shares between have both spacings); in the random one
+every stretch of lines is thinned out alike.
 """
 
 import numpy as np

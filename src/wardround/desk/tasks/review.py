@@ -6,7 +6,7 @@ sample passes (rounds.py). The files are those of `wardround build review`.
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from wardround.building.review.edits import apply_edits
 from wardround.building.review.items import PHYSICIAN, STUDENT, Level, ReviewItem, list_items
 from wardround.building.review.verdicts import EDIT, KEEP, VERDICTS, ReviewVerdict
 from wardround.cases.set import CaseSet, leaves_folder
-from wardround.core.case import Case
+from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.desk.auth.accounts import PHYSICIANS, Person
 from wardround.desk.auth.accounts import STUDENT as STUDENTS
@@ -192,16 +192,23 @@ def _new_item(
     shown: dict[str, Any] = {"queue": review_item.queue, "decide": review_item.decide, "line": line, "case": case}
     if sources is not None and (text := source_text(sources, review_item.case)):
         shown["source"] = text
-    images: tuple[NewImage, ...] = ()
-    if case is not None:
-        images = tuple(
-            NewImage(str(number), image)
-            for number, image in enumerate(Case.model_validate(case).images)
-            if not leaves_folder(image.path) and (folder / image.path).is_file()
-        )
+    shown_images = list(Case.model_validate(case).images) if case is not None else []
+    images = tuple(
+        NewImage(str(number), image)
+        for number, image in enumerate([*shown_images, *_previews(line)])
+        if not leaves_folder(image.path) and (folder / image.path).is_file()
+    )
     wants: dict[str, int] = {level: review_item.levels.count(level) for level in review_item.levels}
     hidden = {"suspicious": suspicion} if suspicion else {}
     return NewItem(review_item.item, review_item.queue, shown, wants, hidden, int(suspicion is not None), images)
+
+
+def _previews(line: Mapping[str, Any]) -> Iterator[Image]:
+    """The pictures that a build made for a reader: images with frames around what may be text."""
+    entries = line.get("images")
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("preview"), str):
+            yield Image(path=entry["preview"], modality="text is framed")
 
 
 def _read_levels(file: Path) -> dict[str, list[Level]]:

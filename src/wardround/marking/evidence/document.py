@@ -5,9 +5,16 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from wardround.core.names import normalize_spelling
+from wardround.core.names import normalize_spelling, one_meaning
 from wardround.core.text import fold_accents
-from wardround.marking.evidence.negation import BREAK, COMMA, denied_places
+from wardround.marking.evidence.negation import (
+    BREAK,
+    COMMA,
+    confirms,
+    denied_places,
+    settling_place,
+    suspected_places,
+)
 
 MAX_CACHED_DOCUMENTS = 4096
 _END = re.compile(r"(?<=[.!?])[)\]\"'”’]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\n+")
@@ -30,21 +37,40 @@ class DocumentWords:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.vocabulary = frozenset(map(normalize_spelling, join_non(_WORD.findall(fold_accents(text)))))
+        self.vocabulary = frozenset(map(_normalized, join_non(_WORD.findall(fold_accents(text)))))
 
     @cached_property
     def words(self) -> list[Word]:
         """All words, in order."""
+        sentences = [join_non(_PIECE.findall(fold_accents(sentence))) for sentence in split_sentences(self._text)]
+        marked = [[_MARKS.get(piece, piece) for piece in pieces] for pieces in sentences]
         words: list[Word] = []
-        for number, sentence in enumerate(split_sentences(self._text)):
-            pieces = join_non(_PIECE.findall(fold_accents(sentence)))
-            denied = denied_places([_MARKS.get(piece, piece) for piece in pieces])
+        for number, pieces in enumerate(marked):
+            denied = denied_places(pieces) | _settled_suspicions(pieces, marked[number + 1 :])
             words += [
-                Word(normalize_spelling(piece), number, place in denied)
+                Word(_normalized(piece), number, place in denied)
                 for place, piece in enumerate(pieces)
-                if piece not in _MARKS
+                if piece not in (COMMA, BREAK)
             ]
         return words
+
+
+def _normalized(word: str) -> str:
+    return one_meaning(normalize_spelling(word))
+
+
+def _settled_suspicions(pieces: Sequence[str], later: Sequence[Sequence[str]]) -> frozenset[int]:
+    """The places of what a sentence suspects, if the document says after it what was found instead."""
+    suspected = suspected_places(pieces)
+    if not suspected:
+        return suspected
+    for sentence in later:
+        if confirms(sentence):
+            return frozenset()
+        if settling_place(sentence) >= 0:
+            return suspected
+    last = settling_place(pieces)
+    return frozenset(place for place in suspected if place < last)
 
 
 @lru_cache(MAX_CACHED_DOCUMENTS)

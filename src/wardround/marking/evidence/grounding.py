@@ -6,6 +6,7 @@ one of the diagnosis' names within 30 words across at most one sentence end, and
 decide (support_judge.py). The error rate of the rule is measured on labelled pairs (support_error.py).
 """
 
+import re
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -16,11 +17,11 @@ from wardround.asking.evidence import answer_names, cited_pmids
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.evidence import Evidence
-from wardround.core.names import DECIDING_WORDS, Synonyms, content_words, name_form, same_disease
+from wardround.core.names import DECIDING_WORDS, Synonyms, content_words, name_form, one_meaning, same_disease
 from wardround.marking.evidence.document import DocumentWords, join_non, read_document
 from wardround.marking.judges.judge import judged_diagnoses
 
-VERSION = "support-2"
+VERSION = "support-3"
 WINDOW = 30
 MAX_CACHED_VERDICTS = 500_000
 NEEDED_TENTHS = 8  # of the content words
@@ -29,6 +30,23 @@ EVIDENCE_SCHEMA: dict[str, Any] = {
     "relevant": pl.Int32,
     "relevant_ranks": pl.List(pl.Int32),
 }
+SUBTYPE_WORDS = frozenset(  # in front of a name they make another disease of it (our choice)
+    [
+        *("acquired", "atypical", "congenital", "neonatal", "juvenile", "gestational", "hereditary", "familial"),
+        *("induced", "associated", "secondary", "paraneoplastic", "autoimmune", "eosinophilic", "allergic", "systemic"),
+        *("cutaneous", "nephrogenic", "central", "peripheral", "invasive", "fibrolamellar", "vascular", "classical"),
+    ]
+)
+PLAIN_WORDS = frozenset(  # adjectives that describe a disease and do not divide it
+    [
+        *("typical", "clinical", "historical", "classic", "metastatic", "symptomatic", "asymptomatic", "sporadic"),
+        *("pediatric", "geriatric", "bilateral", "unilateral", "surgical", "medical", "radiological", "severe", "mild"),
+        *("advanced", "localized", "disseminated", "untreated", "proven", "confirmed", "suspected", "diagnosed"),
+        *("refractory", "obvious", "serious", "previous", "multiple", "general", "several", "generalized", "early"),
+        *("underlying", "existing", "ongoing", "active", "developed", "established", "presumed", "caused", "actual"),
+    ]
+)
+_ADJECTIVE = re.compile(r"(?:al|ic|ary|ous|ar|oid|ive|ile|like|lung|brain|kidney|liver|heart|skin|eye|spine|bone)\Z")
 SupportTest = Callable[[Sequence[str], Sequence[str]], bool | None]  # (names of a diagnosis, documents) -> verdict
 
 
@@ -106,7 +124,7 @@ def evidence_outcome(is_right: bool, is_grounded: bool) -> str:
 def _name_words(names: Sequence[str]) -> list[frozenset[str]]:
     """The content words of each name, and of the abbreviation in its brackets."""
     forms = [part for name in names for part in (name_form(name).words, name_form(name).short)]
-    return [frozenset(join_non(words)) for words in dict.fromkeys(forms) if words]
+    return [frozenset(map(one_meaning, join_non(words))) for words in dict.fromkeys(forms) if words]
 
 
 def _supports(document: str, words: frozenset[str]) -> bool:
@@ -129,10 +147,29 @@ def _contains_name(document: DocumentWords, words: frozenset[str]) -> bool:
         return False
     last_places: dict[str, tuple[int, int]] = {}  # of each word that is not denied: its place and sentence
     for place, (word, sentence, is_denied) in enumerate(document.words):
-        if is_denied or word not in words:
+        if is_denied or word not in words or _is_of_another_name(document, place, words):
             continue
         last_places[word] = place, sentence
         near = {w for w, (last, before) in last_places.items() if place - last < WINDOW and sentence - before <= 1}
-        if len(near) >= needed and not (words - near) & DECIDING_WORDS:
+        if len(near) >= needed and not any(map(_decides, words - near)):
             return True
     return False
+
+
+def _is_of_another_name(document: DocumentWords, place: int, words: frozenset[str]) -> bool:
+    """Whether a word belongs to another disease: `acquired haemophilia` is not `haemophilia`, `2 and 6` no type 6."""
+    word, sentence, _ = document.words[place]
+    before = document.words[place - 1] if place else None
+    if not word.isalpha():
+        after = document.words[place + 1] if place + 1 < len(document.words) else None
+        return not any(neighbour and neighbour.text in words for neighbour in (before, after))
+    if before is None or before.sentence != sentence or before.text in words:
+        return False
+    if before.text in SUBTYPE_WORDS:
+        return True
+    is_general = len(words) == 1 and not word.endswith(("osis", "iasis"))  # sarcoidosis is one disease in all organs
+    return is_general and before.text not in PLAIN_WORDS and bool(_ADJECTIVE.search(before.text))
+
+
+def _decides(word: str) -> bool:
+    return word in DECIDING_WORDS or word in SUBTYPE_WORDS

@@ -15,7 +15,7 @@ _ALWAYS_SPLITS = re.compile(
 )
 _OR, _WITH = re.compile(r",?\s+(?:or|then)\s+", re.I), re.compile(r"\swith(?:out)?\s", re.I)
 _COMMA, _AND = re.compile(r"\s*,\s*(?:and\s+)?"), re.compile(r"\s+and\s+|\s*&\s*", re.I)
-_SLASH = re.compile(r"/(?=[^\W\d]+\Z)")  # before a single word
+_SLASH = re.compile(r"(?<=[a-z])/(?=[^\W\d]+\Z)")  # before a single word, but not HIV/AIDS
 _DISEASE = re.compile(
     r"(?:itis|osis|oses|oma|omas|omata|emia|aemia|pathy|plegia|trophy|penia|uria|algia|ectasis|ism|ia|oedema|edema)\Z"
     r"|\A(?:diseases?|syndromes?|disorders?|cancers?|tumou?rs?|infections?|failure|fever|infarct(?:ion)?|stroke|"

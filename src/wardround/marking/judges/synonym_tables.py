@@ -91,7 +91,8 @@ def _read_orphanet(file: Path) -> Iterator[list[str]]:
 
 def _read_mrconso(file: Path) -> Iterator[list[str]]:
     """Rows come in the order of their concepts."""
-    concept, names = "", []
+    concept = ""
+    names: list[str] = []
     with file.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             fields = line.rstrip("\r\n").split("|")

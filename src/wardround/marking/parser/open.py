@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 from wardround.marking.parser.clean import plain_reply
 from wardround.marking.parser.diagnoses.labels import LabelRole
-from wardround.marking.parser.diagnoses.layout import Section, read_sections
+from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
-from wardround.marking.parser.diagnoses.names import clean_name, is_finding, is_sentence, split_names
+from wardround.marking.parser.diagnoses.names import clean_name, cut_reason, is_finding, is_sentence, split_names
 from wardround.marking.parser.diagnoses.statements import (
     ASIDE,
     FINAL,
     HINTED,
     LIKELY,
     WEAK,
-    Statement,
+    StatedDiagnosis,
     read_statement,
     split_sentences,
 )
@@ -60,7 +60,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 class _Reading:
     """What a reply says, by kind, in its order."""
 
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[StatedDiagnosis] = field(default_factory=list)
     differential: list[str] = field(default_factory=list)  # under labels or in sentences about it
     lists: list[DiagnosisList] = field(default_factory=list)  # that no label explains
     titles: list[str] = field(default_factory=list)  # names as headings or in bold, alone on their lines
@@ -107,7 +107,7 @@ class _Reading:
             return list(self.lists[0].names)
         return self.titles or self.names or ([*statement.names, *statement.others] if statement else [])
 
-    def _is_confirmed(self, statement: Statement) -> bool:
+    def _is_confirmed(self, statement: StatedDiagnosis) -> bool:
         """Whether a weak statement precedes the differential diagnosis or names a part of it."""
         return self.states_before_differential or _key(statement.names[0]) in map(_key, self.differential)
 
@@ -116,7 +116,7 @@ class _Reading:
             self.states_before_differential = any(statement.names for statement in self.statements)
         self.differential += names
 
-    def _read_section(self, section: Section, *, is_first: bool) -> None:
+    def _read_section(self, section: ReplySection, *, is_first: bool) -> None:
         role, names = section.role, list_in(section)
         if role is LabelRole.EXCLUDED:
             excluded = [*split_names(section.value, is_list=True), *(names.names if names else ())]
@@ -136,9 +136,9 @@ class _Reading:
     def _add_list(self, names: DiagnosisList) -> None:
         self.lists.append(names)
         if names.chosen:
-            self.statements.append(Statement(LIKELY, (names.chosen,)))
+            self.statements.append(StatedDiagnosis(LIKELY, (names.chosen,)))
 
-    def _read_differential(self, section: Section, names: DiagnosisList | None) -> None:
+    def _read_differential(self, section: ReplySection, names: DiagnosisList | None) -> None:
         for sentence in split_sentences(section.value):
             statement = read_statement(sentence)
             if statement and statement.names and statement.strength >= LIKELY:
@@ -151,31 +151,35 @@ class _Reading:
         elif names and not section.value:
             self._add_differential(names.names)
             if names.chosen:
-                self.statements.append(Statement(LIKELY, (names.chosen,)))
+                self.statements.append(StatedDiagnosis(LIKELY, (names.chosen,)))
         self._read_prose(section)
 
-    def _read_stated(self, section: Section, names: DiagnosisList | None, strength: int) -> None:
-        texts = [section.value] if section.value else [line.text for line in section.lines if line.mark in ("text", "bold")]
+    def _read_stated(self, section: ReplySection, names: DiagnosisList | None, strength: int) -> None:
+        texts = (
+            [section.value] if section.value else [line.text for line in section.lines if line.mark in ("text", "bold")]
+        )
         if not section.value and names and (not texts or section.lines[0].mark in ("number", "bullet", "row")):
             first = names.chosen or names.names[0]
-            self.statements.append(Statement(strength, (first,), names.names))
+            self.statements.append(StatedDiagnosis(strength, (first,), names.names))
             texts = []
         is_stated = False
         for sentence in (sentence for text in texts for sentence in split_sentences(text)):
             statement = read_statement(sentence)
             if statement and statement.names:
-                self.statements.append(statement._replace(strength=max(strength if not is_stated else HINTED, statement.strength)))
+                self.statements.append(
+                    statement._replace(strength=max(strength if not is_stated else HINTED, statement.strength))
+                )
                 is_stated = True
             elif statement:
                 self._add_differential(statement.others)
             elif not is_stated and (stated := item_names(sentence) if not is_sentence(sentence) else []):
-                self.statements.append(Statement(strength, (stated[0],), tuple(stated[1:])))
+                self.statements.append(StatedDiagnosis(strength, (stated[0],), tuple(stated[1:])))
                 is_stated = True
         if section.value:
             self._read_prose(section)
 
     def _read_prose(
-        self, section: Section, *, is_aside: bool = False, reads_names: bool = False, is_first: bool = False
+        self, section: ReplySection, *, is_aside: bool = False, reads_names: bool = False, is_first: bool = False
     ) -> None:
         last_name: str | None = None
         is_start = is_first
@@ -186,14 +190,19 @@ class _Reading:
             for sentence in split_sentences(line.text):
                 statement = read_statement(sentence)
                 if statement is None:
-                    names = [] if in_aside or is_sentence(sentence) or is_finding(sentence) else split_names(sentence)
+                    names = (
+                        []
+                        if in_aside or is_sentence(sentence) or is_finding(sentence)
+                        else split_names(cut_reason(sentence))
+                    )
                     if reads_names and not in_aside:
                         self._add_names(names, is_title=line.mark in ("bold", "heading"), is_start=is_start)
                     last_name = names[0] if names else last_name
                 elif not statement.names and not statement.others:
-                    self.statements += [Statement(LIKELY, (last_name,))] if last_name else []
+                    self.statements += [StatedDiagnosis(LIKELY, (last_name,))] if last_name else []
                 elif in_aside:
-                    self.statements += [statement._replace(strength=ASIDE)] if statement.strength >= LIKELY else []
+                    strength = ASIDE if statement.strength >= LIKELY else HINTED
+                    self.statements.append(statement._replace(strength=strength, others=()))
                 elif line.mark not in ("number", "bullet") or statement.strength >= LIKELY:
                     self.statements.append(statement)
                     self._add_differential(statement.others if not statement.names else ())

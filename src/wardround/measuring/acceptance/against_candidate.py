@@ -1,6 +1,6 @@
 """Differences from another candidate on the same questions and trials, over the whole and in groups."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -8,12 +8,13 @@ import polars as pl
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.measuring.acceptance.figure import ALPHA, NOT_SHARED, EndpointFigure, FiguresBySlice
+from wardround.measuring.acceptance.groups import group_subjects
 from wardround.measuring.acceptance.score_test import ClusterMeans
 from wardround.measuring.comparing.pairing import ComparisonSide, PairedSums, items_by_candidate, pair_sides, side_of
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.intervals import FEWEST, TOO_FEW
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.slices import conditions_at, in_order
+from wardround.measuring.engine.slices import conditions_at
 
 METHOD = "score and sign-flip"
 
@@ -28,7 +29,7 @@ def paired_figures(
     }
     if against not in sides:
         return {}
-    subjects = {canonical_json({}): None, **dict(_group_subjects(encoded, groups))}
+    subjects = {canonical_json({}): None, **dict(group_subjects(encoded, groups))}
     figures: FiguresBySlice = {}
     for name in (name for name in sides if name != against):
         for slice, members in subjects.items():
@@ -54,17 +55,6 @@ def paired_figure(paired: PairedSums, measure: Measure, seed: int) -> EndpointFi
         *(differences.mean, low, high, paired.n, clusters, METHOD, differences.p_above, differences.p_below),
         spread=lambda boundary: float(np.sqrt(differences.variance(boundary))),
     )
-
-
-def _group_subjects(encoded: EncodedMarks, groups: Sequence[str]) -> Iterator[tuple[str, pl.Series]]:
-    """The questions of every group of these keys."""
-    for key in groups:
-        members = encoded.subjects.select("subject", value=key)
-        if isinstance(members.schema["value"], pl.List):
-            members = members.explode("value").unique()
-        members = members.drop_nulls()
-        for value in in_order(key, members["value"].unique()):
-            yield canonical_json({key: value}), members.filter(value=value)["subject"]
 
 
 def _within(side: ComparisonSide, subjects: pl.Series | None) -> ComparisonSide:

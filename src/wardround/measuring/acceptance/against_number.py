@@ -11,6 +11,7 @@ from scipy.special import stdtr, stdtrit
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure, FiguresBySlice
+from wardround.measuring.acceptance.groups import group_subjects
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.intervals import STUDENT
 from wardround.measuring.engine.measure import Measure, MeasureKind
@@ -39,10 +40,10 @@ def measured_figures(
         if "mean" not in slice.values():
             figures.setdefault(line["candidate"], {})[canonical_json(slice)] = line_figure(line, measure.kind)
     sliced = {key for slicing in wanted for key in slicing.keys}
-    for key in (key for key in groups if key not in sliced):  # a key whose one value all questions have is no slice
-        for value in encoded.subjects.explode(key)[key].drop_nulls().unique() if key in encoded.subjects else ():
-            for own in figures.values():
-                own[canonical_json({key: value})] = own[canonical_json({})]
+    unsliced = [key for key in groups if key not in sliced]  # a key whose one value all questions have is no slice
+    for slice, _ in group_subjects(encoded, unsliced):
+        for own in figures.values():
+            own[slice] = own[canonical_json({})]
     return figures
 
 

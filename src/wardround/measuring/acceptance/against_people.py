@@ -9,8 +9,8 @@ from scipy.special import stdtr
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.marking.slice_values import SLICE_SCHEMA
 from wardround.measuring.acceptance.figure import NOT_SHARED, EndpointFigure, FiguresBySlice
+from wardround.measuring.acceptance.groups import exploded
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.slices import in_order
 from wardround.measuring.people.against_models import ASKED, COMPARED
@@ -25,20 +25,16 @@ def people_figures(
     at_condition = scored(marks_at_reference(marks, study, where).filter(kind=COMPARED[measure]), study).collect()
     theirs = at_condition.filter(PERSON.is_not_null(), candidate=people)
     models = at_condition.filter(PERSON.is_null()).group_by("candidate", *ASKED).agg(of_model=pl.col("value").mean())
-    values_by_key = {key: in_order(key, _exploded(at_condition, key)[key].drop_nulls().unique()) for key in groups}
+    values_by_key = {key: in_order(key, exploded(at_condition, key)[key].drop_nulls().unique()) for key in groups}
     figures: FiguresBySlice = {}
     for (name,), own in models.sort("candidate", *ASKED).group_by("candidate", maintain_order=True):
         both = theirs.join(own.drop("candidate"), on=ASKED, maintain_order="left")
         parts = {canonical_json({}): both}
         for key, values in values_by_key.items():
-            exploded = _exploded(both, key)
-            parts |= {canonical_json({key: value}): exploded.filter(pl.col(key) == value) for value in values}
+            by_value = exploded(both, key)
+            parts |= {canonical_json({key: value}): by_value.filter(pl.col(key) == value) for value in values}
         figures[str(name)] = {slice: _figure(part) for slice, part in parts.items()}
     return figures
-
-
-def _exploded(marks: pl.DataFrame, key: str) -> pl.DataFrame:
-    return marks.explode(key) if isinstance(SLICE_SCHEMA.get(key), pl.List) else marks
 
 
 def _figure(both: pl.DataFrame) -> EndpointFigure:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -20,12 +21,13 @@ from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_emp
 from wardround.measuring.engine.measure import Measure, MeasureKind, from_any_source
 from wardround.measuring.engine.measurement import measures_for_marks
 from wardround.measuring.engine.slices import SUBJECT_KEYS
-from wardround.measuring.engine.tables import table_schema
+from wardround.measuring.engine.tables import restore_texts, table_schema
 from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.record import MeasureContext
 from wardround.measuring.people.against_models import COMPARED
 from wardround.measuring.people.figures import without_people
 
+ACCEPTANCE_FILE = "acceptance.csv"
 UNTESTED = (MeasureKind.DERIVED, MeasureKind.REFERENCE, MeasureKind.CONDITION)
 ACCEPTANCE = table_schema(
     *("endpoint", "candidate", "measure", "test", "against", "slice", "value", "low", "high", "above", "below"),
@@ -81,6 +83,22 @@ def decide(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
         for row in _rows(endpoint, verdicts[name, candidate], verdicts.get((primary or "", candidate)))
     ]
     return pl.DataFrame(rows, schema=ACCEPTANCE)
+
+
+def summary(folder: Path, study: Study) -> list[dict[str, Any]]:
+    """The verdicts of acceptance.csv, for the manifest."""
+    if not study.acceptance:
+        return []
+    table = restore_texts(pl.read_csv(folder / ACCEPTANCE_FILE, schema_overrides=ACCEPTANCE)).filter(slice="{}")
+    names = {"name": "candidate", "verdict": "verdict", "cases_needed": "cases_needed"}
+    return [
+        {
+            "name": name,
+            "primary": name == primary_endpoint(study),
+            "candidates": table.filter(endpoint=name).select(**names).to_dicts(),
+        }
+        for name in study.acceptance
+    ]
 
 
 def primary_endpoint(study: Study) -> str | None:

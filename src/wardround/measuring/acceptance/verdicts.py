@@ -145,7 +145,7 @@ def cases_needed(part: PartVerdict, whole: int, alpha: float = ALPHA) -> int | N
     low, high = 1.0, float(MAX_CASES)
     if value == nearest or spread <= 0 or chance(high) < POWER:
         return None
-    while high - low > 0.5:
+    while high - low > 0.001:
         middle = (low + high) / 2
         low, high = (low, middle) if chance(middle) >= POWER else (middle, high)
     return max(ceil(high * whole / figure.clusters), whole + 1)

@@ -4,19 +4,19 @@ If every cluster is wholly in a group or wholly out of it, chance is a permutati
 If clusters are in several groups at once, as with prompts, it is a flip of the signs of their contributions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from wardround.core.random import stream
 from wardround.measuring.comparing.signflip import adjusted_p, signs_of
 from wardround.measuring.engine.bootstrap import LEVEL
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers
-from wardround.measuring.engine.wilson import UPPER, ClusterMoments, Z, effective_n, wilson
+from wardround.measuring.engine.wilson import ClusterMoments, Z, effective_n, wilson
 
 PERMUTATIONS = 2_000
 BLOCK = 4_000_000  # memberships in memory at once: 32 MB
@@ -41,6 +41,13 @@ class GroupSums:
     def rest(self) -> tuple[Floats, Floats]:
         """Numerators and denominators of what is not in each group."""
         return self.all_part - self.part, self.all_whole - self.whole
+
+    @cached_property
+    def contributions(self) -> tuple[Floats, Floats]:
+        """What each cluster adds to the difference of each group, and to its value, beyond the mean of all groups."""
+        mean, (part, whole) = self.all_part.sum() / self.all_whole.sum(), self.rest
+        own = (self.part - mean * self.whole) / self.whole.sum(axis=1, keepdims=True)
+        return own - (part - mean * whole) / whole.sum(axis=1, keepdims=True), own
 
     @property
     def values(self) -> Floats:
@@ -72,28 +79,32 @@ class GroupContrasts:
     gap_within_chance: float  # 95% of the gaps that chance gives are not larger
 
 
-def contrast_groups(sums: GroupSums, seed: int) -> GroupContrasts:
-    """Tests and intervals of every group against the rest, adjusted for all groups (step-down max-T)."""
-    chance = _permuted(sums, seed) if sums.is_between_clusters else _flipped(sums, seed)
-    observed, drawn, gaps = chance.observed, chance.drawn, chance.gaps
-    p, p_adjusted = adjusted_p(np.abs(observed), iter([np.abs(drawn)]))
+def contrast_groups(candidates: Sequence[GroupSums], seed: int) -> list[GroupContrasts]:
+    """For every candidate: each group against the rest, adjusted for all groups (step-down max-T)."""
+    by_members: dict[bytes, list[int]] = {}
+    for number, sums in enumerate(candidates):
+        by_members.setdefault((sums.whole > 0).tobytes() if sums.is_between_clusters else b"", []).append(number)
+    contrasts: dict[int, GroupContrasts] = {}
+    for members, numbers in by_members.items():
+        own = [candidates[number] for number in numbers]
+        draws = _permuted(own, seed) if members else (_flipped(sums, seed) for sums in own)
+        contrasts |= {n: _contrasts(sums, chance) for n, sums, chance in zip(numbers, own, draws, strict=True)}
+    return [contrasts[number] for number in range(len(candidates))]
+
+
+def _contrasts(sums: GroupSums, chance: "ChanceDraws") -> GroupContrasts:
+    p, p_adjusted = adjusted_p(np.abs(chance.observed), iter([np.abs(chance.drawn)]))
     # the same draws without studentisation say how far the contrasts move together
     scale = np.sqrt((chance.differences**2).mean(axis=0)) + TINY
-    critical = float(np.quantile((np.abs(chance.differences) / scale).max(axis=1), LEVEL))
+    critical = max(Z, float(np.quantile((np.abs(chance.differences) / scale).max(axis=1), LEVEL)))
     low, high = _newcombe(sums, critical) if sums.is_between_clusters else _student(sums, critical)
-    values = sums.values
+    values, clusters = sums.values, np.count_nonzero(sums.whole, axis=1)
+    lowest, _ = _ends(sums.part, sums.whole, float(ndtri(LEVEL ** (1 / len(values)))))
     return GroupContrasts(
-        values,
-        sums.differences,
-        low,
-        high,
-        p,
-        p_adjusted,
-        np.count_nonzero(sums.whole, axis=1),
-        float(_ends(sums.part, sums.whole, ndtri(LEVEL ** (1 / len(values))))[0].min()),
+        *(values, sums.differences, low, high, p, p_adjusted, clusters, float(lowest.min())),
         float(values.max() - values.min()),
-        float(gaps.mean()),
-        float(np.quantile(gaps, LEVEL)),
+        float(chance.gaps.mean()),
+        float(np.quantile(chance.gaps, LEVEL)),
     )
 
 
@@ -107,22 +118,29 @@ class ChanceDraws:
     gaps: Floats
 
 
-def _permuted(sums: GroupSums, seed: int) -> ChanceDraws:
-    """Studentised differences, so that groups of unequal variance and size do not disturb the level."""
+def _permuted(candidates: Sequence[GroupSums], seed: int) -> Iterator[ChanceDraws]:
+    """Studentised differences, so that groups of unequal variance and size do not disturb the level.
+
+    All candidates have the same clusters in the same groups.
+    """
+    member = (candidates[0].whole > 0).astype(np.float64)
+    columns = np.stack([_columns(sums) for sums in candidates])  # candidates x clusters x columns
+    flat = np.moveaxis(columns, 1, 0).reshape(member.shape[1], -1)
+    drawn = np.empty((len(candidates), PERMUTATIONS, len(member), columns.shape[2]))
+    for first, orders in _orders(member.shape[1], seed):
+        for group, own in enumerate(member):
+            inside = (own[orders] @ flat).reshape(len(orders), len(candidates), -1)
+            drawn[:, first : first + len(orders), group] = np.moveaxis(inside, 1, 0)
+    for own, inside in zip(columns, drawn, strict=True):
+        everything = own.sum(axis=0)
+        observed, _, _ = _studentised(member @ own, everything)
+        statistics, differences, values = _studentised(inside, everything)
+        yield ChanceDraws(observed, statistics, differences, values.max(axis=1) - values.min(axis=1))
+
+
+def _columns(sums: GroupSums) -> Floats:
     part, whole = sums.all_part, sums.all_whole
-    columns = np.stack([part, whole, part * part, part * whole, whole * whole, np.ones_like(part)], axis=1)
-    member = (sums.whole > 0).astype(np.float64)
-    observed, _, _ = _studentised(member @ columns, columns.sum(axis=0))
-    statistics, differences, values = [], [], []
-    for order in _orders(len(part), len(member), seed):
-        inside = np.stack([own[order] @ columns for own in member], axis=1)  # draws x groups x columns
-        statistic, difference, value = _studentised(inside, columns.sum(axis=0))
-        statistics.append(statistic)
-        differences.append(difference)
-        values.append(value)
-    drawn = np.concatenate(values)
-    gaps = drawn.max(axis=1) - drawn.min(axis=1)
-    return ChanceDraws(observed, np.concatenate(statistics), np.concatenate(differences), gaps)
+    return np.stack([part, whole, part * part, part * whole, whole * whole, (whole > 0).astype(float)], axis=1)
 
 
 def _studentised(inside: Floats, everything: Floats) -> tuple[Floats, Floats, Floats]:
@@ -139,10 +157,10 @@ def _ratio_moments(moments: Floats) -> tuple[Floats, Floats]:
     return value, clusters / np.maximum(clusters - 1, 1) * squares / np.maximum(whole, TINY) ** 2
 
 
-def _orders(clusters: int, groups: int, seed: int) -> Iterator[Integers]:
-    """Permutations of the clusters, some at a time."""
+def _orders(clusters: int, seed: int) -> Iterator[tuple[int, Integers]]:
+    """Permutations of the clusters, some at a time, each time with the number of the first."""
     orders, height = _all_orders(clusters, seed), max(1, BLOCK // clusters)
-    yield from (orders[first : first + height] for first in range(0, PERMUTATIONS, height))
+    yield from ((first, orders[first : first + height]) for first in range(0, PERMUTATIONS, height))
 
 
 @lru_cache(maxsize=2)
@@ -153,10 +171,7 @@ def _all_orders(clusters: int, seed: int) -> Integers:
 
 def _flipped(sums: GroupSums, seed: int) -> ChanceDraws:
     """Flips of what each cluster adds to the differences if all groups have the same value."""
-    whole, rest_whole = sums.whole.sum(axis=1, keepdims=True), sums.rest[1].sum(axis=1, keepdims=True)
-    mean = sums.all_part.sum() / sums.all_whole.sum()
-    own, rest = (sums.part - mean * sums.whole) / whole, (sums.rest[0] - mean * sums.rest[1]) / rest_whole
-    added = own - rest
+    added, own = sums.contributions
     scale = np.sqrt((added**2).sum(axis=1)) + TINY
     signs = np.concatenate(list(signs_of(added.shape[1], seed)))
     differences, values = signs @ added.T, signs @ own.T
@@ -181,12 +196,8 @@ def _ends(part: Floats, whole: Floats, critical: float) -> tuple[Floats, Floats]
 
 
 def _student(sums: GroupSums, critical: float) -> tuple[Floats, Floats]:
-    """For clusters that are on both sides: their contributions, with the quantile of few clusters."""
-    part, whole = sums.rest
-    rest = part.sum(axis=1, keepdims=True) / whole.sum(axis=1, keepdims=True)
-    own = (sums.part - sums.values[:, None] * sums.whole) / sums.whole.sum(axis=1, keepdims=True)
-    added = own - (part - rest * whole) / whole.sum(axis=1, keepdims=True)
-    clusters = np.count_nonzero(sums.all_whole)
-    error = np.sqrt(clusters / (clusters - 1) * (added**2).sum(axis=1))
-    reach = critical * float(stdtrit(clusters - 1, UPPER)) / Z * error
+    """For clusters that are on both sides: from their contributions, with Student's quantile of the same tail."""
+    clusters = int(np.count_nonzero(sums.all_whole))
+    error = np.sqrt(clusters / (clusters - 1) * (sums.contributions[0] ** 2).sum(axis=1))
+    reach = float(stdtrit(clusters - 1, ndtr(critical))) * error
     return sums.differences - reach, sums.differences + reach

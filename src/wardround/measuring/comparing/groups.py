@@ -1,6 +1,6 @@
-"""Gaps between groups: the worst group, and its distance from the best, with intervals."""
+"""Groups of patients, or prompts, compared: the worst, the best, each against the rest, and gaps by chance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,55 +8,72 @@ import polars as pl
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.measuring.engine.bootstrap import percentile_interval
+from wardround.measuring.comparing.group_contrasts import GroupContrasts, GroupSums, contrast_groups
 from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
+from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
+from wardround.measuring.engine.items import build_items
+from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import MeasureInputs, measure_candidates, measures_for_marks
 from wardround.measuring.engine.slices import SliceMembers, Slicing, slicings
+from wardround.measuring.engine.sums import Integers, sum_by_index
 from wardround.measuring.engine.tables import table_schema
-from wardround.measuring.measures.derived import DerivedInputs, SliceEstimate
+from wardround.measuring.measures.derived import DerivedInputs
 
 PEOPLE = ("age_band", "sex", "modality", "tag")
-GAPS = table_schema(  # noise: the gap that chance alone gives between groups that are alike
-    *("key", "candidate", "groups", "worst", "worst_value", "worst_low", "worst_high", "best", "best_value"),
-    *("gap", "gap_low", "gap_high", "noise", "clusters"),
+GROUPS = table_schema(  # one line per group
+    *("measure", "key", "candidate", "slice", "value", "low", "high", "clusters"),
+    *("difference", "difference_low", "difference_high", "p", "p_adjusted"),
+    *("groups", "at_least", "gap", "gap_by_chance", "gap_within_chance"),
 )
+GAPS = table_schema(  # one line per key: its worst and best group
+    *("key", "candidate", "groups", "worst", "worst_value", "worst_low", "worst_high", "best", "best_value"),
+    *("difference", "difference_low", "difference_high", "p_adjusted"),
+    *("at_least", "gap", "gap_by_chance", "gap_within_chance"),
+)
+
+
+def compare_groups(
+    marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
+) -> pl.DataFrame:
+    """Every group of every key, by candidate: its value, and its difference from the other groups together.
+
+    `difference_low` and `difference_high` hold for all groups of a key at once, `p_adjusted` is adjusted for them
+    (step-down max-T), and no group is below `at_least`. `gap_within_chance`: 95% of the gaps between groups that do
+    not differ are not larger. Groups of fewer than 8 clusters are left out. Each tag is compared with the cases
+    without it.
+    """
+    if is_empty(marks):
+        return pl.DataFrame(schema=GROUPS)
+    encoded = encode_marks(marks, study)
+    measures = [m for m in measures_for_marks(encoded, study) if m.name == measure and m.kind.is_mean]
+    chosen = _chosen_slicings(encoded, study, keys)
+    if not measures or not chosen:
+        return pl.DataFrame(schema=GROUPS)
+    inputs = MeasureInputs(encoded, study, measures, DerivedInputs(chosen, {}, study.seed))
+    lines = measure_candidates(inputs).table(measures, chosen, encoded.candidates)
+    intervals = {(line["candidate"], line["slice"]): line for line in lines.iter_rows(named=True)}
+    sums = _group_sums(encoded, study, chosen, measures[0])
+    rows: list[dict[str, Any]] = []
+    for slicing, by_candidate in zip(chosen, sums, strict=True):
+        contrasts = contrast_groups([sums for _, sums in by_candidate.values()], study.seed)
+        for (candidate, (groups, _)), contrast in zip(by_candidate.items(), contrasts, strict=True):
+            own = [intervals[candidate, slicing.slices[group]] for group in groups]
+            rows += _rows(slicing.keys[-1], own, contrast)
+    return pl.DataFrame(rows, schema=GROUPS)
 
 
 def subgroup_gaps(
     marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
 ) -> pl.DataFrame:
-    """Worst group, best group and the gap between them, by key and candidate.
-
-    A gap between the largest and the smallest of several figures is never below zero and grows with noise:
-    `noise` is its mean in resamples of groups moved to the same value. Groups of fewer than 8 clusters are
-    left out. Each tag is compared with the cases without it.
-    """
-    if is_empty(marks):
-        return pl.DataFrame(schema=GAPS)
-    encoded = encode_marks(marks, study)
-    measures = [m for m in measures_for_marks(encoded, study) if m.name == measure]
-    chosen = _chosen_slicings(encoded, study, keys)
-    if not chosen:
-        return pl.DataFrame(schema=GAPS)
-    wanted = {number: {measure} for number in range(len(chosen))}
-    derived = DerivedInputs(chosen, wanted, study.seed)
-    inputs = MeasureInputs(encoded, study, measures, derived)
-    lines = measure_candidates(inputs).table(measures, chosen, encoded.candidates)
-    columns = lines.select("candidate", "slice", "low", "high")
-    intervals = {(candidate, slice): (low, high) for candidate, slice, low, high in columns.iter_rows()}
-    rows, by_slot = [], derived.estimates.get(measure, {})
-    for number, slicing in enumerate(chosen):
-        for candidate_index, candidate in enumerate(encoded.candidates):
-            slots = {group: (number, group, candidate_index) for group in range(len(slicing.slices))}
-            groups = {group: by_slot[slot] for group, slot in slots.items() if slot in by_slot}
-            groups = {group: estimate for group, estimate in groups.items() if len(estimate.clusters) >= FEWEST}
-            if len(groups) > 1:
-                gap = _gap(groups, slicing)
-                low, high = intervals[candidate, gap["worst"]]
-                rows.append(
-                    {"key": slicing.keys[0], "candidate": candidate, **gap, "worst_low": low, "worst_high": high}
-                )
+    """The worst and the best group of every key and candidate; `difference` is that of the worst from the others."""
+    groups, rows, first = compare_groups(marks, study, keys, measure), [], 0
+    while first < len(groups):
+        own = groups[first : first + groups["groups"][first]]
+        worst, best = (own.row(int(place), named=True) for place in (own["value"].arg_min(), own["value"].arg_max()))
+        ends = {f"worst_{name}": worst[name] for name in ("value", "low", "high")}
+        rows.append(worst | ends | {"worst": worst["slice"], "best": best["slice"], "best_value": best["value"]})
+        first += len(own)
     return pl.DataFrame(rows, schema=GAPS)
 
 
@@ -65,24 +82,46 @@ def prompt_sensitivity(marks: pl.DataFrame | pl.LazyFrame, study: Study, measure
     return subgroup_gaps(marks, study, ("prompt",), measure)
 
 
-def _gap(groups: dict[int, SliceEstimate], slicing: Slicing) -> dict[str, Any]:
-    values = {group: estimate.value for group, estimate in groups.items()}
-    worst, best = min(values, key=lambda group: values[group]), max(values, key=lambda group: values[group])
-    drawn = np.array([estimate.drawn for estimate in groups.values()], np.float64)
-    low, high = percentile_interval(drawn.max(axis=0) - drawn.min(axis=0))
-    alike = drawn - np.array(list(values.values()))[:, None]
-    return {
-        "groups": len(groups),
-        "worst": slicing.slices[worst],
-        "worst_value": values[worst],
-        "best": slicing.slices[best],
-        "best_value": values[best],
-        "gap": values[best] - values[worst],
-        "gap_low": low,
-        "gap_high": high,
-        "noise": float(np.nanmean(alike.max(axis=0) - alike.min(axis=0))),
-        "clusters": len(np.unique(np.concatenate([estimate.clusters for estimate in groups.values()]))),
-    }
+def _rows(key: str, lines: list[dict[str, Any]], contrast: GroupContrasts) -> Iterator[dict[str, Any]]:
+    """One row per group: its line of measures.csv, then its contrast."""
+    shared = {"key": key, "groups": len(lines), "at_least": contrast.at_least, "gap": contrast.gap}
+    shared |= {"gap_by_chance": contrast.gap_by_chance, "gap_within_chance": contrast.gap_within_chance}
+    for place, line in enumerate(lines):
+        figures = {"difference": contrast.difference, "p": contrast.p, "p_adjusted": contrast.p_adjusted}
+        figures |= {"difference_low": contrast.low, "difference_high": contrast.high}
+        own = {name: line[name] for name in ("measure", "candidate", "slice", "value", "low", "high", "clusters")}
+        yield own | shared | {name: float(values[place]) for name, values in figures.items()}
+
+
+SumsByCandidate = dict[str, tuple[list[int], GroupSums]]  # the groups that are compared, and their sums
+
+
+def _group_sums(encoded: EncodedMarks, study: Study, chosen: list[Slicing], measure: Measure) -> list[SumsByCandidate]:
+    """For every slicing the candidates with two or more groups of at least 8 clusters."""
+    by_slicing: list[SumsByCandidate] = [{} for _ in chosen]
+    for number, name in enumerate(encoded.candidates):
+        items = build_items(encoded.marks_of(number), study.trials, encoded)
+        columns = [items.column(part) for part in measure.sums[:2]]
+        cluster = items.rows["cluster"].cast(pl.Int64).to_numpy()
+        for by_candidate, slicing in zip(by_slicing, chosen, strict=True):
+            item, group = slicing.assign(items.rows)
+            in_groups = _by_cluster(cluster[item], group, [column[item] for column in columns], len(slicing.slices))
+            kept = np.flatnonzero(np.count_nonzero(in_groups[1], axis=1) >= FEWEST)
+            if len(kept) < 2:
+                continue
+            once = np.unique(item[np.isin(group, kept)])
+            everywhere = _by_cluster(cluster[once], np.zeros_like(once), [column[once] for column in columns], 1)
+            present = everywhere[1][0] > 0
+            in_all = [np.pad(sums, ((0, 0), (0, len(present) - sums.shape[1])))[:, present] for sums in in_groups]
+            sums = GroupSums(in_all[0][kept], in_all[1][kept], *(total[0][present] for total in everywhere))
+            by_candidate[name] = kept.tolist(), sums
+    return by_slicing
+
+
+def _by_cluster(cluster: Integers, group: Integers, columns: list[Floats], groups: int) -> list[Floats]:
+    """Each column added up by group and cluster (groups x clusters)."""
+    size = int(cluster.max(initial=-1)) + 1
+    return [sum_by_index(group * size + cluster, column, groups * size).reshape(groups, size) for column in columns]
 
 
 def _chosen_slicings(encoded: EncodedMarks, study: Study, keys: Sequence[str]) -> list[Slicing]:

@@ -2,8 +2,9 @@
 
 Only some can show leakage. A candidate that knows medicine gives the right explanation of a case a higher
 log-likelihood than that of another case, and continues a stem about the same patient. Paraphrases may in general be
-more or less usual than the originals. Neither explains that the original words lead their paraphrase by more than those
-of another case do, nor a preference for the options' own order, nor for older cases.
+more or less usual than the originals. A rationale quotes the stem, and a candidate copies from it. None of these
+explains that the original words lead their paraphrase by more than those of another case do where nothing can be
+copied, nor a preference for the options' own order, nor for older cases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,8 @@ BITS = -pl.col("logprob") / log(2) / pl.col("bytes")
 class ProbeContrast:
     """One comparison of a probe with another, by some value.
 
-    With `words` each is first compared with its paraphrase; only such a contrast can show leakage.
+    With `words` each is first compared with its paraphrase. It can show leakage if it has a `margin`: then nothing can
+    be copied from the stem, and leakage is claimed for what is above the margin.
     """
 
     name: str
@@ -36,11 +38,12 @@ class ProbeContrast:
     value: pl.Expr
     higher: bool  # whether the leaked text has the higher value
     words: bool = False
+    margin: float | None = None
 
 
 @dataclass(frozen=True)
 class LeakageContrast:
-    """A mean difference in the direction of leakage, with its interval; `beyond`: above 0 after adjustment."""
+    """A mean difference in the direction of leakage, with its interval; `beyond`: above the margin after adjustment."""
 
     name: str
     shows: bool
@@ -51,6 +54,7 @@ class LeakageContrast:
     clusters: int
     low: float | None = None
     high: float | None = None
+    margin: float = 0.0
     beyond: bool = False
 
 
@@ -59,15 +63,28 @@ def _text_contrasts(title: str, own: str, value: pl.Expr, higher: bool) -> list[
     return [
         ProbeContrast(f"{title}: own words, other words", own, f"{own}-paraphrase", value, higher),
         ProbeContrast(f"{title}: own text, another case's", own, f"{own}-other", value, higher),
-        ProbeContrast(f"{title}: own words' lead, another case's", own, f"{own}-other", value, higher, words=True),
+        _lead(title, own, value, higher),
     ]
 
 
+def _lead(title: str, own: str, value: pl.Expr, higher: bool, margin: float | None = None) -> ProbeContrast:
+    name = f"{title}: own words' lead, another case's"
+    return ProbeContrast(name, own, f"{own}-other", value, higher, words=True, margin=margin)
+
+
 LIKENESS = {"ROUGE-L": pl.col("rouge_l"), "EDS": pl.col("eds")}
+MASKED_LIKENESS = {"ROUGE-L": pl.col("rouge_l_masked"), "EDS": pl.col("eds_masked")}
+BITS_MARGIN, LIKENESS_MARGIN = 0.05, 0.2  # our choice: what usual words may lead by without any memory
+MASKED_BITS = _lead("Bits per byte, nothing to copy", "reference-masked", BITS, False, BITS_MARGIN)
 PROBE_CONTRASTS = (
     *_text_contrasts("Bits per byte", "reference", BITS, higher=False),
+    MASKED_BITS,
     *_text_contrasts("Rationale, ROUGE-L", "rationale", LIKENESS["ROUGE-L"], higher=True),
     *_text_contrasts("Rationale, EDS", "rationale", LIKENESS["EDS"], higher=True),
+    *(
+        _lead(f"Rationale, {name} of words not in the stem", "rationale", value, True, LIKENESS_MARGIN)
+        for name, value in MASKED_LIKENESS.items()
+    ),
     *(
         ProbeContrast(
             f"Second half, {name}: own text, another case's", "second-half", "second-half-other", value, higher=True
@@ -88,6 +105,8 @@ def leakage_contrasts(
 ) -> list[LeakageContrast]:
     """All contrasts that the marks of one candidate allow. `probes`: the probe of each condition."""
     probed = marks.with_columns(probe=pl.col("condition").replace_strict(probes, default="none"))
+    unknown = [name for name in ("rouge_l_masked", "eds_masked") if name not in marks.columns]
+    probed = probed.with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)  # of an earlier wardround
     resamples = _Resamples(probed, seed)
     candidates = [_paired(probed, probe_contrast, resamples) for probe_contrast in PROBE_CONTRASTS]
     scored = probed.filter(pl.col("outcome").is_in(scored_outcomes))
@@ -125,7 +144,8 @@ class _Resamples:
             return contrast
         low, high = np.nanquantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         strict = np.nanquantile(values, (1 - LEVEL) / 2 / max(1, claims))
-        return replace(contrast, low=float(low), high=float(high), beyond=bool(contrast.shows and strict > 0))
+        beyond = bool(contrast.shows and strict > contrast.margin)
+        return replace(contrast, low=float(low), high=float(high), beyond=beyond)
 
 
 def _paired(marks: pl.DataFrame, probe_contrast: ProbeContrast, resamples: _Resamples) -> LeakageContrast | None:
@@ -137,7 +157,8 @@ def _paired(marks: pl.DataFrame, probe_contrast: ProbeContrast, resamples: _Resa
         return None
     sign = 1 if probe_contrast.higher or probe_contrast.words else -1
     both = both.with_columns(value=sign * (pl.col("value") - pl.col("value_b")), own="value")
-    return _contrast(probe_contrast.name, probe_contrast.words, both, resamples)
+    contrast = _contrast(probe_contrast.name, probe_contrast.margin is not None, both, resamples)
+    return replace(contrast, margin=probe_contrast.margin or 0.0)
 
 
 def _option_order(marks: pl.DataFrame, resamples: _Resamples) -> LeakageContrast | None:

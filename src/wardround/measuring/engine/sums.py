@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.exact import Floats, exact
 
 Integers = NDArray[np.int64]
 MAX_CODES_PER_ITEM = 50  # beyond it sorting is faster than counting
@@ -84,7 +84,7 @@ class ClusterSums:
 
     def product(self, first: str, second: str) -> Floats:
         """The sum over the clusters of every cell of the product of two sums."""
-        return self.total(self.row(first) * self.row(second))
+        return self.total(exact(self.row(first) * self.row(second)))
 
     def row(self, name: str) -> Floats:
         """One sum in every entry."""

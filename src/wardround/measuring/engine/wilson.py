@@ -5,14 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import gammaincinv, ndtri, stdtrit
 
 from wardround.measuring.engine.bootstrap import LEVEL
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.exact import Floats, exact
 
 UPPER = (1 + LEVEL) / 2
 Z = float(ndtri(UPPER))
 EXTREME = 10  # a rate with fewer clusters than this that have an event, or that are without one
+RARE = 3  # events
 ADDED = 0.5  # clusters of each kind that are added to an extreme rate, to estimate how alike a cluster's answers are
 
 
@@ -31,7 +32,7 @@ class ClusterMoments(NamedTuple):
     @classmethod
     def of(cls, part: Floats, whole: Floats, total: Callable[[Floats], Floats]) -> "ClusterMoments":
         """From the sums of each cluster; `total` adds up the clusters of a cell."""
-        x = np.stack([part, whole, part * part, part * whole, whole * whole])
+        x = np.stack([part, whole, *(exact(a * b) for a, b in ((part, part), (part, whole), (whole, whole)))])
         counts = np.stack([whole > 0, part > 0, part < whole]).astype(np.float64)
         return cls(*total(x), *total(counts))
 
@@ -56,8 +57,21 @@ class ClusterMoments(NamedTuple):
 
 
 def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats]:
-    """Wilson's interval of a rate at the number of independent answers that its clusters are worth."""
-    return wilson(moments.part / moments.whole, effective_n(moments, n))
+    """Wilson's interval of a rate at the number of independent answers that its clusters are worth.
+
+    With at most three events, or three but all, the end next to 0 or 1 is Poisson's (Brown, Cai and DasGupta 2001):
+    a single event of twelve does not exclude a rate of 1%.
+    """
+    share, n = moments.part / moments.whole, effective_n(moments, n)
+    low, high = wilson(share, n)
+    return np.minimum(low, _rare_end(share, n)), np.maximum(high, 1 - _rare_end(1 - share, n))
+
+
+def _rare_end(share: Floats, n: Floats) -> Floats:
+    """The lower end of the rate of rare events; 1 if they are not rare."""
+    events = share * n
+    is_rare = (events > 0) & (events <= RARE)
+    return np.where(is_rare, gammaincinv(np.where(is_rare, events, 1.0), 1 - LEVEL) / n, 1.0)
 
 
 def effective_n(moments: ClusterMoments, n: Floats) -> Floats:

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.acceptance.endpoints import decide
+from wardround.measuring.acceptance.endpoints import ACCEPTANCE_FILE, decide
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.effects import effects
 from wardround.measuring.engine.measurement import measure
@@ -30,6 +30,6 @@ def write_measures(
     if len(study.varied_axes) > 1:
         write_table(folder / "effects.csv", effects(models, study))
     if study.acceptance:
-        write_table(folder / "acceptance.csv", decide(marks, study))
+        write_table(folder / ACCEPTANCE_FILE, decide(marks, study))
     else:
-        (folder / "acceptance.csv").unlink(missing_ok=True)  # of a study that was amended
+        (folder / ACCEPTANCE_FILE).unlink(missing_ok=True)  # of a study that was amended

@@ -12,6 +12,7 @@ from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
+from wardround.reporting.sections.acceptance import acceptance
 from wardround.reporting.sections.breakdown import by_condition, by_slice, controls
 from wardround.reporting.sections.chains import chains
 from wardround.reporting.sections.confidence import confidence, other_measures
@@ -106,6 +107,7 @@ def manifest(run: RunFiles) -> Section:
 
 
 FIRST_SECTIONS: tuple[SectionMaker, ...] = (
+    acceptance,
     headline,
     ranks,
     by_condition,

@@ -1,4 +1,4 @@
-"""Gaps between groups of patients and between prompts: the worst, the best, and the gap expected by chance."""
+"""Gaps between groups of patients and between prompts: the worst against the rest, and the gap that chance gives."""
 
 import json
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ def _gaps(run: RunFiles, measure: str, table: pl.DataFrame) -> Iterator[dict[str
             "worst": worst,
             "worst_interval": interval,
             "best": best,
-            "gap_interval": format_interval(measure, row["gap_low"], row["gap_high"]),
+            "difference_interval": format_interval(measure, row["difference_low"], row["difference_high"]),
             "track": svg.interval_to_point(*ends, scale=svg.Scale(), title=title),
         }
 

@@ -36,9 +36,22 @@ def image_quality(run: RunFiles) -> Section | None:
     intro = f"{CLEAN} is the original image."
     if changes:
         intro += " Changes are paired by question with the clean image."
+    if note := severity_note(run):
+        intro += f" {note}"
     items = Markup("").join(Markup("<li>{}</li>").format(sentence) for sentence in sentences if sentence)
     text = Markup("<p>{}</p>{}").format(intro, Markup("<ul>{}</ul>").format(items) if items else "")
     return Section("image-quality", "Image quality", text + as_html(table))
+
+
+def severity_note(run: RunFiles) -> str | None:
+    """The severity profile with which images were degraded; None if none were."""
+    values = run.study_settings.get("conditions", {}).get("degradation", "none")
+    if set([values] if isinstance(values, str) else values) <= {"none"}:
+        return None
+    severities = run.manifest.get("severities") or {}
+    if not severities.get("profile"):
+        return "Severity profile of the degraded images: not recorded (they are stored degraded)."
+    return f"Severity profile of the degraded images: {severities['profile']}, version {severities['version']}."
 
 
 def _sentence(run: RunFiles, name: str, change: ComparisonLine | None) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 
+from wardround.core.text import safe_row
 from wardround.reporting.tables.table import PUBLISHED, Table
 
 PARTS = ("value", "low", "high", "n", "clusters", "unparsed", "refused")
@@ -13,12 +14,10 @@ def as_csv(table: Table) -> str:
     headings = [f"{column.over} {column.heading}".strip() for column in table.columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["source", *table.labels]
-        + [heading if part == "value" else f"{heading} {part}" for heading in headings for part in PARTS]
-    )
+    figure_names = [heading if part == "value" else f"{heading} {part}" for heading in headings for part in PARTS]
+    writer.writerow(safe_row(["source", *table.labels, *figure_names]))
     for row in table.rows:
         source = PUBLISHED if row.published else ", ".join(filter(None, ["run", row.remark]))
         figures = [getattr(cell, part) for cell in row.cells for part in PARTS]
-        writer.writerow([source, *row.labels, *("" if figure is None else figure for figure in figures)])
+        writer.writerow(safe_row([source, *row.labels, *("" if figure is None else figure for figure in figures)]))
     return out.getvalue()

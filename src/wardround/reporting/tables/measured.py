@@ -7,6 +7,7 @@ from itertools import groupby, product
 import polars as pl
 
 from wardround.core.condition import AXES
+from wardround.marking.slice_values import CLEAN_LEVEL, STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.absence import MEANINGS, NO_INTERVAL, NOT_ASKED, missing_reason
@@ -55,7 +56,8 @@ def measured_table(
 
     Every table ends with the unparsed rate and, if questions were refused, that rate: they belong next to every score.
     """
-    columns, lines = [*_expand_columns(run, specs), ColumnSpec("Unparsed", "unparsed")], RunLines(run)
+    lines = RunLines(run)
+    columns = [*_expand_columns(lines, specs), ColumnSpec("Unparsed", "unparsed")]
     columns += [ColumnSpec("Refused", "refused")] if run.has_refusals else []
     rows: list[TableRow] = []
     for labels in product(*(run.candidates if key == "candidate" else run.declared_values(key) for key in row_keys)):
@@ -63,25 +65,28 @@ def measured_table(
         candidate = row_slice.pop("candidate")
         rows.append(TableRow(labels, [_measured_cell(lines, spec, candidate, row_slice) for spec in columns]))
     headings = tuple(key.capitalize() for key in row_keys)
-    table = Table(title, headings, [spec.column for spec in columns], rows, _notes(run, columns, rows))
+    notes = _notes(run, columns, rows)
+    for key in dict.fromkeys(spec.by for spec in specs if spec.by is not None and not _by_value(lines, [spec], spec.by)):
+        notes.append(f"There are no columns by {key}: the run has no figures by it.")
+    table = Table(title, headings, [spec.column for spec in columns], rows, notes)
     return mark_text_only(table, run), columns
 
 
-def _expand_columns(run: RunFiles, specs: list[ColumnSpec]) -> list[ColumnSpec]:
+def _expand_columns(lines: "RunLines", specs: list[ColumnSpec]) -> list[ColumnSpec]:
     """Replaces each column by a key or of every k by one column per value that the run has."""
     columns: list[ColumnSpec] = []
     for key, neighbours in groupby(specs, key=lambda spec: spec.by):
         if key is not None:
-            columns += _by_value(run, list(neighbours), key)
+            columns += _by_value(lines, list(neighbours), key)
             continue
         for spec in neighbours:
-            columns += _by_k(run, spec) if spec.measure.endswith("@k") else [spec]
+            columns += _by_k(lines.run, spec) if spec.measure.endswith("@k") else [spec]
     return columns
 
 
-def _by_value(run: RunFiles, neighbours: list[ColumnSpec], key: str) -> list[ColumnSpec]:
+def _by_value(lines: "RunLines", neighbours: list[ColumnSpec], key: str) -> list[ColumnSpec]:
     """Columns by the same key stay together: all columns of its first value, then all of its second."""
-    headings, values = neighbours[0].headings, dict[str, None]()
+    run, headings, values = lines.run, neighbours[0].headings, dict[str, None]()
     for spec in neighbours:
         fixed = _run_slice(run, spec.slice)
         for line in run.measure_lines:
@@ -93,6 +98,8 @@ def _by_value(run: RunFiles, neighbours: list[ColumnSpec], key: str) -> list[Col
                 and line.slice[key] != "mean"
             ):
                 values[line.slice[key]] = None
+    if not values and (sole := lines.sole_value(key)) is not None:
+        values[sole] = None
     order = [value for value in headings if value in values] + [value for value in values if value not in headings]
     return [
         replace(
@@ -128,7 +135,7 @@ class RunLines:
     def __init__(self, run: RunFiles) -> None:
         self.run = run
         self._keys = {key for line in run.measure_lines for key in line.slice}
-        self._is_in_all_marks: dict[tuple[str, str], bool] = {}
+        self._sole_values: dict[str, str | None] = {}
         self._changes: dict[tuple[str, SliceKey], list[ComparisonLine]] = {}
         for change in run.comparison_lines:
             self._changes.setdefault((change.measure, frozenset(change.slice.items())), []).append(change)
@@ -142,26 +149,36 @@ class RunLines:
         run_slice = _run_slice(self.run, slice)
         if run_slice is None:
             return None
-        return dict(pair for pair in run_slice.items() if pair[0] in self._keys or not self._all_have(*pair))
+        return {key: value for key, value in run_slice.items() if key in self._keys or not self._is_whole(key, value)}
 
-    def _all_have(self, key: str, value: str) -> bool:
-        """Whether all marks have this value: then no slice by it is measured, because it would be the whole."""
-        if (key, value) not in self._is_in_all_marks:
+    def _is_whole(self, key: str, value: str) -> bool:
+        """Whether all marks have this value, or a mean is over one alone: then no slice by the key is measured."""
+        sole = self.sole_value(key)
+        return sole is not None and value in (sole, "mean")
+
+    def sole_value(self, key: str) -> str | None:
+        """The one value of a key that all marks have, those of clean images aside for a degradation's."""
+        if key not in self._sole_values:
             marks = self.run.all_marks
             dtype = marks.collect_schema().get(key)
-            has = pl.col(key).list.contains(value) if isinstance(dtype, pl.List) else pl.col(key) == value
-            self._is_in_all_marks[key, value] = dtype is not None and bool(
-                marks.select(has.fill_null(False).all()).collect().item()
-            )
-        return self._is_in_all_marks[key, value]
+            if key in STRATA_SCHEMA and key != "severity" and dtype is not None:
+                marks = marks.filter(pl.col("severity") != CLEAN_LEVEL)
+            if isinstance(dtype, pl.List):
+                marks = marks.explode(key)
+            values = [] if dtype is None else marks.select(pl.col(key).unique()).collect()[key].to_list()
+            self._sole_values[key] = values[0] if len(values) == 1 else None
+        return self._sole_values[key]
 
     def find_change(self, spec: ColumnSpec, candidate: str) -> ComparisonLine | None:
         """The paired comparison behind a change, if the study declares one between slices that differ in one key."""
-        differing = [key for key in spec.slice if spec.slice[key] != spec.minus.get(key)]
-        if len(differing) != 1 or set(spec.slice) != set(spec.minus):
+        after, before = self._measured_slice(spec.slice), self._measured_slice(spec.minus)
+        if after is None or before is None or set(after) != set(before):
             return None
-        values = spec.slice[differing[0]], spec.minus[differing[0]]
-        slice = {"candidate": candidate, **spec.slice}
+        differing = [key for key in after if after[key] != before[key]]
+        if len(differing) != 1:
+            return None
+        values = after[differing[0]], before[differing[0]]
+        slice = {"candidate": candidate, **after}
         del slice[differing[0]]
         keys = [(name, frozenset(slice.items())) for name in from_any_source(spec.measure)]
         for change in (change for key in keys for change in self._changes.get(key, [])):

@@ -9,8 +9,10 @@ from wardround.asking.probes import GOLD
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
 from wardround.measuring.comparing.leakage_contrasts import (
     BEFORE,
+    BITS_MARGIN,
+    LIKENESS_MARGIN,
+    MASKED_BITS,
     ORDER,
-    PROBE_CONTRASTS,
     LeakageContrast,
     leakage_contrasts,
 )
@@ -19,17 +21,21 @@ from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 TITLE = "What could be leakage, compared with what could not"
 REQUIREMENTS = {
-    PROBE_CONTRASTS[2].name: "a published rationale and its paraphrase per question, and the probability of a text",
+    MASKED_BITS.name: "a published rationale and its paraphrase per question, and the probability of a text",
     ORDER: "the probability of a text",
     BEFORE: "a cutoff of the candidate, and cases published before and after it",
 }
 NOTES = [
     "Differences are positive if they point to leakage; brackets are 95% intervals over clusters of cases.",
     "A candidate that knows the disease gives its explanation, and the same patient's continuation, a higher "
-    "log-likelihood than another case's; and paraphrases as a whole may be more or less usual than the originals. So "
-    "neither contrast shows leakage. The advantage of a question's own words over other words, beyond that of another "
-    "case's text, can show it.",
-    "Leakage is claimed only if a difference that can show it stays above 0, with a joint error rate of 5%.",
+    "log-likelihood than another case's; paraphrases as a whole may be more or less usual than the originals; and "
+    "rationales quote the stem, from which a candidate copies. So none of these contrasts shows leakage. The lead of a "
+    "question's own words over other words, beyond that of another case's text, can show it where nothing can be "
+    "copied: words that the texts share with the stem and the options are masked in the prompt, or left out of both "
+    "texts.",
+    "Leakage is claimed only if a difference that can show it stays above 0, with a joint error rate of 5%; leads must "
+    f"stay above {BITS_MARGIN:g} bits per byte or a similarity of {LIKENESS_MARGIN:g} (our choice), since usual words "
+    "lead a little without any memory.",
     "Cases before and after a cutoff are different cases, so that difference may also be one of difficulty. The order "
     "of options says nothing if a set sorts them.",
 ]

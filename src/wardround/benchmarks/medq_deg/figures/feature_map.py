@@ -17,6 +17,7 @@ from wardround.benchmarks.medq_deg.figures.encoders import Values, load_encoder
 from wardround.benchmarks.medq_deg.figures.scores import RESAMPLES, interval
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
+from wardround.core.text import safe_row
 from wardround.core.random import stream
 from wardround.degrade.severities import ESTIMATED, load_profile
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -114,7 +115,7 @@ def _write_points(folder: Path, images: list[DegradedImage], positions: Values) 
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["x", "y", "modality", "degradation", "cluster"])
         for image, (x, y) in zip(images, positions, strict=True):
-            writer.writerow([f"{x:.4f}", f"{y:.4f}", image.modality, image.degradation, image.cluster])
+            writer.writerow(safe_row([f"{x:.4f}", f"{y:.4f}", image.modality, image.degradation, image.cluster]))
     return path
 
 

@@ -7,7 +7,16 @@ from typing import Any
 from wardround.building.distractors.options import COUNT
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.export import BuiltSet, export, new_set
-from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Reject, Step, all_records_step, record_step
+from wardround.building.pipeline.pipeline import (
+    Build,
+    EmptyBuild,
+    Record,
+    RecordFile,
+    Reject,
+    Step,
+    all_records_step,
+    record_step,
+)
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.sources.dicom.burned_in import find_text_lines, reasons_in_header
 from wardround.building.sources.dicom.deidentification import deidentify_file, write_dicom
@@ -16,6 +25,7 @@ from wardround.building.sources.dicom.matching import match_rows, read_histories
 from wardround.building.sources.dicom.options import options_step
 from wardround.building.sources.dicom.secret import Secret, load_secret, write_names
 from wardround.building.sources.dicom.studies import choose_images, list_files, read_studies
+from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes, find_text_boxes
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.splits import default_dev_count, split_by_id
@@ -24,6 +34,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms
 
 PROMPT = "What is the most likely diagnosis?"
+BOXES = "review/boxes"  # in the set: images with frames around what may be text
 TEXTS = ("history", "findings")
 
 
@@ -57,6 +68,9 @@ def build_dicom(
     settings = {"source": "dicom", "options": count, "per_series": per_series}
     settings |= {"most_images": max_images, "strict_text": strict_text}
     names: list[tuple[str, str]] = []
+    settings |= {"ocr": can_read_text()}
+    if not can_read_text():
+        note(MISSING)
     with new_set(out, seed, note, about) as build:
         studies_by_uid = read_studies(folder, [histories], secret, build)
         records = build.run_steps(
@@ -71,7 +85,7 @@ def build_dicom(
             ],
         )
         if not len(records) and not build.review:
-            raise WardroundError(f"{folder}: no study became a case; {build.summarize_rejections()}")
+            raise EmptyBuild(f"{folder}: no study became a case; {build.summarize_rejections()}")
         sources = {  # by the secret too: a small table could be guessed from its plain hash
             "studies": secret.digest(hash_source(source_files, folder)).hex(),
             "histories": secret.digest(hash_source([], histories)).hex(),
@@ -84,7 +98,8 @@ def build_dicom(
 
 def _decode_images(record: Record, build: Build, per_series: int, max_images: int) -> Record:
     """The chosen images that can be displayed."""
-    usable = []
+    usable: list[Record] = []
+    identifiers = PatientIdentifiers.from_lists(record["identifiers"])
     for image in choose_images(record["images"], per_series, max_images):
         modality = record["row"].get("modality") or image["modality"]
         try:
@@ -93,7 +108,12 @@ def _decode_images(record: Record, build: Build, per_series: int, max_images: in
             build.note(f"{error}; left out")
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
-        usable.append(image | {"modality": modality, "lines": [list(region) for region in find_text_lines(shown)]})
+        lines = [list(region) for region in find_text_lines(shown)]
+        boxes = [[list(box.region), list(box.kinds)] for box in find_text_boxes(shown, identifiers)]
+        if lines or boxes:
+            regions = [*lines, *(region for region, _ in boxes)]
+            draw_boxes(shown, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
+        usable.append(image | {"modality": modality, "lines": lines, "boxes": boxes})
     if not usable:
         raise Reject("no image that can be shown")
     return record | {"images": usable}
@@ -139,7 +159,7 @@ def _deidentify(secret: Secret, strict_text: bool) -> Step:
         identifiers = PatientIdentifiers.from_lists(record["identifiers"])
         images, suspects = [], []
         written: dict[str, tuple[str, list[str]]] = {}  # by file: several frames of one may be chosen
-        for image in record["images"]:
+        for place, image in enumerate(record["images"], start=1):
             if image["file"] not in written:
                 name = f"images/{record['id']}-{len(written) + 1}.dcm"
                 try:
@@ -150,8 +170,10 @@ def _deidentify(secret: Secret, strict_text: bool) -> Step:
             name, reasons = written[image["file"]]
             if image["lines"]:
                 reasons = [*reasons, "rows like lines of text at a border"]
+            if kinds := sorted({kind for _, kinds in image["boxes"] for kind in kinds}):
+                reasons = [*reasons, f"text was read in the image ({', '.join(kinds)})"]
             if reasons:
-                suspects.append({"image": name, "frame": image["frame"], "reasons": reasons, "regions": image["lines"]})
+                suspects.append(_suspect(name, image, reasons, f"{BOXES}/{record['id']}-{place}.png", build.folder))
             images.append(drop_empty({"path": name, "modality": image["modality"], "frame": image["frame"]}))
         if not images:
             raise Reject("no image could be de-identified")
@@ -168,6 +190,13 @@ def _deidentify(secret: Secret, strict_text: bool) -> Step:
         return {"id": record["id"], "case": case}
 
     return record_step("deidentify", change)
+
+
+def _suspect(name: str, image: Record, reasons: list[str], preview: str, folder: Path) -> Record:
+    """What a reader has to look at: `preview` is the image with a frame around each region."""
+    regions = [*image["lines"], *(region for region, _ in image["boxes"])]
+    suspect = {"image": name, "frame": image["frame"], "reasons": reasons, "regions": regions}
+    return suspect | ({"preview": preview} if (folder / preview).is_file() else {})
 
 
 def _write_deidentified(

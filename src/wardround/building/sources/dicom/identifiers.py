@@ -41,6 +41,33 @@ _STREET = (
     r"(?:[Ss]treet|St\.?|[Rr]oad|Rd\.?|[Aa]venue|Ave\.?|[Ll]ane|Ln\.?|[Dd]rive|Dr\.?|[Bb]oulevard|Blvd\.?|[Cc]ourt"
     r"|[Ss]quare|[Tt]errace|[Cc]lose|[Cc]rescent|[Hh]ighway|[Pp]arkway)"
 )
+_RELATIVE = (
+    r"(?:[Dd]aughters?|[Ss]ons?|[Ww]ife|[Hh]usband|[Mm]other|[Ff]ather|[Mm]um|[Mm]om|[Dd]ad|[Bb]rother|[Ss]ister|[Pp]artner"
+    r"|[Ff]ianc[eé]e?|[Nn]eighbou?r|[Ff]riend|[Cc]arer|[Cc]aregiver|[Cc]olleague|[Uu]ncle|[Aa]unt|[Cc]ousin|[Nn]ephew|[Nn]iece"
+    r"|[Gg]rand(?:mother|father|son|daughter|child)|[Gg]irlfriend|[Bb]oyfriend|[Tt]win)"
+)
+_COMPANY = (
+    r"(?:[Aa]ccompanied by|[Ll]ives? with|[Ll]iving with|[Bb]rought (?:in )?by|[Tt]ogether with|[Ll]ooked after by"
+    r"|[Cc]ontact person:?|[Nn]ext of kin:?)"
+)
+_NOT_EPONYM = (  # `Crohn's`, `Charcot-Marie-Tooth disease` and `Werner syndrome` are diseases
+    r"(?!\w+['’]s\b|[\w-]+\s+(?:disease|syndrome|sign|tumou?r|lymphoma|thyroiditis|palsy|contracture|test|stage|Arbor))"
+)
+_CAPITALIZED = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+)?"
+# frequent given names that are not eponyms or other words
+_GIVEN = (
+    r"(?:Adam|Agnes|Alex(?:ander|andra)?|Alice|Amanda|Amy|Ana|Andrea|Andrew|Angela|Anita|Ann[ae]?|Anthony|Anton|Barbara"
+    r"|Ben(?:jamin)?|Bob|Brian|Carla|Carlos|Caroline|Catherine|Charlotte|Chris(?:tian|tina|topher)?|Claire|Clara|Claudia"
+    r"|Daniela?|David|Deborah|Dennis|Diana|Dieter|Donald|Dorothy|Edward|Elena|Elisabeth|Elizabeth|Emily|Emma|Eric|Erika|Eva"
+    r"|Fatima|Felix|Francesca|Fran(?:k|z)|Gabriele?|George|Gerda|Giovanni|Giulia|Hanna[h]?|Hans|Heidi|Heinz|Helen[ae]?|Henry"
+    r"|Ingrid|Irene|Isabel(?:la)?|Jacob|James|Jan[ae]|Janet|Jason|Jean|Jennifer|Jessica|Joan|Johann?|John|Jonas|Jorge"
+    r"|Jos[eé]|Joseph|Juan|Julia|Julie|Julian|Jürgen|Karen|Karin|Karl|Kate|Katharina|Kevin|Klaus|Laura|Lena|Leo|Linda|Lisa"
+    r"|Lucas|Lucia|Lucy|Luis|Lukas|Manuel|Margaret|Maria|Marco|Martina?|Mary|Matthew|Megan|Michael|Michelle|Miguel"
+    r"|Mohamm?ed|Monica|Monika|Nancy|Nicole|Nina|Oliver|Olivia|Pablo|Pamela|Patricia|Paula?|Pedro|Peter|Petra|Philip"
+    r"|Rachel|Ralph|Rebecca|Renate|Richard|Robert|Rosa|Ruth|Sabine|Samuel|Sandra|Sarah?|Sebastian|Silvia|Simone|Sofia|Sophie"
+    r"|Stefan|Stephanie?|Stephen|Susan(?:ne)?|Sven|Teresa|Theresa|Thomas|Tim|Tina|Tom|Ursula|Vanessa|Vera|Victoria|Walter"
+    r"|Werner|William|Wolfgang)"
+)
 _LABEL = (
     r"(?:MRN|SSN|NHS|ID|PID|DOB|[Aa]ccession|[Pp]atient|[Cc]hart|[Cc]ase|[Rr]ecord|[Ss]tudy|[Hh]ospital|[Ii]nsurance|[Ff]ile"
     r"|[Pp]assport|[Pp]olicy|[Aa]ccount|[Ll]icen[cs]e|[Ee]pisode|[Vv]isit)"
@@ -77,6 +104,9 @@ RULES = {
     "name": [
         rf"\b(?:(?:Dr|Mr|Mrs|Ms|Miss|Mister|Prof|Professor|Doctor|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Sra?"
         rf"|Signora?|Sister|Nurse)\b\.?\s+)+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
+        rf"(?<!\w){_RELATIVE}(?:,| named| called)?\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
+        rf"(?<!\w){_COMPANY}\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
+        rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
         rf"(?<=\b[Nn]ame:\s){_WORD}(?:[,\s]+{_WORD}){{0,3}}|(?<=[Ss]igned by ){_WORD}(?:\s+{_WORD}){{0,2}}",
     ],
     "age": [r"(?i)\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y/?o\b|year-old|-year-old|years? of age))"],
@@ -151,17 +181,23 @@ def mask_identifiers(text: str, identifiers: PatientIdentifiers = NO_IDENTIFIERS
     text = unicodedata.normalize("NFC", text)
     parts, position = [], 0
     counts: Counter[str] = Counter()
-    for match in _merge_overlapping([*identifiers.matches(text), *_match_rules(text)]):
+    for match in find_identifiers(text, identifiers):
         parts += [text[position : match.start], f"[{match.kind.upper()}]"]
         position = match.end
         counts[match.kind] += 1
     return MaskedText("".join([*parts, text[position:]]), dict(sorted(counts.items())))
 
 
+def find_identifiers(text: str, identifiers: PatientIdentifiers = NO_IDENTIFIERS) -> list[IdentifierMatch]:
+    """Where a text may identify the patient, in its order."""
+    return _merge_overlapping([*identifiers.matches(text), *_match_rules(text)])
+
+
 def _match_rules(text: str) -> Iterator[IdentifierMatch]:
     for kind, patterns in RULES.items():
         for pattern in patterns:
-            yield from (IdentifierMatch(kind, *match.span()) for match in re.finditer(pattern, text))
+            for match in re.finditer(pattern, text):
+                yield IdentifierMatch(kind, *match.span("part" if "part" in match.re.groupindex else 0))
 
 
 def _merge_overlapping(matches: list[IdentifierMatch]) -> list[IdentifierMatch]:

@@ -11,6 +11,7 @@ from typing import Any
 from wardround.building.distractors.options import clean_name
 from wardround.building.pipeline.pipeline import Build, Record
 from wardround.building.pipeline.table_rows import SourceRow, read_rows
+from wardround.building.sources.dicom.body_region import body_region
 from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, PatientIdentifiers
 from wardround.building.sources.dicom.secret import Secret
 from wardround.core.errors import BadInput
@@ -26,6 +27,7 @@ NAMES = {  # other accepted names of each column
     "options": ("distractors", "differential"),
     "specialty": ("section",),
     "sex": ("gender",),
+    "region": ("body_part", "body_region"),
     **dict.fromkeys(("findings", "modality", "split", "age"), ()),
 }
 KEYS = ("study", "accession", "patient")
@@ -109,6 +111,7 @@ def _record(row: SourceRow, row_studies: list[Study], secret: Secret) -> Record:
         "age": first["age"] if row.age is None else row.age,
         "sex": row.sex or first["sex"],
         "specialty": row.cells.get("specialty") or None,
+        "region": body_region(row.cells.get("region", "")) or first["region"] or body_region(row.cells["diagnosis"]),
         "history": row.cells["history"],
         "findings": row.cells.get("findings", ""),
         "diagnosis": clean_name(row.cells["diagnosis"]),

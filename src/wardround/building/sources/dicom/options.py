@@ -1,9 +1,12 @@
-"""The step `options`: those of the table, and the diagnoses of other patients of the set, each used equally often."""
+"""The step `options`: those of the table, and the diagnoses of other patients of the set, each used equally often.
 
-from collections.abc import Iterator
+Diagnoses of patients whose images show the same region of the body are preferred, as far as the fair counts allow.
+"""
+
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from wardround.building.distractors.assign import assign_distractors
+from wardround.building.distractors.assign import Preferences, apply_preferences, assign_distractors
 from wardround.building.distractors.options import OptionBalancer, merge_candidates, names_overlap
 from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, PatientFilter
 from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step
@@ -28,6 +31,7 @@ def options_step(count: int) -> Step:
         table, _ = assign_distractors(
             golds, count - 1, apart, build.random_stream("options"), patients.accepts, patients.picky
         )
+        apply_preferences(table, _same_region(records, golds), difficulty=1.0)
         balance = OptionBalancer(build.random_stream("places"))
         for question, record in enumerate(records):
             assigned = [pool[disease] for disease in table.distractors(question)]
@@ -45,3 +49,15 @@ def options_step(count: int) -> Step:
             yield record | written._asdict()
 
     return all_records_step("options", change)
+
+
+def _same_region(records: RecordFile, golds: Sequence[int]) -> Preferences:
+    """For each patient the diagnoses that others with images of the same region have."""
+    golds_by_region: dict[str, set[int]] = {}
+    for record, gold in zip(records, golds, strict=True):
+        if record["region"]:
+            golds_by_region.setdefault(record["region"], set()).add(gold)
+    preferences = Preferences()
+    for record in records:
+        preferences.add([(gold, 1.0) for gold in sorted(golds_by_region.get(record["region"] or "", ()))])
+    return preferences

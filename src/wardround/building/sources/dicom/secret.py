@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wardround.core.errors import BadInput
 from wardround.core.files import replacement
+from wardround.core.text import safe_row
 
 SALT, BYTES = "salt", 32
 COLUMNS = ("id", "was")
@@ -61,7 +62,7 @@ def write_names(folder: Path, set_name: str, names: Iterable[tuple[str, str]]) -
         replacement(file, private=True) as draft,
         draft.open("w", encoding="utf-8", errors="surrogateescape", newline="") as opened,
     ):
-        csv.writer(opened, lineterminator="\n").writerows(lines)
+        csv.writer(opened, lineterminator="\n").writerows(map(safe_row, lines))
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from pydicom import Dataset, dcmread
 
 from wardround.building.pipeline.pipeline import Build
+from wardround.building.sources.dicom.body_region import body_region
 from wardround.building.sources.dicom.identifiers import collect_identifiers
 from wardround.building.sources.dicom.secret import Secret
 from wardround.core.errors import BadInput
@@ -45,7 +46,7 @@ PLACE_TAGS = ("InstitutionName", "InstitutionAddress", "StationName", "PatientAd
 IMAGE_TAGS = (
     *("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID", "SeriesInstanceUID", "SeriesNumber", "InstanceNumber"),
     *("Modality", "ImageType", "Rows", "Columns", "NumberOfFrames", "ImagePositionPatient", "ImageOrientationPatient"),
-    *("PatientAge", "PatientSex", "TransferSyntaxUID"),
+    *("PatientAge", "PatientSex", "TransferSyntaxUID", "BodyPartExamined"),
 )
 
 
@@ -75,7 +76,7 @@ def read_studies(folder: Path, excluded: Sequence[Path], secret: Secret, build: 
             study = studies.setdefault(header["study"], {"study": header["study"], "images": [], "identifiers": []})
             study["images"].append(header["image"])
             study["identifiers"].append(header["identifiers"])
-            for name in ("patient", "accession", "age", "sex"):
+            for name in ("patient", "accession", "age", "sex", "region"):
                 study.setdefault(name, header[name])
     return studies
 
@@ -142,6 +143,7 @@ def _header_fields(dataset: Dataset, file: Path) -> dict[str, Any] | str:
         "accession": str(dataset.get("AccessionNumber") or "").strip(),
         "age": parse_age(str(dataset.get("PatientAge") or "")),
         "sex": sex if (sex := str(dataset.get("PatientSex") or "").strip()) in ("F", "M") else None,
+        "region": body_region(str(dataset.get("BodyPartExamined") or "")),
         "identifiers": collect_identifiers(*identifying),
         "image": {
             "file": str(file),

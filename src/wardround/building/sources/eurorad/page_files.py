@@ -13,13 +13,15 @@ from wardround.building.pipeline.pipeline import Build, Record
 from wardround.building.pipeline.source_files import list_source_files, read_records
 from wardround.building.sources.eurorad.page import EuroradPage, PageFigure, read_page
 from wardround.building.text.age import age_in_years
-from wardround.building.text.modality import modalities_in, modality_of
+from wardround.building.text.modality import hinted_modality, modalities_in, modality_of
 from wardround.core.canonical import blake
+from wardround.marking.evidence.document import split_sentences
 
 MAX_BYTES = 32 << 20  # of a page
 SUFFIXES = (".html", ".htm", ".xhtml")
 IMAGE_FOLDER = "_files"  # a browser saves the images of PAGE.html in PAGE_files
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_FIGURE = re.compile(r"\bfig(?:ure)?\.?\s*(\d+)", re.IGNORECASE)
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _PATIENT = re.compile(
     r"(\d{1,3}(?:\.\d)?)[\s-]*(year|month|week|day)s?(?:[\s-]old)?\W*\b(male|female|man|woman)?", re.I
@@ -80,7 +82,7 @@ def make_record(page: EuroradPage, html: str, file: Path) -> Record:
     """The parts of a page that a case needs."""
     number = page.number or _number_in(file.stem)
     age, sex = _patient(page)
-    modalities = [name for line in page.sections.get("technique", []) for name in modalities_in(line)]
+    techniques = [line_modalities[0] for line in _technique_lines(page) if (line_modalities := modalities_in(line))]
     return {
         "id": f"eurorad-{number}" if number else f"eurorad-{blake(html).hex()[:10]}",  # a file name may be the title
         "section": next(iter(page.sections.get("section", [])), None),
@@ -93,8 +95,13 @@ def make_record(page: EuroradPage, html: str, file: Path) -> Record:
         "candidates": parse_differential(page.sections.get("differential", [])),
         "pmids": page.pmids,
         "figures": len(page.figures),
-        "images": _saved_images(page.figures, file, modalities),
+        "images": _saved_images(page.figures, file, techniques, page.text("findings")),
     }
+
+
+def _technique_lines(page: EuroradPage) -> list[str]:
+    """The techniques of a page, one each: `CT-Angiography, MR`, `Ultrasound-Colour Doppler`."""
+    return [part for line in page.sections.get("technique", []) for part in re.split(r"[,;]", line)]
 
 
 def parse_differential(lines: list[str]) -> list[str]:
@@ -114,15 +121,36 @@ def _number_in(stem: str) -> str | None:
     return match[1] if match else None
 
 
-def _saved_images(figures: list[PageFigure], page: Path, modalities: list[str]) -> list[dict[str, Any]]:
-    """The files that were saved, each once, with the modality in the texts about it, or the only one of the case."""
+def _saved_images(figures: list[PageFigure], page: Path, techniques: list[str], findings: str) -> list[dict[str, Any]]:
+    """The files that were saved, each once, with their modality."""
     images: dict[Path, dict[str, Any]] = {}
-    only_modality = modalities[0] if len(set(modalities)) == 1 else None
+    modality_by_figure: dict[str, str] = {}
     for figure in figures:
         file = next((file for address in figure.addresses if (file := find_saved_file(address, page))), None)
         if file is not None:
-            images.setdefault(file, {"file": str(file), "modality": modality_of(figure.texts) or only_modality})
+            number = _FIGURE.search(" ".join(figure.texts))
+            modality = figure_modality(figure.texts, techniques, findings)
+            if number and modality:
+                modality_by_figure.setdefault(number[1], modality)
+            elif number:  # another panel of the same figure
+                modality = modality_by_figure.get(number[1])
+            images.setdefault(file, {"file": str(file), "modality": modality})
     return list(images.values())
+
+
+def figure_modality(texts: list[str], techniques: list[str], findings: str) -> str | None:
+    """By the caption's words, by what the findings say of the figure, or the page's only technique."""
+    if named := modality_of(texts):
+        return named
+    caption = " ".join(texts)
+    if hinted := hinted_modality(caption, techniques):
+        return hinted
+    if number := _FIGURE.search(caption):
+        reference = re.compile(rf"\bfig(?:ure)?s?\.?\s*{number[1]}(?!\d)", re.IGNORECASE)
+        about = [name for text in split_sentences(findings) if reference.search(text) for name in modalities_in(text)]
+        if len(set(about)) == 1:
+            return about[0]
+    return techniques[0] if len(set(techniques)) == 1 else None
 
 
 def find_saved_file(address: str, page: Path) -> Path | None:

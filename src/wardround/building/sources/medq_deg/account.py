@@ -37,7 +37,13 @@ class RejectedQuestion:
 
 
 def funnel(
-    read_count: int, rejected: list[RejectedQuestion], cases: int, clean: int, per_case: int, levels: tuple[str, ...]
+    read_count: int,
+    rejected: list[RejectedQuestion],
+    cases: int,
+    clean: int,
+    per_case: int,
+    levels: tuple[str, ...],
+    left_out: int = 0,
 ) -> Table:
     """The questions read, those left out by reason in the order of the checks, and those that remain."""
     reasons = Counter(question.reason for question in rejected)
@@ -49,7 +55,7 @@ def funnel(
     rows = [TableRow((name,), [Cell(out) if name != "read" else Cell(), Cell(left)]) for name, out, left in lines]
     notes = [
         f"{clean} clean questions in {cases} cases; each with {per_case} degradations at {' and '.join(levels)}: "
-        f"{clean * per_case * len(levels)} degraded questions.",
+        f"{clean * per_case * len(levels)} degraded questions, less {left_out} that would be over- or under-degraded.",
         f"Rejected questions are in rejected.jsonl. Images are the same if at most {MAX_DISTANCE} of 255 bits differ; "
         f"questions with the same answer, if they share {MIN_SIMILARITY} of their words. Our choice.",
     ]

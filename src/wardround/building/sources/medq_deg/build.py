@@ -15,6 +15,7 @@ from wardround.building.duplicates.fingerprint import Fingerprint, group_images
 from wardround.building.pipeline.about import About
 from wardround.building.sources.medq_deg.account import RejectedQuestion, funnel, write_account
 from wardround.building.sources.medq_deg.duplicates import PoolQuestion, find_contradictions, find_repetitions
+from wardround.building.sources.medq_deg.levels import FlagsByDegradation, find_flagged, shown_images
 from wardround.building.sources.medq_deg.pool import write_pool
 from wardround.building.sources.medq_deg.selection import Note, draw_degradations, select_questions
 from wardround.building.sources.medq_deg.skills import attach_skills
@@ -23,7 +24,8 @@ from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder
 from wardround.degrade.modalities import parse_modality
-from wardround.degrade.severities import parse_severity
+from wardround.degrade.severities import ESTIMATED, parse_severity
+from wardround.degrade.sources import ImageKey, image_key
 from wardround.degrade.types import CATEGORIES
 from wardround.reporting.tables.table import Table
 
@@ -36,6 +38,7 @@ class MedqDegSet:
     cases: int
     clean: int
     degraded: int
+    left_out: Counter[str]  # degraded questions that would be over- or under-degraded, by TYPE@LEVEL
     rejected: list[RejectedQuestion]
     unplaced: Counter[str]
     types: Counter[str]
@@ -49,6 +52,7 @@ class MedqDegSet:
             "clean": self.clean,
             "degraded": self.degraded,
             "rejected": dict(Counter(question.reason for question in self.rejected)),
+            "left_out_by_band": dict(self.left_out),
             "types": dict(self.types),
             "labels_without_place": dict(self.unplaced),
         }
@@ -81,21 +85,27 @@ def build_medq_deg(
             counts = ", ".join(f"{count} x {reason}" for reason, count in reasons)
             raise WardroundError(f"no question can be used: {counts}")
         types = draw_degradations(questions, seed, per_case)
+        flagged = find_flagged(pool, types, levels, ESTIMATED)
+        left_out: Counter[str] = Counter()
         clusters = _clusters(pool, questions, image_groups)
         unplaced: Counter[str] = Counter()
-        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, unplaced), draft)
+        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, unplaced, flagged, left_out), draft)
         _delete_unused_images(draft)
         built = MedqDegSet(
             folder=out,
             cases=cases,
             clean=len(questions),
-            degraded=len(questions) * per_case * len(levels),
+            degraded=len(questions) * per_case * len(levels) - left_out.total(),
+            left_out=left_out,
             rejected=rejected,
             unplaced=unplaced,
             types=Counter(type for chosen in types.values() for type in chosen),
-            funnel=funnel(pool.question_count, rejected, cases, len(questions), per_case, tuple(levels)),
+            funnel=funnel(
+                pool.question_count, rejected, cases, len(questions), per_case, tuple(levels), left_out.total()
+            ),
         )
         rules = {**(about or {}), "seed": seed, "levels": list(levels), "per_case": per_case}
+        rules |= {"severities": ESTIMATED, "left_out_by_band": dict(sorted(left_out.items()))}
         write_account(draft, pool_sources, rejected, rules, unplaced, built.types)
         return built
 
@@ -136,6 +146,8 @@ def _cases(
     levels: tuple[str, ...],
     clusters: dict[str, str],
     unplaced: Counter[str],
+    flagged: FlagsByDegradation,
+    left_out: Counter[str],
 ) -> Iterator[Case]:
     """The cases by id: each clean question, followed by its degraded versions."""
     for id in sorted(pool.ids):
@@ -146,12 +158,21 @@ def _cases(
         questions = []
         for question in attach_skills(case.model_copy(update={"questions": kept}), unplaced).questions:
             clean = question.model_dump(exclude_unset=True)
-            questions += [clean, *_degraded(clean, types[id, question.id], levels)]
+            keys = [image_key(image) for image in shown_images(case, question.images)]
+            degraded = list(_degraded(clean, types[id, question.id], levels))
+            usable = [twin for twin in degraded if not _is_flagged(twin, keys, flagged)]
+            left_out.update(twin["degradations"][0] for twin in degraded if twin not in usable)
+            questions += [clean, *usable]
         images = [_image_fields(image) for image in case.images]
         fields = case.as_written() | {"images": images, "questions": questions}
         if clusters[id] != case.id or case.cluster is not None:
             fields["cluster"] = clusters[id]
         yield Case.model_validate(fields)
+
+
+def _is_flagged(twin: dict[str, Any], keys: list[ImageKey], flagged: FlagsByDegradation) -> bool:
+    type, _, level = twin["degradations"][0].partition("@")
+    return any((key, type, level) in flagged for key in keys)
 
 
 def _degraded(clean: dict[str, Any], types: tuple[str, ...], levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:

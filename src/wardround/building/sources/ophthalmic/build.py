@@ -130,7 +130,8 @@ def _grade(row: Record, tables: EyeTables) -> str | None:
 
 def _question(item: EyeItem) -> dict[str, Any]:
     """An item as a question of a case."""
-    order = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold", "grade", "importance", "disease")
+    shown = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold")
+    order = (*shown, "grade", "importance", "disease", "label")
     return {"id": item["id"], "kind": "choice", **{name: item[name] for name in order if name in item}}
 
 

@@ -17,6 +17,8 @@ def chain_items(record: Record, tables: EyeTables, all_lesions: bool, build: Bui
             id = f"{stage.lower()}-{number}"
             item = make_item(id, stage, row, {"image": image_name(row, schema)}, tables, build, record["id"])
             item |= {"stage": stage}
+            if stage == "SG":
+                item["label"] = schema.diseases[row["disease"]].grades[row["grade"]]  # never shown
             if len(gold_by_stage) > 1:
                 item["chain"] = f"image-{number}"
             if parents := [f"{parent.lower()}-{number}" for parent in parent_stages(stage, gold_by_stage)]:
@@ -37,7 +39,7 @@ def _golds(row: Record, schema: EyeSchema) -> dict[str, str | None]:
         "AL": next(iter(row["anatomy"]), None),
         "LC": next(iter(row["lesions"]), None),
         "DD": row["disease"],
-        "SG": disease.grades[row["grade"]] if row["grade"] else None,
+        "SG": disease.severities[row["grade"]] if row["grade"] else None,
         "CD": next(iter(right), None),
     }
 
@@ -60,7 +62,7 @@ def _fitting(stage: str, gold: str, row: Record, schema: EyeSchema, all_lesions:
             if modality in other.modalities and schema.can_be_options(row["disease"], name)
         ]
     if stage == "SG":
-        return [text for text in disease.grades.values() if text != gold]
+        return [text for text in disease.severities.values() if text != gold]
     return _other_management(row, schema)
 
 

@@ -2,7 +2,8 @@
 
 The right answers of a stage or task are each other's distractors (distractors/assign.py). If none of them fits, a text
 of the schema is used that is right nowhere in the set: it could be recognized, so it is counted. Grades are those of
-the disease's own scale: of a scale of up to four all are offered, as often right as in the table.
+the disease's own scale, named by their rank so that they do not tell the disease; of a scale of up to four all are
+offered, as often right as in the table.
 """
 
 from collections import Counter

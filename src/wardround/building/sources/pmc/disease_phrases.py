@@ -8,6 +8,7 @@ from wardround.building.text.diagnosis_core import CLASS_WORDS, ORGANS, diagnosi
 from wardround.core.names import Synonyms, content_words, normalized_words, same_disease
 
 MAX_WORDS = 12  # of a name
+FINDINGS = frozenset(["mass", "lesion", "swelling", "nodule", "finding", "sign", "pain", "fever", "bite"])
 _NAME_END = re.compile(
     r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
     r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because|confirmed"
@@ -45,6 +46,7 @@ _NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_
         *("should", "must", "may", "can", "could", "would", "cannot", "is", "are", "was", "were", "be", "been", "has"),
         *("have", "had", "considered", "excluded", "include", "included", "including", "following", "cause", "causes"),
         *("option", "possibility", "entity", "entities", "age", "year", "month", "week", "day", "question", "example"),
+        *("man", "woman", "men", "women", "boy", "girl", "child", "children", "adult", "infant", "teacher", "traveler"),
         *("this", "these", "those", "it", "its", "their", "there", "not", "also", "often", "usually", "therefore"),
     ]
 )
@@ -69,12 +71,14 @@ def as_name(text: str, max_words: int = MAX_WORDS) -> str | None:
 
 
 def names_a_disease(name: str) -> bool:
-    """Whether a word of it is more than an organ or a class (`Right atrial mass` names none)."""
+    """Whether a word of it is more than an organ or a class. `Right atrial mass` is a finding."""
     words = content_words(name)
+    if not words or words[-1] in FINDINGS:
+        return False
     if re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) and sum(letter.isupper() for letter in name) > 1:
         return True
     return any(is_specific(word) and word not in CLASS_WORDS | ORGANS for word in words) or (
-        bool(set(words) & CLASS_WORDS) and bool(set(words) & ORGANS) and "mass" not in words
+        bool(set(words) & CLASS_WORDS) and bool(set(words) & ORGANS)
     )
 
 

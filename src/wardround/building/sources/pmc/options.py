@@ -24,6 +24,7 @@ from wardround.building.text.age import age_in_years
 from wardround.core.case import drop_empty
 
 STEP = "options"
+MIN_OWN = 3  # candidates of the article or a model; with fewer, others are not added
 BORROWED = "options that are diagnoses of other articles"
 PROMPT = "What is the most likely primary diagnosis for this patient?"  # ClinBench's own
 _AGE = re.compile(r"\b(\d{1,3})[\s-]*(year|month|week|day)s?[\s-]*(?:old|of age)|\baged (\d{1,3})\b", re.IGNORECASE)
@@ -34,7 +35,7 @@ def options_step(relations: NameRelations) -> Step:
     """Adds the options. A case with too few, or with a doubt about its diagnosis, is held for review."""
 
     def change(records: RecordFile, build: Build) -> Iterator[Record]:
-        settled = (record for record in records if record["candidates"] and not record.get("holds"))
+        settled = (record for record in records if len(record["candidates"]) >= MIN_OWN and not record.get("holds"))
         options_by_id = choose_options_by_id(((record["id"], _request(record)) for record in settled), build, relations)
         held_balancer = OptionBalancer(build.random_stream("held"))
         for record in records:

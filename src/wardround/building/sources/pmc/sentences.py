@@ -77,6 +77,8 @@ def role_of(titles: list[str]) -> str:
     """The part of the case that a section is about, by its titles; `patient` if a title names several parts."""
     for title in reversed(titles):
         roles = [role for role, words in TITLES if re.search(rf"\b(?:{words})", title, re.IGNORECASE)]
+        if "differential" in roles:
+            roles = [role for role in roles if role != "diagnosis"]
         if roles:
             several = len({"differential", "diagnosis", "treatment", "tests"} & set(roles)) > 1
             return "patient" if several and roles[0] in OF_THE_CASE else roles[0]

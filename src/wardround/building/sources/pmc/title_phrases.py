@@ -28,10 +28,14 @@ _SPLIT = re.compile(
     r"[:;?!.–—]|,\s|\s-\s"
     r"|\s(?:presenting|presented|presentation|manifesting|revealed|diagnosed|detected|discovered|found|treated|managed"
     r"|complicated|complicating|associated|secondary|due to|caused|causing|leading|initially|successfully|in|with|as|by|of"
-    r"|from|during|and|without|on|at|for|to|coexisting|concurrent|induced|related)\s",
+    r"|from|during|and|without|on|at|for|to|coexisting|concurrent|induced|related|triggered|unmasked)\s",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"[:;?!.–—]|\s(?:presenting|presented|manifesting|in an?|in the|as an?|as the|with|managed|treated)\s", re.I)
+_JOINED = re.compile(  # `of` and `in` may be part of a name
+    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the|with|managed"
+    r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and)\s",
+    re.IGNORECASE,
+)
 
 
 class TitleNames(NamedTuple):

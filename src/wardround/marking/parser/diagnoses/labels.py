@@ -1,11 +1,11 @@
 """Labels of open answers: what "Most likely diagnosis:", "DDx:" or "Next steps" say of the text after them."""
 
 import re
-import tomllib
 from enum import Enum
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
+
+from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
 
 MAX_LABEL = 70  # characters
 
@@ -27,25 +27,30 @@ class LabelledText(NamedTuple):
     text: str
 
 
-_LANGUAGES = tomllib.loads(files(__package__).joinpath("labels.toml").read_text(encoding="utf-8"))
-
-
 def phrases(kind: str) -> str:
     """All phrases of this kind, of all languages, as one pattern."""
-    return "|".join(phrase for language in _LANGUAGES.values() for phrase in language[kind])
+    return one_of(phrase for language in read_vocabulary("labels.toml").values() for phrase in language[kind])
 
 
-_ROLES = [(role, re.compile(rf"(?:{phrases(role.value)})", re.I)) for role in LabelRole]
-_SEPARATED = re.compile(r"(.{1,%d}?)(?:\s*(?::|→|[-=]>)\s*|\s+[–—=-]\s+)(.*)" % MAX_LABEL, re.S)
+_ROLES = [(role, re.compile(phrases(role.value), re.I)) for role in LabelRole]
+_SEPARATED = re.compile(rf"(.{{1,{MAX_LABEL}}}?)(?:\s*(?::|→|[-=]>)\s*|\s+[–—=-]\s+)(.*)", re.S)
 _UNSEPARATED = re.compile(r"(ddx|d/d|dx|imp)\.?\s+(?=\S)(.*)", re.I)
-_PREFIX = re.compile(r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I)
+_PREFIX = re.compile(
+    r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I
+)
 _ABOUT_FINDINGS = re.compile(
     r"\b(?:findings?|features?|clues?|symptoms?|signs?|observations?|facts|reasons?|factors?|tests?|investigations?|steps?"
     r"|work-?up|treatments?|management|recommend\w*|summary|analy[sz]\w+|explanation|rationale|reasoning|support\w*)\b",
     re.I,
 )
-_ABOUT_DIAGNOSES = re.compile(r"diagnos|differential|possibilit|considerations|\bcauses\b|\bconsider\b|\bconditions\b|rank", re.I)
-_ABOUT_ONE = re.compile(r"\b(?:most (?:likely|probable)|final|primary|leading|main|top)\b.*\b(?:diagnosis|answer)(?: is)?\Z", re.I)
+_ABOUT_DIAGNOSES = re.compile(
+    r"diagnos|differential|possibilit|considerations|\bcauses\b|\bconsider\b|\bconditions\b|rank", re.I
+)
+_ABOUT_ONE = re.compile(
+    r"\b(?:most (?:likely|probable)|final|primary|leading|main|top)\b.*\b(?:diagnosis|answer)(?: is)?\Z"
+    r"|\bdiagnosis\b.*\bis\Z",
+    re.I,
+)
 
 
 @lru_cache(4096)

@@ -22,10 +22,12 @@ _NUMBERED = re.compile(
     r"|(\d)(?:st|nd|rd|th)\s*[:.)–-]|\(?(?-i:[a-h][.)](?=\s)|[A-H][.)](?=\s+[^\sa-z])))\s*(?=\S)",
     re.I,
 )
+_STEP = re.compile(r"(?:step|part)\s+\d{1,2}\s*[:.–—-]\s*(?=\S)", re.I)
 _BULLET = re.compile(r"[-*+•–—·●▪◦‣○■➤→✓✔]\s+(?=\S)")
 _ROW = re.compile(r"\|(.+)\|?")
 _RULER = re.compile(r"[\s|:=*_#–—-]+")
 _INLINE_LIST = re.compile(r"(?<![\w.])\(?1[.)]\s\S.*?[\s,;]\(?2[.)]\s")
+_SENTENCE_BREAK = re.compile(r"(?<=\w{3}[.;!])\s+(?=\S)")
 _ROLE_PREFIX = re.compile(r"(?:assistant|model|ai|bot|doctor|physician)\s*:\s*(?=\S)", re.I)
 
 
@@ -40,7 +42,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Section:
+class ReplySection:
     """A part of a reply: what its heading or label says, the text on the same line, and the lines after it."""
 
     role: LabelRole | None
@@ -49,15 +51,16 @@ class Section:
     lines: list[Line] = field(default_factory=list)
 
 
-def read_sections(text: str) -> list[Section]:
+def read_sections(text: str) -> list[ReplySection]:
     """The sections of a reply, in order."""
-    sections = [Section(None)]
+    sections = [ReplySection(None)]
     for line in read_lines(text):
         label = None if line.mark == "row" else split_label(line.text)
-        if label and label.text and label.role is LabelRole.ASIDE:
+        is_nested = line.mark == "bullet" and any(other.mark == "number" for other in sections[-1].lines)
+        if label and label.text and (label.role is LabelRole.ASIDE or is_nested):
             sections[-1].lines.append(Line(label.text, "aside", line.indent))
         elif label and label.text:
-            sections.append(Section(label.role, line.text, label.text))
+            sections.append(ReplySection(label.role, line.text, label.text))
         elif section := _headed_section(line):
             sections.append(section)
         else:
@@ -65,26 +68,26 @@ def read_sections(text: str) -> list[Section]:
     return sections
 
 
-def _headed_section(line: Line) -> Section | None:
+def _headed_section(line: Line) -> ReplySection | None:
     """The section that a line begins as a heading, if it does."""
     if line.mark == "row":
         return None
     role: LabelRole | None
     if line.mark in ("heading", "bold"):
         role = heading_role(line.text)
-        return Section(role, line.text) if role else None
+        return ReplySection(role, line.text) if role else None
     if line.text.endswith(":"):
         role = heading_role(line.text)
-        return Section(role, line.text) if role or line.mark == "text" else None
+        return ReplySection(role, line.text) if role or line.mark == "text" else None
     role = label_role(line.text) if line.mark == "text" else None
-    return Section(role, line.text) if role and role is not LabelRole.ASIDE else None
+    return ReplySection(role, line.text) if role and role is not LabelRole.ASIDE else None
 
 
 def read_lines(text: str) -> list[Line]:
     """The lines of a reply that say something."""
     text = _HTML.sub("", _HTML_ITEM.sub("\n- ", _HTML_BREAK.sub("\n", text))) if "<" in text else text
     text = _XML_LABEL.sub(_label_of_tag, text) if "<" in text else text
-    raws = (raw for line in text.splitlines() for raw in _break_list(line[:MAX_LINE]))
+    raws = (raw for line in text.splitlines() for part in _break_list(line[:MAX_LINE]) for raw in _break_label(part))
     return [line for raw in raws if (line := read_line(raw)) is not None]
 
 
@@ -93,6 +96,19 @@ def _break_list(line: str) -> list[str]:
     if len(line) > MAX_INLINE_LIST or not _INLINE_LIST.search(line):
         return [line]
     return re.sub(r"(?:^|[\s,;]+)(\(?\d[.)]\s)", r"\n\1", line).splitlines()
+
+
+def _break_label(line: str) -> list[str]:
+    """A line in which a label follows a sentence, with that label on a line of its own."""
+    parts = _SENTENCE_BREAK.split(line)
+    labels = [split_label(_plain(part)) for part in parts]
+    lines = [parts[0]]
+    for part, label in zip(parts[1:], labels[1:], strict=True):
+        if label and label.role is not LabelRole.ASIDE:
+            lines.append(part)
+        else:
+            lines[-1] += f" {part}"
+    return lines
 
 
 def _label_of_tag(tag: re.Match[str]) -> str:
@@ -121,6 +137,7 @@ def read_line(raw: str) -> Line | None:
     if _BOLD_LINE.fullmatch(text) and mark == "text":
         mark = "bold"
     text = _plain(text)
+    text = _STEP.sub("", text, count=1) if mark in ("heading", "bold") else text
     if number := _NUMBERED.match(text):
         is_heading = mark in ("heading", "bold") and heading_role(text[number.end() :]) is not None
         text, mark = text[number.end() :].strip(), mark if is_heading else "number"

@@ -3,20 +3,36 @@
 import re
 from dataclasses import dataclass
 
-from wardround.marking.parser.diagnoses.layout import Line, Section
+from wardround.marking.parser.diagnoses.layout import Line, ReplySection
 from wardround.marking.parser.diagnoses.names import cut_reason, is_sentence, split_names
 from wardround.marking.parser.diagnoses.statements import read_statement, split_sentences
 
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s?%|(?<![\w.])(0?\.\d+)\b")
-_RULED_OUT = re.compile(r"\b(?:ruled out|excluded|can be excluded|rule out(?:s)?)\b|❌|✗", re.I)
+_RULED_OUT = re.compile(r"(?<!\bto be )(?<!must be )(?<!should be )\b(?:ruled out|excluded)\b|❌|✗", re.I)
 _CHOSEN = re.compile(
-    r"[(\[–—:,-]\s*(?:this is |the |my )*(?:most (?:likely|probable)|leading|top|best fit|favou?red|final|correct|primary)"
+    r"[(\[–—:,-]\s*(?:this is |the |my )*"
+    r"(?:most (?:likely|probable)|leading|top|best fit|favou?red|final|correct|primary)"
     r"(?: \w+){0,2}\s*(?:[)\]]|[.!]?\Z|because|,|\.\s)|✅|⭐|←",
     re.I,
 )
-_NAME_COLUMN = re.compile(r"(?:.* )?(?:diagnos[ei]s|disease|condition|possibility|dx|ddx|differential|entity|诊断|疾病|diagnose|diagn[óo]stico|diagnostic)(?: .*)?", re.I)
+_NAME_COLUMN = re.compile(
+    r"(?:.* )?(?:diagnos[ei]s|disease|condition|possibility|d?dx|differential|entity"
+    r"|诊断|疾病|diagnose|diagn[óo]stico|diagnostic)(?: .*)?",
+    re.I,
+)
 _RANK_COLUMN = re.compile(r"rank(?:ing)?|#|no\.?|order|排名|序号|rang", re.I)
-_LEVELS = {"very high": 5, "high": 4, "likely": 4, "moderate": 3, "medium": 3, "intermediate": 3, "possible": 3, "low": 2, "unlikely": 2, "very low": 1}
+_LEVELS = {
+    "very high": 5,
+    "high": 4,
+    "likely": 4,
+    "moderate": 3,
+    "medium": 3,
+    "intermediate": 3,
+    "possible": 3,
+    "low": 2,
+    "unlikely": 2,
+    "very low": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +44,7 @@ class DiagnosisList:
     chosen: str | None = None
 
 
-def list_in(section: Section) -> DiagnosisList | None:
+def list_in(section: ReplySection) -> DiagnosisList | None:
     """The list in a section; None if it has none."""
     rows = [line.cells for line in section.lines if line.mark == "row"]
     if rows and (table := _table(rows)):
@@ -56,7 +72,12 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
         names = item_names(line.text)
         share = _SHARE.search(line.text)
         entries.append((float(share[1] or 100 * float(share[2])) if share else None, names))
-        if names and chosen is None and _CHOSEN.search(line.text) and not re.search(r"\b(?:not|second|next|less)\b[^.]{0,20}\bmost likely", line.text, re.I):
+        if (
+            names
+            and chosen is None
+            and _CHOSEN.search(line.text)
+            and not re.search(r"\b(?:not|second|next|less)\b[^.]{0,20}\bmost likely", line.text, re.I)
+        ):
             chosen = names[0]
     if not is_numbered and len(entries) > 1 and all(share is not None for share, _ in entries):
         entries.sort(key=lambda entry: -(entry[0] or 0))

@@ -119,7 +119,9 @@ def _by_share(entries: list[Any]) -> list[Any]:
             values = [entry.get(key) if isinstance(entry, dict) else None for entry in entries]
             numbers = [value for value in values if isinstance(value, int | float)]
             if len(numbers) == len(entries) > 0:
-                return [entry for _, entry in sorted(zip(numbers, entries, strict=True), key=lambda pair: sign * pair[0])]
+                return [
+                    entry for _, entry in sorted(zip(numbers, entries, strict=True), key=lambda pair: sign * pair[0])
+                ]
     return entries
 
 

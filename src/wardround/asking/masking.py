@@ -1,0 +1,41 @@
+"""Masking: what a text could have copied from a prompt is taken out of one or the other.
+
+Words count as the same if they begin alike, so that inflections are masked too. Function words stay: they are in every
+text, and without them a prompt is no text any more.
+"""
+
+import re
+from collections.abc import Iterable
+
+WORD_PATTERN = re.compile(r"[^\W_]+")
+MASK = "___"
+BEGINNING = 5  # letters by which words are compared
+FUNCTION_WORDS = frozenset(
+    WORD_PATTERN.findall(
+        "a about after all also an and any are as at be because been before both but by can could did do does for from "
+        "had has have he her his how if in into is it its may more most no nor not of on only or other our out over "
+        "she should so such than that the their them then there these they this those to under was we were what when "
+        "which while who will with would you your"
+    )
+)
+
+
+def content_words(texts: Iterable[str]) -> frozenset[str]:
+    """The beginnings of all words but function words."""
+    words = (word for text in texts for word in WORD_PATTERN.findall(text.lower()))
+    return frozenset(word[:BEGINNING] for word in words if word not in FUNCTION_WORDS)
+
+
+def mask_words(text: str, words: frozenset[str]) -> str:
+    """The text with a mask in place of each of these words."""
+
+    def masked(match: re.Match[str]) -> str:
+        return MASK if match[0].lower()[:BEGINNING] in words and match[0].lower() not in FUNCTION_WORDS else match[0]
+
+    return WORD_PATTERN.sub(masked, text)
+
+
+def without_words(text: str, words: frozenset[str]) -> str:
+    """The content words of a text that are not among these, in order."""
+    kept = (word for word in WORD_PATTERN.findall(text.lower()) if word not in FUNCTION_WORDS)
+    return " ".join(word for word in kept if word[:BEGINNING] not in words)

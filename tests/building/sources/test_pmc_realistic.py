@@ -1,0 +1,86 @@
+"""Realistic case reports in the layouts of different journals: how many pass, and that no gold is wrong unread."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from realistic_reports import as_jats, read_reports, save_reports
+
+from wardround.building.sources.pmc.build import build_pmc
+from wardround.building.sources.pmc.jats import read_jats
+from wardround.cases.set import CaseSet
+from wardround.cases.validation import validate
+from wardround.core.names import content_words
+
+MIN_YIELD = 0.6
+JUNK = ("patient", "case", "biopsy", "autism", "bite", "these", "our")
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[dict[str, Any]]:
+    return [*read_reports("first"), *read_reports("later")]
+
+
+@pytest.fixture(scope="module")
+def built_set(reports: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("realistic")
+    save_reports(folder / "in", reports)
+    return build_pmc(folder / "in", folder / "set").folder
+
+
+def is_right(name: str, report: dict[str, Any]) -> bool:
+    words = set(content_words(name))
+    return any(set(content_words(gold)) <= words or words <= set(content_words(gold)) for gold in report["gold"])
+
+
+def report_of(case_id: str, reports: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(report for report in reports if case_id == f"pmc-{8_000_000 + report['number']}")
+
+
+def test_most_reports_become_cases_and_every_gold_is_right(built_set, reports):
+    cases = list(CaseSet.open(built_set))
+    assert not validate(built_set)
+    assert len(cases) >= MIN_YIELD * len(reports)
+    for case in cases:
+        question = case.questions[0]
+        report = report_of(case.id, reports)
+        assert is_right(question.choices[int(question.gold)], report), report["title"]
+        for option in question.choices:
+            assert not set(JUNK) & set(option.lower().split()), option
+
+
+def test_a_rival_diagnosis_goes_to_people(built_set, reports):
+    items = [json.loads(line) for line in (built_set / "review" / "diagnosis.jsonl").read_text().splitlines()]
+    titles = {report_of(item["id"], reports)["title"]: item for item in items}
+    vasculitis = titles["Fever of Unknown Origin and Dementia: the Diagnosis Came Too Late"]
+    assert vasculitis["reason"] == "the diagnosis is in doubt: 'Central nervous system vasculitis' is stated too"
+    assert vasculitis["diagnosis"] == "Intravascular large B-cell lymphoma"
+    assert any(line.startswith("keywords: intravascular") for line in vasculitis["evidence"])
+    assert "Takotsubo cardiomyopathy triggered by an unsuspected pheochromocytoma" in titles
+    assert all("case" in item for item in items)
+
+
+def test_no_past_or_family_diagnosis_is_ever_offered_as_gold(built_set, reports):
+    past = {"psoriasis", "hodgkin lymphoma", "prostate cancer", "colon cancer", "panic disorder", "hypertension"}
+    for case in CaseSet.open(built_set):
+        question = case.questions[0]
+        assert question.choices[int(question.gold)].lower() not in past
+
+
+def test_a_stem_says_neither_the_diagnosis_nor_its_treatment(built_set):
+    histories = {case.id: str(case.history) for case in CaseSet.open(built_set)}
+    scurvy = histories["pmc-8000008"]
+    assert "corkscrew hairs" in scurvy
+    assert "ascorbic acid" not in scurvy
+    jejunum = histories["pmc-8000001"]
+    assert "extraluminal gas" in jejunum
+    assert "diverticulitis" not in jejunum
+    assert "piperacillin" not in jejunum
+
+
+def test_keywords_are_read(reports, tmp_path):
+    (tmp_path / "one.nxml").write_text(as_jats(reports[1]), encoding="utf-8")
+    assert read_jats(tmp_path / "one.nxml")["keywords"] == reports[1]["keywords"]
