@@ -275,12 +275,17 @@ def power(
     questions: int = 1,
     within: float = 0.0,
     power: float = 0.8,
+    comparisons: int = 1,
+    family: str | None = None,
 ) -> SampleSize:
-    """The number of cases needed to detect a difference between two candidates, from a run or from guesses."""
+    """The number of cases needed to detect a difference between two candidates, from a run or from guesses.
+
+    The level is adjusted for the number of comparisons that are tested together: those of the run's family, or so many.
+    """
     if run is None:
-        return power_from_guesses(difference, accuracy, correlation, questions, within, power)
+        return power_from_guesses(difference, accuracy, correlation, questions, within, power, comparisons)
     folder = _folder(run)
-    return power_from_marks(Run(folder).marks, load_study(folder / "study.toml"), difference, measure, power)
+    return power_from_marks(Run(folder).marks, load_study(folder / "study.toml"), difference, measure, power, family)
 
 
 def _path(path: AnyPath | None) -> Path | None:

@@ -64,11 +64,8 @@ def test_reasoning_is_not_the_answer(opener: str, closer: str) -> None:
 
 
 @pytest.mark.parametrize("opener", [opener for opener, _ in PAIRS])
-@pytest.mark.parametrize("before", ["", "B\n"])
-def test_unclosed_reasoning_gives_no_answer(opener: str, before: str) -> None:
-    if before and not re.search(r"[<\[◁]", opener):
-        pytest.skip("these words open reasoning only at the start of a reply")
-    reply = f"{before}{opener}{THOUGHT} Final answer: A"
+def test_unclosed_reasoning_gives_no_answer(opener: str) -> None:
+    reply = f"{opener}{THOUGHT} Final answer: A"
     assert split_reasoning(reply).is_cut_off
     assert without_reasoning(reply) == ""
     assert parse_choice(reply, OPTIONS).option is None
@@ -102,14 +99,19 @@ def test_an_answer_before_a_closed_block_is_kept() -> None:
     assert parse_choice(f"B\n<think>{THOUGHT}</think>", OPTIONS).option == 1
 
 
+@pytest.mark.parametrize("opener", ["<think>", "<cot>", "<unused94>thought", "<|begin_of_thought|>", "[THINK]"])
+def test_an_answer_before_an_unclosed_block_is_not_final(opener: str) -> None:
+    assert parse_choice(f"B\n{opener}But is it? {THOUGHT}", OPTIONS).option is None
+
+
 def test_several_blocks_and_blocks_in_blocks_are_removed() -> None:
     reply = "<think>A<analysis>A</analysis>A</think>B<reflection>A?</reflection>"
     assert without_reasoning(reply).split() == ["B"]
 
 
 @pytest.mark.parametrize("piece", ["<", "<think>", "</think>", "[", "<|channel|>", "<think", "<unused94>", "analysis"])
-def test_a_hostile_reply_of_1_mb_is_split(piece: str) -> None:
-    assert len(without_reasoning(piece * (1_000_000 // len(piece)))) <= 1_000_000
+def test_a_hostile_reply_of_200_kb_is_split(piece: str) -> None:
+    assert len(without_reasoning(piece * (200_000 // len(piece)))) <= 200_000
 
 
 def test_no_other_module_has_tags_of_reasoning() -> None:

@@ -194,6 +194,9 @@ def test_assigned_degradations_are_drawn_beside_real_ones(tmp_path: Path, study:
     assert result.folder is not None
     marks = pl.read_parquet(result.folder / "marks.parquet")
     assert Counter(marks["severity"]) == {"L0": 6, "L1": 12, "L2": 12, "mild": 3, "severe": 3}
+    note = "Severity profile of the degraded images: medq-deg-estimated, version 2."
+    assert note in result.tables[0].notes
+    assert note in (result.folder / "table.md").read_text(encoding="utf-8")
 
 
 def test_tau_is_kendalls_and_halves_share_no_case() -> None:

@@ -79,6 +79,12 @@ def built(out: Path, url: str) -> BuiltSet:
         return export(build, build.run_steps(records(), STEPS), out, {"steps": 3}, {"records": "0"})
 
 
+def test_the_reasoning_of_a_writer_is_not_in_the_cases(tmp_path):
+    with ExamServer(lambda body, index: f"<think>1. Reasoned away</think>\n{DISTRACTORS}") as server:
+        assert built(tmp_path / "set", server.url).cases == 4
+    assert "Reasoned away" not in (tmp_path / "set" / "cases.jsonl").read_text()
+
+
 def test_every_record_is_accounted_for(tmp_path):
     with ExamServer(lambda body, index: DISTRACTORS) as server:
         result = built(tmp_path / "set", server.url)

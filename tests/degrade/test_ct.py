@@ -257,6 +257,28 @@ def test_the_frame_of_a_cropped_patient_is_no_edge() -> None:
     assert np.abs(np.diff(left, axis=1)).max() < 0.1
 
 
+def test_few_views_of_a_cropped_patient_show_no_line_along_the_frame() -> None:
+    """A patient who is cut is alike at the frame and inside: before, the first row was 20% brighter."""
+    image = np.ones((128, 128), np.float32)
+    streaks = np.abs(sparse_view(image, {"views": 60}, fresh()) - image)
+    assert streaks[0].mean() < 3 * streaks[32:96, 32:96].mean() + 0.01
+
+
+@pytest.mark.parametrize("profile", ["clinical-1", "medq-deg-estimated"])
+@pytest.mark.parametrize("type", ["limited_angle", "sparse_view"])
+def test_in_hounsfield_units_a_head_and_an_abdomen_get_the_same_strength(type: str, profile: str) -> None:
+    for level in ("L1", "L2"):
+        target = load_profile(profile).at(type, float(level[1]), "hu")["added"]
+        strengths = []
+        for name in (HEAD, "explicit_VR-UN.dcm"):
+            image = stored(name, "hu")
+            body = body_mask(np.maximum(image, -1000) + 1000)
+            soft = body & (image > -150) & (image < 150)
+            added = degrade(image, type, level, profile, "hu").astype(float) - image
+            strengths.append(added[soft].std() / 1000)
+        assert strengths == pytest.approx([target, target], rel=0.25)
+
+
 def test_where_no_view_is_lost_nothing_changes() -> None:
     image = attenuation("CT_small.dcm", "display")
     assert (limited_angle(image, {"degrees": 180, "level": "lost"}, fresh()) == image).all()

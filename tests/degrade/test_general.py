@@ -9,6 +9,7 @@ import real_images as real
 from numpy.random import Generator, Philox
 from PIL import ImageEnhance
 from scipy import ndimage
+from skimage import data as skimage_data
 from skimage.exposure import adjust_gamma
 from skimage.transform import rotate as rotate_bilinear
 
@@ -128,6 +129,18 @@ def test_low_resolution_goes_with_the_size_of_the_image():
         degraded = apply_parameters(image, "low_resolution", 2.0, parameters, "display").image
         changes = (np.diff(degraded.astype(int), axis=1) != 0).any(axis=0).sum()
         assert changes == pixels_left - 1
+
+
+@pytest.mark.parametrize("type", MOTION)
+def test_a_slide_that_is_turned_or_moved_shows_glass_and_a_scan_black(type):
+    slide = skimage_data.immunohistochemistry()
+    glass = np.median(slide[slide.min(axis=2) > 204], axis=0)
+    for image, colour in ((slide, glass), (255 - np.full((80, 80), 55, np.uint8), 0)):
+        parameters = {"least": 30.0, "most": 30.0} if type == "object_rotation" else {"least": 0.2, "most": 0.2}
+        degraded = apply_parameters(image, type, 2.0, parameters, "display").image
+        corners = degraded[[0, 0, -1, -1], [0, -1, 0, -1]].astype(float)
+        differs = np.abs(corners - colour).reshape(4, -1).max(axis=1)
+        assert (differs <= 2).sum() >= (4 if type == "object_rotation" else 1)
 
 
 def wave(y: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy import ndimage
 from skimage import data
 
 from wardround.degrade import degrade, load_profile
+from wardround.degrade.operations.nuclei import nucleus_radius
 from wardround.degrade.operations.overlay import box, noise, opacities
 from wardround.degrade.types.blood_cell import DENSITY, blood_cell
 from wardround.degrade.types.bubble import bubble
@@ -56,6 +57,22 @@ def test_a_cell_is_paler_in_its_middle_than_at_its_rim():
         row, column = (int(middle) for middle in ndimage.center_of_mass(densities > 0.2))
         pale += densities[row, column] < 0.8 * densities.max()
     assert pale >= 15
+
+
+@pytest.mark.parametrize("radius", [3.0, 6.0, 12.0])
+def test_cells_are_as_large_as_the_nuclei_of_the_slide(radius):
+    """Blue discs on white, far apart: haematoxylin by its usual optical densities."""
+    y, x = np.mgrid[:256, :256] % (6 * radius) - 3 * radius
+    stained = np.hypot(y, x) < radius
+    slide = np.where(stained[..., None], np.exp(-np.array([0.65, 0.70, 0.29])), 0.95).astype(np.float32)
+    assert nucleus_radius(slide) == pytest.approx(radius, rel=0.35)
+    assert nucleus_radius(np.full((64, 64, 3), 0.9, np.float32)) is None
+
+
+def test_cells_are_pink():
+    red, green, blue = np.exp(-np.array(DENSITY))
+    assert red > 0.9
+    assert 0.5 < green < blue < 0.8
 
 
 def test_cells_differ_in_size():

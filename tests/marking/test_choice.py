@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,134 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     assert misread(REAL) == []
 
 
-def test_few_of_the_replies_written_later_are_read_wrongly() -> None:
-    """They were labelled before they were read, and are harder than most; rules were mended on them since."""
-    wrong = [reply for reply, _, read in misread(golden("later_replies.jsonl")) if read.option is not None]
-    assert len(wrong) <= 4
+@pytest.mark.parametrize(
+    ("name", "most_unread"),
+    [
+        ("held_out", 0),
+        ("later_replies", 7),
+        ("choice_development", 3),
+        ("choice_held_out_1", 2),
+        ("choice_held_out_2", 6),
+        ("choice_held_out_3", 4),
+    ],
+)
+def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
+    """All were labelled before they were read; rules were mended on them since (docs/parser.md has the first figures)."""
+    misreadings = misread(golden(f"{name}.jsonl"))
+    assert [reply for reply, _, read in misreadings if read.option is not None] == []
+    assert len(misreadings) <= most_unread
+
+
+def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
+    held_out = [entry for number in (1, 2, 3) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    assert len(held_out) >= 500
+    assert sum(entry["option"] is None for entry in held_out) >= 100
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Were the patient immunosuppressed, B would be correct.", None),
+        ("If this was a CT, C would be correct.", None),
+        ("B would be correct in a febrile patient.", None),
+        ("In this patient, B would be the best answer.", 1),
+        ("Had there been fever I would have chosen A, but as it is I choose C.", 2),
+        ("Many would say A.", None),
+        ("It is tempting to answer A.", None),
+        ("It is tempting to answer A, but the correct answer is B.", 1),
+        ("The referring physician believes it is asthma.", None),
+        ('I was asked to reply in the form "The answer is A".', None),
+        ("Answer with the letter of the right option only, for example: Answer: A", None),
+        ("The worst option is B.", None),
+        ("My second choice is B.", None),
+        ("The second most likely diagnosis is asthma.", None),
+    ],
+)
+def test_what_would_be_what_others_say_and_what_is_not_best_is_not_the_answer(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, CHEST).option == option
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [
+        ("A ✗, B ✗, C ✓, D ✗", "verdicts"),
+        ("A: incorrect, no fever\nB: incorrect\nC: correct, wheeze\nD: incorrect", "verdicts"),
+        ("| Option | Fits |\n|---|---|\n| A | No |\n| B | No |\n| C | Yes |\n| D | No |", "verdicts"),
+        ("- [ ] A\n- [ ] B\n- [x] C\n- [ ] D", "verdicts"),
+        ('{"A": false, "B": false, "C": true, "D": false}', "verdicts"),
+        ("C > B > A", "ranking"),
+        ("From most to least likely: C, B, A", "ranking"),
+        ("A: 10%, B: 20%, C: 70%", "shares"),
+        ("P(A) = 0.1, P(B) = 0.2, P(C) = 0.7", "shares"),
+    ],
+)
+def test_a_list_with_one_option_on_top_is_read(reply: str, rule: str) -> None:
+    reading = parse_choice(reply, CHEST)
+    assert (reading.option, reading.rule) == (2, rule)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "A ✓ B ✓ C ✗ D ✗",
+        "A: true\nB: true\nC: false\nD: true",
+        "A = B > C",
+        "From least to most likely: A, D, C, B",
+        "A: 50%, B: 50%",
+        "Sensitivity of the sign: A 90%, B 85%",
+        "A: incorrect\nB: incorrect",
+        "The answer is B.\n\nA: correct\nB: incorrect\nC: incorrect",
+    ],
+)
+def test_a_list_without_one_option_on_top_or_against_the_answer_is_not_read(reply: str) -> None:
+    assert parse_choice(reply, CHEST).option is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("PE", 1),
+        ("The CT is diagnostic of PE.", 1),
+        ("Community-acquired pneumonia", 0),
+        ("pulmonary embolus", 1),
+        ("CHF", 3),
+        ("No PE.", None),
+        ("PE or pneumonia", None),
+        ("CT to exclude PE.", None),
+        ("The patient's father died of a PE.", None),
+        ("Is this PE?", None),
+    ],
+)
+def test_an_abbreviation_or_a_longer_name_is_its_option(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, CHEST).option == option
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "option"),
+    [
+        (["Bacterial pneumonia", "Asthma"], "pneumonia", 0),
+        (["Bacterial pneumonia", "Asthma"], "viral pneumonia", None),
+        (["Primary CNS lymphoma", "Glioblastoma"], "The patient most likely has lymphoma.", 0),
+        (["Primary CNS lymphoma", "Glioblastoma"], "Hodgkin lymphoma", None),
+        (["Acute pancreatitis", "Acute cholecystitis"], "gallstone pancreatitis", 0),
+        (["Acute pancreatitis", "Acute cholecystitis"], "chronic pancreatitis", None),
+        (["Glioblastoma, WHO grade IV", "Meningioma, WHO grade I"], "WHO grade IV", 0),
+        (["Glioblastoma, WHO grade IV", "Meningioma, WHO grade I"], "WHO grade III", None),
+        (["Lisinopril 5 mg once daily", "Lisinopril 10 mg once daily"], "10 mg once daily", 1),
+        (["Lisinopril 5 mg once daily", "Lisinopril 10 mg once daily"], "Lisinopril", None),
+        (["Warfarin", "No anticoagulation"], "Anticoagulation", None),
+        (["Warfarin", "Aspirin"], "Stop aspirin.", None),
+        (["Stop metformin and start insulin", "Add a sulfonylurea"], "insulin", None),
+        (["Osteosarcoma", "Ewing sarcoma"], "sarcoma", None),
+        (["Sinus tachycardia", "Atrial flutter"], "AF", None),
+        (["Cushing disease", "Adrenal adenoma"], "Cushing syndrome", None),
+        (["Streptococcus pneumoniae", "Klebsiella pneumoniae"], "S. pneumoniae", 0),
+    ],
+)
+def test_part_of_an_option_names_it_only_if_it_says_nothing_else(
+    options: list[str], reply: str, option: int | None
+) -> None:
+    assert parse_choice(reply, options).option == option
 
 
 def test_stated_confidences_are_read_as_labelled() -> None:
@@ -92,7 +217,7 @@ def test_a_confidence_in_words_or_beyond_100_percent_is_none() -> None:
         ("The answer is B, or possibly C.", None),
         ("My answer is A. However, B is also possible.", 0),
         ("Asthma is less likely than pneumonia.", None),
-        ("The probability of B is 70%, of C 30%.", None),
+        ("The mortality of asthma is 3%, of heart failure 20%.", None),
         ("The correct answer is not listed.", None),
         ("I rule out A and B.", None),
     ],
@@ -104,16 +229,13 @@ def test_what_is_said_of_an_option_is_not_always_a_choice(reply: str, option: in
 @pytest.mark.parametrize(
     "reply",
     [
-        '{"A": false, "B": true, "C": false, "D": false}',
-        '{"A": 0.1, "B": 0.7, "C": 0.2}',
-        "A=10%, B=80%, C=10%",
+        '{"A": false, "B": true, "C": true, "D": false}',
+        '{"A": 0.4, "B": 0.4, "C": 0.2}',
         "The answer is A or",
         "The answer is B and",
         "The answer is B (or C).",
-        "B. Wait, no. C.",
         "The answer is B. Wait, let me check the film again.",
         "Answer: A\n\nAnswer: C",
-        "B would be correct if there were fever. C.",
         "B is the correct answer if there was fever.",
         "A\n\nB\n\nC",
     ],
@@ -138,6 +260,14 @@ def test_part_of_an_option_that_another_shares_names_neither() -> None:
         ("À mon avis, C.", 2),
         ("Creo que es la D.", 3),
         ("最可能的是B，但也不能排除A", 1),
+        ("B选项最符合", 1),
+        ("A、B、C均不正确，故答案为D", 3),
+        ("A alternativa correta é a letra C.", 2),
+        ("正解はBです。", 1),
+        ("따라서 정답은 D번입니다.", 3),
+        ("Правильный ответ — C.", 2),
+        ("Ich denke, dass C richtig ist.", 2),
+        ("Die Ursache ist eine Lungenembolie (B).", 1),
     ],
 )
 def test_opinions_in_other_languages(reply: str, option: int) -> None:
@@ -206,12 +336,32 @@ def test_every_letter_is_its_option(place: int) -> None:
 
 HOSTILE = ["a ", "A ", "(", "answer is ", "<think>", "\\boxed{", '{"answer":', "Pneumonia ", "not A ", "\n", "~~a"]
 HOSTILE += ["\\text{", "A or ", "confidence ", "1", "<answer>", '"', "A.\n", "</think>", "is ", "**", "%", "- ", "[/"]
+HOSTILE += ["A > ", "A: correct\n", "B ✗ ", "10% A, ", "| A | yes |\n", "Q: ", "rank: ", "if ", "many would say ", "it is the "]
+HOSTILE += ["the patient has x embolism ", "the most and the most ", "favor x over ", "the next best ", "PE ", "正确", "A、"]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_reply_of_100_kb_is_read(piece: str) -> None:
     reply = piece * (100_000 // len(piece))
     assert parse_choice(reply + "\n\nThe answer is B.", CHEST).option in (None, 1)
+
+
+@given(st.lists(st.sampled_from(HOSTILE), min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_a_reply_of_eight_times_the_length_takes_no_more_than_a_polynomial_more(pieces: list[str]) -> None:
+    """Quadratic work is 64 times; a pattern that backtracks without bound takes 2 to the power of the length."""
+    piece = "".join(pieces)
+    short, long = (piece * (length // len(piece) + 1) for length in (3_000, 24_000))
+    assert seconds_of_cpu(long) <= 200 * max(seconds_of_cpu(short), 1e-4)
+
+
+def seconds_of_cpu(reply: str) -> float:
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        parse_choice(reply, CHEST)
+        seconds.append(time.process_time() - started)
+    return min(seconds)
 
 
 def test_first_tokens_are_read_like_replies() -> None:

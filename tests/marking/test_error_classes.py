@@ -63,6 +63,8 @@ THOUGHTS = "The pain came at night, the toe is red, and so urate crystals are to
         (Answer("B", reasoning="because"), CHOICE, "because"),
         (Answer("B", reasoning="  "), CHOICE, None),
         (Answer("<think>night pain</think>B"), CHOICE, "night pain"),
+        (Answer("<unused94>thought\nnight pain<unused95>B"), CHOICE, "thought\nnight pain"),
+        (Answer("<seed:think>night pain</seed:think>B"), CHOICE, "night pain"),
         (Answer("<think></think>B"), CHOICE, None),
         (Answer(THOUGHTS), CHOICE, THOUGHTS),
         (Answer("1. Acute septic arthritis of the knee\n2. Pseudogout\n3. Lupus"), OPEN, None),

@@ -20,6 +20,8 @@ from wardround.marking.unread import commonest_shape, shape_of
         (Answer("  \n"), "empty"),
         (Answer("The patient", finish="length"), "cut by length"),
         (Answer("<think>Let me see"), "cut by length"),
+        (Answer("<unused94>thought\nLet me see"), "cut by length"),
+        (Answer("<|channel|>analysis<|message|>Let me see"), "cut by length"),
         (Answer('{"answer": "?"}'), "JSON"),
         (Answer('```json\n{"a": 1}\n```'), "JSON"),
         (Answer("I'm sorry, but I can't help with that."), "a refusal in words"),

@@ -222,6 +222,30 @@ def test_power_from_a_run_uses_its_spread():
     assert needed.pairs == 1
 
 
+def test_power_takes_the_level_of_the_family():
+    """Three candidates are three pairs: z of .05 / 6 is 2.394; against a reference they are two: .05 / 4 is 2.2414."""
+    marks = random_marks(2, {"a": 0.6, "b": 0.5, "c": 0.5}, cases=120, trials=2)
+    together = power_from_marks(marks, made_study(*"abc", trials=2), 0.05)
+    assert together.comparisons == 3
+    assert together.cases == int(np.ceil(((2.393980 + 0.841621) * together.spread / 0.05) ** 2))
+    assert together.power_with(together.cases) == pytest.approx(0.8, abs=0.005)
+    family = {"f": {"measure": "accuracy", "between": "candidate", "reference": "a"}}
+    against_a = power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="f")
+    assert against_a.cases == int(np.ceil(((2.241403 + 0.841621) * together.spread / 0.05) ** 2))
+    assert power_from_guesses(0.1, comparisons=3).cases > power_from_guesses(0.1).cases
+    with pytest.raises(WardroundError, match="no family 'g'; expected one of f"):
+        power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="g")
+
+
+def test_power_is_at_the_reference_condition():
+    """Answers to a control that are all alike would halve the spread."""
+    marks = random_marks(2, {"a": 0.6, "b": 0.5}, cases=60)
+    control = marks.with_columns(condition=pl.lit(at(images="blank")), outcome=pl.lit("wrong"), option=pl.lit(1))
+    study = made_study("a", "b", conditions={"images": ["as-is", "blank"]})
+    both = pl.concat([marks, control.cast(dict(marks.schema))])
+    assert power_from_marks(both, study, 0.1).spread == power_from_marks(marks, made_study("a", "b"), 0.1).spread
+
+
 @pytest.mark.parametrize(
     "guess", [{"difference": 0.0}, {"difference": 0.3, "accuracy": 0.9}, {"difference": 0.1, "power": 1.0}]
 )

@@ -1,6 +1,7 @@
 """Every measure in one run, compared with oracles that are independent of the code."""
 
 import json
+from fractions import Fraction
 
 import measure_oracle as oracle
 import numpy as np
@@ -44,6 +45,9 @@ def test_measures_of_stated_confidence_agree_with_the_oracle(expected):
     assert row(table, "brier_stated")["value"] == pytest.approx(oracle.brier(claims), abs=1e-8)
     kept = oracle.kept_accuracy(claims, 0.8)
     assert row(table, "accuracy@80_stated")["value"] == pytest.approx(kept, abs=1e-8)
+    assert row(table, "aurc_stated")["value"] == pytest.approx(oracle.aurc(claims), abs=1e-7)
+    coverage = oracle.coverage_at_risk(claims, Fraction(1, 10))
+    assert row(table, "coverage@risk10_stated")["value"] == pytest.approx(coverage)
     if len({right for _, right in claims}) == 2:
         assert row(table, "auroc_stated")["value"] == pytest.approx(oracle.auroc(claims), abs=1e-7)
     else:

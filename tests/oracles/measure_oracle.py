@@ -23,7 +23,7 @@ NAMES = """
 accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed refused unscored hit@k worst@k coverage grounded
 evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k map swa
 ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
-sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
+aurc coverage@risk10 sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
 """
 Claim = tuple[float, bool]  # confidence, right
 
@@ -55,6 +55,27 @@ def kept_accuracy(claims: Sequence[Claim], share: float) -> float:
         kept += part * len(tied)
         right += part * sum(tied)
     return right / kept
+
+
+def aurc(claims: Sequence[Claim]) -> float:
+    """The mean over k of the share wrong among the k most confident; ties in proportion."""
+    risks, errors, levels = [], 0.0, sorted({confidence for confidence, _ in claims}, reverse=True)
+    for level in levels:
+        tied = [not right for confidence, right in claims if confidence == level]
+        for place in range(1, len(tied) + 1):
+            risks.append((errors + sum(tied) * place / len(tied)) / (len(risks) + 1))
+        errors += sum(tied)
+    return sum(risks) / len(risks)
+
+
+def coverage_at_risk(claims: Sequence[Claim], risk: Fraction) -> float:
+    """The largest share of claims at or above a confidence of which at most `risk` are wrong."""
+    coverages = [0.0]
+    for level in {confidence for confidence, _ in claims}:
+        let_through = [right for confidence, right in claims if confidence >= level]
+        if Fraction(let_through.count(False), len(let_through)) <= risk:
+            coverages.append(len(let_through) / len(claims))
+    return max(coverages)
 
 
 def uas(answers: Sequence[tuple[float | None, bool, str | None, float]]) -> float:

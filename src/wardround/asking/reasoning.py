@@ -31,6 +31,7 @@ OPENINGS = (
 )
 CHANNEL, FINAL_CHANNEL = "<|channel|>", "<|channel|>final<|message|>"  # gpt-oss
 
+_ANSWER_MARK = re.compile(r"<\|(?:(?:begin|end)_of_solution|(?:start|end)_response|return)\|>", re.I)
 _NAMES = "|".join(sorted(TAG_NAMES, key=len, reverse=True))
 _TAG = rf"(?:<\|?|◁)(?P<tag_close>/)?(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,80}})?(?:\|?>|▷)"
 _OTHER = "|".join(rf"(?P<open_{n}>{opener})|(?P<close_{n}>{closer})" for n, (opener, closer) in enumerate(PAIRS))
@@ -57,8 +58,8 @@ class ReasoningTag(NamedTuple):
 
 
 def without_reasoning(reply: str) -> str:
-    """The reply without its reasoning; empty if a reasoning block is not closed."""
-    return split_reasoning(reply).answer
+    """The reply without its reasoning and the marks around its answer; empty if a reasoning block is not closed."""
+    return _ANSWER_MARK.sub("", split_reasoning(reply).answer)
 
 
 def split_reasoning(reply: str) -> ReplyParts:

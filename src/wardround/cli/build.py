@@ -47,6 +47,14 @@ def medq_deg(
     seed: Annotated[int, typer.Option(help="Seed of the degradations.")] = 0,
     levels: Annotated[list[str] | None, typer.Option(metavar="LEVEL...", help="Severities (default: L1 L2).")] = None,
     per_case: Annotated[int, typer.Option(min=1, help="Degradations per question.")] = 3,
+    modalities: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Modalities a source lacks: columns modality, and image or case.")
+    ] = None,
+    modality_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the source that has the modality.")
+    ] = None,
+    models: Annotated[Path | None, typer.Option(metavar="TOML", help="Model by role: modality, which guesses it.")] = None,
+    answers: Answers = None,
     as_json: Json = False,
 ) -> None:
     """Build a MedQ-Deg set: remove duplicates, assign fitting degradations, attach the skill hierarchy."""
@@ -57,11 +65,13 @@ def medq_deg(
         sources,
         out,
         layouts=layout or ["wardround"],
-        about=_read_about(about),
         seed=seed,
         levels=levels or ["L1", "L2"],
         per_case=per_case,
+        modalities=modalities,
+        modality_column=modality_column,
         note=note,
+        **_model_settings(out, models, answers, about),
     )
     if unplaced := describe_unplaced(built.unplaced):
         note(unplaced)
@@ -121,6 +131,7 @@ def dicom(
     strict_text: Annotated[
         bool, typer.Option("--strict-text", help="Hold a case for review if its text reveals persons or dates.")
     ] = False,
+    ocr: Annotated[bool, typer.Option(help="Read text in the pixels; needs the extra dicom.")] = True,
     private: Annotated[
         Path | None,
         typer.Option(
@@ -143,6 +154,7 @@ def dicom(
         per_series=per_series,
         max_images=max_images,
         strict_text=strict_text,
+        ocr=ocr,
         private_folder=private,
         synonyms=_read_synonyms(synonyms),
         about=_read_about(about),

@@ -21,6 +21,13 @@ def power(
     target_power: Annotated[
         float, typer.Option("--power", help="Target power: the probability of detecting the difference.")
     ] = 0.8,
+    comparisons: Annotated[
+        int, typer.Option(help="Without --run: comparisons tested together; the level is 5% over all of them.")
+    ] = 1,
+    family: Annotated[
+        str | None,
+        typer.Option(help="With --run: family of comparisons (default: the one between candidates by this measure)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compute the number of cases needed to detect a difference, from a run or from assumptions."""
@@ -35,6 +42,8 @@ def power(
         questions=questions,
         within=within,
         power=target_power,
+        comparisons=comparisons,
+        family=family,
     )
     source = (
         f"assuming an accuracy of {accuracy:g} and a correlation of {correlation:g}"
@@ -42,4 +51,5 @@ def power(
         else f"with the variance of {run}"
     )
     wanted = f"a difference of {100 * difference:g} points with power {target_power:g}"
-    print_result(needed.__dict__, as_json, f"{needed.cases:,} cases to detect {wanted}, {source}")
+    together = f", as one of {needed.comparisons} comparisons" if needed.comparisons > 1 else ""
+    print_result(needed.__dict__, as_json, f"{needed.cases:,} cases to detect {wanted}{together}, {source}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from wardround.measuring.engine.measure import LIMIT, STATED, measure_name
+from wardround.measuring.engine.measure import LIMIT, STATED, STATED_OPEN, measure_name
 from wardround.measuring.measures.catalogue import find_measure, find_record
 from wardround.measuring.measures.record import SIGNED_FRACTION
 
@@ -14,6 +14,8 @@ CONFIDENCE = (
     "brier",
     "auroc",
     "accuracy@80",
+    "aurc",
+    "coverage@risk10",
     "confidence_missing",
     "dke_intra",
     "dke_inter",
@@ -64,8 +66,13 @@ METHOD_TITLES: Mapping[str, str] = {
     "votes": "By votes",
     "logprobs": "By log-probabilities",
 }
-SOURCE_TITLES: Mapping[str, str] = {STATED: "stated", LIMIT: "in the limit of many votes"}
+SOURCE_TITLES: Mapping[str, str] = {
+    STATED: "stated",
+    STATED_OPEN: "stated with open answers",
+    LIMIT: "in the limit of many votes",
+}
 VARIANT_TEXTS: Mapping[str, tuple[str, str]] = {  # the addition to a title, and a meaning that replaces the measure's
+    "accuracy_if_unparsed_right": ("best case", "If every unparsed or refused answer that counts were right."),
     "ece_debiased": ("debiased", "The same, with the bias from noise in each bin removed."),
     "ece_if_calibrated": ("by chance", "The value of a calibrated candidate with the same confidences."),
     "calibration_shift_of_vote_share": ("of votes", "Vote share minus the accuracy of the majority vote."),
@@ -162,6 +169,8 @@ def source_title(method: str, source: str, trials: int) -> str:
     """How confidence was obtained; log-probabilities give the expectation of that many votes."""
     if source == STATED:
         return METHOD_TITLES["verbal"]
+    if source == STATED_OPEN:
+        return f"{METHOD_TITLES['verbal']}, open answers"
     if source == LIMIT:
         return f"{METHOD_TITLES['logprobs']}, as in the limit of many votes"
     if trials < 2:

@@ -113,6 +113,11 @@ class RunFiles:
         """All marks, those of people included."""
         return pl.scan_parquet(self.folder / "marks.parquet")
 
+    @cached_property
+    def clusters(self) -> list[str]:
+        """All clusters of the run, whose resamples are the same for every figure."""
+        return self.marks.select(pl.col("cluster").unique().sort()).collect()["cluster"].to_list()
+
     @property
     def cases_file(self) -> str:
         """The path of the case set."""

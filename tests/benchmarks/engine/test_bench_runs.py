@@ -180,7 +180,7 @@ def test_xpcr_stages_are_asked_as_chains_and_drawn(tmp_path: Path) -> None:
             assert printed(found, candidate, column) == shown(line, decimals=2)
     assert [path.name for path in found.files[-2:]] == ["figure.svg", "figure.png"]
     svg = found.files[-2].read_text()
-    for text in ("strong", "weak", "GPT-5 (published)", "Accuracy (%)", "IQA", "CD"):
+    for text in ("strong", "weak", "published", "Accuracy (%)", "IQA", "CD"):
         assert f">{text}</text>" in svg
     with Image.open(found.files[-1]) as image:
         assert image.format == "PNG"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pydicom import dcmread
 from pydicom.data import get_testdata_file
 from pydicom.uid import generate_uid
 
-from wardround.building.sources.dicom.build import build_dicom
+from wardround.building.sources.dicom import build as dicom
 from wardround.building.sources.dicom.burned_in import find_text_lines
 from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, collect_identifiers, mask_identifiers
 from wardround.building.sources.dicom.studies import middle_indices, parse_age
@@ -24,6 +25,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.case import Image
 from wardround.core.errors import BadInput, WardroundError
 
+build_dicom = partial(dicom.build_dicom, ocr=False)  # test_dicom_text.py reads text in pixels
 HISTORY = (
     "Mrs. Adaeze Okonkwo (MRN-100200, born 03/02/1950), a 74-year-old woman, was seen at Wilgefortis on 12 March "
     "2024 by Dr. Greta Vandersloot. Call 555-123-4567 or adaeze@mail.example; 12 Harbour Street. Cough since 2019, "
@@ -125,6 +127,7 @@ def test_burned_in_text_is_held(built):
         "rows like lines of text at a border",
     ]
     assert suspect["regions"][0][1] < 20
+    assert (folder / "set" / suspect["preview"]).is_file()
     assert (folder / "set" / suspect["image"]).is_file()
     assert result.funnel[-1].reasons == {"held for review: text may be burned into an image": 1}
 
@@ -269,7 +272,7 @@ def test_bad_input_is_one_line(tmp_path):
     (tmp_path / "archive.private").write_text("")
     with pytest.raises(BadInput, match="name a folder by --private"):
         build_dicom(files, table, tmp_path / "set")
-    assert not (tmp_path / "set").exists()
+    assert {file.name for file in (tmp_path / "set").iterdir()} == {"funnel.csv", "rejected.jsonl"}
 
 
 @pytest.mark.parametrize(
@@ -280,6 +283,14 @@ def test_bad_input_is_one_line(tmp_path):
         ("am 3. März 2021; le 3 février 2021", "am [DATE]; le [DATE]"),
         ("Accession no. 445566, chart 9911/22", "[ID], [ID]"),
         ("SSN 123-45-6789", "[ID]"),
+        ("She lives with her daughter Lisa.", "She lives with her daughter [NAME]."),
+        ("Her husband, Ottokar Maierhofer, reports snoring.", "Her husband, [NAME], reports snoring."),
+        ("The sister Anna-Lena came; accompanied by Gundula.", "The sister [NAME] came; accompanied by [NAME]."),
+        ("Maria reports pain.", "[NAME] reports pain."),
+        ("His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",
+         "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease."),
+        ("Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease",
+         "Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease"),
         ("tel. 030 1234567, +49 171 2345678", "[PHONE], [PHONE]"),
         ("lives at 221b Baker Street, NW1 6XE", "lives at [ADDRESS], [ADDRESS]"),
         ("wohnt Hauptstraße 12", "wohnt [ADDRESS]"),

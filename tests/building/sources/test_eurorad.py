@@ -15,7 +15,7 @@ from killed_build import killed_and_left_alone
 from wardround.building.audit.shortcuts import measure_shortcuts
 from wardround.building.sources.eurorad.build import build_eurorad
 from wardround.building.sources.eurorad.page import read_page
-from wardround.building.sources.eurorad.page_files import decode_page, find_saved_file, parse_differential
+from wardround.building.sources.eurorad.page_files import figure_modality, decode_page, find_saved_file, parse_differential
 from wardround.building.text.modality import modalities_in, modality_of
 from wardround.building.text.redact import redact_diagnosis
 from wardround.cases.set import CaseSet
@@ -229,6 +229,32 @@ def test_odd_markup_does_not_hide_sections():
 def test_modalities_are_found_in_words():
     assert modality_of(["Figure 2", "Axial T2-weighted image"]) == "MRI"
     assert modality_of(["it showed us nothing"]) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "techniques", "findings", "modality"),
+    [
+        (["Figure 1", "Axial image, lung window"], ["CT", "MRI"], "", "CT"),
+        (["Figure 1", "Coronal STIR of the ankle"], ["X-ray", "MRI"], "", "MRI"),
+        (["Figure 1", "Hypoechoic nodule of the thyroid"], ["Ultrasound"], "", "Ultrasound"),
+        (["Figure 1", "Lateral view of the elbow"], ["X-ray", "MRI"], "", "X-ray"),
+        (["Figure 2", "A mass (arrow)"], ["CT", "MRI"], "CT showed a mass. MRI showed oedema (Fig. 2).", "MRI"),
+        (["Figure 2", "A mass (arrow)"], ["CT"], "", "CT"),
+        (["Figure 2", "A mass (arrow)"], ["CT", "MRI"], "A mass (Fig. 22) on CT.", None),
+        (["Figure 2", "Tracer uptake, hyperintense rim"], ["PET", "MRI"], "", None),  # words of both
+    ],
+)
+def test_the_modality_comes_from_caption_findings_or_technique(texts, techniques, findings, modality):
+    assert figure_modality(texts, techniques, findings) == modality
+
+
+def test_a_panel_has_the_modality_of_its_figure_and_techniques_may_share_a_line(tmp_path):
+    content = PageContent(1, captions=("Axial T2-weighted MR image", "The same lesion"))
+    html = html_of(content).replace("Figure 2<br>", "Figure 1b<br>").replace("<div>CT</div><div>MR</div>", "<div>CT, MR</div>")
+    save(tmp_path / "in", content, html=html.replace("p_files/", "p1_files/").encode())
+    build_eurorad(tmp_path / "in", tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert [image.modality for image in case.images] == ["MRI", "MRI"]
     assert modalities_in("PA chest radiograph, then US and CT") == ["X-ray", "Ultrasound", "CT"]
     assert parse_differential(["Gout, pseudogout, and septic arthritis"]) == ["Gout", "pseudogout", "septic arthritis"]
     assert parse_differential(["Neurofibromatosis, type 1", "Lymphoma"]) == ["Neurofibromatosis, type 1", "Lymphoma"]

@@ -16,6 +16,7 @@ from wardround.marking.slice_values import slice_values
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 VALUE_ORDER = {"grade": ["R", "A", "S"]}
+ASKED_OF_ALL = ("skill", "capability")  # what every question should have: shares are of all, with or without
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class CompositionCounts:
     by_value: Counter[str]
     groups: dict[str, str]
     split: Counter[tuple[str, str]]
+    without: Counter[str]  # records without a value, by the label that they have instead
 
     @property
     def by_group(self) -> Counter[str]:
@@ -47,8 +49,10 @@ def composition_tables(cases: Iterable[Case], study: NamedStudy, *, published: b
 
 
 def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | None) -> CompositionCounts:
-    counts = CompositionCounts(Counter(), {}, Counter())
+    counts = CompositionCounts(Counter(), {}, Counter(), Counter())
     for record in _records(cases, layout.count):
+        if layout.by in ASKED_OF_ALL and not _values(record, layout.by):
+            counts.without[str(record.get("label") or record.get("capability") or "no label")] += 1
         for value in _values(record, layout.by):
             counts.by_value[value] += 1
             if layout.within:
@@ -61,7 +65,7 @@ def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | No
 
 def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable | None, published: bool) -> Table:
     shown_paper = paper if published else None
-    parts, totals, total = _parts(layout, counts.split), counts.by_group, counts.by_value.total()
+    parts, totals, total = _parts(layout, counts.split), counts.by_group, counts.by_value.total() + counts.without.total()
     columns = [Column("Count", unit="count")]
     columns += [Column(f"Share of its {layout.within}")] if layout.within else []
     columns += [Column("Share of all"), *(Column(part) for part in parts)]
@@ -76,6 +80,12 @@ def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable 
         rows.append(TableRow((value, group) if layout.within else (value,), cells))
     labels = tuple(key.capitalize() for key in (layout.by, layout.within) if key)
     notes = [] if rows else [f"The {layout.count} of this set have no {layout.by}."]
+    if rows and counts.without:
+        labels_without = ", ".join(f"{label} ({count:,})" for label, count in counts.without.most_common())
+        notes.append(
+            f"{counts.without.total():,} of {total:,} {layout.count} have no {layout.by}; by their label: {labels_without}. "
+            "Shares of all include them."
+        )
     notes += [f"Published: {shown_paper.source}, {shown_paper.info.title}."] if shown_paper else []
     return Table(layout.title, labels, columns, rows, notes)
 

@@ -76,7 +76,7 @@ def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note
     layout = study.definition.figure
     if layout is None:
         return []
-    chart = figure(table, layout.mark, x=layout.x, y=layout.y, leave_out=layout.leave_out)
+    chart = figure(table, **layout.model_dump())
     return write_chart(chart, folder, "figure", note)
 
 

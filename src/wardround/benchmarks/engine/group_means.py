@@ -12,6 +12,7 @@ from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.measures.formulas import ratio
+from wardround.reporting.absence import NOT_ASKED
 from wardround.reporting.tables.table import Cell
 
 Key = TypeVar("Key")
@@ -38,23 +39,27 @@ def group_means(
     groups: Mapping[Key, CaseValues], kind: MeasureKind, clusters: Sequence[str], seed: int
 ) -> dict[Key, Cell]:
     """The mean of each group; `kind` decides the interval: of rates, of differences, or of other values in [0, 1]."""
-    cells: dict[Key, Cell] = {}
+    return {
+        key: mean_cell(*values.by_cluster(clusters), kind, len(clusters), seed)
+        if len(values.value)
+        else Cell(text=NOT_ASKED, n=0)
+        for key, values in groups.items()
+    }
+
+
+def mean_cell(present: Integers, sums: Floats, kind: MeasureKind, clusters: int, seed: int) -> Cell:
+    """A part over a whole (the two rows of sums, by cluster present), with the interval that measures.csv gives it.
+
+    `clusters` is the number of clusters of the study.
+    """
     measure = Measure(name="mean", formula=ratio, sums=("part", "whole"), kind=kind, n="whole", group="asked")
-    for key, values in groups.items():
-        if not len(values.value):
-            cells[key] = Cell(text="no cases", n=0)
-            continue
-        present, sums = values.by_cluster(clusters)
-        rows = np.vstack([sums, np.zeros(len(present))])
-        row_by_sum = {"part": 0, "whole": 1, "scored_asked": 1, "scorable_asked": 1}
-        row_by_sum |= {"unparsed_asked": 2, "refused_asked": 2}
-        zero = np.zeros(1, np.int64)
-        (figure,) = estimate_measures(
-            [measure], ClusterSums(row_by_sum, zero, zero, zero, present, rows), len(clusters), seed
-        )
-        low, high = (None if np.isnan(end[0]) else float(end[0]) for end in (figure.low, figure.high))
-        cells[key] = Cell(float(figure.value[0]), low, high, len(values.value), len(present))
-    return cells
+    rows = np.vstack([sums, np.zeros(len(present))])
+    row_by_sum = {"part": 0, "whole": 1, "scored_asked": 1, "scorable_asked": 1}
+    row_by_sum |= {"unparsed_asked": 2, "refused_asked": 2}
+    zero = np.zeros(1, np.int64)
+    (figure,) = estimate_measures([measure], ClusterSums(row_by_sum, zero, zero, zero, present, rows), clusters, seed)
+    low, high = (None if np.isnan(end[0]) else float(end[0]) for end in (figure.low, figure.high))
+    return Cell(float(figure.value[0]), low, high, int(figure.n[0]), len(present))
 
 
 def mean_value(values: pl.Series) -> float | None:

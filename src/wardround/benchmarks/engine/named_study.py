@@ -56,12 +56,13 @@ class StudyColumn(StrictTable):
 
 
 class FigureLayout(StrictTable):
-    """How the table is drawn, and the titles of its axes."""
+    """How the table is drawn, the titles of its axes, and the colours of its columns if they have a meaning."""
 
     mark: Mark
     x: str
     y: str
     leave_out: list[str] = Field(default_factory=list)
+    colours: list[str] = Field(default_factory=list)
 
 
 class StudyTemplate(StrictTable):

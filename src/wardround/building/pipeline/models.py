@@ -1,7 +1,7 @@
 """The models that a build asks, by role. Their answers go to the answer store like all others."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from wardround.asking.reasoning import without_reasoning
 from wardround.candidates.candidate import CandidateUnavailable, Request
 from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
-from wardround.core.ask import Ask, Identity, Message
+from wardround.core.ask import Ask, Identity, ImagePart, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import BadInput, WardroundError
@@ -49,14 +49,21 @@ class BuildModels:
     def has(self, role: str) -> bool:
         return role in self.settings
 
-    def ask(self, role: str, prompt: str, slots: dict[str, dict[str, str]], max_tokens: int) -> StepReplies:
-        """One reply for each record, whose slots fill the prompt; stored ones are reused."""
+    def ask(
+        self,
+        role: str,
+        prompt: str,
+        slots: dict[str, dict[str, str]],
+        max_tokens: int,
+        images: Mapping[str, ImagePart] | None = None,
+    ) -> StepReplies:
+        """One reply for each record, whose slots fill the prompt; stored ones are reused. `images`: one by record."""
         if not self.has(role):
             raise WardroundError(f"the step needs a model: name one as [{role}] in the file given by --models")
         assert self.answers is not None, "models are given together with a store"
         store = AnswerStore(self.answers)
         try:
-            return asyncio.run(self._ask(self.settings[role], prompt, slots, max_tokens, store))
+            return asyncio.run(self._ask(self.settings[role], prompt, slots, max_tokens, store, images or {}))
         except asyncio.CancelledError:  # Ctrl-C for the second time
             raise KeyboardInterrupt from None
         finally:
@@ -69,16 +76,20 @@ class BuildModels:
         slots: dict[str, dict[str, str]],
         max_tokens: int,
         store: AnswerStore,
+        images: Mapping[str, ImagePart],
     ) -> StepReplies:
         candidate = make_candidate(settings)
-        images = ImageEncoder()
+        encoder = ImageEncoder()
         try:
             await candidate.prepare(CaseSet(Path()))  # there are no cases yet to fit it on
-            texts = [self.prompts.fill(PROMPT, prompt, filled) for filled in slots.values()]
-            requests = [_request(text, candidate.identity, settings, max_tokens) for text in texts]
+            messages = [
+                (self.prompts.fill(PROMPT, prompt, filled), *([images[record]] if record in images else []))
+                for record, filled in slots.items()
+            ]
+            requests = [_request(parts, candidate.identity, settings, max_tokens) for parts in messages]
             replies = stored_replies(requests, store)
             run = f"build {self.build}: {prompt}"
-            caller = Caller(run, candidate, store, images, BudgetTracker(Budget()))
+            caller = Caller(run, candidate, store, encoder, BudgetTracker(Budget()))
             if len(replies.answers) < replies.asks:
                 self.note(f"{prompt}: stored {replies.stored:,} of {replies.asks:,}; the others are asked now")
                 replies = await fetch_batch(requests, caller, store)
@@ -88,11 +99,11 @@ class BuildModels:
         finally:
             await store.flush()
             await candidate.close()
-            images.close()
+            encoder.close()
         spending = store.spent(run, settings.name)
         answers = {record: replies.answer_to(request) for record, request in zip(slots, requests, strict=True)}
         texts_by_record = {
-            record: without_reasoning(answer.text) for record, answer in answers.items() if answer is not None
+            record: without_reasoning(answer.text).strip() for record, answer in answers.items() if answer is not None
         }
         tokens_in, tokens_out = spending.tokens_in, spending.tokens_out
         return StepReplies(
@@ -107,8 +118,10 @@ class BuildModels:
             raise WardroundError(f"{prompt}: {replies.why}; what was answered is stored: run it again")
 
 
-def _request(text: str, identity: Identity, settings: CandidateSettings, max_tokens: int) -> Request:
-    ask = Ask(identity, settings.sampling(max_tokens), (Message("user", (text,)),))
+def _request(
+    parts: tuple[str | ImagePart, ...], identity: Identity, settings: CandidateSettings, max_tokens: int
+) -> Request:
+    ask = Ask(identity, settings.sampling(max_tokens), (Message("user", parts),))
     return Request(ask, PLACEHOLDER_CASE, PLACEHOLDER_CASE.questions[0], Condition(), (), (0,))
 
 

@@ -11,7 +11,7 @@ from wardround.marking.parser.strict import parse_strict
 
 __all__ = ["MODES", "PARSER", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER = "strict-3"
+PARSER = "strict-4"
 _VERSIONS = {"strict": PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)
 
@@ -37,7 +37,7 @@ def parse_choice(reply: str, options: Sequence[str], mode: str = "strict") -> Re
     elif mode == "clinbench-paper":
         option, rule = clinbench_paper(reply, options)
     else:
-        option, rule = parse_strict(answer, options)
+        option, rule = parse_strict(answer, options, text)
     return Reading(option, rule, confidence)
 
 

@@ -1,22 +1,30 @@
 """Claims: options that a reply names as its answer, by the words around them or by their place."""
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from wardround.marking.parser import phrases
-from wardround.marking.parser.mentions import BOTH, DIFFER, LETTER, NO_SUCH, SEVERAL, TEXT, Mention, find_mentions
-from wardround.marking.parser.option_text import OptionForms
+from wardround.marking.parser.mentions import BOTH, DIFFER, LETTER, NO_SUCH, SEVERAL, TEXT, Mention
 
-WINDOW = 160  # characters before an option that may make it a claim
+WINDOW = 240  # characters before an option that may make it a claim
+SHORT = 24  # characters before an option that ends the reply, or follows a correction
 NEAR = 60  # of these, the ones that may contain a phrase without a subject
 WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read words
 
-_STOP = re.compile(r"(?<!\d)(?<!\bans)[.!?;]\s|\n")
+_STOP = re.compile(r"(?<!\d)(?<!\bans)(?<!\bi\.e)(?<!\be\.g)(?<!\bvs)[.!?;]\s|\n")
 _LAST_STOP = re.compile(rf".*({_STOP.pattern})", re.S)
-_LINE_START = re.compile(r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?")
+_LINE_START = re.compile(r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|antwort|opci[oó]n|r[eé]ponse)\s\(?)?")
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
+_AFTER_STOP = re.compile(r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[\"'(\[]*\Z")
+_AFTER_COLON = re.compile(
+    r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus)"  # "type: B" may not be the answer
+    r"(?::|→|⇒|[-=]>|\s[=–-]\s|—|\s(?=\())\s*[\"'(\[]*\Z",
+    re.I,
+)
+_NOT_ANOTHER = re.compile(r",? \(?(?:not|and not|rather than|instead of) [^.\n]{1,60}\Z")
+_OPTION_LINE = re.compile(r"[ \t\-•#>|\d.]{0,8}(?:option|choice|answer) \(?")
+_PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
 _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
 
@@ -28,35 +36,59 @@ class Claim(NamedTuple):
     rule: str
 
 
-def find_claims(text: str, options: Sequence[str], forms: OptionForms) -> list[Claim]:
-    """The claims of a reply, in order."""
-    claims, unclaimed = [], []
-    mentions = find_mentions(text, options, forms)
-    rejected: Mention | None = None
+class Claims(NamedTuple):
+    """The claims of a reply and the mentions that it does not reject, both in order."""
+
+    claims: list[Claim]
+    standing: list[Mention]
+
+
+def find_claims(text: str, mentions: list[Mention]) -> Claims:
+    """The claims among the options that a reply names."""
     lower = text.lower()
+    claims, unclaimed = _worded_claims(text, lower, mentions)
+    is_worded = bool(claims)
+    if not is_worded:
+        unclaimed = [(mention, before) for mention, before in unclaimed if not _is_distant(lower, mention, before)]
+    standing = sorted([claim.mention for claim in claims] + [mention for mention, _ in unclaimed])
+    is_list = len(unclaimed) > 1 and _is_list(text, [mention for mention, _ in unclaimed])
+    for mention, before in unclaimed:
+        rule = _position_rule(lower, mention, mentions, is_list)
+        if rule is None and mention is standing[-1] and not is_list and _closes_reply(text, mention, standing):
+            rule = "at the end"
+        if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
+            others = {other.option for other in standing if other.kind == mention.kind}
+            rule = "pointed to" if others == {mention.option} else None
+        if rule is not None:
+            claims.append(Claim(mention, rule))
+    return Claims(sorted(claims, key=lambda claim: claim.mention.start), standing)
+
+
+def _worded_claims(text: str, lower: str, mentions: list[Mention]) -> tuple[list[Claim], list[tuple[Mention, str]]]:
+    """Mentions that words make claims; and those that no words make claims or reject, with the text before them."""
+    claims, unclaimed = [], []
+    rejected: Mention | None = None
+    entries = {mention for mention in mentions if _OPTION_LINE.fullmatch(_line_before(lower, mention.start))}
+    is_list = len({mention.option for mention in entries}) > 1
     for mention in mentions:
         before = _text_before(lower, mention.start)
         if _is_rejected(lower, mention, before):
             rejected = mention
             continue
         heads_list = before.endswith(":") and _continues_list(text, mention, mentions)
-        rule = None if heads_list else _worded_rule(lower, mention, before, rejected)
-        if rule == "chosen" and text[mention.start].islower():
-            rule = None  # "this is a"
-        if rule is None:
+        is_entry = is_list and mention in entries  # "- Option A: ..."
+        rule = None if heads_list else _worded_rule(lower, mention, "" if is_entry else before, rejected)
+        if rule is None or (rule == "chosen" and text[mention.start] in "ai"):  # "this is a"
             unclaimed.append((mention, before))
+        elif _is_distant(lower, mention, before):
+            rejected = mention
         else:
             claims.append(Claim(mention, rule))
-    is_worded = bool(claims)
-    is_list = len(unclaimed) > 1 and _is_list(text, [mention for mention, _ in unclaimed])
-    for mention, before in unclaimed:
-        rule = _position_rule(lower, mention, mentions, is_list)
-        if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
-            others = {other.option for other in mentions if other.kind == mention.kind and other is not rejected}
-            rule = "pointed to" if others == {mention.option} else None
-        if rule is not None:
-            claims.append(Claim(mention, rule))
-    return sorted(claims, key=lambda claim: claim.mention.start)
+    return claims, unclaimed
+
+
+def _line_before(text: str, start: int) -> str:
+    return text[text.rfind("\n", 0, start) + 1 : start]
 
 
 def _text_before(text: str, start: int) -> str:
@@ -69,21 +101,36 @@ def _text_before(text: str, start: int) -> str:
     above = next((line.strip() for line in reversed(window.splitlines()) if re.search(r"\w", line)), "")
     if above.endswith(":"):
         return above
-    return f"{above.strip('# ')}:" if len(above.split()) <= 4 and above[:1] in "#|" else before
+    is_heading = above[:1] in "#|" or phrases.HEADING.fullmatch(above)
+    return f"{above.strip('# ')}:" if len(above.split()) <= 4 and is_heading else before
 
 
 def _is_rejected(text: str, mention: Mention, before: str) -> bool:
-    """Whether an option is denied, only supposed, asked about, or retracted."""
+    """Whether an option is denied, asked about, or retracted."""
     if _continues(text, mention) and phrases.REJECTED.match(text, mention.end):
         return True
     if phrases.RETRACTED.match(text, mention.end):
         return True
-    if before and (phrases.NOT.search(phrases.CLAUSE.split(before)[-1]) or phrases.SUPPOSED.match(before)):
+    if before and phrases.NOT.search(phrases.CLAUSE.split(before)[-1]):
         return True
-    if "?" not in text:
+    if "?" not in text or phrases.CONFIRMED.match(text, mention.end):
         return False
     stop = _STOP.search(text, mention.end)
     return text[stop.start() if stop else len(text) - 1] == "?"
+
+
+def _is_distant(text: str, mention: Mention, before: str) -> bool:
+    """Whether a sentence says what would be, what others think, or what the instructions were."""
+    if not before:
+        return False
+    supposed = phrases.SUPPOSED.match(before)
+    after = text[mention.end : mention.end + NEAR]
+    if supposed is None and "would" in after:
+        supposed = phrases.SUPPOSED.match(f"{before}_{after}")
+    if supposed is not None:
+        return not phrases.TURNS_BACK.search(before)
+    distant = phrases.DISTANT.search(before)
+    return distant is not None and not phrases.RETURNS.search(before, distant.end())
 
 
 def _continues(text: str, mention: Mention) -> bool:
@@ -95,11 +142,23 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
     """The rule by which the words around a mention make it a claim."""
     if _continues(text, mention) and phrases.JUDGED.match(text, mention.end):
         return "judged"
+    if "?" in text and phrases.CONFIRMED.match(text, mention.end):
+        return "judged"
     if not before.strip(_LEADS):
-        return None
+        if not mention.start:
+            return None
+        is_after_no = phrases.CORRECTED.search(text[max(0, mention.start - SHORT) : mention.start])
+        is_entry = text[mention.end : mention.end + 1] in (":", ")")
+        return "corrected" if is_after_no and not is_entry and "\n" not in is_after_no[0] else None
     near = before[-NEAR:]
     if phrases.STATED.search(before) or (phrases.ENDED.match(text, mention.end) and phrases.ADJACENT.search(near)):
-        return None if phrases.WRONG.search(before) else "stated"
+        return None if _is_second_best(before) else "stated"
+    if (
+        mention.kind == LETTER
+        and text[mention.end : mention.end + 1] in (")", "]")
+        and phrases.BRACKETED.search(before)
+    ):
+        return None if _is_second_best(before) else "stated"  # "the diagnosis is a clot in the lung (A)"
     if phrases.CHOSEN.search(near):
         return "chosen"
     if phrases.CORRECTED.search(near) or (rejected is not None and phrases.BUT.search(near)):
@@ -107,10 +166,15 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
     return None
 
 
+def _is_second_best(before: str) -> bool:
+    """Whether what is named is not the answer: "the worst option is"."""
+    return phrases.WRONG.search(_PHRASE_BREAK.split(before)[-1]) is not None
+
+
 def _position_rule(text: str, mention: Mention, mentions: list[Mention], is_list: bool) -> str | None:
     """The rule by which the place of a mention makes it a claim."""
-    line_start = text.rfind("\n", 0, mention.start) + 1
-    lead = text[line_start : mention.start]
+    lead = _line_before(text, mention.start)
+    line_start = mention.start - len(lead)
     if not _LINE_START.fullmatch(lead):
         is_closing = mention.kind == BOTH and len(mentions) == 1 and not text[mention.end :].strip(" .)]}\"'")
         return "at the end" if is_closing else None
@@ -131,15 +195,28 @@ def _position_rule(text: str, mention: Mention, mentions: list[Mention], is_list
     return "own line" if mention.kind == BOTH and mention.option else None
 
 
+def _closes_reply(text: str, mention: Mention, standing: list[Mention]) -> bool:
+    """Whether the reply ends with this option, alone in a sentence or after a colon or an arrow."""
+    end = _NOT_ANOTHER.sub("", text[mention.end :]).strip(" )]}\"'\n")
+    if end.strip(".!"):
+        return False
+    lead = text[max(0, mention.start - SHORT) : mention.start]
+    if _AFTER_STOP.search(lead):
+        return bool(end) or text[mention.start : mention.end] not in ("A", "I")  # these may be words before a cut
+    if {other.option for other in standing} != {mention.option}:
+        return False
+    return _AFTER_COLON.search(lead) is not None
+
+
 def _is_pointed_to(text: str, mention: Mention, before: str) -> bool:
     """Whether the first or last sentence points to an option."""
     if mention.kind == TEXT and mention.start <= WINDOW and phrases.PREDICATE.search(text[: mention.start]):
+        return not _is_second_best(before)
+    if mention.kind == LETTER and text[mention.end : mention.end + 1] == ")" and phrases.IN_BRACKETS.search(before):
         return True
-    if not before.strip(_LEADS) or not phrases.POINTED.search(before[-NEAR:]):
+    if not before.strip(_LEADS) or not phrases.POINTED.search(before[-NEAR:]) or _is_second_best(before):
         return False
-    is_first = not _STOP.search(text, 0, mention.start)
-    is_last = not _STOP.search(text.rstrip(), mention.end)
-    return is_first or is_last
+    return not phrases.DOUBT.search(_PHRASE_BREAK.split(before)[-1])
 
 
 def _is_list(text: str, mentions: list[Mention]) -> bool:
@@ -148,7 +225,7 @@ def _is_list(text: str, mentions: list[Mention]) -> bool:
     for mention in mentions:
         if mention.kind not in (LETTER, TEXT, BOTH, DIFFER, NO_SUCH):
             continue
-        lead = text[text.rfind("\n", 0, mention.start) + 1 : mention.start]
+        lead = _line_before(text, mention.start)
         next_character = text[mention.end : mention.end + 1]
         if (
             _LINE_START.fullmatch(lead)

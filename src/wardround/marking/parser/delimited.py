@@ -7,7 +7,7 @@ from typing import NamedTuple
 SEVERAL = "several"
 
 _KEY = re.compile(
-    r"(?:final_?answer|correct_?answer|selected_?option|answer|choice|option|letter|prediction|response|text)[\"']?\s*:\s*"
+    r"(?:final_?answer|correct_?answer|selected_?option|answer|choice|option|letter|prediction|response|text|(?<![a-z_])(?:most_?likely(?:_diagnosis)?|(?:final_)?diagnosis|predicted_\w+|best_\w+))[\"']?\s*:\s*"
 )
 _VALUE = re.compile(
     r"[\[{]?\s*(?:[\"']?(?:letter|option|answer|text)[\"']?\s*:\s*)?"

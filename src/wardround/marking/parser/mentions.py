@@ -45,6 +45,8 @@ def find_mentions(text: str, options: Sequence[str], forms: OptionForms) -> list
             continue
         if atom[0].isascii():
             mention = Mention(*atom.span(), *letter_option(atom[0], options, forms))
+            if mention.kind == NO_SUCH and atom[0].islower():
+                continue  # a word: "A y no B"
         else:
             kind_word = phrases.KIND.match(lower, atom.end())
             mention = Mention(
@@ -82,6 +84,8 @@ def _merged_kind(first: Mention, second: Mention, between: str, text: str) -> st
     if is_letter and second.kind == TEXT:
         if phrases.LETTER_JOINT.fullmatch(between):
             return BOTH if first.option == second.option else DIFFER
+        if first.option == second.option and phrases.EQUATED.fullmatch(between):
+            return BOTH
         if first.option != second.option and phrases.OTHER_WORDS.fullmatch(between) and not phrases.NOT.search(between):
             return DIFFER
     if first.kind == TEXT and second.kind in (LETTER, NO_SUCH) and phrases.BRACKET_JOINT.fullmatch(between):

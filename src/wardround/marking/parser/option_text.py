@@ -9,12 +9,13 @@ from functools import lru_cache
 FIRST_CHARACTER = 0xE000  # private use: the text of option i is written as chr(FIRST + i)
 OPTION_CHARACTERS = "[\ue000-\uefff]"
 
-_CJK = "\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_CJK}]|\d+(?:\.\d+)?|[^\W\d_{_CJK}]+(?:'s\b)?")
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+WORD = re.compile(rf"[{_CJK}]|\d+(?:\.\d+)?|[^\W\d_{_CJK}]+(?:'s\b)?")
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
-_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4"}
+_DOUBLE = re.compile(r"(.)\1")
+_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "VI": "6", "VII": "7", "VIII": "8"}
 _ARTICLES = ("a", "an", "the")
 _GENERIC = ("disease", "syndrome", "disorder", "mellitus")  # may be left out: Crohn's (disease)
 
@@ -32,13 +33,15 @@ def fold_word(word: str) -> str:
         word = word[:-3] + "or"
     if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui":
         word = word[:-1]
+    if len(word) > 4 and word.endswith(("tre", "bre", "vre")):
+        word = word[:-2] + "er"
     return word
 
 
 @lru_cache(maxsize=1 << 16)
 def _fold_unspaced(unspaced: str) -> str:
     """The folded words of a text without spaces."""
-    return " ".join(map(fold_word, _WORD.findall(unspaced)))
+    return " ".join(map(fold_word, WORD.findall(unspaced)))
 
 
 def folded_words(text: str) -> tuple[str, ...]:
@@ -56,6 +59,7 @@ class OptionForms:
     articled: frozenset[int]  # options whose own text begins with an article
     letters: dict[str, int]  # options that are a single letter, like blood groups: letter -> option
     misspelt: dict[tuple[str, ...], int]
+    misnamed: frozenset[tuple[str, ...]]  # options with another generic noun
 
 
 def option_forms(options: Sequence[str]) -> OptionForms:
@@ -95,6 +99,13 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
         frozenset(option for option, text in enumerate(texts) if folded_words(text)[:1] in {("a",), ("an",), ("the",)}),
         letters,
         {form: option for form, option in misspelt.items() if option is not None},
+        frozenset(
+            (*form[:-1], noun)
+            for form in whole
+            if form and form[-1] in _GENERIC
+            for noun in _GENERIC
+            if noun != form[-1]
+        ),
     )
 
 
@@ -122,8 +133,8 @@ def _without_article(form: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sort_inner_letters(word: str) -> str:
-    """Equal for words that differ only in the order of inner letters."""
-    return word if len(word) < 6 else word[0] + "".join(sorted(word[1:-1])) + word[-1]
+    """Equal for words that differ only in the order of inner letters, or in a double letter."""
+    return word if len(word) < 6 else word[0] + "".join(sorted(_DOUBLE.sub(r"\1", word)[1:-1])) + word[-1]
 
 
 def find_whole_text(text: str, form: tuple[str, ...], forms: OptionForms) -> int | None:
@@ -150,7 +161,7 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
         return text
     for forms_of_word in forms_by_word.values():
         forms_of_word.sort(key=len, reverse=True)
-    spans = [match.span() for match in _WORD.finditer(text)]
+    spans = [match.span() for match in WORD.finditer(text)]
     parts, end_of_last, next_index = [], 0, 0
     for index, word in enumerate(words):
         if word not in forms_by_word or index < next_index:
@@ -160,6 +171,9 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
             continue
         start, end = spans[index][0], spans[index + len(form) - 1][1]
         option = forms.options[form]
+        following = words[index + len(form)] if index + len(form) < len(words) else ""
+        if following in _GENERIC and form[-1] not in _GENERIC and (*form, following) in forms.misnamed:
+            continue  # "Cushing syndrome" is not "Cushing disease"
         if form not in forms.abbreviations or _is_upper_case(text[start:end]):
             if index and spans[index - 1][0] >= end_of_last:
                 start = _start_of_article(text, spans[index - 1], start, option, forms)

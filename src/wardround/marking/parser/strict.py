@@ -12,6 +12,8 @@ from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
 from wardround.marking.parser.claims import WINDOW, WORDED_RULES, Claim, find_claims
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
+from wardround.marking.parser.listings import Listing, read_listing, read_shares
+from wardround.marking.parser.loose import read_part
 from wardround.marking.parser.mentions import (
     BOTH,
     DIFFER,
@@ -34,27 +36,46 @@ from wardround.marking.parser.option_text import (
 OptionAndRule = tuple[int | None, str]
 
 MAX_MISSPELT_LENGTH = 80  # of a reply that may be a misspelt option
+MAX_LETTER_LENGTH = 5  # of a letter with its punctuation: "(B)."
 MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Option (B)."
 
 _BARE = re.compile(r"(?:(?![\ue000-\uefff])[\W_])*([A-Za-z])(?:(?![\ue000-\uefff])[\W_])*")
 _LETTERED = re.compile(r"\W*([A-Z])[.):]\s*([A-Z])\W*")
 _WORDED_RULES = (*WORDED_RULES, "in json", "in box", "in tag")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:option|choice)(?= is (?:the )?(?:correct|right|best|most))", re.I)
+_CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
+_LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
+_IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0,60}\)", re.I)
+_SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
 _ANSWER_PREFIX = re.compile(r"\AA:\s*(?!\ue000)")
 
 
-def parse_strict(text: str, options: Sequence[str]) -> OptionAndRule:
-    """The option that the reply chooses and the rule that read it; or None and the reason."""
+def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAndRule:
+    """The option that the reply chooses and the rule that read it; or None and the reason.
+
+    `whole` is the reply with the confidence that `text` leaves out: shares of options may look like one.
+    """
+    forms = option_forms(options)
+    text = _IN_BRACKETS.sub("", text) if "(" in text else text
+    listing = _read_shares(whole or text, options, forms)
     text = _without_courtesies(text)
     if not text:
-        return None, "empty"
-    forms = option_forms(options)
+        return listing or (None, "empty")
     if bare := _BARE.fullmatch(text):
         return letter_option(bare[1], options, forms)
-    if len(text) <= MAX_MISSPELT_LENGTH and "\n" in text and _has_different_letters(text):
+    letters = set() if listing else _only_letters(text)
+    if len(letters) == 1:
+        return letter_option(letters.pop(), options, forms)
+    if letters and "\n" in text:
         return None, "several answers"
     if forms.letters and (pair := _LETTERED.fullmatch(text)) and forms.letters.get(pair[2]) == LETTERS.find(pair[1]):
         return LETTERS.find(pair[1]), BOTH
+    if " option is " in text or " choice is " in text:
+        text = _ORDINAL.sub(lambda ordinal: f"option {LETTERS[_ORDINALS.index(ordinal[1].lower())]}", text)
+    if _CHECKED.search(text):
+        text = _UNCHECKED.sub("✗", _CHECKED.sub("✓", text))
     folds = folded_words(text)
     option = find_whole_text(text, folds, forms)
     if option is not None:
@@ -68,15 +89,21 @@ def parse_strict(text: str, options: Sequence[str]) -> OptionAndRule:
             [Claim(_mention_in_answer(answer, options, forms), kind) for answer in answers], marked_text
         )
     marked_text = _ANSWER_PREFIX.sub("", marked_text)
-    claims = find_claims(marked_text, options, forms)
-    if not claims and len(text) <= MAX_MISSPELT_LENGTH:
-        option = find_misspelt_text(folds, forms)
-        return (None, "nothing to read") if option is None else (option, "misspelt text")
+    mentions = find_mentions(marked_text, options, forms)
+    claims, standing = find_claims(marked_text, mentions)
+    listing = listing or read_listing(marked_text, mentions)
+    if listing:
+        return _resolve_listing(listing, claims, marked_text)
+    if not claims:
+        is_joined = any(mention.kind == SEVERAL for mention in mentions)
+        return (None, "nothing to read") if is_joined else _read_loosely(text, folds, options, standing)
     return _resolve_claims(claims, marked_text)
 
 
 def _without_courtesies(text: str) -> str:
     """The reply without polite lines at its beginning and end."""
+    if (":" in text or "\n" in text) and (role := phrases.ROLE.match(text[: 4 * WINDOW].lower())):
+        text = text[role.end() :]
     if opening := phrases.OPENS_POLITELY.match(text[:WINDOW].lower()):
         text = text[opening.end() :]
     head, line, last = text.rpartition("\n")
@@ -86,10 +113,14 @@ def _without_courtesies(text: str) -> str:
     return text
 
 
-def _has_different_letters(text: str) -> bool:
-    """Whether a reply consists of letters that differ."""
-    letters = {bare[1].upper() if (bare := _BARE.fullmatch(word)) else "" for word in text.split()}
-    return len(letters) > 1 and "" not in letters
+def _only_letters(text: str) -> set[str]:
+    """The letters of a reply that consists of them: "B B B", "1. B"; none if there is another word."""
+    words = text[:MAX_MISSPELT_LENGTH].split()
+    if max(map(len, words)) > MAX_LETTER_LENGTH:
+        return set()
+    words = words[1:] if words[0] in ("1.", "1)") else words
+    letters = {bare[1].upper() if (bare := _BARE.fullmatch(word)) else "" for word in words}
+    return set() if "" in letters or len(text) > MAX_MISSPELT_LENGTH else letters
 
 
 def _mention_in_answer(answer: DelimitedAnswer, options: Sequence[str], forms: OptionForms) -> Mention:
@@ -103,15 +134,48 @@ def _mention_in_answer(answer: DelimitedAnswer, options: Sequence[str], forms: O
     return Mention(answer.start, answer.end, None, SEVERAL)
 
 
+def _read_loosely(text: str, folds: tuple[str, ...], options: Sequence[str], standing: list[Mention]) -> OptionAndRule:
+    """The option that a reply without claims names by a misspelt text, an abbreviation or a part."""
+    if len(text) <= MAX_MISSPELT_LENGTH:
+        option = find_misspelt_text(folds, option_forms(options))
+        if option is not None:
+            return option, "misspelt text"
+    option = read_part(text, folds, options)
+    if option is None or any(mention.option not in (None, option) for mention in standing):
+        return None, "nothing to read"
+    return option, "part"
+
+
+def _read_shares(text: str, options: Sequence[str], forms: OptionForms) -> Listing | None:
+    """The option with the largest share, if the reply gives shares."""
+    if "%" not in text and "0." not in text:
+        return None
+    text = _LETTER_SHARE.sub(r"\1: ", _SHARE_OF.sub(r"\1", text))
+    marked_text = mark_option_texts(text, folded_words(text), forms)
+    return read_shares(marked_text, find_mentions(marked_text, options, forms))
+
+
+def _resolve_listing(listing: Listing, claims: list[Claim], text: str) -> OptionAndRule:
+    """The option of a list, unless a claim outside of it names another."""
+    named = set()
+    for mention, rule in claims:
+        is_entry = rule == "opening" and not phrases.LINE_ENDED.match(text.lower(), mention.end)
+        if mention.option is not None and not is_entry:
+            named.add(mention.option)
+    return listing if named <= {listing[0]} else (None, "several answers")
+
+
 def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
     """The option of all claims, or of the last one if it corrects the others."""
     if not claims:
         return None, "nothing to read"
     last, rule = claims[-1]
+    if phrases.UNDECIDED.search(text.lower(), last.end):
+        return None, "several answers"
     different = [claim for claim in claims if claim.mention.option != last.option]
     if last.option is None:
         return None, _NO_OPTION.get(last.kind, "several answers") if not different else "several answers"
-    if not different:
+    if not different or (rule in _WORDED_RULES and all(claim.mention.kind == SEVERAL for claim in different)):
         return last.option, rule
     is_worded = all(claim.rule in _WORDED_RULES for claim in different)
     earlier_start = different[-1].mention.start

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from wardround.measuring.chains.complete import chain_sums
 from wardround.measuring.comparing.originals import original_sums
@@ -63,6 +64,7 @@ def build_items(marks: pl.DataFrame, trials: int, encoded: EncodedMarks) -> Item
     index, sums, claims = drawn if known is None else _concatenate(drawn, known)
     for name in OF_CHOICES:
         sums[f"{name}_choice"] = sums[name] * sums["choice"]
+    sums["possibly_right_choice"] = sums["right_choice"] + sums["scored_choice"] - sums["parsed_choice"]
     for source, claimed in claims.items():
         sums |= claim_sums(claimed, len(index), source)
     sums |= _uas(index, sums, claims, encoded)
@@ -100,16 +102,20 @@ def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     is_open = marks.total(marks.flags("open")) > 0
     is_verbal = marks.total(marks.flags("verbal")) > 0
     sums |= {"asked": np.ones(marks.size), "choice": (~is_open).astype(float), "open": is_open.astype(float)}
-    sums |= {"verbal": is_verbal.astype(float), "judged": (is_open | (sums["unscored"] > 0)).astype(float)}
-    stated, stated_claims = _stated(marks, sums)
-    sums |= stated | hit_sums(marks) | evidence_sums(marks) | retrieval_sums(marks)
+    sums |= {"verbal": (is_verbal & ~is_open).astype(float), "verbal_open": (is_verbal & is_open).astype(float)}
+    sums["judged"] = (is_open | (sums["unscored"] > 0)).astype(float)
+    claims: dict[str, Claims] = {}
+    for group, name, of_kind in (("verbal", "stated", ~is_open), ("verbal_open", "stated_open", is_open)):
+        if sums[group].any():
+            stated, claims[group] = _stated(marks, sums, group, name, of_kind)
+            sums |= stated
+    sums |= hit_sums(marks) | evidence_sums(marks) | retrieval_sums(marks)
     sums |= leakage_sums(marks) | agreement_sums(marks) | mark_value_sums(marks)
     votes = count_votes(marks)
     sums |= vote_sums(marks, votes, sums, trials) | worst_sums(sums, trials)
     choice = sums["choice"]
     gold, right = np.where(choice > 0, marks.per_item("gold"), np.nan), sums["right"] * choice
     sums |= option_sums(votes, gold, marks.per_item("k"), right, sums["answers"] * choice)
-    claims = {"verbal": stated_claims} if is_verbal.any() else {}
     if trials > 1:
         item = np.flatnonzero((sums["agreement_of"] > 0) & ~is_verbal)
         claims["votes"] = Claims(item, sums["agreement"][item], sums["majority"][item])
@@ -117,22 +123,23 @@ def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     return Items(marks.index().with_columns(whole), sums, claims)
 
 
-def _stated(marks: ItemMarks, outcomes: Sums) -> tuple[Sums, Claims]:
-    """Sums of stated confidences, and the claims that they are."""
-    if not outcomes["verbal"].any():
-        return {}, Claims(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-    number = marks.floats("confidence")
-    at = ~np.isnan(number) & ~marks.outcome("unscored") & marks.flags("verbal")
+def _stated(
+    marks: ItemMarks, outcomes: Sums, group: str, name: str, of_kind: NDArray[np.bool_]
+) -> tuple[Sums, Claims]:
+    """Sums of the confidences stated with one kind of answer, and the claims that they are."""
+    number, is_verbal = marks.floats("confidence"), marks.flags("verbal") & of_kind[marks.item]
+    at = ~np.isnan(number) & ~marks.outcome("unscored") & is_verbal
     number = np.where(at, number, 0.0)
     stated, right = marks.total(exact(number)), marks.total(at & marks.outcome("right"))
-    statable = outcomes["verbal"] * outcomes["answers"]
+    statable = outcomes[group] * outcomes["answers"]
+    unstated = name.replace("stated", "unstated")
     sums = {
-        "stated": stated,
-        "stated_of": marks.total(at),
-        "stated_shift": stated - right,
-        "statable": statable,
-        "unstated": statable - marks.total(at),
-        "unstated_right": marks.total(marks.outcome("right") & marks.flags("verbal") & ~at),
+        name: stated,
+        f"{name}_of": marks.total(at),
+        f"{name}_shift": stated - right,
+        name.replace("stated", "statable"): statable,
+        unstated: statable - marks.total(at),
+        f"{unstated}_right": marks.total(marks.outcome("right") & is_verbal & ~at),
     }
     return sums, Claims(marks.item[at], number[at], marks.outcome("right")[at].astype(float))
 
@@ -161,11 +168,13 @@ def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:
     nothing = np.zeros(len(sums["asked"]))
     missing = {
         "verbal": sums.get("unstated", nothing),
+        "verbal_open": sums.get("unstated_open", nothing),
         "votes": sums.get("missing", nothing) * (1 - sums.get("shared", nothing)),
         "inf": sums.get("missing_inf", nothing),
     }
     count = missing[source].astype(np.int64)
-    right = sums["unstated_right"].astype(np.int64) if source == "verbal" else np.zeros_like(count)
+    answers_right = {"verbal": "unstated_right", "verbal_open": "unstated_open_right"}
+    right = sums[answers_right[source]].astype(np.int64) if source in answers_right else np.zeros_like(count)
     item = np.concatenate([claimed.item, np.repeat(np.arange(len(count)), count)])
     is_right = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) < np.repeat(right, count)
     certain = np.ones(int(count.sum()))

@@ -5,13 +5,14 @@ from difflib import get_close_matches
 
 from wardround.core.errors import WardroundError
 
-SOURCES = ("verbal", "votes", "inf")  # of confidence
-_OF_CHOICES = "answers_choice scored_choice right_choice parsed_choice parsed_answers_choice"
-_GROUPS = "asked choice open verbal judged shared elected voted shared_of elected_of voted_of"
+SOURCES = ("verbal", "verbal_open", "votes", "inf")  # of confidence
+_OF_CHOICES = "answers_choice scored_choice right_choice parsed_choice parsed_answers_choice possibly_right_choice"
+_GROUPS = "asked choice open verbal verbal_open judged shared elected voted shared_of elected_of voted_of"
 _NAMES = f"""
 {_GROUPS} {_OF_CHOICES}
 marks unscored refused scorable scorable_answers answers scored right wrong unparsed parsed parsed_answers
 stated stated_of stated_shift statable unstated unstated_right
+stated_open stated_open_of stated_open_shift statable_open unstated_open unstated_open_right
 hit@# hit@#_of worst@# worst@#_of worst@#_inf
 grounding_of grounded evidence_based_correct knowledge_based_correct evidence_misled hallucination covered covered_of
 recall@# precision@# ndcg@# mrr map searches
@@ -26,7 +27,7 @@ both only_judge only_reader neither verdicts
 """
 _BY_BIN = ("in", "gap", "square", "noise")
 _BY_SOURCE = ("brier", "claims", "uas", "uas_weight", "uas_of")
-RANKED = ("above", "ranked_right", "below", "ranked_wrong", "kept_right", "kept")
+RANKED = ("above", "ranked_right", "below", "ranked_wrong", "kept_right", "kept", "selective_loss")
 KNOWN_SUMS = frozenset(_NAMES.split()) | {
     name
     for source in SOURCES

@@ -7,6 +7,7 @@ from enum import Enum
 from wardround.measuring.engine.exact import Floats
 
 VOTES, LIMIT, STATED = "", "in_the_limit", "stated"  # sources of confidence, as the names of measures end
+STATED_OPEN = "stated_open"  # with open answers; `stated` is with choices, as accuracy is
 
 
 def measure_name(*parts: str) -> str:
@@ -16,7 +17,7 @@ def measure_name(*parts: str) -> str:
 
 def from_any_source(measure: str) -> tuple[str, ...]:
     """A measure of votes, then the same in the limit and as stated: what may stand for it if there are no votes."""
-    return tuple(measure_name(measure, source) for source in (VOTES, LIMIT, STATED))
+    return tuple(measure_name(measure, source) for source in (VOTES, LIMIT, STATED, STATED_OPEN))
 
 
 class MeasureKind(Enum):

@@ -21,6 +21,7 @@ from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums
 from wardround.measuring.measures.derived import DerivedInputs, add_dke, add_means
 from wardround.measuring.measures.record import MeasureContext
+from wardround.measuring.measures.selective import COVERAGE_AT_RISK, coverage_estimates
 from wardround.running.progress import NO_PROGRESS, StepProgress
 
 # every line gives its shares unparsed and refused, over the items that it is about
@@ -96,6 +97,10 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
         estimates = [estimate_cells(m, sums) for m in measures]
         derived.record(number, sums, estimates)
         resampling.add(estimates, sums, number)
+        if slicing.is_by_one_axis(inputs.study):
+            at_risk = [m for m in inputs.measures if m.base == COVERAGE_AT_RISK and slicing.includes(m)]
+            place = placement, len(items.rows), encoded.cluster_count
+            estimates += coverage_estimates(at_risk, estimates, claims, *place, inputs.study.seed)
         by_slicing.append((sums.slice, sums.candidate, estimates))
     resampling.finish()
     for number, (slice, candidate, estimates) in enumerate(by_slicing):

@@ -19,7 +19,7 @@ from wardround.measuring.engine.sums import Integers
 
 SUBJECT_KEYS = (
     *("specialty", "modality", "tag", "split", "sex", "age_band"),
-    *("stage", "skill", "capability", "grade", "kind", "task", "chain"),
+    *("stage", "skill", "capability", "grade", "kind", "task"),  # not chain: each is a single case
 )
 NATURAL_ORDER = {
     "age_band": [name for _, name in AGE_BANDS],
@@ -74,6 +74,10 @@ class Slicing:
             assigned = assigned.with_columns(number=number).drop("slice")
         assigned = assigned.sort("row", maintain_order=True)
         return assigned["row"].cast(pl.Int64).to_numpy(), assigned["number"].cast(pl.Int64).to_numpy()
+
+    def is_by_one_axis(self, study: Study) -> bool:
+        """Whether these are the reference condition, or the values of one axis."""
+        return not self.only_measures and (not self.keys or (len(self.keys) == 1 and self.keys[0] in study.varied_axes))
 
     def includes(self, measure: Measure) -> bool:
         """Whether a measure is written by these keys."""

@@ -1,4 +1,4 @@
-"""Sums that depend on the order of claims by confidence, which differs between slices: AUROC and accuracy@80."""
+"""Sums that depend on the order of claims by confidence, which differs by slice: AUROC, accuracy@80, AURC."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def by_confidence(claims: Claims) -> Claims:
 
 def ranked_sums(claims: Claims, placement: Placement, items: int, source: str) -> dict[str, Floats]:
     """Sums for AUROC and for the accuracy of the most confident claims; `claims` are sorted by confidence."""
-    claim, entry = _in_slices(claims, placement, items)
+    claim, entry = claims_in_slices(claims, placement, items)
     row = placement.row[entry]
     cell = placement.cell[row]
     order = np.argsort(cell.astype(np.uint16) if len(placement.starts) < 2**16 else cell, kind="stable")
@@ -31,7 +31,7 @@ def ranked_sums(claims: Claims, placement: Placement, items: int, source: str) -
     }
 
 
-def _in_slices(claims: Claims, placement: Placement, items: int) -> tuple[Integers, Integers]:
+def claims_in_slices(claims: Claims, placement: Placement, items: int) -> tuple[Integers, Integers]:
     """Every claim in every slice of its item: the claim, and the entry of the item."""
     times = np.bincount(placement.item, minlength=items)
     first = np.cumsum(times) - times
@@ -42,7 +42,7 @@ def _in_slices(claims: Claims, placement: Placement, items: int) -> tuple[Intege
 
 
 def _ranked(cell: Integers, confidence: Floats, right: Floats, cells: int) -> list[Floats]:
-    """The six values of each claim (RANKED); claims are sorted by cell, then by confidence."""
+    """The values of each claim (RANKED); claims are sorted by cell, then by confidence."""
     new = np.ones(len(cell), bool)
     new[1:] = (cell[1:] != cell[:-1]) | (confidence[1:] != confidence[:-1])
     tie = np.cumsum(new) - 1  # claims of one cell with the same confidence
@@ -69,4 +69,27 @@ def _ranked(cell: Integers, confidence: Floats, right: Floats, cells: int) -> li
         wrong,
         right * part[tie],
         part[tie],
+        _selective_losses(tie, tie_cell, wrong, (wrongs, claims, above_it, n), cells),
     ]
+
+
+def _selective_losses(
+    tie: Integers, tie_cell: Integers, wrong: Floats, of_tie: tuple[Floats, Floats, Floats, Floats], cells: int
+) -> Floats:
+    """What each claim adds to n times the area under the risk-coverage curve.
+
+    The i-th most confident claim, if wrong, is an error at all coverages from i / n: it adds the sum of 1 / k from i
+    to n. Claims below it move down by its presence, which the second term takes off; its mean is 0.
+    """
+    wrongs, claims, above_it, n = of_tie
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1.0, n.max(initial=0.0) + 1))])
+    harmonics = np.concatenate([[0.0], np.cumsum(harmonic)])
+    first, last = above_it.astype(np.int64), (above_it + claims).astype(np.int64)
+    alone = harmonic[n.astype(np.int64)] - (harmonics[last] - harmonics[first]) / claims
+    pushed = wrongs * (harmonic[last] - harmonic[first]) / claims
+    total = sum_by_index(tie_cell, pushed, cells)
+    below = np.cumsum(pushed) - pushed - (np.cumsum(total) - total)[tie_cell] + pushed / 2
+    count, mass = (sum_by_index(tie_cell, values, cells) for values in (claims, claims * below))
+    mean = ratio_or_zero(mass, count)[tie_cell]
+    losses: Floats = wrong * alone[tie] - (below - mean)[tie]
+    return losses

@@ -15,7 +15,15 @@ import polars as pl
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.known_sums import require_known
-from wardround.measuring.engine.measure import LIMIT, STATED, VOTES, Measure, MeasureKind, measure_name
+from wardround.measuring.engine.measure import (
+    LIMIT,
+    STATED,
+    STATED_OPEN,
+    VOTES,
+    Measure,
+    MeasureKind,
+    measure_name,
+)
 from wardround.measuring.measures.formulas import ratio
 from wardround.plugins import extensions
 
@@ -53,7 +61,8 @@ class MeasureContext:
     @property
     def claim_sources(self) -> list[ClaimSource]:
         votes = [ClaimSource("votes", "voted", VOTES, self.votes)] if self.has_votes else []
-        return [ClaimSource("verbal", "verbal", STATED, ""), *votes, ClaimSource("inf", "shared", LIMIT, "")]
+        stated = [ClaimSource("verbal", "verbal", STATED, ""), ClaimSource("verbal_open", "verbal_open", STATED_OPEN, "")]
+        return [*stated, *votes, ClaimSource("inf", "shared", LIMIT, "")]
 
 
 class VoteSource(NamedTuple):

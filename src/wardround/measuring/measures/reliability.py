@@ -11,7 +11,7 @@ from wardround.measuring.engine.encode import encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_group
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.items import build_items
-from wardround.measuring.engine.measure import LIMIT, STATED, VOTES, Measure, MeasureKind
+from wardround.measuring.engine.measure import LIMIT, STATED, STATED_OPEN, VOTES, Measure, MeasureKind
 from wardround.measuring.engine.sums import sum_by_index
 from wardround.measuring.engine.tables import table_schema
 from wardround.measuring.measures.confidence import BINS, Claims, confidence_bins
@@ -63,7 +63,7 @@ def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[
     if is_empty(marks):
         return
     encoded = encode_marks(marks, study)
-    sources = {"verbal": STATED, "votes": VOTES, "inf": LIMIT}
+    sources = {"verbal": STATED, "verbal_open": STATED_OPEN, "votes": VOTES, "inf": LIMIT}
     for number, name in enumerate(encoded.candidates):
         items = build_items(encoded.marks_of(number), study.trials, encoded)
         for source, claims in items.claims.items():

@@ -1,13 +1,13 @@
 """A table as a figure, written as SVG and PNG."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
 
 from wardround.core.errors import WardroundError
-from wardround.reporting.tables.table import Table, TableRow
+from wardround.reporting.tables.table import PUBLISHED, Table, TableRow
 
 Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.FacetChart
 Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
@@ -17,13 +17,22 @@ ROW = 22  # height in points
 LIGHT_TO_MID = ["#f4f8fc", "#7fb2d9"]  # dark numbers stay readable on all of it
 WORSE_TO_BETTER = ["#e8896b", "#ffffff", "#8cc5a2"]
 PANELS_PER_ROW = 3
+SOURCES = ("run", PUBLISHED)
+GREY = "#b4bac2"  # of published figures
+COLOURS = [  # of the run's rows; the eleventh begins again with another shape
+    *("#2b6cb0", "#dd6b20", "#2f855a", "#b83232", "#6b46c1", "#8c5a3c", "#d53f8c", "#4a5568", "#b7950b", "#0b9fae"),
+]
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 
 
-def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = ()) -> Chart | None:
+def figure(
+    table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[str] = (), colours: Sequence[str] = ()
+) -> Chart | None:
     """A chart of the table with columns along x and rows as series, or as `mark` says; None if it has no values.
 
-    Published rows are dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
-    panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group.
+    Published rows are grey dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
+    panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group. `stacked` draws shares
+    of a whole, in `colours`, one for each column.
     """
     points = _points(table, {*leave_out, "Unparsed", "Refused"})
     if not points:
@@ -36,12 +45,13 @@ def figure(table: Table, mark: Mark, *, x: str, y: str, leave_out: Collection[st
     column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
     row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
     if mark == "line":
-        return _lines(base, column, rows, y)
+        return _lines(base, column, points, y)
     if mark == "dots":
         return _dots(base, row, columns, y)
     if mark == "stacked":
-        colour = alt.Color("column:N", sort=columns, title=x)
-        width = alt.X("value:Q", title=y, stack="zero")
+        scale = alt.Scale(domain=columns, range=list(colours)) if colours else alt.Undefined
+        colour = alt.Color("column:N", sort=columns, title=x, scale=scale)
+        width = alt.X("value:Q", title=y, stack="zero", scale=alt.Scale(domain=[0, points[0]["whole"]], clamp=True))
         bars = base.mark_bar().encode(width, row, colour, alt.Order("place:Q"))
         stacked: alt.Chart = bars.properties(width=420, height=alt.Step(ROW))
         return stacked
@@ -72,7 +82,7 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
         order = list(dict.fromkeys(point[x_key] for point in own))
         if mark == "panels":
             column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=0))
-            charts.append(_lines(base, column, rows, y))
+            charts.append(_lines(base, column, points, y))
             continue
         column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
         row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
@@ -82,13 +92,29 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
     return alt.concat(*charts, columns=columns, title=alt.Title(table.title, anchor="start"))
 
 
-def _lines(base: alt.Chart, column: alt.X, rows: list[str], y: str) -> alt.LayerChart:
-    colour = alt.Color("row:N", sort=rows, title=None, legend=alt.Legend(labelLimit=300))
+def _lines(base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str) -> alt.LayerChart:
+    """A line for each row: the run's in a colour and a shape of their own, all published ones in one grey."""
+    runs, papers = (
+        list(dict.fromkeys(point["row"] for point in points if point["source"] == source)) for source in SOURCES
+    )
+    series = [*runs, *([PUBLISHED] if papers else [])]
+    places = range(len(runs))
+    colours = [COLOURS[place % len(COLOURS)] for place in places] + [GREY] * bool(papers)
+    shapes = [SHAPES[place // len(COLOURS) % len(SHAPES)] for place in places] + ["circle"] * bool(papers)
+    legend = alt.Legend(labelLimit=300, symbolLimit=0, symbolOpacity=1)
+    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=colours), title=None, legend=legend)
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=shapes), title=None, legend=legend)
     height = alt.Y("value:Q", title=y, scale=alt.Scale(zero=False))
-    dash = alt.StrokeDash("source:N", title=None, sort=["run", "published"], legend=None)
-    lines = base.mark_line(point=True).encode(column, height, colour, dash)
-    band = base.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
-    chart: alt.LayerChart = (band + lines).properties(width=alt.Step(48), height=260)
+    layers = []
+    if papers:
+        published = base.transform_filter(f"datum.source == '{PUBLISHED}'")
+        dashed = published.mark_line(strokeDash=[4, 3], strokeWidth=1, opacity=0.7)
+        layers.append(dashed.encode(column, height, colour, alt.Detail("row:N")))
+    own = base.transform_filter("datum.source == 'run'")
+    layers.append(own.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour))
+    layers.append(own.mark_line(strokeWidth=2.2).encode(column, height, colour))
+    layers.append(own.mark_point(filled=True, size=50, opacity=1).encode(column, height, colour, shape))
+    chart: alt.LayerChart = alt.layer(*layers).properties(width=alt.Step(48), height=260)
     return chart
 
 
@@ -122,7 +148,9 @@ def _points(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
                     "place": index,
                     "value": scale * cell.value,
                     "printed": column.format(cell.value),
-                    "source": "published" if row.published else "run",
+                    "source": PUBLISHED if row.published else "run",
+                    "series": PUBLISHED if row.published else _series_name(table, row),
+                    "whole": scale,
                     **ends,
                 }
             )

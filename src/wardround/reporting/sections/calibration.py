@@ -24,6 +24,8 @@ FIGURES = {
     "ece_debiased": "debiased",
     "ece_if_calibrated": "by chance",
     "accuracy@80": AT_80_TITLE,
+    "coverage@risk10": "Coverage at 10% risk",
+    "aurc": "Area under the risk-coverage curve",
 }
 
 

@@ -44,8 +44,19 @@ def headline(run: RunFiles) -> Section:
         "chance": chance_accuracy(run, "accuracy"),
         "has_comparisons": bool(run.comparison_lines),
         "refusals": refusals_note(run),
+        "best_cases": _best_cases(run),
     }
     return Section("scores", "Scores", render("sections/headline.html", **context))
+
+
+def _best_cases(run: RunFiles) -> list[tuple[str, str, str | None]]:
+    """Accuracy if the answers that could not be read, or were refused, had been right; of candidates with such."""
+    lines = ((name, run.find_line("accuracy_if_unparsed_right", name, {})) for name in ranked_candidates(run))
+    return [
+        (name, percent(line.value), format_interval(line.measure, line.low, line.high))
+        for name, line in lines
+        if line is not None and line.value is not None and (line.unparsed or line.refused)
+    ]
 
 
 def _table(run: RunFiles, measure: str) -> ScoreTable:

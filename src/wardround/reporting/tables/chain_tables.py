@@ -1,6 +1,7 @@
 """Tables about chains, for every report and for X-PCR's own tables."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -21,6 +22,7 @@ from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 ALL = "all"
+SAME = 1e-9  # the rounding of sums
 
 
 def own_chains(run: RunFiles) -> pl.LazyFrame:
@@ -115,7 +117,7 @@ def independence_table(run: RunFiles) -> Table | None:
     }
     rows = []
     for name, own in _rows_by_candidate(run, figures, "figure"):
-        cells = [_cell(own[figure], "value") for figure in headings]
+        cells = [_as_measured(run, name, _cell(own[figure], "value"), figure) for figure in headings]
         rows.append(TableRow((name,), [*cells, Cell(own[OBSERVED]["n"])]))
     columns = [*(Column(heading, over) for heading, over in headings.values()), Column("Chains", unit="count")]
     notes = [
@@ -140,6 +142,15 @@ def consistency_table(run: RunFiles) -> Table | None:
         "later stage of a chain may differ because an earlier one did."
     ]
     return Table("Self-consistency", ("Candidate",), columns, rows, notes)
+
+
+def _as_measured(run: RunFiles, candidate: str, cell: Cell, figure: str) -> Cell:
+    """The cell with the interval of measures.csv, if that has the same figure over the same answers."""
+    measure, slice = ("ccr", {}) if figure == OBSERVED else ("swa", {"stage": "mean"})
+    line = None if figure in (EXPECTED, BEYOND) else run.find_line(measure, candidate, slice)
+    if line is None or line.value is None or cell.value is None or abs(line.value - cell.value) > SAME:
+        return cell
+    return replace(cell, low=line.low, high=line.high)
 
 
 def _cell(row: Mapping[str, Any], value: str) -> Cell:

@@ -5,19 +5,22 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from wardround.benchmarks.engine.group_means import mean_cell
 from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, rate_interval
+from wardround.measuring.engine.intervals import FEWEST
+from wardround.measuring.engine.measure import MeasureKind
 from wardround.measuring.measures.formulas import ratio
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell
 
 
 class GroupAccuracy(NamedTuple):
-    """Right answers and answers of one candidate in one group: by cluster, and by resample."""
+    """Right answers and answers of one candidate in one group: by cluster, by resample, and their ratio as printed."""
 
     sums: Floats
     resampled: Floats
+    cell: Cell
 
     @property
     def asked(self) -> int:
@@ -31,19 +34,6 @@ class GroupAccuracy(NamedTuple):
     def accuracies(self) -> Floats:
         """The accuracy on all cases, then those of the resamples."""
         return ratio(*np.column_stack([self.sums.sum(axis=1), self.resampled]))
-
-    @property
-    def cell(self) -> Cell:
-        right, asked = self.sums
-        return rate_cell(right, asked, self.accuracies[1:])
-
-
-def rate_cell(right: Floats, asked: Floats, resampled: Floats) -> Cell:
-    """A rate with the interval that measures.csv would give it."""
-    method, low, high = rate_interval(right, asked)
-    if method == BOOTSTRAP:
-        low, high = percentile_interval(resampled)
-    return Cell(float(right.sum() / asked.sum()), low, high, int(asked.sum()), len(asked))
 
 
 def resampled_cell(values: Floats, n: int, clusters: int) -> Cell:
@@ -61,12 +51,16 @@ def accuracy_by_group(run: RunFiles, group: pl.Expr) -> dict[tuple[str, str], Gr
         .sort("candidate", "group", "cluster")
         .collect()
     )
-    clusters = sorted(set(run.marks.select("cluster").unique().collect()["cluster"]))
-    cluster_index = {cluster: index for index, cluster in enumerate(clusters)}
+    cluster_index = {cluster: index for index, cluster in enumerate(run.clusters)}
     keys, parts = [], []
     for (candidate, name), rows in marks.drop_nulls("group").group_by("candidate", "group", maintain_order=True):
         keys.append((str(candidate), str(name)))
         indices = np.array([cluster_index[label] for label in rows["cluster"]], dtype=np.int64)
         parts.append(SumBlock(indices, rows.select("right", "asked").to_numpy().T.astype(np.float64)))
     resampled = resampled_sums(parts, len(cluster_index), run.study.seed)
-    return {keys[index]: GroupAccuracy(parts[index].sums, sums.all_rows()) for index, sums in resampled}
+    accuracies = {}
+    for index, sums in resampled:
+        part = parts[index]
+        cell = mean_cell(*part, MeasureKind.RATE, len(cluster_index), run.study.seed)
+        accuracies[keys[index]] = GroupAccuracy(part.sums, sums.all_rows(), cell)
+    return accuracies

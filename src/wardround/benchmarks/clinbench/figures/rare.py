@@ -6,6 +6,7 @@ import polars as pl
 
 from wardround.benchmarks.clinbench.figures.accuracies import accuracy_by_group, resampled_cell
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.absence import NOT_ASKED
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -24,7 +25,7 @@ def table5(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     for candidate in run.candidates:
         rare, others = (accuracies.get((candidate, group)) for group in (RARE, OTHERS))
         if rare is None or others is None:
-            cells = [group.cell if group else Cell(text="no cases") for group in (rare, others)]
+            cells = [group.cell if group else Cell(text=NOT_ASKED) for group in (rare, others)]
             rows.append(TableRow((candidate,), [*cells, Cell()]))
             continue
         difference = resampled_cell(

@@ -97,7 +97,7 @@ def _join(evidence: Evidence | None) -> str:
 
 
 def _table(run: RunFiles, answers: pl.DataFrame, measure: str) -> Table:
-    clusters = sorted(set(answers["cluster"]))
+    clusters = run.clusters
     names = [*run.candidates, *([EVERYONE] if len(run.candidates) > 1 else [])]
     rows = []
     for candidate in names:

@@ -20,6 +20,7 @@ from wardround.benchmarks.cure.figures.answers import (
 from wardround.benchmarks.engine.group_means import CaseValues, group_means, mean_value, sign_flip_p_values
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.measuring.engine.measure import MeasureKind
+from wardround.reporting.absence import NOT_ASKED
 from wardround.reporting.figures.table_figure import figure
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -50,7 +51,7 @@ WORDS = {True: "right", False: "wrong"}
 def why(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """The three contrasts, each of them in detail, and the 2 x 2 x 2 table of cases."""
     answers = open_answers(run)
-    clusters = sorted(set(answers["cluster"]))
+    clusters = run.clusters
     contrasts, using = _contrasts(run, answers, clusters), _using(run, answers, clusters)
     first = _summary(run, contrasts, using)
     chart = figure(first, "dots", x="", y="Points, or percent of cases")
@@ -97,8 +98,8 @@ def _contrasts(run: RunFiles, answers: pl.DataFrame, clusters: list[str]) -> Tab
     rows = []
     for key, frame in pairs.items():
         only_counts = [(frame[a] > frame[b]).sum() for a, b in (("right", "right_b"), ("right_b", "right"))]
-        sides = [Cell(mean_value(frame[side]), text="not asked") for side in ("right", "right_b")]
-        p_cells = [Cell(value, text="not asked") for value in p_values.get(key, (None, None))]
+        sides = [Cell(mean_value(frame[side]), text=NOT_ASKED) for side in ("right", "right_b")]
+        p_cells = [Cell(value, text=NOT_ASKED) for value in p_values.get(key, (None, None))]
         counts = [Cell(int(count)) for count in (*only_counts, len(frame))]
         rows.append(TableRow(key, [*sides, means[key], *p_cells, *counts]))
     columns = [
@@ -152,7 +153,7 @@ def _cases(run: RunFiles, answers: pl.DataFrame) -> Table:
         total = sum(count for (name, *_), (count, _) in counts_by_outcome.items() if name == candidate)
         for outcome in CONCLUSIONS:
             count, covered = counts_by_outcome.get((candidate, *outcome), (0, 0))
-            share = Cell(count / total) if total else Cell(text="not asked")
+            share = Cell(count / total) if total else Cell(text=NOT_ASKED)
             labels = (candidate, *(WORDS[is_right] for is_right in outcome))
             rows.append(TableRow(labels, [Cell(count), share, Cell(covered), Cell(text=CONCLUSIONS[outcome])]))
     columns = [

@@ -17,7 +17,7 @@ REFERENCE = "reference"
 def noise(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """The shares of right answers lost and of wrong ones gained, by number of irrelevant abstracts."""
     answers = open_answers(run)
-    clusters = sorted(set(answers["cluster"]))
+    clusters = run.clusters
     clean = answers_by_case(answers, IMAGES, REFERENCE)
     conditions = [condition for condition in run.study_settings["conditions"]["evidence"] if condition != REFERENCE]
     rows = []

@@ -12,6 +12,7 @@ import numpy as np
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
 from wardround.benchmarks.medq_deg.figures.scores import SPLITS, Scores, Values, interval, resampled_halves, scores
 from wardround.core.random import stream
+from wardround.reporting.absence import NOT_ASKED
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -107,7 +108,7 @@ def _row(run_scores: Scores, candidate: int, seed: int) -> TableRow:
     clusters = run_scores.right.shape[-1]
     cliff = find_cliff(run_scores, candidate, seed) if clusters >= MIN_CLUSTERS else None
     if cliff is None:
-        reason = "too few cases" if clusters < MIN_CLUSTERS else "not asked"
+        reason = "too few cases" if clusters < MIN_CLUSTERS else NOT_ASKED
         return TableRow(label, [Cell(text=reason)] * 5)
     between = f"{cliff.step[0]} and {cliff.step[1]}"
     return TableRow(

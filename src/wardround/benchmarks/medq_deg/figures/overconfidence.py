@@ -7,6 +7,7 @@ candidates larger shifts. So neither is reported as a bare yes.
 from pathlib import Path
 
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.reporting.absence import NOT_MEASURED
 from wardround.reporting.run_files import ALL_CANDIDATES, RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -71,5 +72,5 @@ def _inter(run: RunFiles) -> Table:
 def _cell(run: RunFiles, measure: str, candidate: str, slice: dict[str, str]) -> Cell:
     line = run.find_line(measure, candidate, slice)
     if line is None or line.value is None:
-        return Cell(text="not measured")
+        return Cell(text=NOT_MEASURED)
     return Cell(line.value, line.low, line.high, line.n, line.clusters, line.unparsed, line.refused)

@@ -42,7 +42,6 @@ def _kinds_table(run: RunFiles) -> Table:
         .select("candidate", "cluster", "confidence", right=pl.col("outcome") == "right")
         .collect()
     )
-    clusters = sorted(set(marks["cluster"]))
     rows = []
     for candidate in ranked_candidates(run):
         own_marks = marks.filter(pl.col("candidate") == candidate)
@@ -55,7 +54,7 @@ def _kinds_table(run: RunFiles) -> Table:
         }
         wrong = own_marks.filter(~pl.col("right"))
         groups["of wrong ones"] = CaseValues(wrong["cluster"], (wrong["confidence"] >= SURE).cast(pl.Float64))
-        means = group_means(groups, MeasureKind.RATE, clusters, run.study.seed)
+        means = group_means(groups, MeasureKind.RATE, run.clusters, run.study.seed)
         rows.append(TableRow((candidate,), list(means.values())))
     columns = [Column(label, "Share of answers") for label in KINDS.values()]
     notes = [

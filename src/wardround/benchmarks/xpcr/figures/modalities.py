@@ -33,7 +33,6 @@ def cross(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     if not counts:
         note("no question shows an image with a modality")
         return [], []
-    clusters = sorted(set(answers["cluster"]))
     tasks = sorted(set(answers["task"].drop_nulls()))
     rows = []
     for candidate in ranked_candidates(run):
@@ -42,7 +41,7 @@ def cross(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
             own_answers = own_answers.filter(pl.col("task") == task) if task else own_answers
             groups = {count: own_answers.filter(pl.col("modalities").list.len() == count) for count in counts}
             values = {count: CaseValues(group["cluster"], group["right"]) for count, group in groups.items()}
-            means = group_means(values, MeasureKind.RATE, clusters, run.study.seed)
+            means = group_means(values, MeasureKind.RATE, run.clusters, run.study.seed)
             sizes = [Cell(len(group)) for group in groups.values()]
             rows.append(TableRow((candidate, task or "all"), [*means.values(), *sizes]))
     columns = [
@@ -81,7 +80,6 @@ def contributions(run: RunFiles) -> pl.DataFrame:
 
 def groups_table(run: RunFiles, pairs: pl.DataFrame) -> Table:
     """MCS by candidate, group and modality, with a conclusion."""
-    clusters = sorted(set(pairs["cluster"]))
     groups = sorted(set(pairs["group"]), key=lambda group: (group.count("+"), group))
     rows = []
     for candidate in ranked_candidates(run):
@@ -91,7 +89,7 @@ def groups_table(run: RunFiles, pairs: pl.DataFrame) -> Table:
             for modality in _ordered(set(own_pairs["without"])):
                 modality_pairs = own_pairs.filter(pl.col("without") == modality)
                 values = CaseValues(modality_pairs["cluster"], modality_pairs["contribution"])
-                contribution = group_means({"": values}, MeasureKind.SIGNED, clusters, run.study.seed)[""]
+                contribution = group_means({"": values}, MeasureKind.SIGNED, run.clusters, run.study.seed)[""]
                 accuracies = [Cell(mean_value(modality_pairs["whole"])), Cell(mean_value(modality_pairs["right"]))]
                 counts = [Cell(contribution.clusters), Cell(len(modality_pairs)), Cell(text=_conclusion(contribution))]
                 rows.append(TableRow((candidate, group, modality), [*accuracies, contribution, *counts]))

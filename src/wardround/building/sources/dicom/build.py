@@ -28,6 +28,7 @@ from wardround.building.sources.dicom.studies import choose_images, list_files, 
 from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes, find_text_boxes
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.images import pixels, recipe_for
+from wardround.cases.images.window import Pixels
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image, drop_empty
 from wardround.core.errors import BadInput, WardroundError
@@ -47,6 +48,7 @@ def build_dicom(
     per_series: int = 1,
     max_images: int = 8,
     strict_text: bool = False,
+    ocr: bool = True,
     private_folder: Path | None = None,
     synonyms: Synonyms = NO_SYNONYMS,
     seed: int = 0,
@@ -55,7 +57,7 @@ def build_dicom(
 ) -> BuiltSet:
     """Builds a case set of a folder of DICOM files and a table of histories and diagnoses.
 
-    `private_folder` keeps the secret and the original names (default: FOLDER.private beside the source).
+    `ocr`: text in the pixels is read, if the extra `dicom` is installed. `private_folder` keeps the secret and the original names (default: FOLDER.private beside the source).
     """
     folder, out = folder.resolve(), out.absolute()
     secret_folder = (private_folder or folder.with_name(f"{folder.name}.private")).resolve()
@@ -68,15 +70,15 @@ def build_dicom(
     settings = {"source": "dicom", "options": count, "per_series": per_series}
     settings |= {"most_images": max_images, "strict_text": strict_text}
     names: list[tuple[str, str]] = []
-    settings |= {"ocr": can_read_text()}
-    if not can_read_text():
+    settings |= {"ocr": ocr and can_read_text()}
+    if ocr and not can_read_text():
         note(MISSING)
     with new_set(out, seed, note, about) as build:
         studies_by_uid = read_studies(folder, [histories], secret, build)
         records = build.run_steps(
             match_rows(rows, studies_by_uid, secret, build, names),
             [
-                record_step("images", lambda record, build: _decode_images(record, build, per_series, max_images)),
+                record_step("images", lambda record, build: _decode_images(record, build, per_series, max_images, ocr)),
                 record_step("text", _mask_texts),
                 record_step("leaks", lambda record, build: _drop_leaks(record, build, synonyms)),
                 options_step(count),
@@ -96,24 +98,22 @@ def build_dicom(
     return built
 
 
-def _decode_images(record: Record, build: Build, per_series: int, max_images: int) -> Record:
+def _decode_images(record: Record, build: Build, per_series: int, max_images: int, ocr: bool) -> Record:
     """The chosen images that can be displayed."""
     usable: list[Record] = []
     identifiers = PatientIdentifiers.from_lists(record["identifiers"])
     for image in choose_images(record["images"], per_series, max_images):
-        modality = record["row"].get("modality") or image["modality"]
+        image = image | {"modality": record["row"].get("modality") or image["modality"]}
         try:
-            shown = pixels(image["file"], image["frame"], recipe_for(Image(path="image.dcm", modality=modality)))
+            shown = _show(image)
         except BadInput as error:
             build.note(f"{error}; left out")
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
         lines = [list(region) for region in find_text_lines(shown)]
-        boxes = [[list(box.region), list(box.kinds)] for box in find_text_boxes(shown, identifiers)]
-        if lines or boxes:
-            regions = [*lines, *(region for region, _ in boxes)]
-            draw_boxes(shown, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
-        usable.append(image | {"modality": modality, "lines": lines, "boxes": boxes})
+        text_boxes = find_text_boxes(shown, identifiers) if ocr else []
+        boxes = [[list(box.region), list(box.kinds)] for box in text_boxes]
+        usable.append(image | {"lines": lines, "boxes": boxes})
     if not usable:
         raise Reject("no image that can be shown")
     return record | {"images": usable}
@@ -193,10 +193,15 @@ def _deidentify(secret: Secret, strict_text: bool) -> Step:
 
 
 def _suspect(name: str, image: Record, reasons: list[str], preview: str, folder: Path) -> Record:
-    """What a reader has to look at: `preview` is the image with a frame around each region."""
+    """What a reader has to look at. `preview` is written: the image with a frame around each region."""
     regions = [*image["lines"], *(region for region, _ in image["boxes"])]
-    suspect = {"image": name, "frame": image["frame"], "reasons": reasons, "regions": regions}
-    return suspect | ({"preview": preview} if (folder / preview).is_file() else {})
+    draw_boxes(_show(image), regions, folder / preview)
+    return {"image": name, "frame": image["frame"], "reasons": reasons, "regions": regions, "preview": preview}
+
+
+def _show(image: Record) -> Pixels:
+    recipe = recipe_for(Image(path="image.dcm", modality=image["modality"]))
+    return pixels(image["file"], image["frame"], recipe)
 
 
 def _write_deidentified(

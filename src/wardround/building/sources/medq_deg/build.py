@@ -13,8 +13,10 @@ from typing import Any
 from wardround.building.duplicates.disjoint_sets import components
 from wardround.building.duplicates.fingerprint import Fingerprint, group_images
 from wardround.building.pipeline.about import About
+from wardround.building.pipeline.models import BuildModels
 from wardround.building.sources.medq_deg.account import RejectedQuestion, funnel, write_account
 from wardround.building.sources.medq_deg.duplicates import PoolQuestion, find_contradictions, find_repetitions
+from wardround.building.sources.medq_deg.image_modality import ModalitySources, complete_modalities, read_modalities
 from wardround.building.sources.medq_deg.levels import FlagsByDegradation, find_flagged, shown_images
 from wardround.building.sources.medq_deg.pool import write_pool
 from wardround.building.sources.medq_deg.selection import Note, draw_degradations, select_questions
@@ -23,6 +25,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder
+from wardround.core.study import CandidateSettings
 from wardround.degrade.modalities import parse_modality
 from wardround.degrade.severities import ESTIMATED, parse_severity
 from wardround.degrade.sources import ImageKey, image_key
@@ -66,14 +69,30 @@ def build_medq_deg(
     seed: int = 0,
     levels: Sequence[str] = ("L1", "L2"),
     per_case: int = 3,
+    modalities: Path | None = None,
+    modality_column: str | None = None,
+    models: dict[str, CandidateSettings] | None = None,
+    answers: Path | None = None,
     about: About | None = None,
     note: Note = lambda text: None,
 ) -> MedqDegSet:
-    """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json."""
+    """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json.
+
+    If a source does not tell modalities: `modalities` is a table of them, `modality_column` a field of the source that
+    has them, and the model in the role `modality` guesses the others.
+    """
     _check(out, levels, per_case)
+    table = read_modalities(modalities) if modalities else {}
     with new_folder(out) as draft:
         pool, pool_sources = write_pool(sources, layouts, draft)
         note(f"read {len(pool)} cases with {pool.question_count} questions")
+        names = {name: path for source in pool_sources for name, path in source.names.items()}
+        build_models = BuildModels(models or {}, answers, out.name, note)
+        pool, modality_counts = complete_modalities(
+            pool, draft, ModalitySources(table, modality_column, build_models, names)
+        )
+        if modality_counts:
+            note("modalities not in the source: " + ", ".join(f"{n:,} {way}" for way, n in modality_counts.items()))
         rejected: list[RejectedQuestion] = []
         fingerprints: dict[str, Fingerprint] = {}
         questions = list(select_questions(pool, fingerprints, rejected, note))
@@ -105,6 +124,7 @@ def build_medq_deg(
             ),
         )
         rules = {**(about or {}), "seed": seed, "levels": list(levels), "per_case": per_case}
+        rules |= {"modalities_from": dict(sorted(modality_counts.items()))}
         rules |= {"severities": ESTIMATED, "left_out_by_band": dict(sorted(left_out.items()))}
         write_account(draft, pool_sources, rejected, rules, unplaced, built.types)
         return built

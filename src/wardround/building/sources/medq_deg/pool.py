@@ -1,7 +1,7 @@
 """The pool: the cases of all sources in one folder; images are named by the hash of their bytes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from wardround.cases.readers import CaseSource, reader_for
@@ -20,6 +20,7 @@ class PoolSource:
     problems: list[Problem]
     cases: int = 0
     questions: int = 0
+    names: dict[str, str] = field(default_factory=dict)  # of image files in the pool: as the source named them
     hash: str = ""  # of its cases by id, so that their order in the source does not count
 
 
@@ -55,6 +56,7 @@ def _pool_cases(
             pool_source.cases += 1
             pool_source.questions += len(case.questions)
             yield pooled
+        pool_source.names = {name: path for path, name in copied.items()}
         pool_source.hash = hash_text("".join(hash_by_case[id].hex() for id in sorted(hash_by_case))).hex()
 
 

@@ -68,9 +68,9 @@ def _unfit_reason(question: Question, images: list[Image]) -> tuple[str, str]:
         return "part of a chain", f"chain {question.chain or 'of ' + ', '.join(question.given)}"
     if not images:
         return "no image", "it shows none"
-    unknown = [image.modality for image in images if parse_modality(image.modality) is None]
-    if unknown:
-        return "none of the 7 modalities", f"modality is {unknown[0]!r}" if unknown[0] else "it has no modality"
+    others = [image.modality for image in images if image.modality and parse_modality(image.modality) is None]
+    if others:
+        return "none of the 7 modalities", f"modality is {others[0]!r}"
     return "", ""
 
 
@@ -97,7 +97,7 @@ def draw_degradations(
     for question in sorted(questions, key=lambda question: blake([seed, *question.key])):
         fitting = [type for type in TYPES if all(fits(type, modality) for modality in question.modalities)]
         if len(fitting) < count:
-            modality_names = " and ".join(question.modalities)
+            modality_names = " and ".join(modality or "an image without a modality" for modality in question.modalities)
             raise WardroundError(
                 f"{count} degradations per question: {modality_names} has only {len(fitting)} that fit"
             )

@@ -1,6 +1,7 @@
 """Measures of answers: accuracy, hit@k, repeated answers, chains, options as tests, and modalities."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from wardround.measuring.engine.exact import Floats
@@ -23,6 +24,14 @@ from wardround.measuring.measures.votes import WORST
 def _accuracy(context: MeasureContext, only_by: str = "") -> list[Measure]:
     fields: dict[str, Any] = {"n": "answers_choice", "group": "choice", "version": context.parsers, "only_by": only_by}
     return [rate("right_choice", "scored_choice", **fields)]
+
+
+def _accuracy_and_best_case(context: MeasureContext) -> list[Measure]:
+    (accuracy,) = _accuracy(context)
+    best_case = replace(
+        accuracy, sums=("possibly_right_choice", "scored_choice"), variant="if_unparsed_right", is_companion=True
+    )
+    return [accuracy, best_case]
 
 
 def _worst(context: MeasureContext) -> list[Measure]:
@@ -51,9 +60,10 @@ CHOICES = (
         meaning="Share of choice questions answered right. An unparsed answer counts as not right, "
         "a refused one too unless the study leaves it out.",
         formula_text="right / (right + wrong + unparsed + refused), mean over trials; from probabilities p(gold). "
-        'Unscored marks are left out, and with `refusals = "left out"` refused ones',
+        'Unscored marks are left out, and with `refusals = "left out"` refused ones. `accuracy_if_unparsed_right`: '
+        "(right + unparsed + refused) / the same, the best case; accuracy itself is the worst",
         origin="paper (MedQ-Deg eq. 2)",
-        versions=_accuracy,
+        versions=_accuracy_and_best_case,
     ),
     MeasureRecord(
         name="accuracy_parsed",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from wardround.measuring.engine.known_sums import RANKED
-from wardround.measuring.engine.measure import LIMIT, STATED, Measure, MeasureKind
+from wardround.measuring.engine.measure import LIMIT, STATED, STATED_OPEN, Measure, MeasureKind
 from wardround.measuring.measures import formulas
 from wardround.measuring.measures.confidence import BINS, UAS
 from wardround.measuring.measures.confidence_order import KEEP
@@ -21,6 +21,7 @@ from wardround.measuring.measures.record import (
 )
 
 _VERBAL: dict[str, Any] = {"group": "verbal", "source": STATED}
+_VERBAL_OPEN: dict[str, Any] = {"group": "verbal_open", "source": STATED_OPEN}
 _LIMIT: dict[str, Any] = {"group": "shared", "source": LIMIT}
 
 
@@ -36,12 +37,14 @@ def _confidence(context: MeasureContext) -> list[Measure]:
         mean("certainty_all", "certain_all", **_with_unparsed(context)),
     ]
     limit, stated = mean("certainty_inf", "certain_inf", **_LIMIT), mean("stated", "stated_of", **_VERBAL)
-    return [*(votes if context.has_votes else []), limit, stated]
+    stated_open = mean("stated_open", "stated_open_of", **_VERBAL_OPEN)
+    return [*(votes if context.has_votes else []), limit, stated, stated_open]
 
 
 def _confidence_missing(context: MeasureContext) -> list[Measure]:
     votes = [rate("missing", "voted_of", group="voted", version=context.votes)] if context.has_votes else []
-    return [*votes, rate("missing_inf", "shared_of", **_LIMIT), rate("unstated", "statable", **_VERBAL)]
+    stated = [rate("unstated", "statable", **_VERBAL), rate("unstated_open", "statable_open", **_VERBAL_OPEN)]
+    return [*votes, rate("missing_inf", "shared_of", **_LIMIT), *stated]
 
 
 def _calibration_shift(context: MeasureContext) -> list[Measure]:
@@ -51,7 +54,11 @@ def _calibration_shift(context: MeasureContext) -> list[Measure]:
         signed("shift_all", "certain_all", **_with_unparsed(context)),
     ]
     limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("shared", context.vote_sources[-1])]
-    return [*(votes if context.has_votes else []), *limit, signed("stated_shift", "stated_of", **_VERBAL)]
+    stated = [
+        signed("stated_shift", "stated_of", **_VERBAL),
+        signed("stated_open_shift", "stated_open_of", **_VERBAL_OPEN),
+    ]
+    return [*(votes if context.has_votes else []), *limit, *stated]
 
 
 def _shift_companions(group: str, votes: VoteSource) -> list[Measure]:
@@ -135,7 +142,7 @@ def _auroc(context: MeasureContext) -> list[Measure]:
 
 
 def _kept_accuracy(context: MeasureContext) -> list[Measure]:
-    right, kept = RANKED[4:]
+    right, kept = RANKED[4:6]
     sources = context.claim_sources
     return [mean(f"{right}:{claims.sums}", f"{kept}:{claims.sums}", **claims.fields) for claims in sources]
 
@@ -172,7 +179,7 @@ VOTES = (
         meaning="From votes and log-probabilities: 1 minus the normalised entropy, which is not a probability. "
         "Verbal: the mean of the stated numbers.",
         formula_text="C = 1 - H / log K over valid votes, T in `version`; from probabilities E[C_T], and C itself in "
-        "`confidence_in_the_limit`; `confidence_stated`: mean stated number. `confidence_unparsed_counted`: unparsed "
+        "`confidence_in_the_limit`; `confidence_stated`: mean stated number of choices, `confidence_stated_open` of open answers. `confidence_unparsed_counted`: unparsed "
         "votes are one more outcome, C at least 0",
         origin="paper (MedQ-Deg eqs 3-5)",
         versions=_confidence,
@@ -225,8 +232,9 @@ CLAIMS = (
         label="Expected calibration error",
         meaning="Mean gap between confidence and accuracy; biased upward in small samples.",
         formula_text="10 equal bins, closed on the right; sum of abs(gap) / N, biased upward. `ece_debiased`: "
-        "each bin's abs(gap) minus what its own noise adds, 2 abs(G) - E abs(N(G, V)), at least 0; a bin with one "
-        "claim adds nothing. `ece_if_calibrated`: what noise alone gives",
+        "each bin's abs(gap) minus what its own noise adds, 2 abs(G) - E abs(N(G, V)), V over clusters, at least 0. "
+        "`ece_if_calibrated`: what noise alone gives one with the same confidences. Both ends of the interval are of "
+        "the true ECE; the lower is 0 if noise explains it (method `upper bound`)",
         origin="paper (X-PCR), bins and debiasing a choice",
         versions=_ece,
     ),
@@ -234,7 +242,7 @@ CLAIMS = (
         name="brier",
         label="Brier score",
         meaning="Mean squared gap between confidence and outcome; lower is better.",
-        formula_text="mean (confidence - right)^2; a tie of votes is right by its part",
+        formula_text="mean (confidence - right)^2; of a tie of t votes the mean over its t ways to be broken",
         origin="choice",
         versions=_brier,
     ),

@@ -1,0 +1,144 @@
+"""Options as sets of stems: what of an option's text is enough to name it.
+
+Long names are the common form: "SAH" and "subarachnoid haemorrhage" have the same stems. A stem is telling if no other
+option of the question has it.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from wardround.marking.parser.option_text import WORD, fold_word, folded_words
+
+MAX_SPAN = 6  # words of which first letters are made
+
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("option_words.toml").read_text(encoding="utf-8"))
+_SUFFIX = re.compile(
+    r"(?:ations?|ating|ated|ate|ions?|ances?|ences?|ings?|ed|ical|ic|ous|osis|als?|aries|ary|ery|es|us|um|ar|is|a|e|y)$"
+)
+_DOUBLE_END = re.compile(r"([rt])\1$")  # "referred", "admitted"
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, 1)}
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """A folded word without its ending, of at least five letters."""
+    if word in _NUMBERS:
+        return _NUMBERS[word]
+    if word.endswith(("ical", "ery")) and len(word) > 6:
+        return word.removesuffix("ical").removesuffix("ery")
+    shorter = _DOUBLE_END.sub(r"\1", _SUFFIX.sub("", word))
+    return shorter if len(shorter) > 4 else word
+
+
+WORDS = {kind: frozenset(stem(fold_word(word)) for word in words.split()) for kind, words in _TABLES["words"].items()}
+CONTRASTS = [frozenset(stem(fold_word(word)) for word in words.split()) for words in _TABLES["contrasts"].values()]
+_NOT_INITIALS = frozenset(_TABLES["words"]["not_initials"].split())
+_NAMES = {name if name.isupper() else folded_words(name): folded_words(full) for name, full in _TABLES["names"].items()}
+
+
+class OptionTokens(NamedTuple):
+    """The stems of each option; those that no other has; first letters of words; abbreviated species; all stems."""
+
+    stems: list[frozenset[str]]
+    telling: list[frozenset[str]]
+    initials: dict[str, tuple[str, ...]]
+    by_initials: dict[str, int]  # those of a whole option
+    species: dict[str, str]  # "s pneumoniae": its genus
+    all_stems: frozenset[str]
+
+
+def stems_of(text: str, initials: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The stems of a text with short names written out."""
+    words: list[str] = []
+    for word in WORD.findall(text):
+        if len(word) > 1 and not word[1:].islower() and sum(map(str.isupper, word)) > 1:
+            long_name = initials.get(word.removesuffix("s").upper()) or _NAMES.get(word.removesuffix("s"))
+            words += long_name or (fold_word(word),)
+        else:
+            words.append(fold_word(word))
+    return tuple(map(stem, _long_names(tuple(words))))
+
+
+def _long_names(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words with other names, of one to three words, replaced by the usual ones."""
+    replaced: list[str] = []
+    place = 0
+    while place < len(words):
+        length = next((length for length in (3, 2, 1) if words[place : place + length] in _NAMES), 0)
+        replaced += _NAMES[words[place : place + length]] if length else words[place : place + 1]
+        place += length or 1
+    return tuple(replaced)
+
+
+@lru_cache(maxsize=1 << 12)
+def option_tokens(options: tuple[str, ...]) -> OptionTokens:
+    texts = [unicodedata.normalize("NFKC", option).replace("’", "'") for option in options]
+    stems = [frozenset(stems_of(text, {})) for text in texts]
+    telling = [
+        frozenset(word for word in of_option if not _is_shared(word, stems[:place] + stems[place + 1 :]))
+        for place, of_option in enumerate(stems)
+    ]
+    initials, by_initials = _unambiguous_initials(texts)
+    species = {
+        f"{words[0][0]} {words[1]}".lower(): words[0]
+        for words in map(str.split, texts)
+        if len(words) == 2 and words[1].islower()
+    }
+    all_stems = frozenset().union(
+        *stems, (stem(fold_word(letters)) for letters in initials | by_initials), _other_names(stems)
+    )
+    return OptionTokens(stems, telling, initials, by_initials, species, all_stems - WORDS["idle"])
+
+
+def _other_names(stems: list[frozenset[str]]) -> Iterator[str]:
+    """The stems of other names of what the options name."""
+    for name, full in _NAMES.items():
+        if not all(of_option.isdisjoint(map(stem, full)) for of_option in stems):
+            yield from map(stem, folded_words(name) if isinstance(name, str) else name)
+
+
+def _unambiguous_initials(texts: list[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """First letters that stand for one thing: the words, and the option if they are all of its words."""
+    words_by_letters: dict[str, set[tuple[str, ...]]] = {}
+    options_by_letters: dict[str, set[int]] = {}
+    for option, text in enumerate(texts):
+        for letters, words, is_whole in _initials(text):
+            words_by_letters.setdefault(letters, set()).add(words)
+            is_other = not set(_NAMES.get(letters, ())).isdisjoint(words) and _NAMES[letters] != words  # AF is no flutter
+            options_by_letters.setdefault(letters, set()).add(option if is_whole and not is_other else -1)
+    is_free = {
+        letters
+        for letters, words in words_by_letters.items()
+        if len(words) == 1 and letters not in _NAMES and letters.lower() not in _NOT_INITIALS
+    }
+    by_initials = {
+        letters: min(places) for letters, places in options_by_letters.items() if len(places) == 1 and min(places) >= 0
+    }
+    return {letters: next(iter(words_by_letters[letters])) for letters in is_free}, by_initials
+
+
+def _is_shared(word: str, others: Sequence[frozenset[str]]) -> bool:
+    """Whether another option has a stem, or a longer one that ends with it: "sarcoma" in "osteosarcoma"."""
+    if len(word) < 5:
+        return any(word in stems for stems in others)
+    return any(other.endswith(word) for stems in others for other in stems)
+
+
+def _initials(text: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """First letters of two words or more in a row, with and without small words and parts after a hyphen."""
+    for source in (text.replace("-", " "), re.sub(r"-\w+", "", text)):
+        words = re.findall(r"[^\W\d_]+(?:'s)?", re.sub(r"[()]", " ", source))
+        for chosen in (words, [word for word in words if stem(fold_word(word)) not in WORDS["idle"]]):
+            for start in range(len(chosen)):
+                for end in range(start + 2, min(start + MAX_SPAN, len(chosen)) + 1):
+                    span = chosen[start:end]
+                    letters = "".join(word if sum(map(str.isupper, word)) > 1 else word[0] for word in span).upper()
+                    is_whole = start == 0 and end == len(chosen)
+                    if len(letters) > 2 or is_whole:
+                        yield letters, folded_words(" ".join(span)), is_whole

@@ -1,0 +1,95 @@
+"""Selective prediction: the risk of a candidate that answers only the questions it is most confident of.
+
+The area under the risk-coverage curve has an interval from sums over clusters, like AUROC. The coverage at a fixed
+risk jumps from one threshold to another, so its whole curve is computed again in every resample.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
+from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW, CellEstimates
+from wardround.measuring.engine.measure import Measure
+from wardround.measuring.engine.sums import Integers, Placement
+from wardround.measuring.measures.confidence import Claims
+from wardround.measuring.measures.confidence_order import claims_in_slices
+from wardround.measuring.measures.formulas import ratio
+
+RISK = 0.10  # our choice
+COVERAGE_AT_RISK = "coverage@risk10"
+MAX_THRESHOLDS = 500  # of more confidences, these quantiles
+
+
+def area(losses: Floats, claims: Floats) -> Floats:
+    """The mean risk over all coverages."""
+    return np.clip(ratio(losses, claims), 0.0, 1.0)
+
+
+def coverage_at_risk(claims: Floats, wrong: Floats, risk: float = RISK) -> Floats:
+    """The largest coverage by a threshold whose risk is at most `risk`; 0 if none is.
+
+    Rows are confidences, the highest first; further axes are resamples.
+    """
+    answered, errors = np.cumsum(claims, axis=0), np.cumsum(wrong, axis=0)
+    allowed = (answered > 0) & (errors <= risk * answered + 1e-9)
+    coverage: Floats = np.where(allowed, ratio(answered, answered[-1:]), 0.0).max(axis=0)
+    return coverage
+
+
+def coverage_estimates(
+    measures: Sequence[Measure],
+    like: Sequence[CellEstimates],
+    claims: dict[str, Claims],
+    placement: Placement,
+    items: int,
+    clusters: int,
+    seed: int,
+) -> Iterator[CellEstimates]:
+    """The coverage at RISK in every cell, by source of confidence; `like` are estimates of the same claims."""
+    for measure in measures:
+        template = next((estimate for estimate in like if estimate.measure.n == measure.requires), None)
+        own = claims.get(measure.requires.partition(":")[2])
+        if template is None or own is None:
+            continue
+        value, low, high = (np.full(len(template.value), np.nan) for _ in range(3))
+        method = np.full(len(value), None, dtype=object)
+        for cell, block in _blocks(own, placement, items):
+            claimed, wrong = np.split(block.sums, 2)
+            value[cell] = coverage_at_risk(claimed.sum(axis=1), wrong.sum(axis=1))
+            method[cell] = BOOTSTRAP if len(block.cluster) >= FEWEST else TOO_FEW
+            if method[cell] == BOOTSTRAP:
+                ((_, drawn),) = resampled_sums([block], clusters, seed)
+                low[cell], high[cell] = percentile_interval(coverage_at_risk(*np.split(drawn.all_rows(), 2)))
+                low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
+        yield replace(template, measure=measure, value=value, low=low, high=high, method=method)
+
+
+def _blocks(claims: Claims, placement: Placement, items: int) -> Iterator[tuple[int, SumBlock]]:
+    """For every cell the claims and the errors at each confidence (the highest first), by cluster."""
+    claim, entry = claims_in_slices(claims, placement, items)
+    row = placement.row[entry]
+    cell_of_claim = placement.cell[row]
+    for cell in np.unique(cell_of_claim).tolist():
+        inside = cell_of_claim == cell
+        own = claim[inside]
+        levels, level = np.unique(-_thresholds(claims.confidence[own]), return_inverse=True)
+        cluster, place = np.unique(placement.cluster[row[inside]], return_inverse=True)
+        shape = len(levels), len(cluster)
+        at: Integers = level * len(cluster) + place
+        sums = [
+            np.bincount(at, weights, minlength=shape[0] * shape[1]).reshape(shape)
+            for weights in (np.ones(len(own)), 1.0 - claims.right[own])
+        ]
+        yield cell, SumBlock(cluster, np.concatenate(sums))
+
+
+def _thresholds(confidence: Floats) -> Floats:
+    """The confidences; of very many, the nearest of some quantiles below each."""
+    if len(np.unique(confidence)) <= MAX_THRESHOLDS:
+        return confidence
+    ends = np.unique(np.quantile(confidence, np.linspace(0, 1, MAX_THRESHOLDS), method="lower"))
+    rounded: Floats = ends[np.searchsorted(ends, confidence, side="right") - 1]
+    return rounded

@@ -1,0 +1,126 @@
+"""Text in the pixels of DICOM images is read, framed for the reader, and never written; distractors keep to the region."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hospital import PATIENTS, save, slice_of, study_uid, with_text, write_table
+from PIL import Image, ImageDraw, ImageFont
+from pydicom import Dataset
+
+from wardround.building.sources.dicom import text_recognition
+from wardround.building.sources.dicom.body_region import body_region
+from wardround.building.sources.dicom.build import build_dicom
+from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, collect_identifiers
+from wardround.building.sources.dicom.text_recognition import MISSING, TextBox, find_text_boxes
+from wardround.cases.set import CaseSet
+
+needs_ocr = pytest.mark.skipif(not text_recognition.can_read_text(), reason="needs the extra dicom")
+
+
+def scan_with(text: str, place: tuple[int, int], size: int = 18) -> np.ndarray:
+    """A noisy picture with a text in its middle, where the rule for borders does not look."""
+    noise = np.random.default_rng(3).normal(70, 12, (360, 480)).clip(0, 255).astype(np.uint8)
+    image = Image.fromarray(noise)
+    ImageDraw.Draw(image).text(place, text, fill=255, font=ImageFont.load_default(size))
+    return np.asarray(image)
+
+
+@needs_ocr
+def test_text_is_found_where_it_is_and_by_what_it_looks_like(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    identifiers = collect_identifiers(["Okonkwo^Adaeze"], ["MRN-100200"], [])
+    (box,) = find_text_boxes(scan_with("OKONKWO ADAEZE", (150, 160)), identifiers)
+    assert box.kinds == ("name",)
+    left, top, right, bottom = box.region
+    assert 130 < left < 160 < right < 360
+    assert 145 < top < 170 < bottom < 200
+    (dated,) = find_text_boxes(scan_with("12.03.2024", (150, 160)), NO_IDENTIFIERS)
+    assert dated.kinds == ("date",)
+    (other,) = find_text_boxes(scan_with("Fetal heart", (150, 160)), NO_IDENTIFIERS)
+    assert other.kinds == ("text",)
+
+
+@needs_ocr
+def test_side_markers_and_plain_images_have_no_text():
+    assert find_text_boxes(scan_with("L", (150, 160), 30), NO_IDENTIFIERS) == []
+    assert find_text_boxes(np.zeros((64, 64), np.uint8), NO_IDENTIFIERS) == []
+
+
+def hospital_with(folder: Path, regions: list[str], values: np.ndarray | None = None) -> tuple[Path, Path]:
+    rows = []
+    for number, patient in enumerate(PATIENTS):
+        dataset = slice_of(number, patient, series=f"1.2.{number}.1", study=study_uid(number))
+        dataset.BodyPartExamined = regions[number]
+        if number == 0 and values is not None:
+            _show(dataset, values)
+        save(dataset, folder / "files" / f"{number}.dcm")
+        rows.append({"accession": f"ACC{number:05}", "history": "A patient with cough.", "diagnosis": patient[2]})
+    write_table(folder / "histories.csv", rows)
+    return folder / "files", folder / "histories.csv"
+
+
+def _show(dataset: Dataset, values: np.ndarray) -> None:
+    dataset.Rows, dataset.Columns = values.shape
+    dataset.PixelData = values.astype(np.int16).tobytes()
+    dataset.RescaleIntercept, dataset.WindowCenter, dataset.WindowWidth = 0, 128, 256
+
+
+def test_a_case_with_text_in_its_image_is_held_with_frames(tmp_path, monkeypatch):
+    box = TextBox(text_recognition.Region(150, 160, 300, 180), ("name",))
+    monkeypatch.setattr("wardround.building.sources.dicom.build.can_read_text", lambda: True)
+    monkeypatch.setattr(
+        "wardround.building.sources.dicom.build.find_text_boxes",
+        lambda image, identifiers: [box] if image.shape == (360, 480) else [],
+    )
+    files, table = hospital_with(tmp_path, ["CHEST"] * 6, scan_with("OKONKWO", (150, 160)))
+    build_dicom(files, table, tmp_path / "set")
+    (item,) = [json.loads(line) for line in (tmp_path / "set" / "review" / "burned-in.jsonl").read_text().splitlines()]
+    (suspect,) = item["images"]
+    assert suspect["reasons"] == ["text was read in the image (name)"]
+    assert suspect["regions"] == [[150, 160, 300, 180]]
+    framed = np.asarray(Image.open(tmp_path / "set" / suspect["preview"]))
+    assert tuple(framed[158, 200]) == (255, 60, 60)
+    assert "OKONKWO" not in json.dumps(item).upper().replace(item["id"].upper(), "")
+
+
+def test_without_the_extra_the_build_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_recognition, "_engine", lambda: None)
+    files, table = hospital_with(tmp_path, ["CHEST"] * 6)
+    notes: list[str] = []
+    build_dicom(files, table, tmp_path / "set", note=notes.append)
+    assert MISSING in notes
+    assert json.loads((tmp_path / "set" / "manifest.json").read_text())["settings"]["ocr"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [("CHEST", "chest"), ("BRAIN", "head"), ("LSPINE", "spine"), ("ABDOMEN", "abdomen"), ("KNEE", "limbs"),
+     ("THORACIC SPINE", "spine"), ("ABDOMENPELVIS", None), ("", None)],
+)  # fmt: skip
+def test_a_body_part_is_in_a_region(text, region):
+    assert body_region(text) == region
+
+
+def test_distractors_come_from_the_same_region_as_far_as_is_fair(tmp_path):
+    files, table = hospital_with(tmp_path, ["CHEST", "LUNG", "HEART", "KNEE", "HAND", "FOOT"])
+    build_dicom(files, table, tmp_path / "set", count=3, ocr=False)
+    limbs = {diagnosis for _, _, diagnosis in PATIENTS[3:]}
+    for case in CaseSet.open(tmp_path / "set"):
+        options = set(case.questions[0].choices)
+        assert options <= limbs or not options & limbs
+
+
+def test_a_line_of_text_at_the_border_is_framed_without_ocr(tmp_path):
+    values = with_text("Okonkwo Adaeze 1950", (480, 360))
+    files, table = hospital_with(tmp_path, ["CHEST"] * 6, values)
+    build_dicom(files, table, tmp_path / "set", ocr=False)
+    (item,) = [json.loads(line) for line in (tmp_path / "set" / "review" / "burned-in.jsonl").read_text().splitlines()]
+    assert (tmp_path / "set" / item["images"][0]["preview"]).is_file()
