@@ -41,7 +41,11 @@ def _set(types: list[dict[str, Any]]) -> list[bool]:
         its = " ".join(f"{cost:.1f}" for cost in each["its"])
         peer = f"{its} {each['peer']}: {sum(each['its']) / sum(each['ours']):.1f} times" if its else "-"
         print(f"  {each['type']:17} {'colour' if each['colours'] else 'grey':6} {ours} | {png} | {jpeg} | {peer}")
-    met = []
+    met = [
+        bar(f"scikit-image / wardround, {each['type']} end to end", sum(each["its"]) / sum(each["ours"]), at_least=40)
+        for each in types
+        if each["type"] in ("limited_angle", "sparse_view")
+    ]
     for colours, mix in ((False, "general types on the CT"), (True, "general types on the slide")):
         chosen = [each for each in types if not each["general"] or each["colours"] == colours]
         ours, as_png, as_jpeg = (sum(sum(each[key]) for each in chosen) for key in ("ours", "png", "jpeg"))

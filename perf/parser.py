@@ -33,7 +33,12 @@ def main(arguments: list[str]) -> bool:
     speed = told("golden replies", short, options.rounds)
     told("4 kB of reasoning, then the answer", reasoning(golden, tagged=False), options.rounds)
     told("4 kB of reasoning in <think> tags, then the answer", reasoning(golden, tagged=True), options.rounds)
-    for name in ("odd_replies", "smollm2_replies", "held_out"):
+    for name in (
+        "odd_replies",
+        "smollm2_replies",
+        "held_out",
+        *(f"choice_held_out_{number}" for number in range(1, 6)),
+    ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)
 

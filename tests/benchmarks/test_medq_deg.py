@@ -292,7 +292,8 @@ def test_table_3_of_one_category_is_that_category(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (cases / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
     for record in lines:
         record["questions"] = [record["questions"][0]] + [
-            {**question, "degradations": [f"gaussian_noise@{question['id'][-2:]}"]} for question in record["questions"][1:3]
+            {**question, "degradations": [f"gaussian_noise@{question['id'][-2:]}"]}
+            for question in record["questions"][1:3]
         ]
     (cases / "cases.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     table = run("medq-deg/table3", cases, tmp_path, [SURE], trials=1).tables[0]
@@ -318,9 +319,11 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     assert [text == "not asked" for text in texts] == [False, *[True] * 6, False], "it is asked clean questions only"
     manifest = json.loads((found.folder / "manifest.json").read_text())
     assert manifest["inapplicable"][DEGRADED_UNSEEN] == 60 * 4
-    assert pl.read_parquet(found.folder / "marks.parquet").filter(
-        pl.col("candidate") == "blind", pl.col("severity") != "L0"
-    ).is_empty()
+    assert (
+        pl.read_parquet(found.folder / "marks.parquet")
+        .filter(pl.col("candidate") == "blind", pl.col("severity") != "L0")
+        .is_empty()
+    )
 
 
 @pytest.mark.slow

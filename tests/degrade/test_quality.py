@@ -102,7 +102,13 @@ def test_a_record_looks_at_the_body_too_and_has_no_infinities():
     quality = measure_quality(clean, degraded, body_mask(clean))
     assert quality["psnr"] > quality["psnr_body"] + 3
     assert quality["ssim"] > quality["ssim_body"]
-    assert measure_quality(clean, clean, body) == {"psnr": None, "ssim": 1.0, "psnr_body": None, "ssim_body": 1.0, "clipped": 0.0}
+    assert measure_quality(clean, clean, body) == {
+        "psnr": None,
+        "ssim": 1.0,
+        "psnr_body": None,
+        "ssim_body": 1.0,
+        "clipped": 0.0,
+    }
 
 
 def test_images_that_cannot_be_compared_are_refused():

@@ -51,21 +51,23 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("held_out", 0),
         ("later_replies", 7),
         ("choice_development", 3),
-        ("choice_held_out_1", 2),
+        ("choice_held_out_1", 1),
         ("choice_held_out_2", 6),
-        ("choice_held_out_3", 4),
+        ("choice_held_out_3", 3),
+        ("choice_held_out_4", 5),
+        ("choice_held_out_5", 6),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
-    """All were labelled before they were read; rules were mended on them since (docs/parser.md has the first figures)."""
+    """Labelled before they were read; rules were mended on them since. docs/parser.md has the first figures."""
     misreadings = misread(golden(f"{name}.jsonl"))
     assert [reply for reply, _, read in misreadings if read.option is not None] == []
     assert len(misreadings) <= most_unread
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in (1, 2, 3) for entry in golden(f"choice_held_out_{number}.jsonl")]
-    assert len(held_out) >= 500
+    held_out = [entry for number in range(1, 6) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    assert len(held_out) >= 900
     assert sum(entry["option"] is None for entry in held_out) >= 100
 
 
@@ -336,8 +338,8 @@ def test_every_letter_is_its_option(place: int) -> None:
 
 HOSTILE = ["a ", "A ", "(", "answer is ", "<think>", "\\boxed{", '{"answer":', "Pneumonia ", "not A ", "\n", "~~a"]
 HOSTILE += ["\\text{", "A or ", "confidence ", "1", "<answer>", '"', "A.\n", "</think>", "is ", "**", "%", "- ", "[/"]
-HOSTILE += ["A > ", "A: correct\n", "B ✗ ", "10% A, ", "| A | yes |\n", "Q: ", "rank: ", "if ", "many would say ", "it is the "]
-HOSTILE += ["the patient has x embolism ", "the most and the most ", "favor x over ", "the next best ", "PE ", "正确", "A、"]
+HOSTILE += ["A > ", "A: correct\n", "B ✗ ", "10% A, ", "| A | yes |\n", "Q: ", "rank: ", "if ", "many would say "]
+HOSTILE += ["the patient has x embolism ", "the most and the most ", "favor x over ", "the next best ", "PE ", "A、"]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

@@ -160,7 +160,7 @@ PAIRS = [json.loads(line) for line in (Path(__file__).parent / "lexical_pairs.js
 
 @pytest.mark.parametrize("part", ["held-out", "tuning"])
 def test_the_docs_state_the_error_of_the_rule_on_labelled_pairs(part):
-    """The pairs were written before the rules of lexical-3 were; the part `tuning` was looked at while they were made."""
+    """The pairs were written before the rules of lexical-3; `tuning` was looked at while these were made."""
     docs = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
     verdicts = {True: [], False: []}
     for pair in PAIRS:

@@ -96,7 +96,11 @@ def test_the_prompt_holds_the_pair_and_what_counts_as_same():
     pair = DiagnosisPair("gout", ("podagra", "urate arthritis"), "IgA nephropathy")
     request = same_question(pair).request(JUDGE, COLD, prompts)
     (text,) = request.ask.messages[0].parts
-    for line in ("Reference diagnosis: gout", "Proposed diagnosis: <data>IgA nephropathy</data>", "A. same\nB. not same"):
+    for line in (
+        "Reference diagnosis: gout",
+        "Proposed diagnosis: <data>IgA nephropathy</data>",
+        "A. same\nB. not same",
+    ):
         assert line in text
     assert "podagra; urate arthritis" in text
     assert "subtype" in text

@@ -31,7 +31,7 @@ SHAPES = [
 
 
 def folded(names: list[str]) -> list[str]:
-    """Names without case and brackets: a name in a sentence has no case of its own, a bracket is part of no label."""
+    """Names as they are compared with labels: without case and brackets."""
     return [re.sub(r"\s*\([^()]*\)", "", name).casefold() for name in names]
 
 

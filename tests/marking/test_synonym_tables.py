@@ -62,7 +62,26 @@ ORPHANET = """<?xml version="1.0" encoding="ISO-8859-1"?>
 
 
 def rrf(concept: str, name: str, suppressed: str = "N") -> str:
-    fields = [concept, "ENG", "P", "L1", "PF", "S1", "Y", "A1", "", "", "", "MSH", "PT", "D1", name, "0", suppressed, ""]
+    fields = [
+        concept,
+        "ENG",
+        "P",
+        "L1",
+        "PF",
+        "S1",
+        "Y",
+        "A1",
+        "",
+        "",
+        "",
+        "MSH",
+        "PT",
+        "D1",
+        name,
+        "0",
+        suppressed,
+        "",
+    ]
     return "|".join(fields) + "|\n"
 
 
@@ -108,7 +127,10 @@ def test_a_changed_table_is_another_judge(tmp_path):
     second = make_lexical_judge(settings, tmp_path)
     question = Question(id="q", kind="open", prompt="?", gold="granulomatosis with polyangiitis")
     assert first.name != second.name
-    assert (first.same(question, "Wegener granulomatosis"), second.same(question, "Wegener granulomatosis")) == (True, False)
+    assert (first.same(question, "Wegener granulomatosis"), second.same(question, "Wegener granulomatosis")) == (
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(

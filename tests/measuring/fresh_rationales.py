@@ -9,6 +9,7 @@ after any other.
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from math import log, log2
 from typing import Any
 
@@ -21,7 +22,7 @@ from wardround.core.ask import Answer, TextLogprob
 from wardround.core.condition import Condition
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 
-SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "qui", "ro", "su", "ta", "ve", "wi"]
+SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "qui", "ro", "su", "ta", "ve")
 FINDINGS, CONCEPTS, DISEASES, OPTIONS, SIZE = 60, 160, 40, 4, 8
 FRAMES = ("there was {}", "the {} was raised", "he had {}", "with {} for days", "and {} on examination")
 REASONS = ("because of {}", "as {} explains it", "since {} is typical", "and so {} must follow", "by way of {}")
@@ -89,7 +90,7 @@ class FreshSet:
         (question,) = record["questions"]
         shown, words = WORD_PATTERN.findall(prompt.lower()), WORD_PATTERN.findall(text.lower())
         sequels: dict[str, set[str]] = {}
-        for first, second in zip(shown, shown[1:], strict=False):
+        for first, second in pairwise(shown):
             sequels.setdefault(first, set()).add(second)
         disease = question["options"][question["gold"]]
         known = {word for usual in self.concepts[disease] for word in (usual, self.unusual[usual])}

@@ -28,7 +28,7 @@ def calibrated(seed, cases=200, too_high=0.0):
 
 
 def test_identical_trials_are_one_piece_of_evidence():
-    """Five identical trials change neither ECE, nor what is taken off for noise, nor what chance gives, nor the interval."""
+    """Five identical trials change neither ECE nor its noise, what chance gives, or the interval."""
     once, five = (measure(made_marks(stated(*calibrated(3), trials)), made_study(trials=trials)) for trials in (1, 5))
     for name in ("ece_stated", "ece_debiased_stated", "ece_if_calibrated_stated"):
         first, repeated = row(once, name), row(five, name)

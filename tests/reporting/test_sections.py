@@ -322,3 +322,12 @@ def test_a_measure_by_key_has_a_row_per_value(rich: Rich) -> None:
         grade: hundredfold(expected[json.dumps({"grade": grade, "prompt": "paper"}, separators=(",", ":"))]["value"])
         for grade in ("R", "A", "S", "mean")
     }
+
+
+def test_the_scores_name_the_best_case_of_unread_answers(rich: Rich) -> None:
+    scores = section(rich.page, "scores")
+    lines = rich.run.measures.filter(measure="accuracy_if_unparsed_right", slice="{}")
+    for line in lines.iter_rows(named=True):
+        printed = f'data-candidate="{line["candidate"]}">{hundredfold(line["value"])}</b>'
+        assert (printed in scores) == bool(line["unparsed"] or line["refused"])
+    assert lines["unparsed"].max() > 0

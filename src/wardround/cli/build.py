@@ -59,7 +59,7 @@ def medq_deg(
 ) -> None:
     """Build a MedQ-Deg set: remove duplicates, assign fitting degradations, attach the skill hierarchy."""
     from wardround.building.sources.medq_deg.build import build_medq_deg
-    from wardround.building.sources.medq_deg.skills import describe_unplaced
+    from wardround.building.sources.medq_deg.skills import describe_unplaced, describe_without_skill
 
     built = build_medq_deg(
         sources,
@@ -73,8 +73,9 @@ def medq_deg(
         note=note,
         **_model_settings(out, models, answers, about),
     )
-    if unplaced := describe_unplaced(built.unplaced):
-        note(unplaced)
+    for line in (describe_unplaced(built.unplaced), describe_without_skill(built.labels)):
+        if line:
+            note(line)
     _print_set(built.to_dict(), built.funnel, out, as_json)
 
 

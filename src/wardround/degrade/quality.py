@@ -50,14 +50,15 @@ def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> 
         "ssim": _mean_within(similar, None),
         "psnr_body": _decibels(error, body),
         "ssim_body": _mean_within(similar, body),
-        "clipped": clipped_share(*pair, body),
+        "clipped": clipped_share(pair[0], pair[1], body),
     }
     return {name: round(value, 4) if math.isfinite(value) else None for name, value in quality.items()}
 
 
 def clipped_share(before: Image, after: Image, inside: Mask) -> float:
     """How much of the body became black or white, in every colour, that was not."""
-    is_clipped = ((after <= 0) & (before > 0)).all(axis=2) | ((after >= 1) & (before < 1)).all(axis=2)
+    black, white = (after <= 0) & (before > 0), (after >= 1) & (before < 1)
+    is_clipped = np.asarray(black.all(axis=2) | white.all(axis=2))
     return float(is_clipped[inside].mean())
 
 

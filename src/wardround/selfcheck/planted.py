@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import tomli_w
+from scipy.stats import binom
 
 from wardround.api import run_study
 from wardround.cases.set import write_case_set
@@ -21,8 +22,8 @@ from wardround.core.case import Case
 CASES, OPTIONS, TRIALS = 240, 4, 10
 STAGES = {"IQA": 0.95, "AL": 0.9, "LC": 0.85, "DD": 0.8, "SG": 0.7, "CD": 0.6}
 GRADES = {"R": 0.8, "A": 0.6, "S": 0.4}
-# 95% intervals miss one truth in twenty, so some of many must; a truth outside an interval of twice the width is wrong
-MAX_INTERVAL_WIDTHS = 2.0
+MISSED, CHANCE = 0.05, 0.001  # 95% intervals miss one truth in twenty; more misses than this chance explains are wrong
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -46,22 +47,21 @@ class PlantedResult:
     high: float | None
 
     @property
-    def covered(self) -> bool:
-        """Whether the interval contains the truth."""
-        return self.low is not None and self.high is not None and self.low <= self.plant.truth <= self.high
-
-    @property
     def is_as_planted(self) -> bool:
-        """Whether the value is as close to the truth as chance allows over all figures together."""
+        """Whether the interval contains the truth; a figure without an interval has to be the truth."""
         if self.value is None:
             return False
-        below, above = (abs(self.value - (end if end is not None else self.value)) for end in (self.low, self.high))
-        error = self.plant.truth - self.value
-        return -MAX_INTERVAL_WIDTHS * below - 1e-6 <= error <= MAX_INTERVAL_WIDTHS * above + 1e-6
+        low, high = (self.value if end is None else end for end in (self.low, self.high))
+        return low - ROUNDING <= self.plant.truth <= high + ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
         interval = {"value": self.value, "low": self.low, "high": self.high}
-        return self.plant.__dict__ | interval | {"covered": self.covered, "as_planted": self.is_as_planted}
+        return self.plant.__dict__ | interval | {"as_planted": self.is_as_planted}
+
+
+def max_misses(figures: int) -> int:
+    """The number of truths outside their 95% intervals that chance explains among so many figures."""
+    return int(binom.ppf(1 - CHANCE, figures, MISSED))
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,19 @@ def test_medq_deg_groups_types_as_the_paper_does(tmp_path: Path) -> None:
     assert figures(tables["Questions by skill"]) == {"Counting": [5, 1.0, 1.0]}
 
 
+def test_questions_without_a_skill_are_listed_and_count_in_the_shares(tmp_path: Path) -> None:
+    asked = [choice("one", 1, skill="Counting", capability="Imaging Perception"), choice("two", 1, label="Bone")]
+    asked += [choice("three", 1, capability="Imaging Perception"), choice("four", 1)]
+    image = {"path": "scan.png", "modality": "CT"}
+    tables = composition("medq-deg", write(tmp_path, [{"id": "one", "images": [image], "questions": asked}]))
+    skills = tables["Questions by skill"]
+    assert figures(skills) == {"Counting": [1, 1.0, 0.25]}
+    assert skills.notes == [
+        "3 of 4 questions have no skill; by their label: Bone (1), Imaging Perception (1), no label (1). "
+        "Shares of all include them."
+    ]
+
+
 def test_columns_of_a_set_are_not_taken_for_those_of_degradations(tmp_path: Path) -> None:
     """A source may have columns `category`, `type` and `severity` of its own."""
     own = {"category": "Radiology", "type": "single choice", "severity": "hard"}

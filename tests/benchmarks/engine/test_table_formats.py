@@ -56,7 +56,7 @@ Candidate & Hit@1 & MCQ$^{2}$ & shift & n \\
 \midrule
 a\_b & 62.5 {\scriptsize [51.0, 73.1]} & not asked & $-$0.071 {\scriptsize [$-$0.200, 0.100]} & 1,234 \\
 \midrule
-\textit{GPT|5 (published)} & 25.4 & 87.4$^{1}$ & -- & -- \\
+\textit{GPT\textbar{}5 (published)} & 25.4 & 87.4$^{1}$ & -- & -- \\
 \bottomrule
 \end{tabular}
 

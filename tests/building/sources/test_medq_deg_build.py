@@ -151,7 +151,7 @@ def test_a_question_that_cannot_be_used_is_rejected_with_its_reason(tmp_path):
         ("a", "stored", "already degraded", ""),
         ("a", "text", "no image", "it shows none"),
         ("a", "worn", "already degraded", "low_dose@L1"),
-        ("b", "q", "none of the 7 modalities", "it has no modality"),
+        ("b", "q", "duplicate", "repeats a / q"),
         ("c", "q", "none of the 7 modalities", "modality is 'Fundus Photography'"),
         ("d", "q", "image cannot be decoded", rejected[-1]["detail"]),
     ]
@@ -162,8 +162,9 @@ def test_a_question_that_cannot_be_used_is_rejected_with_its_reason(tmp_path):
         ("not a choice", 1, 6),
         ("part of a chain", 1, 5),
         ("no image", 1, 4),
-        ("none of the 7 modalities", 2, 2),
-        ("image cannot be decoded", 1, 1),
+        ("none of the 7 modalities", 1, 3),
+        ("image cannot be decoded", 1, 2),
+        ("duplicate", 1, 1),
     ]
     kept = {image.path for case in CaseSet.open(built.folder) for image in case.images}
     assert {f"images/{file.name}" for file in (built.folder / "images").iterdir()} == kept
@@ -246,6 +247,9 @@ def test_labels_without_a_place_are_listed_not_guessed(tmp_path):
     listed = json.loads((built.folder / "manifest.json").read_text())["labels_without_place"]
     assert listed["Modality Recognition"]["why"].startswith("OmniMedVQA")
     assert listed["Fancy Task"] == {"questions": 1, "why": None}
+    without = {"Modality Recognition": 1, "Fancy Task": 1, "": 1, "Organ Recognition - Thorax": 1}
+    assert built.to_dict()["labels_without_skill"] == without
+    assert built.to_dict()["skills"] == {"Counting": {"questions": 1, "share": 0.2}}  # of all five
 
 
 def test_a_pool_in_another_layout(tmp_path):

@@ -121,6 +121,28 @@ def test_equal_numbers_count_only_if_the_tables_are_numbered_alike(tmp_path, ali
     assert [question.id for question in alone] == ([] if alike else ["deg-0"])
 
 
+def test_images_tell_the_twin_where_numbers_do_not(tmp_path):
+    """Two clean images share a question; the tables are numbered independently."""
+    noise = np.random.default_rng(5).integers(0, 255, (2, 9, 9), dtype=np.uint8)
+    clean = [Picture.fromarray(greys).resize((96, 96), Picture.Resampling.BICUBIC) for greys in noise]
+    darker = [image.point(lambda grey: grey * 0.6) for image in clean]
+    cells = [_encoded(image) for image in (*clean, *darker)]
+    problems, *cases = released(
+        tmp_path,
+        [row(0, cells[0]), row(1, cells[1])],
+        [degraded(10, cells[3]), degraded(11, cells[2])],
+    )
+    assert problems == []
+    assert [[question.id for question in case.questions] for case in cases] == [["0", "deg-11"], ["1", "deg-10"]]
+    assert [case.questions[1].of for case in cases] == ["0", "1"]
+
+
+def _encoded(image: Picture.Image) -> str:
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return base64.b64encode(file.getvalue()).decode()
+
+
 def test_what_has_no_twin_is_counted_named_and_kept(tmp_path):
     problems, clean, alone = released(
         tmp_path, [row(0, in_base64(1))], [degraded(0, in_base64(2), answer="A"), degraded(0, in_base64(3), "fog")]

@@ -114,9 +114,10 @@ class StudyDefinition(StrictTable):
     """A table or figure as `studies.toml` defines it.
 
     Published rows are shown next to a run if `comparable`; otherwise `reason` says why not, and `differs` says it for
-    single columns, by their heading or the heading over them. `chain_stages` are the stages of the paper's chains: where
-    those of a run lack some, its SWA or CCR stands without the paper's. `drawn_from` names what the study's function in
-    sections.py draws from: the case set, the run (in addition to the table of columns), or runs on several case sets.
+    single columns, by their heading or the heading over them. `chain_stages` are the stages of the paper's chains:
+    where those of a run lack some, its SWA or CCR stands without the paper's. `drawn_from` names what the study's
+    function in sections.py draws from: the case set, the run (in addition to the table of columns), or runs on several
+    case sets.
     """
 
     title: str

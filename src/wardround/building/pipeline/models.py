@@ -82,7 +82,7 @@ class BuildModels:
         encoder = ImageEncoder()
         try:
             await candidate.prepare(CaseSet(Path()))  # there are no cases yet to fit it on
-            messages = [
+            messages: list[tuple[str | ImagePart, ...]] = [
                 (self.prompts.fill(PROMPT, prompt, filled), *([images[record]] if record in images else []))
                 for record, filled in slots.items()
             ]

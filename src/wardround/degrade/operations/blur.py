@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wardround.degrade.operations.weighted import Places, Rows, sum_weighted_rows
 from wardround.degrade.signature import Image
@@ -22,7 +21,7 @@ def gaussian(image: Image, sigma: float) -> Image:
     return _shifted_sum(along, places, np.zeros_like(places), weights)
 
 
-def convolve(image: Image, kernel: NDArray[np.float64]) -> Image:
+def convolve(image: Image, kernel: Rows) -> Image:
     """The image convolved with a short symmetric kernel, along the rows and down the columns."""
     places, still = np.arange(len(kernel)) - len(kernel) // 2, np.zeros(len(kernel), np.int64)
     return _shifted_sum(_shifted_sum(image, still, places, kernel), places, still, kernel)

@@ -46,8 +46,8 @@ def body_brightness(image: NDArray[Any]) -> NDArray[np.float32]:
     height, width = (side // step for side in image.shape[:2])
     cells = _luma(image[: height * step, : width * step]).reshape(height, step, width, step).mean(axis=(1, 3))
     luma = cells[body_mask(image)[: height * step : step, : width * step : step]]
-    between = luma[(luma > 0) & (luma < 1)]
-    return between if between.size else luma
+    between: NDArray[np.float32] = luma[(luma > 0) & (luma < 1)]
+    return between if between.size else luma.astype(np.float32)
 
 
 def _luma(image: NDArray[Any]) -> NDArray[np.float32]:

@@ -47,14 +47,14 @@ def pad_beyond(image: Image, down: int, across: int) -> Image:
     return padded
 
 
-def background_colour(image: Image) -> NDArray[np.float32]:
+def background_colour(image: Image) -> NDArray[np.floating]:
     """The glass of a slide, if enough of it is seen; else the usual colour at the border, which is skin."""
     step = max(1, min(image.shape[:2]) // SAMPLES)
     pixels = image[::step, ::step].reshape(-1, 3)
     glass = pixels[pixels.min(axis=1) > NEAR_WHITE]
     if len(glass) >= LEAST_GLASS * len(pixels):
-        return np.median(glass, axis=0).astype(np.float32)
+        return np.asarray(np.median(glass, axis=0))
     inset = round(INSET * min(image.shape[:2]))  # many images have a line around them
     inner = image[inset : image.shape[0] - inset, inset : image.shape[1] - inset]
     border = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]])
-    return np.median(border, axis=0).astype(np.float32)
+    return np.asarray(np.median(border, axis=0))

@@ -9,7 +9,7 @@ from wardround.degrade.signature import Image
 
 WINDOW = 256  # pixels: the side of the part that is looked at, the one with the most haematoxylin
 RADII = np.geomspace(2.0, 24.0, 8)  # pixels
-LEAST_STAIN = 0.02  # mean optical density of haematoxylin: with less there are no nuclei to measure
+LEAST_STAIN = 0.02  # standard deviation of its optical density: with less there are no nuclei to measure
 
 
 def nucleus_radius(image: Image) -> float | None:
@@ -20,10 +20,10 @@ def nucleus_radius(image: Image) -> float | None:
     if image.ndim == 2:
         return None
     stain = _window_of_most(_haematoxylin(image))
-    if stain.mean() < LEAST_STAIN:
+    if stain.std() < LEAST_STAIN:
         return None
     strengths = []
-    for radius in RADII[RADII < min(stain.shape) / 6]:
+    for radius in RADII[min(stain.shape) / 6 > RADII]:
         sigma = radius / math.sqrt(2)
         blobs = gaussian(stain, sigma / 1.25) - gaussian(stain, sigma * 1.25)
         strengths.append(float(np.quantile(blobs, 0.98)))

@@ -22,7 +22,7 @@ from wardround.degrade.signature import Image, SeverityParameters
 
 COUNTED_AT = 512  # pixels of the longer side
 BELOW, ABOVE = 0.62, 0.18  # powers of the side
-SOFTENED = np.array([0.2, 0.6, 0.2])  # a fifth is left of the finest streaks
+SOFTENED = np.array([0.2, 0.6, 0.2], np.float32)  # a fifth is left of the finest streaks
 
 
 def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
@@ -33,6 +33,8 @@ def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> I
         return image.copy()
     patient, margin = extend_patient(image)
     angles = start + np.pi * np.arange(views) / views
-    seen = reconstruct(project(patient, angles), angles, np.full(views, np.pi / views), patient.shape, interpolations=2)
-    streaks = convolve(within_frame(seen, margin) - image, SOFTENED)
+    reconstruction = reconstruct(
+        project(patient, angles), angles, np.full(views, np.pi / views), patient.shape, interpolations=2
+    )
+    streaks = convolve(within_frame(reconstruction, margin) - image, SOFTENED)
     return image + scale_to(streaks, image, severity.get("added"))

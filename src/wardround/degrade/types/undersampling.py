@@ -57,4 +57,5 @@ def kept_lines(order: Lines, kept: float, centre: float) -> NDArray[np.bool_]:
     count = len(order)
     central = centre * COUNTED_AT * min(1.0, count / COUNTED_AT) ** POWER
     whole = np.abs(line_numbers(count)) <= central / 2 + 1e-6
-    return whole | (order < (kept - centre) / max(1 - centre, 1e-9) * count)
+    acquired: NDArray[np.bool_] = whole | (order < (kept - centre) / max(1 - centre, 1e-9) * count)
+    return acquired

@@ -1,4 +1,4 @@
-"""Claims: options that a reply names as its answer, by the words around them or by their place."""
+"""ClaimedMentions: options that a reply names as its answer, by the words around them or by their place."""
 
 import re
 from typing import NamedTuple
@@ -13,10 +13,14 @@ WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read wo
 
 _STOP = re.compile(r"(?<!\d)(?<!\bans)(?<!\bi\.e)(?<!\be\.g)(?<!\bvs)[.!?;]\s|\n")
 _LAST_STOP = re.compile(rf".*({_STOP.pattern})", re.S)
-_LINE_START = re.compile(r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|antwort|opci[oó]n|r[eé]ponse)\s\(?)?")
+_LINE_START = re.compile(
+    r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
+)
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
-_AFTER_STOP = re.compile(r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[\"'(\[]*\Z")
+_AFTER_STOP = re.compile(
+    r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[\"'(\[]*\Z"
+)
 _AFTER_COLON = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus)"  # "type: B" may not be the answer
     r"(?::|→|⇒|[-=]>|\s[=–-]\s|—|\s(?=\())\s*[\"'(\[]*\Z",
@@ -36,14 +40,14 @@ class Claim(NamedTuple):
     rule: str
 
 
-class Claims(NamedTuple):
+class ClaimedMentions(NamedTuple):
     """The claims of a reply and the mentions that it does not reject, both in order."""
 
     claims: list[Claim]
     standing: list[Mention]
 
 
-def find_claims(text: str, mentions: list[Mention]) -> Claims:
+def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
     """The claims among the options that a reply names."""
     lower = text.lower()
     claims, unclaimed = _worded_claims(text, lower, mentions)
@@ -61,7 +65,7 @@ def find_claims(text: str, mentions: list[Mention]) -> Claims:
             rule = "pointed to" if others == {mention.option} else None
         if rule is not None:
             claims.append(Claim(mention, rule))
-    return Claims(sorted(claims, key=lambda claim: claim.mention.start), standing)
+    return ClaimedMentions(sorted(claims, key=lambda claim: claim.mention.start), standing)
 
 
 def _worded_claims(text: str, lower: str, mentions: list[Mention]) -> tuple[list[Claim], list[tuple[Mention, str]]]:

@@ -67,7 +67,8 @@ def _phrases(text: str, tokens: OptionTokens) -> Iterator[tuple[str, bool]]:
             is_denied = phrases.DENIED.search(before) or _is_denied_after(after) or _CONDITION.search(lower)
             clause = phrases.CLAUSE.split(before)[-1]
             if not (is_denied or phrases.NOT.search(clause) or phrases.DOUBT.search(before.rpartition(",")[2])):
-                yield from ((phrase, False) for phrase in _cut(sentence[named.end() : named.end() + MAX_PHRASE], tokens))
+                named_phrase = sentence[named.end() : named.end() + MAX_PHRASE]
+                yield from ((part, False) for part in _cut(named_phrase, tokens))
 
 
 def _opening_phrase(sentence: str, lower: str) -> Iterator[str]:

@@ -94,7 +94,7 @@ class _Reading:
         statement = next((s for s in reversed(self.statements) if s.names and s.strength == best), None)
         if statement and best >= ASIDE:
             return [*statement.names, *statement.others]
-        if self.starts_with_name:
+        if self.starts_with_name and not (statement and best == WEAK and len(self.names) > 1):
             return self.titles or self.names
         if self.differential and not (statement and best == WEAK and self._is_confirmed(statement)):
             return self.differential[:1]

@@ -110,7 +110,8 @@ def _unambiguous_initials(texts: list[str]) -> tuple[dict[str, tuple[str, ...]],
     for option, text in enumerate(texts):
         for letters, words, is_whole in _initials(text):
             words_by_letters.setdefault(letters, set()).add(words)
-            is_other = not set(_NAMES.get(letters, ())).isdisjoint(words) and _NAMES[letters] != words  # AF is no flutter
+            usual = _NAMES.get(letters, words)
+            is_other = usual != words and not set(usual).isdisjoint(words)  # AF is not atrial flutter
             options_by_letters.setdefault(letters, set()).add(option if is_whole and not is_other else -1)
     is_free = {
         letters

@@ -102,8 +102,10 @@ LIST_JOINT = re.compile(rf"{CLOSING} ?(?:[,/&+=<>、(\[]? ?(?:{_any_of('joins')}
 
 _GOES_ON = _any_of("goes_on")
 _SENTENCE = "the|this|that|it|there|these|he|she|we|they|i|my|his|her|no|yes"
+_PRONOUN_VERB = r"(?:would|should|must|can(?:not|'t)?|could|do|may|might|have|was|will)\b"  # "so I would avoid D"
 LETTER = (
-    rf"(?<![{LATIN}0-9_-])(?<![{LATIN}]')(?<![a-z]\.)(?:[AIi](?! +[A-Z0-9])|a(?=\s*[.,:;)\]!?\"'])|(?<=[:=] )a|[B-HJ-Zb-hj-z])"
+    rf"(?<![{LATIN}0-9_-])(?<![{LATIN}]')(?<![a-z]\.)"
+    rf"(?:[AIi](?! +[A-Z0-9]|(?<=[Ii]) {_PRONOUN_VERB})|a(?=\s*[.,:;)\]!?\"'])|(?<=[:=] )a|[B-HJ-Zb-hj-z])"
     rf"(?!'?[{LATIN}0-9]|-|\.[{LATIN}])"
     rf"(?! (?=[a-z])(?!{_GOES_ON}))(?!\.\s?(?=[a-z])(?!{_GOES_ON}|(?:{_SENTENCE})\b))"
 )

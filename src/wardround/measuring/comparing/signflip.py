@@ -37,7 +37,9 @@ def sign_flip(differences: Floats, seed: int) -> SignFlipTest:
     """Two-sided tests of every column, and Westfall and Young's step-down max-T over all of them."""
     differences = differences[(differences != 0).any(axis=1)]
     all_flips = len(differences) < EXACT_UNDER
-    p, adjusted = _p_values(differences, _all_signs(len(differences)) if all_flips else _drawn_signs(len(differences), seed))
+    p, adjusted = _p_values(
+        differences, _all_signs(len(differences)) if all_flips else _drawn_signs(len(differences), seed)
+    )
     exact = [all_flips] * differences.shape[1]
     if not all_flips:
         for place, column in enumerate(differences.T):

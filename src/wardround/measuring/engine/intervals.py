@@ -118,9 +118,7 @@ def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
     return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(residual**2), count))
 
 
-def _methods(
-    kind: MeasureKind, value: Floats, clusters: Floats, is_extreme: NDArray[np.bool_]
-) -> NDArray[np.object_]:
+def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_extreme: NDArray[np.bool_]) -> NDArray[np.object_]:
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
     of_few = {MeasureKind.RATE: WILSON, MeasureKind.MEAN: WILSON, MeasureKind.AUROC: SCORE}
     chosen[is_extreme | (clusters < FEW)] = of_few.get(kind, STUDENT)

@@ -123,9 +123,7 @@ def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     return Items(marks.index().with_columns(whole), sums, claims)
 
 
-def _stated(
-    marks: ItemMarks, outcomes: Sums, group: str, name: str, of_kind: NDArray[np.bool_]
-) -> tuple[Sums, Claims]:
+def _stated(marks: ItemMarks, outcomes: Sums, group: str, name: str, of_kind: NDArray[np.bool_]) -> tuple[Sums, Claims]:
     """Sums of the confidences stated with one kind of answer, and the claims that they are."""
     number, is_verbal = marks.floats("confidence"), marks.flags("verbal") & of_kind[marks.item]
     at = ~np.isnan(number) & ~marks.outcome("unscored") & is_verbal

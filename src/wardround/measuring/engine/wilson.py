@@ -88,9 +88,7 @@ def effective_n(moments: ClusterMoments, n: Floats) -> Floats:
     share = (moments.part + added * size) / whole
     squares = moments.squares(share) + added * size**2 * ((1 - share) ** 2 + share**2)
     variance, binomial = clusters / (clusters - 1) * squares / whole**2, share * (1 - share)
-    ratio = np.divide(
-        variance * (n * whole / moments.whole - 1), binomial, out=np.ones_like(share), where=binomial > 0
-    )
+    ratio = np.divide(variance * (n * whole / moments.whole - 1), binomial, out=np.ones_like(share), where=binomial > 0)
     few = np.where(moments.is_extreme, 1.0, (_t(np.maximum(n - 1, 1)) / _t(moments.clusters - 1)) ** 2)
     all_alike = (moments.part <= 0) | (moments.part >= moments.whole)
     return np.where(all_alike, np.minimum(moments.clusters, n), n / np.maximum(1.0, ratio) * np.minimum(few, 1.0))

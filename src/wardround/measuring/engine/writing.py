@@ -1,4 +1,4 @@
-"""Writes the tables of a run: measures.csv, comparisons.csv, effects.csv, acceptance.csv."""
+"""Writes the tables of a run: measures.csv, comparisons.csv, groups.csv, effects.csv, acceptance.csv."""
 
 from pathlib import Path
 
@@ -8,25 +8,33 @@ from wardround.core.study import Study
 from wardround.measuring.acceptance.endpoints import ACCEPTANCE_FILE, decide
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.effects import effects
+from wardround.measuring.comparing.groups import compare_groups
 from wardround.measuring.engine.measurement import measure
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.people.against_models import compare_people
 from wardround.measuring.people.figures import measure_people, without_people
 from wardround.running.progress import NO_PROGRESS, StepProgress
 
+GROUPED = ("accuracy", "hit@1")  # the scores that are compared between groups of patients
+
 
 def write_measures(
     folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
 ) -> None:
-    """Writes measures.csv, comparisons.csv, if axes are crossed effects.csv, and with endpoints acceptance.csv.
+    """Writes measures.csv, comparisons.csv, if cases have groups groups.csv, if axes are crossed effects.csv.
 
-    The same marks always give the same bytes. People have their own measures and families of comparisons.
+    With endpoints also acceptance.csv. The same marks always give the same bytes. People have their own measures and families of comparisons.
     """
     models = without_people(marks.lazy())
     measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
     write_table(folder / "measures.csv", pl.concat(measures))
     comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
     write_table(folder / "comparisons.csv", pl.concat(comparisons))
+    at_reference = marks_at_reference(models, study)
+    groups = pl.concat([compare_groups(at_reference, study, measure=name) for name in GROUPED])
+    if len(groups):
+        write_table(folder / "groups.csv", groups)
     if len(study.varied_axes) > 1:
         write_table(folder / "effects.csv", effects(models, study))
     if study.acceptance:

@@ -61,7 +61,10 @@ class MeasureContext:
     @property
     def claim_sources(self) -> list[ClaimSource]:
         votes = [ClaimSource("votes", "voted", VOTES, self.votes)] if self.has_votes else []
-        stated = [ClaimSource("verbal", "verbal", STATED, ""), ClaimSource("verbal_open", "verbal_open", STATED_OPEN, "")]
+        stated = [
+            ClaimSource("verbal", "verbal", STATED, ""),
+            ClaimSource("verbal_open", "verbal_open", STATED_OPEN, ""),
+        ]
         return [*stated, *votes, ClaimSource("inf", "shared", LIMIT, "")]
 
 

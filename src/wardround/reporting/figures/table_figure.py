@@ -30,9 +30,9 @@ def figure(
 ) -> Chart | None:
     """A chart of the table with columns along x and rows as series, or as `mark` says; None if it has no values.
 
-    Published rows are grey dashed lines or points of another shape. `panels` draws lines over the groups of columns, one
-    panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group. `stacked` draws shares
-    of a whole, in `colours`, one for each column.
+    Published rows are grey dashed lines or points of another shape. `panels` draws lines over the groups of columns,
+    one panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group. `stacked` draws
+    shares of a whole, in `colours`, one for each column.
     """
     points = _points(table, {*leave_out, "Unparsed", "Refused"})
     if not points:
@@ -114,7 +114,7 @@ def _lines(base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str)
     layers.append(own.mark_rule(opacity=0.6).encode(column, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour))
     layers.append(own.mark_line(strokeWidth=2.2).encode(column, height, colour))
     layers.append(own.mark_point(filled=True, size=50, opacity=1).encode(column, height, colour, shape))
-    chart: alt.LayerChart = alt.layer(*layers).properties(width=alt.Step(48), height=260)
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(width=alt.Step(48), height=260)
     return chart
 
 

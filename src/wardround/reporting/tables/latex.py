@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from wardround.reporting.numbers import MINUS
+from wardround.reporting.tables.latex_page import MAX_HEADING, MAX_LABEL, MAX_TEXT, break_lines, page_layout
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
 
 REPLACEMENTS = {
@@ -12,6 +13,7 @@ REPLACEMENTS = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     MINUS: r"$-$",
     "–": "--",
     "Δ": r"$\Delta$",
@@ -21,28 +23,46 @@ REPLACEMENTS = {
 
 
 def as_latex(table: Table) -> str:
-    """A floating table: shared headings over their columns, small intervals after the figures, notes below."""
+    """Floating tables that fit the page: shared headings over their columns, small intervals, notes below the last."""
+    layout = page_layout(table)
+    lines, count = ["% needs \\usepackage{booktabs}"], len(layout.parts)
+    for number, part in enumerate(layout.parts, 1):
+        caption = f"{table.title} ({number} of {count})" if count > 1 else table.title
+        lines += [r"\begin{table}", r"\centering", rf"\caption{{{_escape(caption)}}}"]
+        lines += [*filter(None, [layout.size.command]), *_tabular_lines(part, layout.stacked)]
+        if number == count:
+            lines += [r"\end{table}", r"\begin{table}"] if layout.notes_apart else []
+            lines += _note_lines(table)
+        lines.append(r"\end{table}")
+    return "\n".join([*lines, ""])
+
+
+def _tabular_lines(table: Table, stacked: bool) -> list[str]:
     alignment = "l" * len(table.labels) + "".join("l" if column.unit == "text" else "r" for column in table.columns)
+    headings = [_broken(column.heading, MAX_HEADING, "r") + _marks(column) for column in table.columns]
     lines = [
-        "% needs \\usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_escape(table.title)}}}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         *_heading_lines(table),
-        _line([*map(_escape, table.labels), *(_with_marks(column.heading, column) for column in table.columns)]),
+        _line([*map(_escape, table.labels), *headings]),
         r"\midrule",
     ]
     for previous, row in zip([None, *table.rows], table.rows, strict=False):
         if previous is not None and row.published and not previous.published:
             lines.append(r"\midrule")
-        lines.append(_line([*_labels(row), *_cells(table, row)]))
-    lines += [r"\bottomrule", r"\end{tabular}"]
+        lines.append(_line([*_labels(row), *_cells(table, row, stacked)]))
+        intervals = [_small_interval(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
+        if stacked and any(intervals):
+            lines.append(_line([*[""] * len(table.labels), *intervals]))
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _note_lines(table: Table) -> list[str]:
+    lines = []
     for mark, note in table.numbered_notes():
         head = rf"$^{{{mark}}}$" if mark else ""
         lines += ["", rf"\smallskip{{\footnotesize {head}{_escape(note)}}}"]
-    return "\n".join([*lines, r"\end{table}", ""])
+    return lines
 
 
 def _heading_lines(table: Table) -> list[str]:
@@ -62,22 +82,34 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def _labels(row: TableRow) -> list[str]:
-    texts = [_escape(label) for label in row.printed_labels]
+    texts = [_broken(label, MAX_LABEL, "l") for label in row.printed_labels]
     return [rf"\textit{{{text}}}" if row.published and text else text for text in texts]
 
 
-def _cells(table: Table, row: TableRow) -> list[str]:
+def _cells(table: Table, row: TableRow, stacked: bool) -> list[str]:
     texts = []
     for cell, column in zip(row.cells, table.columns, strict=True):
-        interval = column.interval_text(cell)
-        small = rf" {{\scriptsize {_escape(interval)}}}" if interval else ""
-        texts.append(_with_marks(column.cell_text(cell), cell) + small)
+        small = "" if stacked else _small_interval(cell, column)
+        text = _broken(column.cell_text(cell), MAX_TEXT, "l") + _marks(cell)
+        texts.append(f"{text} {small}" if small else text)
     return texts
 
 
-def _with_marks(text: str, part: Cell | Column) -> str:
+def _small_interval(cell: Cell, column: Column) -> str:
+    interval = column.interval_text(cell)
+    return rf"{{\scriptsize {_escape(interval)}}}" if interval else ""
+
+
+def _broken(text: str, width: float, side: str) -> str:
+    """The text, in lines below each other if it is too wide."""
+    lines = [_escape(line) for line in break_lines(text, width)]
+    stack = r" \\ ".join(lines)
+    return stack if len(lines) == 1 else rf"\shortstack[{side}]{{{stack}}}"
+
+
+def _marks(part: Cell | Column) -> str:
     marks = note_marks(part)
-    return _escape(text) + (rf"$^{{{marks}}}$" if marks else "")
+    return rf"$^{{{marks}}}$" if marks else ""
 
 
 def _escape(text: str) -> str:

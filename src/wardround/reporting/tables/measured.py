@@ -6,8 +6,9 @@ from itertools import groupby, product
 
 import polars as pl
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.condition import AXES
-from wardround.marking.slice_values import CLEAN_LEVEL, STRATA_SCHEMA
+from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.validation.judge_validation import judge_note
 from wardround.reporting.absence import MEANINGS, NO_INTERVAL, NOT_ASKED, missing_reason
@@ -66,8 +67,8 @@ def measured_table(
         rows.append(TableRow(labels, [_measured_cell(lines, spec, candidate, row_slice) for spec in columns]))
     headings = tuple(key.capitalize() for key in row_keys)
     notes = _notes(run, columns, rows)
-    for key in dict.fromkeys(spec.by for spec in specs if spec.by is not None and not _by_value(lines, [spec], spec.by)):
-        notes.append(f"There are no columns by {key}: the run has no figures by it.")
+    absent = dict.fromkeys(spec.by for spec in specs if spec.by is not None and not _by_value(lines, [spec], spec.by))
+    notes += [f"There are no columns by {key}: the run has no figures by it." for key in absent]
     table = Table(title, headings, [spec.column for spec in columns], rows, notes)
     return mark_text_only(table, run), columns
 

@@ -1,9 +1,9 @@
 """A table for the terminal: intervals under their figures, wide tables in blocks below each other."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import wrap
 
+from wardround.reporting.tables.splitting import split_columns
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
 
 GAP = "  "
@@ -29,26 +29,7 @@ def _split(table: Table, width: int) -> list[Table]:
     """Parts that fit the width, each with all row labels; columns under one heading stay together if they fit."""
     label_width = sum(widest + len(GAP) for widest in _label_widths(table))
     widths = [_width(table, index) + len(GAP) for index in range(len(table.columns))]
-    groups, start = [], 0
-    for _, span in table.shared_headings or [("", 1)] * len(table.columns):
-        group = range(start, start + span)
-        fits = label_width + sum(widths[index] for index in group) <= width
-        groups += [group] if fits else [range(index, index + 1) for index in group]
-        start += span
-    cuts, free = [0], width - label_width
-    for group in groups:
-        group_width = sum(widths[index] for index in group)
-        if free < group_width and group.start > cuts[-1]:
-            cuts.append(group.start)
-            free = width - label_width
-        free -= group_width
-    ends = [*cuts[1:], len(table.columns)]
-    return [_part(table, start, end) for start, end in zip(cuts, ends, strict=True)]
-
-
-def _part(table: Table, start: int, end: int) -> Table:
-    rows = [replace(row, cells=row.cells[start:end]) for row in table.rows]
-    return replace(table, columns=table.columns[start:end], rows=rows)
+    return split_columns(table, label_width, widths, width)
 
 
 def _label_widths(table: Table) -> list[int]:

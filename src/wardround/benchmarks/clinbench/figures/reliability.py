@@ -27,7 +27,7 @@ from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 KEPT = "Kept"
 LABELS = ("Candidate", "Reasoning")
-KEPT_NOTE = "Kept: the last worst@k divided by the first. A candidate that always gives the same answer keeps all of it."
+KEPT_NOTE = "Kept: the last worst@k divided by the first. A candidate that always answers the same keeps all of it."
 NOTES = [
     "worst@k: the share of questions right in all of k answers, averaged over all choices of k answers. worst@1 is the "
     "accuracy.",

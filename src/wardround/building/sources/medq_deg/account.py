@@ -15,13 +15,14 @@ from wardround.building.duplicates.fingerprint import MAX_DISTANCE
 from wardround.building.pipeline.export import hash_set
 from wardround.building.sources.medq_deg.duplicates import MIN_SIMILARITY
 from wardround.building.sources.medq_deg.pool import PoolSource
-from wardround.building.sources.medq_deg.skills import hierarchy
+from wardround.building.sources.medq_deg.skills import LabelCounts, hierarchy
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 REASONS = (
     *("already degraded", "not a choice", "part of a chain", "no image", "none of the 7 modalities"),
     *("image cannot be decoded", "contradiction", "duplicate"),
 )
+REJECTED = "rejected.jsonl"
 PACKAGES = ("numpy", "pillow", "scipy", "pydicom", "nibabel")
 JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
@@ -68,11 +69,17 @@ def write_account(
     sources: list[PoolSource],
     rejected: list[RejectedQuestion],
     rules: dict[str, Any],
-    unplaced: Counter[str],
+    labels: LabelCounts,
     types: Counter[str],
 ) -> None:
     """Writes rejected.jsonl and manifest.json, without times and paths of this machine."""
-    with (folder / "rejected.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+    write_rejected(folder, sources, rejected)
+    manifest = _manifest(folder, sources, rules, labels, types)
+    (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=JSON_OPTIONS))
+
+
+def write_rejected(folder: Path, sources: list[PoolSource], rejected: list[RejectedQuestion]) -> None:
+    with (folder / REJECTED).open("w", encoding="utf-8", newline="\n") as file:
         for source in sources:
             for problem in source.problems:
                 place = f"{problem.file.name}:{problem.line}" if problem.line else problem.file.name
@@ -81,12 +88,10 @@ def write_account(
                 file.write(json.dumps(entry, ensure_ascii=False) + "\n")
         for rejection in sorted(rejected, key=lambda rejection: (rejection.case, rejection.question)):
             file.write(json.dumps(asdict(rejection), ensure_ascii=False) + "\n")
-    manifest = _manifest(folder, sources, rules, unplaced, types)
-    (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=JSON_OPTIONS))
 
 
 def _manifest(
-    folder: Path, sources: list[PoolSource], rules: dict[str, Any], unplaced: Counter[str], types: Counter[str]
+    folder: Path, sources: list[PoolSource], rules: dict[str, Any], labels: LabelCounts, types: Counter[str]
 ) -> dict[str, Any]:
     return {
         "benchmark": "medq-deg",
@@ -101,8 +106,10 @@ def _manifest(
         "skills": {"version": hierarchy().version, "sha256": hierarchy().hash},
         "labels_without_place": {
             label or "(no label)": {"questions": count, "why": hierarchy().unplaced.get(label.casefold())}
-            for label, count in sorted(unplaced.items())
+            for label, count in sorted(labels.unplaced.items())
         },
+        "labels_without_skill": {label or "(no label)": n for label, n in sorted(labels.without_skill.items())},
+        "questions_by_skill": labels.shares(),
         "types": dict(sorted(types.items())),
         "sources": [
             {

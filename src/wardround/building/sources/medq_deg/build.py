@@ -14,13 +14,19 @@ from wardround.building.duplicates.disjoint_sets import components
 from wardround.building.duplicates.fingerprint import Fingerprint, group_images
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.models import BuildModels
-from wardround.building.sources.medq_deg.account import RejectedQuestion, funnel, write_account
+from wardround.building.sources.medq_deg.account import (
+    REJECTED,
+    RejectedQuestion,
+    funnel,
+    write_account,
+    write_rejected,
+)
 from wardround.building.sources.medq_deg.duplicates import PoolQuestion, find_contradictions, find_repetitions
 from wardround.building.sources.medq_deg.image_modality import ModalitySources, complete_modalities, read_modalities
 from wardround.building.sources.medq_deg.levels import FlagsByDegradation, find_flagged, shown_images
 from wardround.building.sources.medq_deg.pool import write_pool
 from wardround.building.sources.medq_deg.selection import Note, draw_degradations, select_questions
-from wardround.building.sources.medq_deg.skills import attach_skills
+from wardround.building.sources.medq_deg.skills import LabelCounts, attach_skills
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
@@ -43,9 +49,13 @@ class MedqDegSet:
     degraded: int
     left_out: Counter[str]  # degraded questions that would be over- or under-degraded, by TYPE@LEVEL
     rejected: list[RejectedQuestion]
-    unplaced: Counter[str]
+    labels: LabelCounts
     types: Counter[str]
     funnel: Table
+
+    @property
+    def unplaced(self) -> Counter[str]:
+        return self.labels.unplaced
 
     def to_dict(self) -> dict[str, Any]:
         """The counts, the reasons, and the labels without a place in the hierarchy."""
@@ -58,6 +68,8 @@ class MedqDegSet:
             "left_out_by_band": dict(self.left_out),
             "types": dict(self.types),
             "labels_without_place": dict(self.unplaced),
+            "labels_without_skill": dict(self.labels.without_skill),
+            "skills": self.labels.shares(),
         }
 
 
@@ -102,13 +114,15 @@ def build_medq_deg(
         if not questions:
             reasons = Counter(question.reason for question in rejected).most_common()
             counts = ", ".join(f"{count} x {reason}" for reason, count in reasons)
+            out.mkdir(exist_ok=True)
+            write_rejected(out, pool_sources, rejected)
             raise WardroundError(f"no question can be used: {counts}")
         types = draw_degradations(questions, seed, per_case)
         flagged = find_flagged(pool, types, levels, ESTIMATED)
         left_out: Counter[str] = Counter()
         clusters = _clusters(pool, questions, image_groups)
-        unplaced: Counter[str] = Counter()
-        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, unplaced, flagged, left_out), draft)
+        labels = LabelCounts()
+        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, labels, flagged, left_out), draft)
         _delete_unused_images(draft)
         built = MedqDegSet(
             folder=out,
@@ -117,7 +131,7 @@ def build_medq_deg(
             degraded=len(questions) * per_case * len(levels) - left_out.total(),
             left_out=left_out,
             rejected=rejected,
-            unplaced=unplaced,
+            labels=labels,
             types=Counter(type for chosen in types.values() for type in chosen),
             funnel=funnel(
                 pool.question_count, rejected, cases, len(questions), per_case, tuple(levels), left_out.total()
@@ -126,13 +140,14 @@ def build_medq_deg(
         rules = {**(about or {}), "seed": seed, "levels": list(levels), "per_case": per_case}
         rules |= {"modalities_from": dict(sorted(modality_counts.items()))}
         rules |= {"severities": ESTIMATED, "left_out_by_band": dict(sorted(left_out.items()))}
-        write_account(draft, pool_sources, rejected, rules, unplaced, built.types)
+        write_account(draft, pool_sources, rejected, rules, labels, built.types)
         return built
 
 
 def _check(out: Path, levels: Sequence[str], per_case: int) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and (not out.is_dir() or {file.name for file in out.iterdir()} - {REJECTED}):
         raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
+    (out / REJECTED).unlink(missing_ok=True)  # of a build without a question
     if not levels or len({parse_severity(level) for level in levels}) != len(levels):
         raise WardroundError("the levels are L1, L2 or numbers from 0 to 2, each once")
     if any(parse_severity(level) == 0 for level in levels):
@@ -165,7 +180,7 @@ def _cases(
     types: dict[tuple[str, str], tuple[str, ...]],
     levels: tuple[str, ...],
     clusters: dict[str, str],
-    unplaced: Counter[str],
+    labels: LabelCounts,
     flagged: FlagsByDegradation,
     left_out: Counter[str],
 ) -> Iterator[Case]:
@@ -176,7 +191,8 @@ def _cases(
         if not kept:
             continue
         questions = []
-        for question in attach_skills(case.model_copy(update={"questions": kept}), unplaced).questions:
+        for question in attach_skills(case.model_copy(update={"questions": kept}), labels.unplaced).questions:
+            labels.add(question)
             clean = question.model_dump(exclude_unset=True)
             keys = [image_key(image) for image in shown_images(case, question.images)]
             degraded = list(_degraded(clean, types[id, question.id], levels))

@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -58,6 +58,27 @@ def hierarchy() -> Hierarchy:
     )
 
 
+@dataclass
+class LabelCounts:
+    """Clean questions by skill, by the label that has no place, and by the label that has no skill."""
+
+    by_skill: Counter[str] = field(default_factory=Counter)
+    unplaced: Counter[str] = field(default_factory=Counter)
+    without_skill: Counter[str] = field(default_factory=Counter)
+
+    def add(self, question: Question) -> None:
+        if question.skill:
+            self.by_skill[question.skill] += 1
+        else:
+            self.without_skill[str((question.model_extra or {}).get("label") or question.capability or "")] += 1
+
+    def shares(self) -> dict[str, dict[str, float]]:
+        """Of each skill the questions, and their share of all, with and without a skill."""
+        total = self.by_skill.total() + self.without_skill.total()
+        ordered = sorted(self.by_skill.items(), key=lambda entry: (-entry[1], entry[0]))
+        return {skill: {"questions": count, "share": round(count / total, 4)} for skill, count in ordered}
+
+
 def skill_fields(question: Question) -> tuple[dict[str, Any], str | None]:
     """The fields that place a question, and its label if that has no place ("" if it has no label at all).
 
@@ -84,8 +105,18 @@ def attach_skills(case: Case, unplaced: Counter[str]) -> Case:
 
 def describe_unplaced(unplaced: Counter[str]) -> str:
     """One line that lists the labels without a place; empty if there are none."""
-    labels = ", ".join(f"{count} x {label or 'no label'}" for label, count in unplaced.most_common())
+    labels = _list_labels(unplaced)
     return f"without a place among the 30 skills and 6 capabilities: {labels}" if labels else ""
+
+
+def describe_without_skill(labels: LabelCounts) -> str:
+    """One line that lists the labels that give a capability and no skill; empty if there are none."""
+    placed = {label: count for label, count in labels.without_skill.items() if label not in labels.unplaced}
+    return f"with a capability but none of the 30 skills: {_list_labels(Counter(placed))}" if placed else ""
+
+
+def _list_labels(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} x {label or 'no label'}" for label, count in counts.most_common())
 
 
 def _fold(label: object) -> str:

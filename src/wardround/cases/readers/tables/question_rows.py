@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from wardround.cases.readers.tables.clean_twins import QuestionRow, clean_twins
 from wardround.cases.readers.tables.image_cell import decode_image
+from wardround.cases.readers.tables.image_likeness import ImageLikeness
 from wardround.cases.readers.tables.tsv import reread_row
 from wardround.cases.set import error_from
 from wardround.core.case import Case, Image, Question
@@ -69,7 +70,7 @@ class QuestionRows:
 
     def group(self) -> QuestionRows:
         """These rows grouped into cases: a degraded row joins its clean twin; one without a twin is reported."""
-        twins, problems = clean_twins(self._rows)
+        twins, problems = clean_twins(self._rows, ImageLikeness(self._read_image).most_alike)
         self.problems += problems
         groups: dict[tuple[str | None, tuple[str, ...]], list[tuple[QuestionRow, QuestionRow | None]]] = {}
         for row in self._rows:
@@ -127,8 +128,14 @@ class QuestionRows:
         source = self._images[image.path]
         if isinstance(source, Path):
             shutil.copyfile(source, target)
-            return
-        target.write_bytes(decode_image(reread_row(source.file, source.offset, source.length)[source.column]))
+        else:
+            target.write_bytes(self._read_image(image.path))
+
+    def _read_image(self, path: str) -> bytes:
+        source = self._images[path]
+        if isinstance(source, Path):
+            return source.read_bytes()
+        return decode_image(reread_row(source.file, source.offset, source.length)[source.column])
 
 
 def _question_ids(rows: list[QuestionRow]) -> dict[int, str]:

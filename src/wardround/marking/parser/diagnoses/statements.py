@@ -14,7 +14,8 @@ MAX_SENTENCE = 500  # characters
 _SENTENCE_END = re.compile(r"(?<=[^\s.]{3})[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])|\n")
 _CLAUSE_END = re.compile(
     r",?\s+(?:(?:even )?though|although|while|whereas)\s+"
-    r"|[,;]?\s+(?<!not )(?:but|however),?\s+(?!rather|instead)|:\s+(?=the\b)|\s[–—-]\s(?=(?:this|it|these|I)\b)",
+    r"|[,;]?\s+(?<!not )(?:but|however),?\s+(?!rather|instead)|:\s+(?=the\b)"
+    r"|\s[–—-]\s(?=(?:this|it|these|I|think|suspect)\b)",
     re.I,
 )
 _NOT_BUT = re.compile(r"\bnot\s+[^,;.]{2,60}?,?\s+(?:but|rather)(?: rather| instead)?\s+", re.I)
@@ -41,7 +42,8 @@ _SUBJECT_IS = re.compile(
 _LIKELY = rf"most (?:likely|probable|plausible|fitting|suspected)(?=\W*\Z|\s?[,;(]|\s{_words('after_likely')}\b)"
 _NAME_IS = re.compile(
     rf"(?P<name>.+?)\s(?:{_words('stands')}(?: by far| to be| as|,? therefore,?| thus| \w+ly)*"
-    rf"\s(?:(?:the|my|our|your|an?)\s)?(?:(?:single|clear|overall)\s)?(?:{_LIKELY}|{_words('likeliest')})|{_words('fits')})"
+    rf"\s(?:the most common \w+ and )?(?:(?:the|my|our|your|an?)\s)?(?:(?:single|clear|overall)\s)?"
+    rf"(?:{_LIKELY}|{_words('likeliest')})|{_words('fits')})"
     r"(?!.*\bleast\b)",
     re.I,
 )
@@ -93,13 +95,14 @@ _SUSPECTED = re.compile(
 )
 _SHOWS = re.compile(rf"\b{_words('shows')}\s+(?P<name>.+)", re.I)
 _STARTS = re.compile(
-    r"(?:(?P<firm>most (?:likely|probabl[ey]))|likely|probabl[ey]|suspected|suspect|favou?r|presumed)"
-    r"[:,]?\s+(?P<name>.+)",
+    r"(?:(?P<firm>most (?:likely|probabl[ey]))|likely|probabl[ey]|suspected|suspect|favou?r|presumed"
+    r"|think(?: of)?)[:,]?\s+(?!(?:this|the|that|it|he|she)\b)(?P<name>.+)",
     re.I,
 )
 _POSSIBLY = re.compile(rf"{_words('possibly')}[:,]?\s+(?P<name>.+)", re.I)
 _REMAINS = re.compile(
-    rf"(?P<name>.+?)\s(?:is|are|remains?|could be|may be|should be)(?: also| still)?\s(?:an? )?{_words('remains')}\b"
+    rf"(?P<name>.+?)\s(?:is|are|remains?|could be|may be|should(?: also)? be)(?: also| still)?\s"
+    rf"(?:an? )?{_words('remains')}\b"
     r"(?!.*\bleading\b)",
     re.I,
 )
@@ -109,13 +112,14 @@ _INCLUDES = re.compile(
     re.I,
 )
 _COMPARED = re.compile(
-    r"(?:\s(?:rather than|over|as opposed to|instead of|more than)\s+|,\s*其次(?:需要?|应)?(?:考虑|为|是)?)"
+    r"(?:,?\swith\s+(?=.+\sas (?:the|an?) (?:\w+ )?(?:alternative|differential|runner-up))"
+    r"|\s(?:rather than|over|as opposed to|instead of|more than)\s+|,\s*其次(?:需要?|应)?(?:考虑|为|是)?)"
     r"(?P<rest>.+)",
     re.I,
 )
 _BEFORE_NAME = re.compile(
-    r"(?:.*,\s+)?(?:(?:of|among|amongst|out of) (?:these|them|those|the \w+)\s)?"
-    r"(?:(?:i|we) (?:think|believe|feel|would say)(?: that)?\s)?"
+    r"(?:.*[,:]\s+)?(?:(?:of|among|amongst|out of) (?:these|them|those|the \w+)\s)?"
+    r"(?:(?:i|we) (?:think|believe|feel|would say|conclude)(?: that)?\s)?"
     r"(?:(?:therefore|thus|hence|so|overall|clearly|here)\s)?(?:a )?(?:diagnosis of\s)?",
     re.I,
 )
