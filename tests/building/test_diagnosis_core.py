@@ -26,7 +26,11 @@ CORES = [
 ]
 WITHOUT_CORE = [
     *("Wilson disease", "Multiple sclerosis", "Right kidney", "Left lower lobe", "Acute pain", "Stage IV carcinoma"),
-    *("Pneumonia with empyema", "Late-onset Alzheimer disease", "Short stature, optic atrophy, and Pelger-Huet anomaly"),
+    *(
+        "Pneumonia with empyema",
+        "Late-onset Alzheimer disease",
+        "Short stature, optic atrophy, and Pelger-Huet anomaly",
+    ),
 ]
 PLANTED = [
     ("Acute appendicitis (perforated)", "She was told elsewhere that it was appendicitis."),

@@ -50,7 +50,9 @@ def test_sex_and_age_allow_it(name, sex, age):
 def test_assigned_distractors_fit_the_patient():
     names = ["Prostate cancer", "Ovarian cancer", "Gout", "Lupus", "Asthma", "Malaria"]
     golds = [number % 6 for number in range(60)]
-    patients = [PatientFacts("M" if gold == 0 or (gold > 1 and place % 2) else "F", 40) for place, gold in enumerate(golds)]
+    patients = [
+        PatientFacts("M" if gold == 0 or (gold > 1 and place % 2) else "F", 40) for place, gold in enumerate(golds)
+    ]
     patient_filter = PatientFilter(names, patients)
     assignment, _ = assign_distractors(
         golds, 3, lambda one, other: one != other, random.Random(1), patient_filter.accepts, patient_filter.picky
@@ -66,7 +68,9 @@ def test_assigned_distractors_fit_the_patient():
 def test_answers_of_other_questions_fit_the_patient():
     others = [OptionRequest(name, [name], ["Gout", "Asthma", "Lupus"], 4, "g", "", PatientFacts("M", 60))
               for name in ["Prostate cancer", "Seminoma", "Testicular torsion", "Epididymitis"] * 2]  # fmt: skip
-    woman = OptionRequest("Sarcoidosis", ["Sarcoidosis"], ["Gout", "Asthma", "Lupus"], 4, "g", "", PatientFacts("F", 60))
+    woman = OptionRequest(
+        "Sarcoidosis", ["Sarcoidosis"], ["Gout", "Asthma", "Lupus"], 4, "g", "", PatientFacts("F", 60)
+    )
     for seed in range(10):
         options, _ = choose_options([*others, woman], random.Random(seed))
         assert sorted(options[-1].distractors) == ["Asthma", "Gout", "Lupus"]

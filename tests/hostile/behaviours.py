@@ -258,7 +258,7 @@ def no_such_model(call: Call) -> web.Response:
     return call.error(404, "The model `exam` does not exist", "model_not_found")
 
 
-@behaviour(faults="refused", stops="5 questions in a row were refused: HTTP 404", answered=HALF, cases=12)
+@behaviour(faults="refused", stops="5 questions in a row were refused, and one that it had answered before: HTTP 404", answered=HALF, cases=12)
 def model_is_withdrawn(call: Call) -> web.Response:
     """404 after four answers."""
     if call.stage.answers < HALF:
@@ -741,7 +741,7 @@ def refuses_seed(call: Call) -> web.Response:
 @behaviour(
     study={"sampling": {"top_k": 20}},
     faults="refused",
-    stops="5 questions in a row were refused: HTTP 400",
+    stops="5 questions in a row were refused, and one that it had answered before: HTTP 400",
     answered=HALF,
     cases=12,
     also="changes no field",

@@ -52,7 +52,8 @@ GRAPH = """{"graphs": [{"nodes": [
 ORPHANET = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <JDBOR><DisorderList count="3">
  <Disorder id="1"><OrphaCode>900</OrphaCode><Name lang="en">Granulomatosis with polyangiitis</Name>
-  <SynonymList count="2"><Synonym lang="en">Wegener granulomatosis</Synonym><Synonym lang="en">PSC</Synonym></SynonymList>
+  <SynonymList count="2"><Synonym lang="en">Wegener granulomatosis</Synonym>
+   <Synonym lang="en">PSC</Synonym></SynonymList>
   <DisorderType id="2"><Name lang="en">Disease</Name></DisorderType></Disorder>
  <Disorder id="2"><Name lang="en">NON RARE IN EUROPE: Posterior subcapsular cataract</Name>
   <SynonymList count="1"><Synonym lang="en">PSC</Synonym></SynonymList></Disorder>

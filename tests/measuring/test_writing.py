@@ -14,6 +14,7 @@ from made_marks import all_kinds, made_marks, made_study, mark, random_marks, vo
 
 from wardround.core.study import Family, Study
 from wardround.measuring import compare, measure, write_measures
+from wardround.measuring.comparing.groups import GROUPS
 from wardround.measuring.engine.tables import DIGITS
 from wardround.measuring.measures.catalogue import find_record
 
@@ -43,9 +44,14 @@ def everything(cases: int = 60) -> pl.DataFrame:
 STUDY = made_study("a", "b", trials=4, conditions={"confidence": ["votes", "logprobs", "verbal"]})
 
 
-def test_both_tables_are_written(tmp_path):
+def test_all_tables_are_written(tmp_path):
     write_measures(tmp_path, everything(), STUDY)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["comparisons.csv", "measures.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["comparisons.csv", "groups.csv", "measures.csv"]
+    groups = pl.read_csv(tmp_path / "groups.csv")
+    assert groups.columns == list(GROUPS)
+    measures = pl.read_csv(tmp_path / "measures.csv").select("measure", "candidate", "slice", "value", "low", "high")
+    own = groups.filter(pl.col("key") != "tag").select(measures.columns)
+    assert len(own) and own.join(measures, on=measures.columns, nulls_equal=True).height == len(own)  # one interval
     header = (tmp_path / "measures.csv").read_text().splitlines()[0]
     assert header == "measure,candidate,slice,value,low,high,n,clusters,unparsed,refused,method,version"
     header = (tmp_path / "comparisons.csv").read_text().splitlines()[0]

@@ -53,7 +53,9 @@ def medq_deg(
     modality_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="Field of the source that has the modality.")
     ] = None,
-    models: Annotated[Path | None, typer.Option(metavar="TOML", help="Model by role: modality, which guesses it.")] = None,
+    models: Annotated[
+        Path | None, typer.Option(metavar="TOML", help="Model by role: modality, which guesses it.")
+    ] = None,
     answers: Answers = None,
     as_json: Json = False,
 ) -> None:

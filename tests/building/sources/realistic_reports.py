@@ -1,6 +1,7 @@
 """Invented case reports in the layouts of different journals, as JATS with their figure files.
 
-The reports are in reports/*.toml: first.toml was written before the rules of `build pmc` were changed, later.toml after.
+The reports are in reports/*.toml: first.toml was written before the rules of `build pmc` were changed, later.toml
+after.
 """
 
 from __future__ import annotations
@@ -48,13 +49,14 @@ def as_jats(report: dict[str, Any]) -> str:
     body, floats = _body(report, figures)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving DTD v1.2//EN" "JATS-archivearticle1.dtd">\n'
+        '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Archiving DTD v1.2//EN" "JATS-archivearticle1.dtd">\n'
         f'<article xmlns:xlink="http://www.w3.org/1999/xlink" article-type="{kind}" xml:lang="en"><front><journal-meta>'
         "<journal-title-group><journal-title>Invented Reports</journal-title></journal-title-group></journal-meta>"
         f'<article-meta><article-id pub-id-type="{id_type}">{8_000_000 + number}</article-id>'
         f'<article-categories><subj-group subj-group-type="heading">{groups}</subj-group></article-categories>'
         f"<title-group><article-title>{escape(report['title'])}</article-title></title-group>"
-        '<contrib-group><contrib contrib-type="author"><name><surname>Invented</surname></name></contrib></contrib-group>'
+        '<contrib-group><contrib contrib-type="author"><name><surname>Invented</surname></name></contrib>'
+        "</contrib-group>"
         '<pub-date pub-type="collection"><year>2024</year></pub-date>'
         '<pub-date pub-type="epub"><day>5</day><month>3</month><year>2024</year></pub-date>'
         f"{_abstract(report)}{f'<kwd-group><title>Keywords</title>{keywords}</kwd-group>' if keywords else ''}"
@@ -114,7 +116,9 @@ def _paragraph(text: str, report: dict[str, Any], figures: dict[str, str]) -> st
 
     text = FIGURE.sub(refer, text)
     sup = report["layout"] == "plain sections"
-    citation = '<sup><xref rid="B1" ref-type="bibr">{}</xref></sup>' if sup else '[<xref ref-type="bibr" rid="B1">{}</xref>]'
+    citation = (
+        '<sup><xref rid="B1" ref-type="bibr">{}</xref></sup>' if sup else '[<xref ref-type="bibr" rid="B1">{}</xref>]'
+    )
     text = CITATION.sub(lambda match: citation.format(match[1]), text)
     anchored = "".join(figures.pop(id, "") for id in ids) if report["layout"] == "anchored figures" else ""
     return f"<p>{text}</p>{anchored}"

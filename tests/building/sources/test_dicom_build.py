@@ -287,10 +287,14 @@ def test_bad_input_is_one_line(tmp_path):
         ("Her husband, Ottokar Maierhofer, reports snoring.", "Her husband, [NAME], reports snoring."),
         ("The sister Anna-Lena came; accompanied by Gundula.", "The sister [NAME] came; accompanied by [NAME]."),
         ("Maria reports pain.", "[NAME] reports pain."),
-        ("His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",
-         "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease."),
-        ("Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease",
-         "Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease"),
+        (
+            "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",
+            "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",
+        ),
+        (
+            "Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease",
+            "Werner syndrome, Ann Arbor stage II, Charcot-Marie-Tooth disease",
+        ),
         ("tel. 030 1234567, +49 171 2345678", "[PHONE], [PHONE]"),
         ("lives at 221b Baker Street, NW1 6XE", "lives at [ADDRESS], [ADDRESS]"),
         ("wohnt Hauptstraße 12", "wohnt [ADDRESS]"),

@@ -1,4 +1,5 @@
-"""Text in the pixels of DICOM images is read, framed for the reader, and never written; distractors keep to the region."""
+"""Text in the pixels of DICOM images is read, framed for the reader, and never written; distractors keep to the "
+"region."""
 
 from __future__ import annotations
 

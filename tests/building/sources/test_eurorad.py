@@ -15,7 +15,12 @@ from killed_build import killed_and_left_alone
 from wardround.building.audit.shortcuts import measure_shortcuts
 from wardround.building.sources.eurorad.build import build_eurorad
 from wardround.building.sources.eurorad.page import read_page
-from wardround.building.sources.eurorad.page_files import figure_modality, decode_page, find_saved_file, parse_differential
+from wardround.building.sources.eurorad.page_files import (
+    decode_page,
+    figure_modality,
+    find_saved_file,
+    parse_differential,
+)
 from wardround.building.text.modality import modalities_in, modality_of
 from wardround.building.text.redact import redact_diagnosis
 from wardround.cases.set import CaseSet
@@ -250,7 +255,11 @@ def test_the_modality_comes_from_caption_findings_or_technique(texts, techniques
 
 def test_a_panel_has_the_modality_of_its_figure_and_techniques_may_share_a_line(tmp_path):
     content = PageContent(1, captions=("Axial T2-weighted MR image", "The same lesion"))
-    html = html_of(content).replace("Figure 2<br>", "Figure 1b<br>").replace("<div>CT</div><div>MR</div>", "<div>CT, MR</div>")
+    html = (
+        html_of(content)
+        .replace("Figure 2<br>", "Figure 1b<br>")
+        .replace("<div>CT</div><div>MR</div>", "<div>CT, MR</div>")
+    )
     save(tmp_path / "in", content, html=html.replace("p_files/", "p1_files/").encode())
     build_eurorad(tmp_path / "in", tmp_path / "set")
     [case] = CaseSet.open(tmp_path / "set")

@@ -24,7 +24,9 @@ def pool_without_modalities(folder: Path, *, prompts: tuple[str, ...] = ("", "",
     for number, prompt in enumerate(prompts):
         draw_picture(number, "RGB").save(folder / "images" / f"scan-{number}.png")
         question = make_question(prompt=prompt or f"Which organ is number {number}?", **fields)
-        cases.append({"id": f"case-{number}", "images": [{"path": f"images/scan-{number}.png"}], "questions": [question]})
+        cases.append(
+            {"id": f"case-{number}", "images": [{"path": f"images/scan-{number}.png"}], "questions": [question]}
+        )
     return write_pool(folder, cases)
 
 

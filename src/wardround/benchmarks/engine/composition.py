@@ -65,7 +65,11 @@ def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | No
 
 def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable | None, published: bool) -> Table:
     shown_paper = paper if published else None
-    parts, totals, total = _parts(layout, counts.split), counts.by_group, counts.by_value.total() + counts.without.total()
+    parts, totals, total = (
+        _parts(layout, counts.split),
+        counts.by_group,
+        counts.by_value.total() + counts.without.total(),
+    )
     columns = [Column("Count", unit="count")]
     columns += [Column(f"Share of its {layout.within}")] if layout.within else []
     columns += [Column("Share of all"), *(Column(part) for part in parts)]
@@ -83,7 +87,8 @@ def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable 
     if rows and counts.without:
         labels_without = ", ".join(f"{label} ({count:,})" for label, count in counts.without.most_common())
         notes.append(
-            f"{counts.without.total():,} of {total:,} {layout.count} have no {layout.by}; by their label: {labels_without}. "
+            f"{counts.without.total():,} of {total:,} {layout.count} have no {layout.by}; by their label: "
+            f"{labels_without}. "
             "Shares of all include them."
         )
     notes += [f"Published: {shown_paper.source}, {shown_paper.info.title}."] if shown_paper else []

@@ -25,8 +25,8 @@ from wardround.building.audit.duplicates import (
     find_text_duplicates,
 )
 from wardround.building.audit.finding import KINDS, Finding
-from wardround.building.audit.impossible_options import find_impossible_options
 from wardround.building.audit.images import ScannedImages, find_image_problems, scan_images
+from wardround.building.audit.impossible_options import find_impossible_options
 from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.page import write_audit_page
 from wardround.building.audit.shortcuts import Shortcut, measure_shortcuts, shortcut_findings

@@ -142,8 +142,9 @@ def assign_distractors(
     """An assignment in which every disease fits its slot, and the number of slots that got no fair disease.
 
     `golds`: the disease that is right in each question. `picky`: the diseases that some question does not accept (None:
-    any may be); the others are accepted by every question that has another right answer. A slot without a fair disease gets any that fits, or stays
-    empty: this happens in small sets, and if one disease is right in more than 1 of K questions.
+    any may be); the others are accepted by every question that has another right answer. A slot without a fair disease
+    gets any that fits, or stays empty: this happens in small sets, and if one disease is right in more than 1 of K
+    questions.
     """
     assignment = Assignment(golds, slots_per_question, compatible, rng, accepts, picky)
     misfits = _misfits(assignment)

@@ -28,8 +28,8 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.core.files import new_folder
-from wardround.core.text import safe_row
 from wardround.core.study import CandidateSettings
+from wardround.core.text import safe_row
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 ACCOUNT = {"rejected.jsonl", "funnel.csv"}

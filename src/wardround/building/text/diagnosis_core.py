@@ -33,8 +33,34 @@ CLASS_WORDS = ANY_DISEASE | {  # alone they name no disease
 ORGANS = frozenset(
     [
         *("abdomen", "adrenal", "ankle", "aorta", "artery", "atrium", "bone", "brain", "breast", "bronchus", "chest"),
-        *("colon", "cortex", "duct", "elbow", "femur", "finger", "foot", "gland", "hand", "heart", "hemisphere", "hilum"),
-        *("jejunum", "joint", "kidney", "knee", "liver", "lobe", "lung", "mandible", "muscle", "neck", "nerve", "orbit"),
+        *(
+            "colon",
+            "cortex",
+            "duct",
+            "elbow",
+            "femur",
+            "finger",
+            "foot",
+            "gland",
+            "hand",
+            "heart",
+            "hemisphere",
+            "hilum",
+        ),
+        *(
+            "jejunum",
+            "joint",
+            "kidney",
+            "knee",
+            "liver",
+            "lobe",
+            "lung",
+            "mandible",
+            "muscle",
+            "neck",
+            "nerve",
+            "orbit",
+        ),
         *("ovary", "pancreas", "pleura", "rectum", "retina", "shoulder", "sinus", "skin", "spine", "spleen", "stomach"),
         *("testis", "thigh", "thyroid", "tongue", "tooth", "ureter", "uterus", "vein", "ventricle", "vessel", "wrist"),
         *("quadrant", "region", "segment", "part", "half", "wall", "border", "surface", "body", "head", "tail"),
@@ -61,7 +87,9 @@ _SUFFIX = re.compile(  # after a comma: a variant, a side, an inheritance
     r"|autosomal (?:dominant|recessive)|x-linked(?: dominant| recessive)?|susceptibility to)\s*(?=,|$)",
     re.IGNORECASE,
 )
-_INHERITED = re.compile(r",?\s*\b(?:autosomal (?:dominant|recessive)|x-linked(?: dominant| recessive)?)\b", re.IGNORECASE)
+_INHERITED = re.compile(
+    r",?\s*\b(?:autosomal (?:dominant|recessive)|x-linked(?: dominant| recessive)?)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r",?\s+\d+[A-Za-z]{0,2}(?=$|,)")
 _ADJECTIVES = re.compile(
     r"\b(?:left|right|bilateral|unilateral|left-sided|right-sided|acute(?:-on-chronic)?|subacute|chronic|recurrent"

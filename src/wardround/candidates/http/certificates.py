@@ -21,6 +21,8 @@ def make_tls_context(settings: CandidateSettings, *, with_environment: bool) -> 
     if bundle is None and settings.client_cert is None:
         return None
     context = _trusting(settings, origin, bundle)
+    if bundle is not None:  # a hospital's own authority often lacks extensions that Python 3.13 demands
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if settings.client_cert is not None:
         _show_certificate(settings, context, settings.client_cert)
     context.set_alpn_protocols(["http/1.1"])

@@ -110,6 +110,8 @@ def _is_denied_after(after: str) -> bool:
 def _named_by(phrase: str, is_whole: bool, tokens: OptionTokens) -> int | None:
     """The option that a phrase names."""
     letters = phrase.strip(" .*\"'")
+    if tokens.all_stems.isdisjoint(map(stem, folded_words(phrase))):
+        return None
     option = tokens.by_initials.get(letters.upper() if is_whole and len(letters) > 2 else letters)
     if option is not None:
         return option

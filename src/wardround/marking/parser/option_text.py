@@ -132,6 +132,7 @@ def _without_article(form: tuple[str, ...]) -> tuple[str, ...]:
     return form[1:] if len(form) > 1 and form[0] in _ARTICLES else form
 
 
+@lru_cache(maxsize=1 << 16)
 def _sort_inner_letters(word: str) -> str:
     """Equal for words that differ only in the order of inner letters, or in a double letter."""
     return word if len(word) < 6 else word[0] + "".join(sorted(_DOUBLE.sub(r"\1", word)[1:-1])) + word[-1]

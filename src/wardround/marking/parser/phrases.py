@@ -9,6 +9,7 @@ from wardround.marking.parser.option_text import OPTION_CHARACTERS
 _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8"))
 
 _UNSPACED = re.compile(r"[\u3001-\u9fff\uac00-\ud7a3]")  # Chinese, Japanese; Korean particles follow without a space
+_CYRILLIC = re.compile(r"(?:\(\?:)*[\u0400-\u04ff]")
 LATIN = "A-Za-z\u00c0-\u024f\u0400-\u04ff"  # and Cyrillic
 OPENING = r"[\s\"'(\[{<#>|•→:=–—-]*"
 CLOSING = r"[)\]}\"'>]*"
@@ -18,9 +19,13 @@ def _any_of(kind: str) -> str:
     """A pattern for any phrase of a kind, as whole words; those of scripts without spaces, anywhere."""
     phrases = [phrase for language in _LANGUAGES.values() for phrase in language.get(kind, ())]
     phrases.sort(key=len, reverse=True)
-    apart = "|".join(phrase for phrase in phrases if not _UNSPACED.search(phrase))
-    anywhere = "".join(f"|{phrase}" for phrase in phrases if _UNSPACED.search(phrase))
-    return rf"(?:(?<![{LATIN}])(?:{apart})(?![{LATIN}]){anywhere})"
+    anywhere = [phrase for phrase in phrases if _UNSPACED.search(phrase)]
+    cyrillic = [phrase for phrase in phrases if _CYRILLIC.match(phrase)]
+    apart = [phrase for phrase in phrases if phrase not in anywhere and phrase not in cyrillic]
+    if cyrillic:
+        apart.append(f"(?=[\u0400-\u04ff])(?:{'|'.join(cyrillic)})")  # one test in place of many
+    unspaced = f"|(?=[\u3001-\ud7a3])(?:{'|'.join(anywhere)})" if anywhere else ""
+    return rf"(?:(?<![{LATIN}])(?:{'|'.join(apart)})(?![{LATIN}]){unspaced})"
 
 
 _FILLED = rf"{OPENING}(?:{_any_of('fillers')}[\s,]*{OPENING})*(?:\d{{1,2}}[.)]\s*)?\Z"

@@ -140,10 +140,9 @@ def _read_loosely(text: str, folds: tuple[str, ...], options: Sequence[str], sta
         option = find_misspelt_text(folds, option_forms(options))
         if option is not None:
             return option, "misspelt text"
-    option = read_part(text, folds, options)
-    if option is None or any(mention.option not in (None, option) for mention in standing):
-        return None, "nothing to read"
-    return option, "part"
+    named = {mention.option for mention in standing} - {None}
+    option = read_part(text, folds, options) if len(named) < 2 else None
+    return (option, "part") if option is not None and named <= {option} else (None, "nothing to read")
 
 
 def _read_shares(text: str, options: Sequence[str], forms: OptionForms) -> Listing | None:

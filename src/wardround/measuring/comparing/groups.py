@@ -12,7 +12,7 @@ from wardround.measuring.comparing.group_contrasts import GroupContrasts, GroupS
 from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
-from wardround.measuring.engine.items import build_items
+from wardround.measuring.engine.items import Items, build_items
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import MeasureInputs, measure_candidates, measures_for_marks
 from wardround.measuring.engine.slices import SliceMembers, Slicing, slicings
@@ -97,31 +97,34 @@ SumsByCandidate = dict[str, tuple[list[int], GroupSums]]  # the groups that are 
 
 
 def _group_sums(encoded: EncodedMarks, study: Study, chosen: list[Slicing], measure: Measure) -> list[SumsByCandidate]:
-    """For every slicing the candidates with two or more groups of at least 8 clusters."""
+    """For every slicing the candidates with two or more groups that can be compared."""
     by_slicing: list[SumsByCandidate] = [{} for _ in chosen]
     for number, name in enumerate(encoded.candidates):
         items = build_items(encoded.marks_of(number), study.trials, encoded)
-        columns = [items.column(part) for part in measure.sums[:2]]
-        cluster = items.rows["cluster"].cast(pl.Int64).to_numpy()
         for by_candidate, slicing in zip(by_slicing, chosen, strict=True):
-            item, group = slicing.assign(items.rows)
-            in_groups = _by_cluster(cluster[item], group, [column[item] for column in columns], len(slicing.slices))
-            kept = np.flatnonzero(np.count_nonzero(in_groups[1], axis=1) >= FEWEST)
-            if len(kept) < 2:
-                continue
-            once = np.unique(item[np.isin(group, kept)])
-            everywhere = _by_cluster(cluster[once], np.zeros_like(once), [column[once] for column in columns], 1)
-            present = everywhere[1][0] > 0
-            in_all = [np.pad(sums, ((0, 0), (0, len(present) - sums.shape[1])))[:, present] for sums in in_groups]
-            sums = GroupSums(in_all[0][kept], in_all[1][kept], *(total[0][present] for total in everywhere))
-            by_candidate[name] = kept.tolist(), sums
+            groups, sums = _sums_of_groups(items, slicing, measure)
+            if len(groups) > 1:
+                by_candidate[name] = groups, sums
     return by_slicing
 
 
-def _by_cluster(cluster: Integers, group: Integers, columns: list[Floats], groups: int) -> list[Floats]:
-    """Each column added up by group and cluster (groups x clusters)."""
-    size = int(cluster.max(initial=-1)) + 1
-    return [sum_by_index(group * size + cluster, column, groups * size).reshape(groups, size) for column in columns]
+def _sums_of_groups(items: Items, slicing: Slicing, measure: Measure) -> tuple[list[int], GroupSums]:
+    """The groups with at least 8 clusters, and as many that are not wholly in them; their sums by cluster."""
+    cluster, (item, group) = items.rows["cluster"].cast(pl.Int64).to_numpy(), slicing.assign(items.rows)
+    columns, size = [items.column(part) for part in measure.sums[:2]], int(cluster.max(initial=-1)) + 1
+    part, whole = (_by_cluster(cluster, item, group, column, len(slicing.slices), size) for column in columns)
+    large = np.count_nonzero(whole, axis=1) >= FEWEST
+    once = np.unique(item[large[group]])  # a question in two groups counts once
+    all_part, all_whole = (_by_cluster(cluster, once, np.zeros_like(once), column, 1, size)[0] for column in columns)
+    groups = np.flatnonzero(large & (np.count_nonzero(all_whole - whole, axis=1) >= FEWEST))
+    present = all_whole > 0
+    sums = (part[groups][:, present], whole[groups][:, present], all_part[present], all_whole[present])
+    return groups.tolist(), GroupSums(*sums)
+
+
+def _by_cluster(cluster: Integers, item: Integers, group: Integers, column: Floats, groups: int, size: int) -> Floats:
+    """A column of these items added up by group and cluster (groups x clusters)."""
+    return sum_by_index(group * size + cluster[item], column[item], groups * size).reshape(groups, size)
 
 
 def _chosen_slicings(encoded: EncodedMarks, study: Study, keys: Sequence[str]) -> list[Slicing]:

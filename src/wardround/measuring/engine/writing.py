@@ -24,7 +24,8 @@ def write_measures(
 ) -> None:
     """Writes measures.csv, comparisons.csv, if cases have groups groups.csv, if axes are crossed effects.csv.
 
-    With endpoints also acceptance.csv. The same marks always give the same bytes. People have their own measures and families of comparisons.
+    With endpoints also acceptance.csv. The same marks always give the same bytes. People have their own measures and
+    families of comparisons.
     """
     models = without_people(marks.lazy())
     measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]

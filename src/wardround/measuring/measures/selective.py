@@ -62,7 +62,8 @@ def coverage_estimates(
             method[cell] = BOOTSTRAP if len(block.cluster) >= FEWEST else TOO_FEW
             if method[cell] == BOOTSTRAP:
                 ((_, drawn),) = resampled_sums([block], clusters, seed)
-                low[cell], high[cell] = percentile_interval(coverage_at_risk(*np.split(drawn.all_rows(), 2)))
+                claimed, wrong = np.split(drawn.all_rows(), 2)
+                low[cell], high[cell] = percentile_interval(coverage_at_risk(claimed, wrong))
                 low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
         yield replace(template, measure=measure, value=value, low=low, high=high, method=method)
 

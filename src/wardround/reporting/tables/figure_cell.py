@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from wardround.measuring.engine.intervals import UPPER_BOUND
 from wardround.reporting.absence import NO_INTERVAL, NOT_ASKED, NOT_MEASURED
 from wardround.reporting.figures import svg
 from wardround.reporting.labels import is_signed
@@ -28,6 +29,8 @@ def format_line(line: MeasureLine | None, missing: str | None = None) -> FigureC
     if line is None or line.value is None:
         return FigureCell(line, note=missing or (NOT_MEASURED if line is not None and line.n else NOT_ASKED))
     interval = format_interval(line.measure, line.low, line.high)
+    if line.high is not None and (line.method or "").endswith(UPPER_BOUND):
+        interval = f"no miscalibration shown up to {format_value(line.measure, line.high)}"
     return FigureCell(line, format_value(line.measure, line.value), interval, None if interval else NO_INTERVAL)
 
 

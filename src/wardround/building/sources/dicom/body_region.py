@@ -9,7 +9,8 @@ REGIONS = {
     "abdomen": r"abdo|liver|pancrea|kidney|renal|spleen|bowel|colon|stomach|gallbladder|biliary|adrenal|append",
     "pelvis": r"pelvi|bladder|prostate|uter|ovar|rectum|sacr",
     "spine": r"spine|lumbar|thoracic spine|tspine|lspine|vertebra|whole ?spine",
-    "limbs": r"shoulder|arm|elbow|wrist|hand|finger|humer|radius|ulna|hip|femur|thigh|knee|tibia|leg|ankle|foot|toe|extrem",
+    "limbs": r"shoulder|arm|elbow|wrist|hand|finger|humer|radius|ulna|hip|femur|thigh|knee|tibia|leg|ankle|foot"
+    "|toe|extrem",
 }
 _FIRST = ("spine",)  # `THORACICSPINE` is no chest
 

@@ -57,7 +57,8 @@ def build_dicom(
 ) -> BuiltSet:
     """Builds a case set of a folder of DICOM files and a table of histories and diagnoses.
 
-    `ocr`: text in the pixels is read, if the extra `dicom` is installed. `private_folder` keeps the secret and the original names (default: FOLDER.private beside the source).
+    `ocr`: text in the pixels is read, if the extra `dicom` is installed. `private_folder` keeps the secret and the
+    original names (default: FOLDER.private beside the source).
     """
     folder, out = folder.resolve(), out.absolute()
     secret_folder = (private_folder or folder.with_name(f"{folder.name}.private")).resolve()

@@ -132,7 +132,9 @@ def _write_options(records: RecordFile, build: Build) -> Iterator[Record]:
     held_balancer = OptionBalancer(build.random_stream("held"))
     for record in records:
         candidates = _candidates(record)
-        build.counts[LEFT_OUT] += len(record["candidates"]) - len(possible_options(record["candidates"], _facts(record)))
+        build.counts[LEFT_OUT] += len(record["candidates"]) - len(
+            possible_options(record["candidates"], _facts(record))
+        )
         if len(candidates) < MIN_OPTIONS - 1:
             decide = f"Which diagnoses should be offered? There have to be {MIN_OPTIONS} or {MAX_OPTIONS}."
             reason = f"fewer than {MIN_OPTIONS} options"

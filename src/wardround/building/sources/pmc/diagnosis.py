@@ -32,7 +32,7 @@ class DiagnosisVerdict(NamedTuple):
     evidence: list[str]
 
 
-class _Found(NamedTuple):
+class _NamedDisease(NamedTuple):
     name: str
     source: str  # a key of WEIGHTS
     text: str
@@ -40,29 +40,31 @@ class _Found(NamedTuple):
 
 @dataclass
 class _Candidate:
-    """Names that mean the same, the first one first seen, with the support of each source."""
+    """Names that mean the same, the first one first seen, with the support of each place."""
 
-    found: list[_Found] = field(default_factory=list)
+    entries: list[_NamedDisease] = field(default_factory=list)
     support: dict[str, float] = field(default_factory=dict)  # by place: statement, title, keywords, abstract, ...
 
-    def add(self, entry: _Found) -> None:
-        self.found.append(entry)
+    def add(self, entry: _NamedDisease) -> None:
+        self.entries.append(entry)
         place = "statement" if entry.source in (*STATED, "weak") else entry.source
         self.support[place] = max(self.support.get(place, 0.0), WEIGHTS[entry.source])
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys(entry.name for entry in self.found))
+        return list(dict.fromkeys(entry.name for entry in self.entries))
 
     @property
     def score(self) -> float:
         return sum(self.support.values())
 
     def has(self, *sources: str) -> bool:
-        return any(entry.source in sources for entry in self.found)
+        return any(entry.source in sources for entry in self.entries)
 
 
-def judge_diagnosis(record: dict[str, Any], sentences: Sequence[Sentence], synonyms: Synonyms) -> DiagnosisVerdict | None:
+def judge_diagnosis(
+    record: dict[str, Any], sentences: Sequence[Sentence], synonyms: Synonyms
+) -> DiagnosisVerdict | None:
     """The diagnosis of an article; None if nothing in it can be one."""
     title = read_title(record["title"])
     candidates = _group([*_stated(sentences), *_elsewhere(record, title.possible)], synonyms)
@@ -79,31 +81,31 @@ def judge_diagnosis(record: dict[str, Any], sentences: Sequence[Sentence], synon
     best = max(possible, key=lambda candidate: candidate.score)
     others = [other for other in possible if other is not best and not _is_part_of(other, best)]
     texts = [record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
-    evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.found][:12]
+    evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.entries][:12]
     name = _spelling(best, texts)
     return DiagnosisVerdict(name, [name, *best.names], _doubt(best, others), list(dict.fromkeys(evidence)))
 
 
-def _stated(sentences: Iterable[Sentence]) -> Iterator[_Found]:
+def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
     for sentence in sentences:
         in_section = sentence.part == "diagnosis"
         about_patient = sentence.part in CASE_PARTS
         statement = read_statement(sentence.text, about_patient=about_patient, in_diagnosis_section=in_section)
         if statement and (about_patient or sentence.part in ("discussion", "conclusion")):
-            yield _Found(statement.name, statement.firmness, strip_marks(sentence.text))
+            yield _NamedDisease(statement.name, statement.firmness, strip_marks(sentence.text))
 
 
-def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_Found]:
-    yield from (_Found(name, "title", record["title"]) for name in title_names)
+def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_NamedDisease]:
+    yield from (_NamedDisease(name, "title", record["title"]) for name in title_names)
     for sentence in split_sentences(record["abstract"]):
         if statement := read_statement(sentence, about_patient=True):
-            yield _Found(statement.name, "abstract", sentence.strip())
+            yield _NamedDisease(statement.name, "abstract", sentence.strip())
     for keyword in record.get("keywords", []):
         if name := as_name(keyword):
-            yield _Found(name, "keywords", keyword)
+            yield _NamedDisease(name, "keywords", keyword)
 
 
-def _group(entries: Iterable[_Found], synonyms: Synonyms) -> list[_Candidate]:
+def _group(entries: Iterable[_NamedDisease], synonyms: Synonyms) -> list[_Candidate]:
     """Candidates by what they mean: a name joins the first whose leading name agrees with it."""
     candidates: list[_Candidate] = []
     for entry in sorted(entries, key=lambda entry: -WEIGHTS[entry.source]):
@@ -155,5 +157,5 @@ def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
 
 def _spelling(best: _Candidate, texts: list[str]) -> str:
     """The title's name if it has one, since it is the shortest that is exact; else the first."""
-    title = [entry.name for entry in best.found if entry.source == "title"]
+    title = [entry.name for entry in best.entries if entry.source == "title"]
     return spell_as_in((title or best.names)[0], texts)

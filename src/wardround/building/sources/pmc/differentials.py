@@ -13,7 +13,8 @@ DIFFERENTIAL_PATTERNS = [
     r"\bdifferential(?:s| diagnos[ie]s)\b[^.:]{0,80}?"
     r"\b(?:includ\w+|are|were|is|was|compris\w+|consist\w* of|such as|between)\s*:?\s*(?P<names>.+)",
     r"\bdifferential diagnos[ie]s\s*:\s*(?P<names>.+)",
-    r"^(?P<names>.+?) (?:are|is|were|was) (?:also |all )?(?:the |among the |part of the |in the )?(?:\w+ )?differential\b",
+    r"^(?P<names>.+?) (?:are|is|were|was) (?:also |all )?(?:the |among the |part of the "
+    r"|in the )?(?:\w+ )?differential\b",
     r"\b(?:distinguish\w*|differentiat\w*|distinct) (?:\w+ )?from\s+(?P<names>.+)",
     r"\b(?:mimic(?:s|ked|king|ked by)?|(?:mistaken|confused) (?:for|with)|misdiagnosed (?:as|with))\s+(?P<names>.+)",
     r"\b(?:we|they|also) (?:also )?(?:considered|suspected|ruled out|excluded)\s+(?P<names>.+)",
@@ -23,7 +24,9 @@ DIFFERENTIAL_PATTERNS = [
     r"^(?P<names>.+?) (?:was|were|had been|have been|has been|ha(?:s|ve) to be|(?:should|must|can|may) (?:also )?be"
     r"|needs? to be) (?:also |initially |all |first |then )?(?:considered|suspected|ruled out|excluded|discussed)\b",
 ]
-_CONSIDERED = re.compile("|".join([*DIFFERENTIAL_PATTERNS[:4], DIFFERENTIAL_PATTERNS[-1]]).replace("?P<names>", "?:"), re.I)
+_CONSIDERED = re.compile(
+    "|".join([*DIFFERENTIAL_PATTERNS[:4], DIFFERENTIAL_PATTERNS[-1]]).replace("?P<names>", "?:"), re.I
+)
 _SEPARATOR = re.compile(
     r"\s*[,;]\s*(?:(?:and|or|as well as)\s+)?|\s+(?:and|or|versus|vs\.?|as well as)\s+", re.IGNORECASE
 )

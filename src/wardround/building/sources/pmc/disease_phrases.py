@@ -11,9 +11,11 @@ MAX_WORDS = 12  # of a name
 FINDINGS = frozenset(["mass", "lesion", "swelling", "nodule", "finding", "sign", "pain", "fever", "bite"])
 _NAME_END = re.compile(
     r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
-    r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because|confirmed"
+    r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because"
+    r"|confirmed"
     r"|made|established|reached|from|requiring|given|when|while|so|but|then|thus|rather than|instead of|without"
-    r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted|recovered)"
+    r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted"
+    r"|recovered)"
     r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
     r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
     re.IGNORECASE,
@@ -32,7 +34,20 @@ _NOT_FIRST = frozenset(
     [
         *("made", "established", "confirmed", "difficult", "unclear", "uncertain", "delayed", "based", "not", "then"),
         *("therefore", "reached", "supported", "considered", "challenging", "important", "this", "it", "disease"),
-        *("condition", "exclusion", "our", "also", "often", "usually", "rare", "still", "possible", "rarely", "in", "at"),
+        *(
+            "condition",
+            "exclusion",
+            "our",
+            "also",
+            "often",
+            "usually",
+            "rare",
+            "still",
+            "possible",
+            "rarely",
+            "in",
+            "at",
+        ),
         *("was", "were", "are", "is", "should", "must", "which", "that", "these", "those", "there", "their", "however"),
         *("other", "such", "all", "most", "many", "several", "some", "any", "each", "both", "we", "he", "she", "they"),
         *("based", "due", "if", "when", "because", "after", "before", "during", "since", "although", "similar", "more"),
@@ -40,9 +55,33 @@ _NOT_FIRST = frozenset(
 )
 _NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_words`
     [
-        *("patient", "case", "study", "report", "literature", "author", "our", "we", "she", "he", "they", "who", "which"),
+        *(
+            "patient",
+            "case",
+            "study",
+            "report",
+            "literature",
+            "author",
+            "our",
+            "we",
+            "she",
+            "he",
+            "they",
+            "who",
+            "which",
+        ),
         *("symptom", "treatment", "biopsy", "examination", "test", "diagnosi", "diagnosis", "diagnoses"),
-        *("differential", "finding", "imaging", "physician", "clinician", "surgeon", "hospital", "decisive", "suspicion"),
+        *(
+            "differential",
+            "finding",
+            "imaging",
+            "physician",
+            "clinician",
+            "surgeon",
+            "hospital",
+            "decisive",
+            "suspicion",
+        ),
         *("should", "must", "may", "can", "could", "would", "cannot", "is", "are", "was", "were", "be", "been", "has"),
         *("have", "had", "considered", "excluded", "include", "included", "including", "following", "cause", "causes"),
         *("option", "possibility", "entity", "entities", "age", "year", "month", "week", "day", "question", "example"),
@@ -131,7 +170,7 @@ def spell_as_in(name: str, texts: Iterable[str]) -> str:
     """A name with the capitals that running text gives it: titles capitalize every word."""
     pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
     spellings = [match[0] for text in texts for match in pattern.finditer(text)]
-    spelling = min(spellings, key=lambda found: sum(letter.isupper() for letter in found), default=None)
+    spelling = min(spellings, key=lambda text: sum(letter.isupper() for letter in text), default=None)
     if spelling is None:
         spelling = " ".join(word.lower() if word[1:].islower() and "'" not in word else word for word in name.split())
     return spelling[:1].upper() + spelling[1:]

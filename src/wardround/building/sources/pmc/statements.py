@@ -16,7 +16,9 @@ _QUALIFIED = (
     r"(?:(?:final|definitive|definite|ultimate|main|primary|histological|histopathological|pathological|pathologic"
     r"|postoperative|clinical)(?:ly)?\s+){0,3}"
 )
-_FINAL = re.compile(r"\b(?:final(?:ly)?|definitive(?:ly)?|definite|ultimate(?:ly)?|eventually|autopsy|post-?mortem)\b", re.I)
+_FINAL = re.compile(
+    r"\b(?:final(?:ly)?|definitive(?:ly)?|definite|ultimate(?:ly)?|eventually|autopsy|post-?mortem)\b", re.I
+)
 _FIRM_PATTERNS = [
     rf"\b{_QUALIFIED}diagnos[ie]s\s*:\s*(?P<name>.+)",
     rf"\b{_QUALIFIED}diagnosis of (?P<name>.+)",
@@ -44,19 +46,25 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:histor(?:y|ies) (?:of|was|included)|medical history|previously|formerly|years? (?:ago|earlier|before|previously"
-    r"|prior)|months? (?:ago|earlier|before|previously|prior)|weeks? (?:ago|earlier|before|prior)|known|had been diagnosed"
+    r"\b(?:histor(?:y|ies) (?:of|was|included)|medical history|previously|formerly|years? (?:ago|earlier|before"
+    r"|previously"
+    r"|prior)|months? (?:ago|earlier|before|previously|prior)|weeks? (?:ago|earlier|before|prior)|known"
+    r"|had been diagnosed"
     r"|has been diagnosed|at (?:the )?age (?:of )?\d+|aged? \d+ years?|as a (?:child|teenager|young)|in (?:her|his) "
-    r"(?:childhood|youth|teens|twenties|thirties|forties|fifties)|in (?:19|20)\d\d|since (?:the age|(?:19|20)\d\d|childhood)"
-    r"|in remission|in the past|long-standing|prior to (?:admission|presentation|referral)|(?:other|another|outside|local)"
+    r"(?:childhood|youth|teens|twenties|thirties|forties|fifties)|in (?:19|20)\d\d|since (?:the age|(?:19"
+    r"|20)\d\d|childhood)"
+    r"|in remission|in the past|long-standing|prior to (?:admission|presentation|referral)|(?:other|another"
+    r"|outside|local)"
     r" (?:hospital|clinic|institution|department)|elsewhere|primary care|general practitioner)\b",
     re.IGNORECASE,
 )
 _TENTATIVE = re.compile(
     r"\b(?:misdiagnos\w*|mistaken|differential|provisional|working|tentative|suspect\w*|suspicion|initial(?:ly)?|first"
     r"|presum\w+|preliminary|pre-?operative(?:ly)?|admission diagnosis|admitting|referr(?:al|ing) diagnosis|possible"
-    r"|probable|no diagnosis|could not|cannot|no evidence|ruled out|excluded|exclud\w+|rule out|considered|not (?:consistent"
-    r"|compatible|suggestive|confirmed|diagnosed|diagnostic)|unlikely|negative for|without a diagnosis|before the diagnosis"
+    r"|probable|no diagnosis|could not|cannot|no evidence|ruled out|excluded|exclud\w+|rule out|considered"
+    r"|not (?:consistent"
+    r"|compatible|suggestive|confirmed|diagnosed|diagnostic)|unlikely|negative for|without a diagnosis"
+    r"|before the diagnosis"
     r"|wrong(?:ly)?|incorrect(?:ly)?|erroneous(?:ly)?|in spite of the diagnosis|revised|instead)\b",
     re.IGNORECASE,
 )
@@ -66,7 +74,8 @@ _GENERAL = re.compile(
     re.IGNORECASE,
 )
 _THIS_PATIENT = re.compile(
-    r"\b(?:our|this|the (?:present|index|current|reported)) (?:patient|case|man|woman|boy|girl|child|infant)|\bthe patient\b"
+    r"\b(?:our|this|the (?:present|index|current|reported)) (?:patient|case|man|woman|boy|girl|child|infant)"
+    r"|\bthe patient\b"
     r"|\bautopsy\b|\bhe was\b|\bshe was\b",
     re.IGNORECASE,
 )
@@ -85,11 +94,12 @@ class Statement(NamedTuple):
 
 
 def read_statement(sentence: str, *, about_patient: bool, in_diagnosis_section: bool = False) -> Statement | None:
-    """The diagnosis that a sentence states of the patient. `about_patient`: it is part of the case, not a discussion."""
+    """The diagnosis that a sentence states of the patient. `about_patient`: it is part of the case, not a "
+    "discussion."""
     text = strip_marks(sentence)
     if is_of_others(text) or is_tentative(text):
         return None
-    if not about_patient and (not _THIS_PATIENT.search(text) and not _FINAL.search(text) or _GENERAL.search(text)):
+    if not about_patient and ((not _THIS_PATIENT.search(text) and not _FINAL.search(text)) or _GENERAL.search(text)):
         return None
     for patterns, firmness in ((_FIRM_PATTERNS, "firm"), (_WEAK_PATTERNS, "weak")):
         for pattern in patterns:

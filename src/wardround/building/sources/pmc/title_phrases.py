@@ -9,30 +9,36 @@ from wardround.building.sources.pmc.disease_phrases import as_name
 _BOILERPLATE = re.compile(
     r"\b(?:an?|the)?\s*(?:(?:rare|unusual|uncommon|unexpected|interesting|challenging|first|unique|complex|clinical|single|new"
     r"|atypical|extremely|very|peculiar|fatal|severe|successfully|treated|difficult)\s+)*"
-    r"(?:case reports?(?: and)?(?: (?:an?|the))?(?: (?:brief|short|literature))?(?: reviews?(?: of (?:the )?literature)?)?"
+    r"(?:case reports?(?: and)?(?: (?:an?|the))?(?: (?:brief|short"
+    r"|literature))?(?: reviews?(?: of (?:the )?literature)?)?"
     r"|case (?:of|study|presentation)|report of (?:a|one) case|(?:brief |literature )?review of (?:the )?literature"
-    r"|literature review|(?:cause|presentation|manifestation|complication|form|variant|mimic|diagnosis|instance|sign) of)\b",
+    r"|literature review|(?:cause|presentation|manifestation|complication|form|variant|mimic|diagnosis|instance"
+    r"|sign) of)\b",
     re.IGNORECASE,
 )
 _MIMICKED = re.compile(  # what follows was taken for the diagnosis, wrongly
-    r"\b(?:mimicking|mimics?|masquerading as|misdiagnosed (?:as|with)|(?:initially |first )?(?:diagnosed|treated) (?:as|for)"
+    r"\b(?:mimicking|mimics?|masquerading as|misdiagnosed (?:as|with)|(?:initially |first )?(?:diagnosed"
+    r"|treated) (?:as|for)"
     r"|mistaken (?:for|as)|resembling|simulating|disguised as|rather than)\b",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(  # what follows is another disease of the patient, or an occasion
-    r"\b(?:(?:\w+ )?(?:years|months|weeks) after|after|following|versus|not|in (?:an? |the )?(?:\w+ )?(?:patients?|survivor"
+    r"\b(?:(?:\w+ )?(?:years|months|weeks) after|after|following|versus|not|in (?:an? "
+    r"|the )?(?:\w+ )?(?:patients?|survivor"
     r"|man|woman|adult|child|recipient|setting)\b.*?\bwith|with (?:a )?(?:history|previous|prior)(?: of)?)\b",
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
     r"[:;?!.–—]|,\s|\s-\s"
     r"|\s(?:presenting|presented|presentation|manifesting|revealed|diagnosed|detected|discovered|found|treated|managed"
-    r"|complicated|complicating|associated|secondary|due to|caused|causing|leading|initially|successfully|in|with|as|by|of"
+    r"|complicated|complicating|associated|secondary|due to|caused|causing|leading|initially|successfully|in"
+    r"|with|as|by|of"
     r"|from|during|and|without|on|at|for|to|coexisting|concurrent|induced|related|triggered|unmasked)\s",
     re.IGNORECASE,
 )
 _JOINED = re.compile(  # `of` and `in` may be part of a name
-    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the|with|managed"
+    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the"
+    r"|with|managed"
     r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and)\s",
     re.IGNORECASE,
 )

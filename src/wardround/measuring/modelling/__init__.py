@@ -1,0 +1,1 @@
+"""Models of answers: abilities of candidates and difficulties of questions."""
