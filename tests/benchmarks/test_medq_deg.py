@@ -15,6 +15,7 @@ from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
 
+from wardround.api import mark_run
 from wardround.asking.applicable import DEGRADED_UNSEEN
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.medq_deg.figures.dose import find_cliff
@@ -284,6 +285,21 @@ def test_the_map_tells_real_from_simulated_only_where_they_differ(tmp_path: Path
         run("medq-deg/fig5a", medq_deg_cases(tmp_path / "simulated", 6), tmp_path, [])
     with pytest.raises(WardroundError, match=r"pip install|cannot be loaded"):
         run("medq-deg/fig5a", tmp_path / "real", tmp_path, [], encoder=str(tmp_path / "no-such-model"))
+
+
+def test_a_run_that_asked_a_blind_candidate_degraded_images_is_marked_without_them(tmp_path: Path) -> None:
+    """As an earlier wardround did: the answers stay in the store, but no figure about images counts them."""
+    folder = run("medq-deg/table6", medq_deg_cases(tmp_path / "cases", 6), tmp_path, [STEADY], trials=1).folder
+    assert folder is not None
+    levels = set(pl.read_parquet(folder / "marks.parquet")["severity"])
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["candidates"][0]["sees"] = False
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    mark_run(folder, note=lambda text: None)
+    marks = pl.read_parquet(folder / "marks.parquet")
+    assert levels == {"L0", "L1", "L2"}
+    assert (set(marks["severity"]), len(marks)) == ({"L0"}, 6)
+    assert "steady (text only)" in (folder / "report.html").read_text()
 
 
 def test_table_3_of_one_category_is_that_category(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_each_shortcut_is_found(name):
 
 
 def test_errors_decide_the_exit_code_and_warnings_do_not(tmp_path, monkeypatch, capsys):
-    cases = clean_cases(30)
+    cases = clean_cases(40)
     cases[3]["history"] = cases[4]["history"]
     write_cases(tmp_path / "set", cases)
     assert _exit_code(tmp_path, monkeypatch) == 0

@@ -14,7 +14,7 @@ from wardround.cases.set import CaseSet
 from wardround.desk.results.decisions import decide_items, decision_summary
 from wardround.desk.tasks.retain import REASONS
 
-TYPES = ("gaussian_blur", "reduce_contrast")
+TYPES = ("gaussian_noise", "reduce_contrast")  # a blur leaves the even ramp of the images as it is
 CLEAN = json.dumps({"images": "as-is"})
 BLIND = json.dumps({"images": "blank"})
 
@@ -127,9 +127,9 @@ def test_what_is_wrong_with_the_question_itself_takes_the_clean_one_out_too(site
     task = site.make_task("retain", "set", ["role:radiologist"], rule=rule)
     numbers = {item.name: item.number for item in site.desk.tasks.list_items(task)}
     voices = {
-        "c0/mcq/gaussian_blur": (["baseline"], ["answerable", "type"], None),  # two of three: the question itself
-        "c1/mcq/gaussian_blur": (["modality"], ["modality"], ["baseline"]),
-        "c2/mcq/gaussian_blur": (["baseline"], ["destroyed"], ["type"]),  # of three only one means the question itself
+        "c0/mcq/gaussian_noise": (["baseline"], ["answerable", "type"], None),  # two of three: the question itself
+        "c1/mcq/gaussian_noise": (["modality"], ["modality"], ["baseline"]),
+        "c2/mcq/gaussian_noise": (["baseline"], ["destroyed"], ["type"]),  # of three only one means the question itself
         "c3/mcq/reduce_contrast": (["answerable"], None, None),
         "c4/mcq/reduce_contrast": (["severity"], ["unchanged"], ["irrelevant"]),
     }
@@ -155,7 +155,7 @@ def test_what_is_wrong_with_the_question_itself_takes_the_clean_one_out_too(site
     assert left["c0"] == ["own"]  # what follows the clean question goes with it
     assert "c1" not in left  # nothing is left of it
     assert ("c2" in left, "c3" in left) == ((True, True) if rule == "majority" else (False, False))
-    assert left["c4"] == ["mcq", "mcq-gaussian_blur-L1", "mcq-gaussian_blur-L2"]
+    assert left["c4"] == ["mcq", "mcq-gaussian_noise-L1", "mcq-gaussian_noise-L2"]
     assert len(left["c5"]) == 5
     lines = site.admin.get(f"/admin/tasks/{task.id}/export/decisions.jsonl").text.splitlines()
     out = {line["case"] for line in map(json.loads, lines) if line["clean"] == "discard"}

@@ -24,7 +24,9 @@ from wardround.measuring import (
     subgroup_gaps,
     upstream_errors,
 )
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.reliability import reliability
+from wardround.measuring.modelling.abilities import fit_abilities
 from wardround.reporting import compare, report
 from wardround.reporting.figures import diagrams
 from wardround.reporting.figures.diagrams import BOTTOM, LEFT, RIGHT, TOP
@@ -331,3 +333,14 @@ def test_the_scores_name_the_best_case_of_unread_answers(rich: Rich) -> None:
         printed = f'data-candidate="{line["candidate"]}">{hundredfold(line["value"])}</b>'
         assert (printed in scores) == bool(line["unparsed"] or line["refused"])
     assert lines["unparsed"].max() > 0
+
+
+def test_abilities_are_those_of_the_model(rich: Rich) -> None:
+    study = load_study(rich.run.folder / "study.toml")
+    fitted = fit_abilities(marks_at_reference(rich.run.marks, study), study)
+    assert fitted is not None
+    printed = section(rich.page, "abilities")
+    for name, ability in zip(fitted.candidates, fitted.fit.abilities, strict=True):
+        assert f'data-ability="{name}">{hundredfold(float(ability) / 100, 2)} (' in printed
+    written = pl.read_csv(rich.run.folder / "item_response.csv")
+    assert written["easiness"].to_list() == pytest.approx(fitted.items["easiness"].to_list(), abs=1e-8)

@@ -38,6 +38,7 @@ _OTHER = "|".join(rf"(?P<open_{n}>{opener})|(?P<close_{n}>{closer})" for n, (ope
 _MARKER = re.compile(f"{_TAG}|{_OTHER}", re.I)
 _OPENINGS = [(re.compile(rf"\s*{opener}"), re.compile(closer)) for opener, closer in OPENINGS]
 _FIRST_CHARACTER = re.compile(r"[<\[◁]")
+_ANY_OPENING = re.compile(rf"\s*(?:{'|'.join(opener for opener, _ in OPENINGS)})")
 
 
 class ReplyParts(NamedTuple):
@@ -59,6 +60,8 @@ class ReasoningTag(NamedTuple):
 
 def without_reasoning(reply: str) -> str:
     """The reply without its reasoning and the marks around its answer; empty if a reasoning block is not closed."""
+    if "<" not in reply and "[" not in reply and "◁" not in reply and not _ANY_OPENING.match(reply):
+        return reply  # no tag and no mark begins in another way
     return _ANSWER_MARK.sub("", split_reasoning(reply).answer)
 
 

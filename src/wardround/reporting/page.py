@@ -10,6 +10,7 @@ import polars as pl
 from wardround.reporting.case_pages import CaseView, write_cases
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles, read_run
+from wardround.reporting.sections.abilities import write_items
 from wardround.reporting.sections.all_sections import FIRST_SECTIONS, LAST_SECTIONS
 from wardround.reporting.sections.items_to_review import write_review
 from wardround.reporting.sections.section import Section, SectionMaker, registered_sections
@@ -28,7 +29,9 @@ def report(
     replaced_sections: Mapping[str, SectionMaker] | None = None,
     progress: StepProgress = NO_PROGRESS,
 ) -> Path:
-    """Writes report.html of a run (or `out`), items_to_review.csv next to it, and with `cases` the folder cases/.
+    """Writes report.html of a run (or `out`), with `cases` the folder cases/, and two tables next to the page.
+
+    They are items_to_review.csv and, of three or more candidates, item_response.csv.
 
     `replaced_sections` are used in place of the registered sections of the same name.
     """
@@ -42,6 +45,7 @@ def report(
     context = {"sections": sections(run, replaced_sections or {}, progress), "facts": facts(run), **alerts(run)}
     write_page(target, page("report.html", run=run, **context))
     write_review(run, target.parent)
+    write_items(run, target.parent)
     return target
 
 

@@ -22,13 +22,13 @@ WORDS = {
 # words that only one technique has, for texts that name none
 HINTS = {
     "CT": r"(?:bone|lung|soft tissue|mediastinal|brain) window|hounsfield|HU|(?:arterial|portal venous"
-    "|nephrographic|delayed"
+    r"|nephrographic|delayed"
     r"|excretory) phase|unenhanced|non-?contrast|MPR|multiplanar|volume rendering",
     "MRI": r"STIR|GRE|SWI|DIXON|FIESTA|TOF|DTI|TIRM|SPAIR|PD(?:W|FS)?|(?:in|out of)[ -]phase|fat[ -](?:sat\w*"
-    "|suppress\w*)"
+    r"|suppress\w*)"
     r"|spin[ -]echo|gradient[ -]echo|b ?= ?\d+|hyperintens\w*|hypointens\w*|isointens\w*",
     "Ultrasound": r"B-mode|grey-?scale|gray-?scale|hyperechoic|hypoechoic|anechoic|echogenic\w*|elastogra\w*"
-    "|transducer",
+    r"|transducer",
     "X-ray": r"plain films?|(?:AP|PA|lateral|anteroposterior|posteroanterior|oblique) (?:view|projection)s?|barium|MLO"
     r"|craniocaudal view|swallow|enema|urogra\w*",
     "PET": r"SUV(?:max)?|tracer|uptake|MIP",

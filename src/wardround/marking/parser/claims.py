@@ -11,8 +11,10 @@ SHORT = 24  # characters before an option that ends the reply, or follows a corr
 NEAR = 60  # of these, the ones that may contain a phrase without a subject
 WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read words
 
-_STOP = re.compile(r"(?<!\d)(?<!\bans)(?<!\bi\.e)(?<!\be\.g)(?<!\bvs)[.!?;]\s|\n")
-_LAST_STOP = re.compile(rf".*({_STOP.pattern})", re.S)
+# its first character comes first: the search skips all others
+_STOP = re.compile(
+    r"[.!?;\n](?:(?<=\n)|(?<!\d[.!?;])(?<!\bans[.!?;])(?<!\bi\.e[.!?;])(?<!\be\.g[.!?;])(?<!\bvs[.!?;])\s)"
+)
 _LINE_START = re.compile(
     r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
 )
@@ -72,7 +74,9 @@ def _worded_claims(text: str, lower: str, mentions: list[Mention]) -> tuple[list
     """Mentions that words make claims; and those that no words make claims or reject, with the text before them."""
     claims, unclaimed = [], []
     rejected: Mention | None = None
-    entries = {mention for mention in mentions if _OPTION_LINE.fullmatch(_line_before(lower, mention.start))}
+    entries = set()
+    if len(mentions) > 1:
+        entries = {mention for mention in mentions if _OPTION_LINE.fullmatch(_line_before(lower, mention.start))}
     is_list = len({mention.option for mention in entries}) > 1
     for mention in mentions:
         before = _text_before(lower, mention.start)
@@ -98,9 +102,9 @@ def _line_before(text: str, start: int) -> str:
 def _text_before(text: str, start: int) -> str:
     """The sentence up to an option; if the option opens a line, the heading above it."""
     window = text[max(0, start - WINDOW) : start]
-    stop = _LAST_STOP.match(window)
+    *_, stop = [None, *_STOP.finditer(window)]
     before = window[stop.end() :] if stop else window
-    if stop is None or before.strip(_LEADS) or "\n" not in stop[1]:
+    if stop is None or before.strip(_LEADS) or "\n" not in stop[0]:
         return before
     above = next((line.strip() for line in reversed(window.splitlines()) if re.search(r"\w", line)), "")
     if above.endswith(":"):
@@ -115,7 +119,7 @@ def _is_rejected(text: str, mention: Mention, before: str) -> bool:
         return True
     if phrases.RETRACTED.match(text, mention.end):
         return True
-    if before and phrases.NOT.search(phrases.CLAUSE.split(before)[-1]):
+    if phrases.NOT.search(before) and phrases.NOT.search(phrases.CLAUSE.split(before)[-1]):
         return True
     if "?" not in text or phrases.CONFIRMED.match(text, mention.end):
         return False

@@ -30,8 +30,8 @@ def delimited_answers(text: str) -> tuple[list[DelimitedAnswer], str]:
     """All answers of the first kind that the reply has, and that kind."""
     if answers := list(_in_json(text)):
         return answers, "in json"
-    for pattern, kind in ((_BOXED, "in box"), (_TAGGED, "in tag")):
-        if answers := [DelimitedAnswer(match[1], *match.span()) for match in pattern.finditer(text)]:
+    for pattern, sign, kind in ((_BOXED, "\\boxed", "in box"), (_TAGGED, "<", "in tag")):
+        if sign in text and (answers := [DelimitedAnswer(match[1], *match.span()) for match in pattern.finditer(text)]):
             return answers, kind
     return [], "not marked"
 

@@ -64,9 +64,9 @@ def _phrases(text: str, tokens: OptionTokens) -> Iterator[tuple[str, bool]]:
             yield from ((part, True) for phrase in _opening_phrase(sentence, lower) for part in _cut(phrase, tokens))
         for named in (phrases.NAMING if is_outer else phrases.STATING).finditer(lower):
             before, after = lower[: named.end()], lower[named.end() :]
-            is_denied = phrases.DENIED.search(before) or _is_denied_after(after) or _CONDITION.search(lower)
             clause = phrases.CLAUSE.split(before)[-1]
-            if not (is_denied or phrases.NOT.search(clause) or phrases.DOUBT.search(before.rpartition(",")[2])):
+            is_denied = phrases.NOT.search(clause) or phrases.DENIED.search(before) or _is_denied_after(after)
+            if not (is_denied or phrases.DOUBT.search(before.rpartition(",")[2]) or _CONDITION.search(lower)):
                 named_phrase = sentence[named.end() : named.end() + MAX_PHRASE]
                 yield from ((part, False) for part in _cut(named_phrase, tokens))
 

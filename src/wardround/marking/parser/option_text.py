@@ -11,6 +11,7 @@ OPTION_CHARACTERS = "[\ue000-\uefff]"
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 WORD = re.compile(rf"[{_CJK}]|\d+(?:\.\d+)?|[^\W\d_{_CJK}]+(?:'s\b)?")
+_ASCII_WORD = re.compile(r"[A-Za-z]+(?:'s\b)?|\d+(?:\.\d+)?")  # the same of ASCII text, faster
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
@@ -162,7 +163,7 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
         return text
     for forms_of_word in forms_by_word.values():
         forms_of_word.sort(key=len, reverse=True)
-    spans = [match.span() for match in WORD.finditer(text)]
+    spans = [match.span() for match in (_ASCII_WORD if text.isascii() else WORD).finditer(text)]
     parts, end_of_last, next_index = [], 0, 0
     for index, word in enumerate(words):
         if word not in forms_by_word or index < next_index:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from importlib import resources
 
 from wardround.marking.parser.option_text import OPTION_CHARACTERS
@@ -10,6 +11,7 @@ _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("languages.toml
 
 _UNSPACED = re.compile(r"[\u3001-\u9fff\uac00-\ud7a3]")  # Chinese, Japanese; Korean particles follow without a space
 _CYRILLIC = re.compile(r"(?:\(\?:)*[\u0400-\u04ff]")
+_FIRST_GROUP = re.compile(r"\(\?:([^()\[\]\\]*)\)(\??)(?![?*+{])")
 LATIN = "A-Za-z\u00c0-\u024f\u0400-\u04ff"  # and Cyrillic
 OPENING = r"[\s\"'(\[{<#>|•→:=–—-]*"
 CLOSING = r"[)\]}\"'>]*"
@@ -25,7 +27,31 @@ def _any_of(kind: str) -> str:
     if cyrillic:
         apart.append(f"(?=[\u0400-\u04ff])(?:{'|'.join(cyrillic)})")  # one test in place of many
     unspaced = f"|(?=[\u3001-\ud7a3])(?:{'|'.join(anywhere)})" if anywhere else ""
-    return rf"(?:(?<![{LATIN}])(?:{'|'.join(apart)})(?![{LATIN}]){unspaced})"
+    return rf"(?:(?<![{LATIN}])(?:{_by_first_letter(apart)})(?![{LATIN}]){unspaced})"
+
+
+def _by_first_letter(phrases: list[str]) -> str:
+    """The phrases as alternatives, those with the same first letter together: one test in place of many."""
+    rests: dict[str, list[str]] = {}
+    others = []
+    for phrase in chain.from_iterable(map(_without_first_group, phrases)):
+        if phrase[:1].isalpha() and phrase[1:2] not in ("?", "*", "+", "{"):
+            rests.setdefault(phrase[0], []).append(phrase[1:])
+        else:
+            others.append(phrase)
+    grouped = [
+        f"{letter}(?:{_by_first_letter(of_letter)})" if len(of_letter) > 1 else f"{letter}{of_letter[0]}"
+        for letter, of_letter in rests.items()
+    ]
+    return "|".join([*grouped, *others])
+
+
+def _without_first_group(phrase: str) -> list[str]:
+    """A phrase that begins with alternatives, as one phrase for each."""
+    group = _FIRST_GROUP.match(phrase)
+    if group is None:
+        return [phrase]
+    return [f"{start}{phrase[group.end() :]}" for start in (*group[1].split("|"), *([""] if group[2] else []))]
 
 
 _FILLED = rf"{OPENING}(?:{_any_of('fillers')}[\s,]*{OPENING})*(?:\d{{1,2}}[.)]\s*)?\Z"

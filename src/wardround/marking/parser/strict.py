@@ -74,7 +74,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return LETTERS.find(pair[1]), BOTH
     if " option is " in text or " choice is " in text:
         text = _ORDINAL.sub(lambda ordinal: f"option {LETTERS[_ORDINALS.index(ordinal[1].lower())]}", text)
-    if _CHECKED.search(text):
+    if "[" in text and _CHECKED.search(text):
         text = _UNCHECKED.sub("✗", _CHECKED.sub("✓", text))
     folds = folded_words(text)
     option = find_whole_text(text, folds, forms)
@@ -88,7 +88,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return _resolve_claims(
             [Claim(_mention_in_answer(answer, options, forms), kind) for answer in answers], marked_text
         )
-    marked_text = _ANSWER_PREFIX.sub("", marked_text)
+    if marked_text.startswith("A:"):
+        marked_text = _ANSWER_PREFIX.sub("", marked_text)
     mentions = find_mentions(marked_text, options, forms)
     claims, standing = find_claims(marked_text, mentions)
     listing = listing or read_listing(marked_text, mentions)

@@ -1,6 +1,7 @@
 """Groups of patients, or prompts, compared: the worst, the best, each against the rest, and gaps by chance."""
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,8 @@ def subgroup_gaps(
     groups, rows, first = compare_groups(marks, study, keys, measure), [], 0
     while first < len(groups):
         own = groups[first : first + groups["groups"][first]]
-        worst, best = (own.row(int(place), named=True) for place in (own["value"].arg_min(), own["value"].arg_max()))
+        lines = own.rows(named=True)
+        worst, best = min(lines, key=itemgetter("value")), max(lines, key=itemgetter("value"))
         ends = {f"worst_{name}": worst[name] for name in ("value", "low", "high")}
         rows.append(worst | ends | {"worst": worst["slice"], "best": best["slice"], "best_value": best["value"]})
         first += len(own)

@@ -6,6 +6,7 @@ the easiness is integrated out on a grid. Their variance is a sandwich over clus
 which may be hard together, do not count as independent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,17 +45,20 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
     Every candidate must have been right and wrong at least once.
     """
     candidates = right.shape[1]
+    patterns, counts = np.unique(np.hstack([right, answers]), axis=0, return_counts=True)
+    distinct_right, distinct_answers = np.hsplit(patterns, 2)
     share = right.sum(axis=0) / answers.sum(axis=0)
     start = np.append(np.log(share / (1 - share)), 0.0)
     bounds = [(-20.0, 20.0)] * candidates + [(-6.0, MAX_LOG_SPREAD)]
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
-        likelihood, scores, _ = _posterior(parameters, right, answers)
-        return -likelihood, -scores.sum(axis=0)
+        likelihoods, scores, _ = _posterior(parameters, distinct_right, distinct_answers)
+        return -float(counts @ likelihoods), -(counts @ scores)
 
     optimum = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-6}).x
-    likelihood, scores, weights = _posterior(optimum, right, answers)
-    error = np.sqrt(np.diag(_sandwich(optimum, scores, right, answers, cluster)))
+    likelihoods, scores, weights = _posterior(optimum, right, answers)
+    hessian = _hessian(lambda parameters: objective(parameters)[1], optimum)
+    error = np.sqrt(np.diag(_sandwich(hessian, scores, cluster)))
     reach = -float(stdtrit(len(np.unique(cluster)) - 1, alpha / 2)) * error
     abilities, spread = optimum[:-1], float(np.exp(optimum[-1]))
     easiness = weights @ (spread * NODES)
@@ -65,12 +69,12 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
         *(spread, spread * float(np.exp(-reach[-1])), spread * float(np.exp(reach[-1]))),
         *(easiness, np.sqrt(np.maximum(variance, 0.0)), weights @ at_abilities[0]),
         np.array([float((weights @ information).sum()) for information in at_abilities[1:]]),
-        likelihood,
+        float(likelihoods.sum()),
     )
 
 
-def _posterior(parameters: Floats, right: Floats, answers: Floats) -> tuple[float, Floats, Floats]:
-    """The log-likelihood, the score of each question, and the weight of each node given its answers."""
+def _posterior(parameters: Floats, right: Floats, answers: Floats) -> tuple[Floats, Floats, Floats]:
+    """The log-likelihood and the score of each question, and the weight of each node given its answers."""
     abilities, spread = parameters[:-1], np.exp(parameters[-1])
     odds = abilities[:, None] + spread * NODES
     log_joint = right @ log_expit(odds) + (answers - right) @ log_expit(-odds) + LOG_WEIGHTS
@@ -80,21 +84,23 @@ def _posterior(parameters: Floats, right: Floats, answers: Floats) -> tuple[floa
     by_ability = right - answers * (weights @ chance.T)
     surplus = (right.sum(axis=1)[:, None] - answers @ chance) * NODES * spread
     by_spread = (weights * surplus).sum(axis=1)
-    return float(log_marginal.sum()), np.column_stack([by_ability, by_spread]), weights
+    return log_marginal[:, 0], np.column_stack([by_ability, by_spread]), weights
 
 
-def _sandwich(parameters: Floats, scores: Floats, right: Floats, answers: Floats, cluster: Integers) -> Floats:
+def _hessian(gradient: Callable[[Floats], Floats], optimum: Floats) -> Floats:
+    """By central differences of the gradient."""
+    steps = STEP * np.eye(len(optimum))
+    rows = np.stack([(gradient(optimum + step) - gradient(optimum - step)) / (2 * STEP) for step in steps])
+    hessian: Floats = (rows + rows.T) / 2
+    return hessian
+
+
+def _sandwich(hessian: Floats, scores: Floats, cluster: Integers) -> Floats:
     """H^-1 (sum of squared scores of clusters) H^-1, times C / (C - 1)."""
-    size = len(parameters)
-    hessian = np.empty((size, size))
-    for place in range(size):
-        shift = STEP * np.eye(size)[place]
-        ends = [_posterior(parameters + sign * shift, right, answers)[1].sum(axis=0) for sign in (1, -1)]
-        hessian[place] = (ends[0] - ends[1]) / (2 * STEP)
     _, number = np.unique(cluster, return_inverse=True)
     count = int(number.max()) + 1
     by_cluster = np.stack([np.bincount(number, column, minlength=count) for column in scores.T], axis=1)
-    inverse = np.linalg.pinv((hessian + hessian.T) / 2)
+    inverse = np.linalg.pinv(hessian)
     variance: Floats = inverse @ (by_cluster.T @ by_cluster) @ inverse * count / (count - 1)
     return variance
 

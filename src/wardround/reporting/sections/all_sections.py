@@ -12,6 +12,7 @@ from wardround.reporting.figures import svg
 from wardround.reporting.numbers import number
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
+from wardround.reporting.sections.abilities import abilities
 from wardround.reporting.sections.acceptance import acceptance
 from wardround.reporting.sections.breakdown import by_condition, by_slice, controls
 from wardround.reporting.sections.chains import chains
@@ -124,6 +125,7 @@ FIRST_SECTIONS: tuple[SectionMaker, ...] = (
     prompt_gaps,
     option_tests,
     other_measures,
+    abilities,
     review,
 )
 LAST_SECTIONS: tuple[SectionMaker, ...] = (counts, reading, manifest)

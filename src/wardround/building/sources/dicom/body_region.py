@@ -10,7 +10,7 @@ REGIONS = {
     "pelvis": r"pelvi|bladder|prostate|uter|ovar|rectum|sacr",
     "spine": r"spine|lumbar|thoracic spine|tspine|lspine|vertebra|whole ?spine",
     "limbs": r"shoulder|arm|elbow|wrist|hand|finger|humer|radius|ulna|hip|femur|thigh|knee|tibia|leg|ankle|foot"
-    "|toe|extrem",
+    r"|toe|extrem",
 }
 _FIRST = ("spine",)  # `THORACICSPINE` is no chest
 
