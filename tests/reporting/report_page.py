@@ -65,7 +65,7 @@ def unanswered_anchors(page: Page) -> list[str]:
 def printed(row: dict[str, str]) -> str:
     """What a cell must show, from the text of the CSV file alone."""
     if row["n"] == "0":
-        return "no cases"
+        return "not asked"
 
     def hundredfold(text: str) -> str:
         return f"{float(text) * 100:.1f}".replace("-", "−")
