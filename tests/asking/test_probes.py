@@ -9,7 +9,7 @@ from exam_study import case as plain_case
 from exam_study import write_cases
 from leaked_cases import leaked_case, leaked_set
 
-from wardround.asking.masking import MASK, content_words, mask_words, without_words
+from wardround.asking.masking import MASK, mask_words, without_words, word_beginnings
 from wardround.asking.probes import asks_logprob, halves, other_order, reference_of
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
@@ -133,13 +133,13 @@ def test_a_masked_prompt_shares_no_word_with_the_texts_that_it_is_compared_by(ca
     (prompt,) = {str(ask.messages[0].parts[0]) for ask in asks}
     texts = [ask.scored_text for ask in asks]
     assert len(set(texts)) == len(masked) == 4
-    assert not content_words([prompt]) & content_words(texts)
+    assert not word_beginnings([prompt.removesuffix("Answer:")]) & word_beginnings(texts)
     assert MASK in prompt
     assert texts[:2] == [rendered(cases, probe).scored_text for probe in ("reference", "reference-paraphrase")]
 
 
-def test_words_are_masked_with_their_inflections_and_function_words_stay():
-    words = content_words(["The fevers of a patient with 38.5 degrees"])
-    masked = mask_words("There was a Fever of 38 degrees, he said.", words)
-    assert masked == f"There was a {MASK} of {MASK} {MASK}, he said."
+def test_words_are_masked_with_their_inflections_and_several_in_a_row_as_one():
+    words = word_beginnings(["The fevers of a patient with 38.5 degrees"])
+    masked = mask_words("There was a Fever of 38 degrees, he said.\nOf what?", words)
+    assert masked == f"There was {MASK}, he said.\n{MASK} what?"
     assert without_words("There was a Fever of the spleen", words) == "spleen"

@@ -25,7 +25,7 @@ def test_every_record_is_written_and_nothing_else(whole):
 
 def test_values_stay_in_their_range(whole):
     lines = whole[1].filter(pl.col("value").is_not_null(), ~pl.col("measure").is_in(["ppl", "bits_per_byte"]))
-    signed = pl.col("measure").str.contains("^(uas|mcs|calibration_shift|kappa|dke_intra|dke_inter)")
+    signed = pl.col("measure").str.contains("^(uas|net_benefit|mcs|calibration_shift|kappa|dke_intra|dke_inter)")
     assert lines.filter(~signed)["value"].is_between(0, 1).all()
     assert lines["value"].is_between(-1, 1).all()
     inside = lines.filter(pl.col("low").is_not_null(), pl.col("method") != "bootstrap")

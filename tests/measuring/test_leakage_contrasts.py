@@ -49,6 +49,22 @@ def test_leads_over_paraphrases_are_those_computed_by_hand():
     assert not any(part.shows for part in by_name.values()), "the stem can be copied"
 
 
+def test_a_lead_is_compared_on_the_same_text_after_other_questions():
+    """The texts of c0 and c1 have styles of their own; that of c2 is nobody's counterpart."""
+    style = {0: 0.6, 1: -0.4, 2: 0.9}
+    owner = {0: 1, 1: 0, 2: 0}  # whose text is the counterpart
+    rows = []
+    for number in range(3):
+        for probe, text, lead in (("reference", number, 0.2), ("reference-other", owner[number], 0.0)):
+            whose = {"text_case": f"c{text}", "text_question": "q"}
+            rows.append(bits(number, probe, 2.0 - style[text] - lead) | whose)
+            rows.append(bits(number, f"{probe}-paraphrase", 2.0) | whose)
+    frame = pl.DataFrame(rows, schema=SCHEMA | dict.fromkeys(("text_case", "text_question"), pl.String))
+    by_name = {part.name: part for part in leakage_contrasts(frame, PROBES, None, 0)}
+    lead = by_name["Bits per byte: own words' lead, another case's"]
+    assert (lead.value, lead.n) == (pytest.approx(0.2), 2)
+
+
 def test_a_masked_lead_shows_leakage_beyond_its_margin():
     values = (1.0, 1.5, 2.0, 2.1)
     rows = [bits(n, name, value) for n in range(9) for name, value in zip(MASKED, values, strict=True)]

@@ -28,7 +28,7 @@ def test_what_does_not_apply_is_absent():
     table = measure(made_marks(mark(case) for case in range(3)), made_study())
     assert set(table["measure"]) == {
         *("accuracy", "accuracy_if_unparsed_right", "accuracy_parsed", "unparsed", "refused"),
-        *("sensitivity", "sensitivity_by_letter"),
+        *("sensitivity", "sensitivity_by_letter", *(f"net_benefit@{k}" for k in (5, 10, 20, 30, 50))),
         *("specificity", "specificity_by_letter", "precision_by_letter"),
     }
     assert dict(table.schema) == MEASURES

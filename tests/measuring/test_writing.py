@@ -63,7 +63,7 @@ def test_all_tables_are_written(tmp_path):
     assert records == {
         *("accuracy", "accuracy_parsed", "majority_accuracy", "unparsed", "refused", "unscored", "hit@k", "worst@k"),
         *("confidence", "confidence_missing", "vote_share", "calibration_shift", "sensitivity", "specificity"),
-        *("ece", "brier", "auroc", "accuracy@80", "aurc", "coverage@risk10", "precision_by_letter"),
+        *("ece", "brier", "auroc", "accuracy@80", "aurc", "coverage@risk10", "net_benefit@k", "precision_by_letter"),
     }
 
 

@@ -23,7 +23,7 @@ NAMES = """
 accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed refused unscored hit@k worst@k coverage grounded
 evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k map swa
 ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
-aurc coverage@risk10 sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
+aurc coverage@risk10 harm net_benefit@k sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
 """
 Claim = tuple[float, bool]  # confidence, right
 
@@ -66,6 +66,16 @@ def aurc(claims: Sequence[Claim]) -> float:
             risks.append((errors + sum(tied) * place / len(tied)) / (len(risks) + 1))
         errors += sum(tied)
     return sum(risks) / len(risks)
+
+
+def net_benefit(questions: Sequence[tuple[Sequence[int | None], int]], threshold: Fraction) -> float:
+    """The options chosen in all trials of each question, and its gold."""
+    total = Fraction(0)
+    for chosen, gold in questions:
+        named = {option for option in chosen if option is not None}
+        acted_on = {option for option in named if chosen.count(option) >= threshold * len(chosen)}
+        total += (gold in acted_on) - len(acted_on - {gold}) * threshold / (1 - threshold)
+    return float(total / len(questions))
 
 
 def coverage_at_risk(claims: Sequence[Claim], risk: Fraction) -> float:

@@ -344,3 +344,12 @@ def test_abilities_are_those_of_the_model(rich: Rich) -> None:
         assert f'data-ability="{name}">{hundredfold(float(ability) / 100, 2)} (' in printed
     written = pl.read_csv(rich.run.folder / "item_response.csv")
     assert written["easiness"].to_list() == pytest.approx(fitted.items["easiness"].to_list(), abs=1e-8)
+
+
+def test_the_decision_curve_prints_the_net_benefits(rich: Rich) -> None:
+    printed = section(rich.page, "option-tests")
+    lines = rich.run.measures.filter(pl.col("measure").str.starts_with("net_benefit@"), pl.col("slice") == "{}")
+    assert len(lines)
+    for line in lines.iter_rows(named=True):
+        cell = f'data-measure="{line["measure"]}" data-candidate="{line["candidate"]}"'
+        assert re.search(rf"{re.escape(cell)}[^>]*>.*?<b>{hundredfold(line['value'])}</b>", printed, re.DOTALL)

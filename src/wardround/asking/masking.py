@@ -1,7 +1,7 @@
 """Masking: what a text could have copied from a prompt is taken out of one or the other.
 
-Words count as the same if they begin alike, so that inflections are masked too. Function words stay: they are in every
-text, and without them a prompt is no text any more.
+Words count as the same if they begin alike, so that inflections are masked too. In a prompt function words are masked
+like any other, since a quotation is known by them as well; of the similarity of two texts they say nothing.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 WORD_PATTERN = re.compile(r"[^\W_]+")
 MASK = "___"
+MASKS_PATTERN = re.compile(rf"{MASK}(?:[^\w\n]*{MASK})+")
 BEGINNING = 5  # letters by which words are compared
 FUNCTION_WORDS = frozenset(
     WORD_PATTERN.findall(
@@ -20,19 +21,15 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def content_words(texts: Iterable[str]) -> frozenset[str]:
-    """The beginnings of all words but function words."""
-    words = (word for text in texts for word in WORD_PATTERN.findall(text.lower()))
-    return frozenset(word[:BEGINNING] for word in words if word not in FUNCTION_WORDS)
+def word_beginnings(texts: Iterable[str]) -> frozenset[str]:
+    """The beginnings of all words."""
+    return frozenset(word[:BEGINNING] for text in texts for word in WORD_PATTERN.findall(text.lower()))
 
 
 def mask_words(text: str, words: frozenset[str]) -> str:
-    """The text with a mask in place of each of these words."""
-
-    def masked(match: re.Match[str]) -> str:
-        return MASK if match[0].lower()[:BEGINNING] in words and match[0].lower() not in FUNCTION_WORDS else match[0]
-
-    return WORD_PATTERN.sub(masked, text)
+    """The text with a mask in place of these words, one for several in a row."""
+    masked = WORD_PATTERN.sub(lambda word: MASK if word[0].lower()[:BEGINNING] in words else word[0], text)
+    return MASKS_PATTERN.sub(MASK, masked)
 
 
 def without_words(text: str, words: frozenset[str]) -> str:

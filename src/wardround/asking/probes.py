@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from wardround.asking.masking import content_words, mask_words
+from wardround.asking.masking import mask_words, word_beginnings
 from wardround.asking.options import format_options
 from wardround.asking.tellings import resolve_telling, shown_texts
 from wardround.cases.set import CaseSet
@@ -89,7 +89,7 @@ class Probes:
         }
         probe, text = condition.probe, self.text(case, question, condition)
         if probe.startswith(MASKED):
-            words = content_words(self._compared_texts(case, question, condition))
+            words = word_beginnings(self._compared_texts(case, question, condition))
             slots = {name: mask_words(shown, words) for name, shown in slots.items()}
         if probe.startswith("options@"):
             return ProbePrompt("probe-options", slots | {"options": ""}, text)
@@ -105,13 +105,18 @@ class Probes:
         if probe.startswith("options@"):
             order = other_order(case, question, int(probe.removeprefix("options@")), self._seed)
             return format_options(question.choices, order)
-        if "-other" in probe:
-            counterpart = self.find_counterpart(case, question, condition)
-            assert counterpart is not None, "a question without a counterpart is not probed"
-            case, question = counterpart
+        case, question = self.text_owner(case, question, condition)
         if probe.endswith("-paraphrase"):
             return str(question.paraphrase)
         return _text_and_kind(case, question, condition)[0]
+
+    def text_owner(self, case: Case, question: Question, condition: Condition) -> tuple[Case, Question]:
+        """The case and the question whose text it is: its own, or the counterpart."""
+        if "-other" not in condition.probe:
+            return case, question
+        counterpart = self.find_counterpart(case, question, condition)
+        assert counterpart is not None, "a question without a counterpart is not probed"
+        return counterpart
 
     def _compared_texts(self, case: Case, question: Question, condition: Condition) -> list[str]:
         """The rationale, that of the counterpart, and both in other words."""
@@ -127,7 +132,7 @@ class Probes:
         stems = _stem_texts(case, question, condition)
         if (counterpart := self.find_counterpart(case, question, condition)) is not None:
             stems += _stem_texts(*counterpart, condition)
-        return content_words(stems)
+        return word_beginnings(stems)
 
     def text_kind(self, case: Case, question: Question, condition: Condition) -> str:
         """The kind of the text."""

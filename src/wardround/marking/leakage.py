@@ -20,6 +20,8 @@ LEAKAGE_SCHEMA: dict[str, Any] = {
     "logprob": pl.Float64,
     "tokens": pl.Int32,
     "bytes": pl.Int32,
+    "text_case": pl.String,  # the case and the question whose text it is
+    "text_question": pl.String,
     "rouge_l": pl.Float64,
     "eds": pl.Float64,
     "rouge_l_masked": pl.Float64,  # of the words that are not in the stem
@@ -33,7 +35,8 @@ def probe_mark(
     """The mark of a probe, whose `rule` is the kind of its text; None if refused or without a log-likelihood."""
     if answer.refused_for is not None:
         return None
-    rule = {"rule": probes.text_kind(case, question, condition)}
+    owner, about = probes.text_owner(case, question, condition)
+    rule = {"rule": probes.text_kind(case, question, condition), "text_case": owner.id, "text_question": about.id}
     if not asks_logprob(condition.probe):
         written, text = clean_reply(answer.text), probes.text(case, question, condition)
         similarity = {"rouge_l": rouge_l(written, text), "eds": eds(written, text)}

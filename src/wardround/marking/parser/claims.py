@@ -205,7 +205,10 @@ def _position_rule(text: str, mention: Mention, mentions: list[Mention], is_list
 
 def _closes_reply(text: str, mention: Mention, standing: list[Mention]) -> bool:
     """Whether the reply ends with this option, alone in a sentence or after a colon or an arrow."""
-    end = _NOT_ANOTHER.sub("", text[mention.end :]).strip(" )]}\"'\n")
+    end = text[mention.end :]
+    if "not" in end or "than" in end or "instead" in end:
+        end = _NOT_ANOTHER.sub("", end)
+    end = end.strip(" )]}\"'\n")
     if end.strip(".!"):
         return False
     lead = text[max(0, mention.start - SHORT) : mention.start]

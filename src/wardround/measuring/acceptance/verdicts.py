@@ -15,7 +15,9 @@ from wardround.measuring.people.against_models import holm
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 POWER = 0.8  # the chance that so many cases decide, if the value seen is the true one
 MAX_CASES = 1_000_000
-LOWER_IS_BETTER = ("unparsed", "refused", "unscored", "ece", "brier", "aurc", "confidence_missing", "hallucination")
+LOWER_IS_BETTER = (
+    *("unparsed", "refused", "unscored", "ece", "brier", "aurc", "harm", "confidence_missing", "hallucination"),
+)
 
 
 class Limits(NamedTuple):

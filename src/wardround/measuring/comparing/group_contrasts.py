@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from wardround.core.random import stream
 from wardround.measuring.comparing.signflip import adjusted_p, signs_of
 from wardround.measuring.engine.bootstrap import LEVEL
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.wilson import ClusterMoments, Z, effective_n, wilson
 
@@ -139,8 +139,10 @@ def _permuted(candidates: Sequence[GroupSums], seed: int) -> Iterator[ChanceDraw
 
 
 def _columns(sums: GroupSums) -> Floats:
+    """Numerator and denominator of each cluster, their products, and 1: multiples of 2**-30, so that sums are exact."""
     part, whole = sums.all_part, sums.all_whole
-    return np.stack([part, whole, part * part, part * whole, whole * whole, (whole > 0).astype(float)], axis=1)
+    products = (exact(part * part), exact(part * whole), exact(whole * whole))
+    return np.stack([part, whole, *products, (whole > 0).astype(float)], axis=1)
 
 
 def _studentised(inside: Floats, everything: Floats) -> tuple[Floats, Floats, Floats]:

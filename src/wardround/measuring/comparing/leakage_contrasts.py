@@ -21,6 +21,7 @@ from wardround.measuring.engine.intervals import FEWEST
 
 LEVEL = 0.95
 ASKED = ("case", "question")
+TEXT = ("text_case", "text_question")  # whose text it is
 BITS = -pl.col("logprob") / log(2) / pl.col("bytes")
 
 
@@ -105,8 +106,10 @@ def leakage_contrasts(
 ) -> list[LeakageContrast]:
     """All contrasts that the marks of one candidate allow. `probes`: the probe of each condition."""
     probed = marks.with_columns(probe=pl.col("condition").replace_strict(probes, default="none"))
-    unknown = [name for name in ("rouge_l_masked", "eds_masked") if name not in marks.columns]
-    probed = probed.with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)  # of an earlier wardround
+    added = {"rouge_l_masked": pl.Float64, "eds_masked": pl.Float64, **dict.fromkeys(TEXT, pl.String)}
+    missing = {name: dtype for name, dtype in added.items() if name not in marks.columns}  # in earlier marks
+    probed = probed.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in missing.items())
+    probed = probed.with_columns(pl.coalesce(text, own) for text, own in zip(TEXT, ASKED, strict=True))
     resamples = _Resamples(probed, seed)
     candidates = [_paired(probed, probe_contrast, resamples) for probe_contrast in PROBE_CONTRASTS]
     scored = probed.filter(pl.col("outcome").is_in(scored_outcomes))
@@ -149,10 +152,17 @@ class _Resamples:
 
 
 def _paired(marks: pl.DataFrame, probe_contrast: ProbeContrast, resamples: _Resamples) -> LeakageContrast | None:
-    """The same question probed with its own text and with the other one."""
+    """The same question probed with its own text and with the other one; a lead, the same text after both questions.
+
+    A text's own style is then the same on both sides. One that is nobody's counterpart is left out.
+    """
     probes = probe_contrast.own, probe_contrast.counter
     own, counter = (_by_question(marks, probe, probe_contrast) for probe in probes)
-    both = own.join(counter.drop("cluster"), on=ASKED, suffix="_b", maintain_order="left").drop_nulls()
+    if probe_contrast.words:
+        counter = counter.group_by(*TEXT, maintain_order=True).agg(pl.col("value").mean())
+        both = own.join(counter, on=TEXT, suffix="_b", maintain_order="left").drop_nulls()
+    else:
+        both = own.join(counter.drop("cluster"), on=ASKED, suffix="_b", maintain_order="left").drop_nulls()
     if both.is_empty():
         return None
     sign = 1 if probe_contrast.higher or probe_contrast.words else -1
@@ -200,7 +210,9 @@ def _by_question(marks: pl.DataFrame, probe: str, probe_contrast: ProbeContrast)
     sign = 1 if probe_contrast.higher else -1
     other_words = _values(marks, f"{probe}-paraphrase", probe_contrast.value).drop("cluster")
     both = values.join(other_words, on=ASKED, suffix="_w", maintain_order="left").drop_nulls()
-    return both.select(*ASKED, "cluster", value=sign * (pl.col("value") - pl.col("value_w")))
+    texts = marks.filter(pl.col("probe") == probe).select(*ASKED, *TEXT).unique(ASKED, maintain_order=True)
+    both = both.join(texts, on=ASKED, maintain_order="left")
+    return both.select(*ASKED, *TEXT, "cluster", value=sign * (pl.col("value") - pl.col("value_w")))
 
 
 def _values(marks: pl.DataFrame, probe: str, value: pl.Expr) -> pl.DataFrame:

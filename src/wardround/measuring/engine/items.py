@@ -67,7 +67,7 @@ def build_items(marks: pl.DataFrame, trials: int, encoded: EncodedMarks) -> Item
     sums["possibly_right_choice"] = sums["right_choice"] + sums["scored_choice"] - sums["parsed_choice"]
     for source, claimed in claims.items():
         sums |= claim_sums(claimed, len(index), source)
-    sums |= _uas(index, sums, claims, encoded)
+    sums |= _uas(index, sums, claims, encoded) | _harm(index, sums, encoded)
     sums |= chain_sums(marks, encoded, index, trials)
     sums |= original_sums(index, sums, encoded)
     if len(all_marks) > len(marks):
@@ -159,6 +159,20 @@ def _uas(index: pl.DataFrame, sums: Sums, claims: dict[str, Claims], encoded: En
     for source, claimed in claims.items():
         uas |= uas_sums(_with_unstated(source, claimed, sums), weight * sums["choice"], importance[subject], source)
     return uas
+
+
+def _harm(index: pl.DataFrame, sums: Sums, encoded: EncodedMarks) -> Sums:
+    """Answers to choice questions that are not right, weighted by importance; without importance there is no weight."""
+    if (scale := importance_scale(encoded)) is None:
+        return {}
+    importance = (encoded.subjects["importance"] / scale).fill_null(0.0).to_numpy()
+    weight = exact(importance[index["subject"].to_numpy()])
+    scored, wrong = sums["scored_choice"], sums["scored_choice"] - sums["right_choice"]
+    return {
+        "harm": exact(weight * wrong),
+        "harm_of": exact(weight * scored),
+        "harm_answers": sums["answers_choice"] * (weight > 0),
+    }
 
 
 def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:

@@ -21,6 +21,7 @@ certainty_all shift_all certain_all
 majority_inf agreement_inf certain_inf claims_certain_inf certainty_inf shift_inf missing_inf share_shift_inf
 calibrated_shift_inf
 true_positive positive true_negative negative gold:# found:# named:# there:#
+benefit@# benefit_of harm harm_of harm_answers
 chains chains_right mcs mcs_of fall fall_of rise rise_of rise_inf rise_of_inf
 surprise_tokens tokens texts_tokens surprise_bytes bytes texts_bytes rouge_l rouge_l_of eds eds_of
 both only_judge only_reader neither verdicts

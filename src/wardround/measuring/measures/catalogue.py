@@ -8,12 +8,13 @@ from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.measures.record import MeasureContext, MeasureRecord, plugin_records
 from wardround.measuring.measures.records.answers import CHAINS, CHOICES, MODALITIES, OPTIONS, WORST_OF_K
 from wardround.measuring.measures.records.confidence import CLAIMS, OVERCONFIDENCE, VOTES
+from wardround.measuring.measures.records.consequences import CONSEQUENCES
 from wardround.measuring.measures.records.evidence import EVIDENCE, RETRIEVAL
 from wardround.measuring.measures.records.selective import SELECTIVE
 from wardround.measuring.measures.records.texts import KAPPA, LEAKAGE
 
 RECORDS = (  # in the order in which measures.csv has them
-    *(*CHOICES, *EVIDENCE, *RETRIEVAL, *VOTES, WORST_OF_K, *CHAINS, *CLAIMS, *SELECTIVE, MODALITIES),
+    *(*CHOICES, *EVIDENCE, *RETRIEVAL, *VOTES, WORST_OF_K, *CHAINS, *CLAIMS, *SELECTIVE, *CONSEQUENCES, MODALITIES),
     *(*OVERCONFIDENCE, *OPTIONS, *LEAKAGE, KAPPA),
 )
 _INTERVALS = {

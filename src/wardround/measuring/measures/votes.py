@@ -9,6 +9,7 @@ from wardround.measuring.engine.item_sums import ItemMarks
 from wardround.measuring.measures.expected_votes import min_valid_votes
 from wardround.measuring.measures.formulas import ratio_or_zero
 
+THRESHOLDS = (5, 10, 20, 30, 50)  # percent, of decision curves
 WORST = (1, 2, 4, 8, 16)
 
 
@@ -113,4 +114,21 @@ def option_sums(named: Floats, gold: Floats, options: Floats, right: Floats, ans
             f"named:{letter}": np.where(known, named[:, letter], 0.0),
             f"there:{letter}": answers * (k > letter),
         }
+    return sums | net_benefit_sums(named, gold, answers)
+
+
+def net_benefit_sums(named: Floats, gold: Floats, answers: Floats) -> dict[str, Floats]:
+    """The net benefit of acting on every option whose share of the answers reaches a threshold, per question.
+
+    Acting on the right option counts 1, on each wrong one minus the odds of the threshold.
+    """
+    counts = answers > 0
+    share = np.divide(named, answers[:, None], out=np.zeros_like(named), where=counts[:, None])
+    of_gold = gold_votes(share, gold)
+    sums = {"benefit_of": counts.astype(float)}
+    for percent in THRESHOLDS:
+        reached = percent / 100 - 1e-9  # a share of a tenth reaches 10%
+        acted = (of_gold >= reached) & counts
+        mistaken = (share >= reached).sum(axis=1) - acted
+        sums[f"benefit@{percent}"] = counts * exact(acted - percent / (100 - percent) * mistaken)
     return sums
