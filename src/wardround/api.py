@@ -27,6 +27,7 @@ from wardround.core.interrupt import interrupt_runs
 from wardround.core.study import CandidateSettings, Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks
+from wardround.marking.model_reader import ReaderCalls, check_reader_settings
 from wardround.marking.reader import AnswerReader
 from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
 from wardround.marking.unread import unread_warnings
@@ -39,6 +40,7 @@ from wardround.measuring.validation.judge_attack import attack_pairs
 from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
 from wardround.reporting.answer_records import AnswerRecords
 from wardround.reporting.case_views import CaseViews
+from wardround.reporting.checklists.checklist import write_checklist
 from wardround.reporting.compare import compare as write_comparison
 from wardround.reporting.notebook import Page
 from wardround.reporting.page import report as write_report
@@ -359,6 +361,8 @@ def run_study(
     check_endpoints(study)
     if study.judge is not None:
         check_judge_settings(study.judge, study, paths.study.parent)
+    if study.reader is not None:
+        check_reader_settings(study.reader, study, paths.study.parent)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
     async def ask_candidates() -> None:
@@ -404,24 +408,26 @@ def mark_run(
     note: Callable[[str], None] = print,
     quiet: bool = True,
 ) -> RunOutcome:
-    """Marks, measures and reports again from stored answers; only a judge is called, for verdicts it never gave.
+    """Marks, measures and reports again from stored answers; only judge and reader are called, for what is not stored.
 
     `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
-    the kind of error behind each wrong answer. Without `ask_judge` only its stored verdicts count. `cases` is the
-    case set, if it was moved.
+    the kind of error behind each wrong answer. Without `ask_judge` only stored verdicts and readings count. `cases` is
+    the case set, if it was moved.
     """
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)
+        budget = budget or BudgetTracker.of_study(run.study, run.store)
         calls = _judge_calls(run, judge, budget, note, ask_judge, quiet)
+        reader = _reader_calls(run, budget, note, ask_judge, quiet)
         errors = errors or (calls is not None and calls.settings.errors)
         if errors and calls is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
         progress = StepProgress(quiet)
-        write_run_marks(run, calls, parser, errors, with_labels, progress)
+        write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
         marks = pl.scan_parquet(folder / MARKS_FILE)
         write_measures(folder, marks, run.study, progress)
-        manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store))
+        manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
         manifest["acceptance"] = summary(folder, run.study)
         manifest["changed_inputs"] = changes.to_manifest() if changes else None
@@ -434,7 +440,8 @@ def mark_run(
             note(f"warning: {warning}")
         write_report(folder, replaced_sections=sections, progress=progress)
         incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
-        return RunOutcome(folder, manifest, INTERRUPTED if calls and calls.interrupted else incomplete)
+        interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
+        return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)
 
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
@@ -488,6 +495,24 @@ def _judge_calls(
     return JudgeCalls(
         *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, can_call, quiet)
     )
+
+
+def _reader_calls(
+    run: StoredRun, budget: BudgetTracker, note: Callable[[str], None], can_call: bool, quiet: bool
+) -> ReaderCalls | None:
+    """The calls of the study's reader; None without one."""
+    if (settings := run.study.reader) is None:
+        return None
+    return ReaderCalls(
+        *(settings, run.study, run.cases, run.store, run.prompts, budget, run.study_folder, note, can_call, quiet)
+    )
+
+
+def checklist_of_run(folders: Sequence[Path], name: str, out: Path | None = None) -> Path:
+    """The items of a reporting guideline for one run, as Markdown: by default NAME.md in its folder."""
+    if len(folders) > 1:
+        raise WardroundError(f"a checklist is about one run; {len(folders)} were named")
+    return write_checklist(folders[0], name, out)
 
 
 def report_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,6 @@ def test_a_name_with_a_bar_keeps_the_table_whole(tmp_path: Path) -> None:
 
 
 def test_an_incomplete_run_says_so(rich: Rich) -> None:
-    from dataclasses import replace
-
     list_of_one = Checklist(title="T", source="S", items=[ChecklistItem(number="1", section="a", topic="b", add="c")])
     unfinished = replace(rich.run, manifest={**rich.run.manifest, "status": "incomplete"})
 

@@ -15,14 +15,22 @@ def report(
         bool, typer.Option("--with-cases", help="Add a page per case with its images, prompts and answers.")
     ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write.")] = None,
+    checklist: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write the items of a guideline (tripod-llm, stard-ai) as Markdown instead."),
+    ] = None,
     answers: Answers = None,
     cases: Cases = None,
     accept_changed_cases: AcceptChangedCases = False,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run again, or compare several runs on one page."""
-    from wardround.api import report_runs
+    from wardround.api import checklist_of_run, report_runs
 
+    if checklist is not None:
+        table = checklist_of_run(runs, checklist, out)
+        print_result({"checklist": str(table)}, as_json, str(table))
+        return
     page = report_runs(
         runs,
         with_cases=with_cases,

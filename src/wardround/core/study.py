@@ -110,6 +110,12 @@ class JudgeSettings(CandidateSettings):
         return self.synonyms if self.synonyms is not None else self.extra_body.get("synonyms")
 
 
+class ReaderSettings(CandidateSettings):
+    """The model that reads choice answers which the parser could not read."""
+
+    name: str = "reader"
+
+
 class SearchSettings(StrictTable):
     """How documents are searched. The defaults are the paper's (CURE), except the retrievers: all of the index."""
 
@@ -181,6 +187,7 @@ class Study(StrictTable):
     reference: dict[str, str] = {}  # axes whose reference is not their first value
     literature: Literature | None = None
     judge: JudgeSettings | None = None
+    reader: ReaderSettings | None = None
     budget: Budget = Budget()
     comparisons: dict[str, Family] = {}
     acceptance: dict[str, Endpoint] = {}
@@ -295,7 +302,9 @@ class Study(StrictTable):
             del content["literature"]
         elif self.literature.support == "lexical":
             del content["literature"]["support"]
-        for candidate in [*content["candidates"], *([content["judge"]] if content["judge"] else [])]:
+        if self.reader is None:
+            del content["reader"]
+        for candidate in [*content["candidates"], *filter(None, (content["judge"], content.get("reader")))]:
             for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash

@@ -20,6 +20,7 @@ from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, SupportTest, e
 from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses, scored_answers
 from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
+from wardround.marking.model_reader import RULE, ModelReadings
 from wardround.marking.parser.choice import parse_choice, parser_version
 from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
@@ -73,13 +74,20 @@ MARKS_SCHEMA: dict[str, Any] = {
 
 
 class AnswerMarker:
-    """Marks single answers of a run with its parser and judge."""
+    """Marks single answers of a run with its parser, judge and readings of what the parser could not read."""
 
     def __init__(
-        self, cases: CaseSet, store: AnswerStore, study: Study, parser: str = "strict", judge: Judge | None = None
+        self,
+        cases: CaseSet,
+        store: AnswerStore,
+        study: Study,
+        parser: str = "strict",
+        judge: Judge | None = None,
+        readings: ModelReadings | None = None,
     ) -> None:
         parser_version(parser)  # an unknown mode is refused even if there is no choice to read
         self._store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
+        self._readings = readings
         self._probes = Probes(cases, study.seed)
         self.conditions = {condition.json: condition for condition in study.all_conditions}
         self.synonyms = judge.synonyms if isinstance(judge, LexicalJudge) else NO_SYNONYMS
@@ -93,7 +101,7 @@ class AnswerMarker:
             values = probe_mark(answer, case, question, condition, self._probes)
         else:
             order = option_order(case, question, condition, row["trial"], self._seed)
-            values = mark_answer(answer, question, order, condition, self._parser, self._judge)
+            values = mark_answer(answer, question, order, condition, self._parser, self._judge, self._readings)
         return None if values is None else (answer, values)
 
 
@@ -105,16 +113,18 @@ def mark_answers(
     *,
     parser: str = "strict",
     judge: Judge | None = None,
+    readings: ModelReadings | None = None,
     run_evidence: RunEvidence | None = None,
     support_test: SupportTest = is_supported,
     blind: Collection[str] = (),
 ) -> Iterator[pl.DataFrame]:
     """One mark per used answer, in parts; for an answer by log-probabilities, one that contains the distribution.
 
-    Without a judge, open answers are unscored. `support_test` decides whether documents support a diagnosis. Of `blind`
+    Without a judge, open answers are unscored. `readings` are those of choice answers that the parser could not read;
+    they are marked with the rule `reader`. `support_test` decides whether documents support a diagnosis. Of `blind`
     candidates, answers that differ in images alone are left out: an earlier wardround asked for them.
     """
-    marker = AnswerMarker(cases, store, study, parser, judge)
+    marker = AnswerMarker(cases, store, study, parser, judge, readings)
     yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
     marks = _marks(used, cases, marker, run_evidence, support_test, blind)
     while rows := list(islice(marks, ROWS_AT_A_TIME)):
@@ -155,6 +165,7 @@ def mark_answer(
     condition: Condition,
     parser: str = "strict",
     judge: Judge | None = None,
+    readings: ModelReadings | None = None,
 ) -> dict[str, Any] | None:
     """The mark of an answer. None for incomplete log-probabilities: the votes are marked instead."""
     if answer.refused_for is not None:
@@ -168,8 +179,11 @@ def mark_answer(
     shown = [question.choices[index] for index in order]
     reading = parse_choice(answer.text, shown, parser)
     confidence = reading.confidence if condition.confidence == "verbal" else None
-    fields = {"rule": reading.rule, "confidence": confidence, "parser": parser_version(parser)}
-    return _mark_choice(question, order, reading.option) | fields
+    place, rule = reading.option, reading.rule
+    if place is None and readings is not None and (place := readings.place(answer.text, shown)) is not None:
+        rule = RULE
+    fields = {"rule": rule, "confidence": confidence, "parser": parser_version(parser)}
+    return _mark_choice(question, order, place) | fields
 
 
 def _mark_by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> dict[str, Any] | None:

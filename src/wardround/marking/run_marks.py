@@ -1,4 +1,4 @@
-"""Marking of a whole run: marks.parquet, and the judge's part of the manifest."""
+"""Marking of a whole run: marks.parquet, and the judge's and the reader's part of the manifest."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,10 +18,11 @@ from wardround.marking.judges.judge import (
     write_verdicts,
 )
 from wardround.marking.marks import MARKS_FILE, mark_answers, with_error_classes, write_marks
+from wardround.marking.model_reader import ReaderCalls
 from wardround.running.parquet import write_in_parts
 from wardround.running.progress import NO_PROGRESS, StepProgress
 from wardround.running.stored_run import FewerAnswers, StoredRun
-from wardround.running.used_answers import JUDGE_ANSWERS, RunEvidence, scan_used, write_keys
+from wardround.running.used_answers import JUDGE_ANSWERS, READER_ANSWERS, RunEvidence, scan_used, write_keys
 
 AddLabels = Callable[[pl.DataFrame, Path], pl.DataFrame]  # marks and run folder -> marks with labels by people
 
@@ -33,20 +34,26 @@ def write_run_marks(
     errors: bool,
     add_labels: AddLabels,
     progress: StepProgress = NO_PROGRESS,
+    reader: ReaderCalls | None = None,
 ) -> None:
-    """Marks every answer that a run used. With `errors` the judge names the error class of each wrong one."""
+    """Marks every answer that a run used. With `errors` the judge names the error class of each wrong one.
+
+    The reader is asked for choice answers that the parser could not read.
+    """
     used, evidence = scan_used(run.folder), RunEvidence(run.folder)
     scored = used.select(pl.col("scored").sum()).collect().item()
     blind = {entry["name"] for entry in run.manifest.get("candidates", []) if not entry.get("sees", True)}
 
+    readings = reader.read_run(run, parser) if reader is not None else None
+
     def marking(**options: Any) -> Iterator[pl.DataFrame]:
-        options |= {"parser": parser, "run_evidence": evidence, "blind": blind}
+        options |= {"parser": parser, "run_evidence": evidence, "blind": blind, "readings": readings}
         parts = mark_answers(used, run.cases, run.store, run.study, **options)
         return progress.watch("marking", parts, scored, size=len)
 
     if calls is None:
         write_in_parts(run.folder / MARKS_FILE, marking())
-        write_keys(run.folder / JUDGE_ANSWERS, ())
+        _list_used(run.folder, calls, reader)
         return
     predictions = list_predictions(used, run.cases, run.store)
     judge = calls.judge(predictions)
@@ -57,12 +64,18 @@ def write_run_marks(
     write_verdicts(run.folder, verdicts, judge.name)
     support_test: SupportTest = is_supported
     if run.study.literature is not None and run.study.literature.support == "judge":
-        support_test = calls.support(support_pairs(run, evidence, judge, parser))
+        support_test = calls.support(support_pairs(run, evidence, judge, parser, readings))
     marks = add_labels(pl.concat(marking(judge=judge, support_test=support_test)), run.folder)
     if errors:
         marks = with_error_classes(marks, calls.error_classes(marks, used))
     write_marks(run.folder, marks)
-    write_keys(run.folder / JUDGE_ANSWERS, calls.answer_keys)
+    _list_used(run.folder, calls, reader)
+
+
+def _list_used(folder: Path, calls: JudgeCalls | None, reader: ReaderCalls | None) -> None:
+    """Lists the answers of judge and reader that the marks rest on."""
+    for file, model in ((JUDGE_ANSWERS, calls), (READER_ANSWERS, reader)):
+        write_keys(folder / file, model.answer_keys if model is not None else ())
 
 
 def _refuse_fewer_verdicts(folder: Path, verdicts: pl.DataFrame, why: str) -> None:
@@ -78,25 +91,30 @@ def _refuse_fewer_verdicts(folder: Path, verdicts: pl.DataFrame, why: str) -> No
 
 
 def judged_manifest(
-    manifest: dict[str, Any], calls: JudgeCalls | None, missing: str | None = None, unread: Sequence[str] = ()
+    manifest: dict[str, Any],
+    calls: JudgeCalls | None,
+    missing: str | None = None,
+    unread: Sequence[str] = (),
+    reader: ReaderCalls | None = None,
 ) -> dict[str, Any]:
-    """The manifest with this judge, the answers that are `missing`, and warnings of `unread` ones.
+    """The manifest with this judge and reader, the answers that are `missing`, and warnings of `unread` ones.
 
     What it said of earlier ones is dropped.
     """
-    earlier = manifest.get("judge") or {}
-    outdated = (earlier.get("why"), manifest.get("missing_answers"))
+    earlier = [manifest.get(role) or {} for role in ("judge", "reader")]
+    outdated = (*(entry.get("why") for entry in earlier), manifest.get("missing_answers"))
     why = missing or (None if manifest["why"] in outdated else manifest["why"])
-    replaced = [*earlier.get("warnings", []), *manifest.get("unread", [])]
+    replaced = [*(warning for entry in earlier for warning in entry.get("warnings", [])), *manifest.get("unread", [])]
     warnings = [warning for warning in manifest["warnings"] if warning not in replaced] + list(unread)
-    judge = calls.manifest() if calls else None
-    if judge:
-        why, warnings = why or judge.get("why"), warnings + judge["warnings"]
+    judge, of_reader = (calls.manifest() if calls else None), (reader.manifest() if reader else None)
+    for entry in filter(None, (judge, of_reader)):
+        why, warnings = why or entry.get("why"), warnings + entry["warnings"]
     return manifest | {
         "status": "incomplete" if why else "complete",
         "why": why,
         "warnings": warnings,
         "judge": judge,
+        "reader": of_reader,
         "missing_answers": missing,
         "unread": list(unread),
     }

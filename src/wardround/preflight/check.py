@@ -13,6 +13,7 @@ from wardround.asking.units import select_questions
 from wardround.core.study import JudgeSettings, Study, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.judges.judge import DiagnosisPair
+from wardround.marking.model_reader import check_reader_settings
 from wardround.marking.reader import AnswerReader
 from wardround.measuring.acceptance.endpoints import check_endpoints
 from wardround.measuring.comparing.families import families
@@ -46,6 +47,8 @@ def check_study(
     check_endpoints(study)
     if study.judge is not None:
         check_judge_settings(study.judge, study, paths.study.parent)
+    if study.reader is not None:
+        check_reader_settings(study.reader, study, paths.study.parent)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
     async def check_candidates() -> tuple[str | None, list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Notes on figures that rest on a judge or on the support test: how far these can be trusted."""
+"""Notes on figures that rest on a judge, a reader or the support test: how far these can be trusted."""
 
 from collections.abc import Iterable
 
@@ -26,6 +26,17 @@ def judging_note(run: RunFiles, measures: Iterable[str]) -> str:
         support_test_note(run, measures),
     ]
     return " ".join(filter(None, notes))
+
+
+def reader_note(run: RunFiles) -> str:
+    """How many choice answers a model read that the parser could not read; empty if the study has no reader."""
+    reader = run.manifest.get("reader")
+    if not reader:
+        return ""
+    return (
+        f"Of {reader['unread']:,} choice answers that the parser could not read, {reader['read']:,} were read by "
+        f"{reader['name']}; the others stay unparsed."
+    )
 
 
 def support_test_note(run: RunFiles, measures: Iterable[str]) -> str:

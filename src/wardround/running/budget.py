@@ -21,11 +21,13 @@ class BudgetTracker:
 
     @classmethod
     def of_study(cls, study: Study, store: AnswerStore) -> BudgetTracker:
-        """With what earlier starts spent on its candidates and its judge."""
+        """With what earlier starts spent on its candidates, its judge and its reader."""
         tracker = cls(study.budget)
         callers = [(study.name, candidate) for candidate in study.candidates]
         if study.judge is not None:
-            callers.append((judge_run(study.name), study.judge))
+            callers.append((marking_run(study.name, "judge"), study.judge))
+        if study.reader is not None:
+            callers.append((marking_run(study.name, "reader"), study.reader))
         for run, settings in callers:
             spent = store.spent(run, settings.name)
             faults = sum(fault.times for fault in store.faults(run, settings.name))
@@ -56,9 +58,9 @@ class BudgetTracker:
         return None
 
 
-def judge_run(study: str) -> str:
-    """The name that keeps the calls of a study's judge apart from those of a candidate of the same name."""
-    return f"{study}: judge"
+def marking_run(study: str, role: str) -> str:
+    """The name that keeps the calls of a study's judge or reader apart from those of a candidate of the same name."""
+    return f"{study}: {role}"
 
 
 def price(candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:

@@ -95,8 +95,9 @@ class StudyRun:
         self._candidates: list[Candidate] = [
             make_candidate(settings, folder=paths.study.parent, offline=study.offline) for settings in study.candidates
         ]
-        if study.offline and study.judge is not None:
-            refuse_remote(study.judge)
+        if study.offline:
+            for marking_model in filter(None, (study.judge, study.reader)):
+                refuse_remote(marking_model)
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)

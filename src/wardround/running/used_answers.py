@@ -25,6 +25,7 @@ SCHEMA = {
 }
 # further keys of the store, each listed in a file of its own
 JUDGE_ANSWERS = "used_by_judge.parquet"
+READER_ANSWERS = "used_by_reader.parquet"
 TOOL_RESULTS = "used_results.parquet"
 KEY_SCHEMA = {"ask": pl.String, "trial": pl.Int32, "turn": pl.Int16}
 

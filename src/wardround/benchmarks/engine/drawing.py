@@ -60,7 +60,12 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
         title = title.replace("one type", run.study_settings["conditions"]["degradation"][-1].partition("@")[0])
     table, specs = measured_table(run, title, tuple(study.definition.rows), study.column_specs)
     severity = severity_note(run)
-    notes = [*table.notes, *([severity] if severity else []), *literature_notes(study.template, run.study_settings), *study.definition.choices]
+    notes = [
+        *table.notes,
+        *([severity] if severity else []),
+        *literature_notes(study.template, run.study_settings),
+        *study.definition.choices,
+    ]
     lacking = lacking_stages(run, study.definition.chain_stages)
     notes += [f"{measure.upper()} is over the stages there are: {reason}." for measure, reason in lacking.items()]
     return replace(table, notes=notes), specs

@@ -61,7 +61,7 @@ def study_settings(
 def write_study(settings: Mapping[str, Any], file: Path, comment: str = "") -> None:
     """Writes a study file; a mistake in the settings is raised before anything is written."""
     study = parse_study(dict(settings), file)
-    for candidate in [*study.candidates, *filter(None, [study.judge])]:
+    for candidate in [*study.candidates, *filter(None, [study.judge, study.reader])]:
         refuse_literal_secrets(candidate)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"# {comment}\n" * bool(comment) + tomli_w.dumps(settings), encoding="utf-8")

@@ -9,6 +9,7 @@ from wardround.marking.evidence.grounding import document_texts, is_supported, t
 from wardround.marking.judges.judge import Judge, scored_answers
 from wardround.marking.judges.model_judge import YES_OR_NO, JudgeQuestion, parse_verdict, shorten
 from wardround.marking.marks import AnswerMarker
+from wardround.marking.model_reader import ModelReadings
 from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import RunEvidence, scan_used
 
@@ -32,9 +33,11 @@ class JudgedSupport:
         return self.verdicts.get(SupportPair(tuple(names), tuple(documents))) if documents else False
 
 
-def support_pairs(run: StoredRun, run_evidence: RunEvidence, judge: Judge, parser: str) -> list[SupportPair]:
+def support_pairs(
+    run: StoredRun, run_evidence: RunEvidence, judge: Judge, parser: str, readings: ModelReadings | None = None
+) -> list[SupportPair]:
     """The distinct pairs that a judge must be asked about before the answers of a run can be marked."""
-    marker = AnswerMarker(run.cases, run.store, run.study, parser, judge)
+    marker = AnswerMarker(run.cases, run.store, run.study, parser, judge, readings)
     pairs: dict[SupportPair, None] = {}
     for row, case, question in scored_answers(scan_used(run.folder), run.cases):
         evidence = run_evidence.of_answer(row)

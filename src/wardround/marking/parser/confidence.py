@@ -35,10 +35,7 @@ def stated_confidence(text: str) -> float | None:
 def may_state_confidence(text: str) -> bool:
     """Whether the text may state a confidence: a fast test."""
     lower = text.lower()
-    for hint in _HINTS:  # twice as fast as any()
-        if hint in lower:
-            return True
-    return False
+    return any(map(lower.__contains__, _HINTS))
 
 
 def without_confidence(text: str) -> str:

@@ -94,7 +94,8 @@ def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: 
     blocks = [SumBlock(known[place].cluster, known[place].sums.T) for place in resampled]
     for number, drawn in resampled_sums(blocks, clusters, seed):
         low, high = percentile_interval(difference(measure, drawn.all_rows().T))
-        rows[resampled[number]] |= {"low": low, "high": high}
+        row = rows[resampled[number]]
+        row |= {"low": min(low, row["value"]), "high": max(high, row["value"])}
     return rows
 
 

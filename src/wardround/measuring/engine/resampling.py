@@ -89,8 +89,10 @@ class Resampling:
                 conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
                 estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
                 if intervals.any():
-                    ends = percentile_intervals(values if intervals.all() else values[intervals])
-                    estimate.low[cells[intervals]], estimate.high[cells[intervals]] = ends
+                    low, high = percentile_intervals(values if intervals.all() else values[intervals])
+                    own = cells[intervals]  # a skewed measure may lie outside the middle of its resamples
+                    estimate.low[own] = np.minimum(low, estimate.value[own])
+                    estimate.high[own] = np.maximum(high, estimate.value[own])
                 if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
                     self._consumer.receive(pending, values, self._blocks[number])
         self._blocks, self._pending, self._pending_bytes = [], [], 0

@@ -166,7 +166,7 @@ def _mean_line(
     mean, n_clusters = np.array([value]), np.array([float(clusters)])
     variance = np.nan_to_num(np.nanvar(drawn, keepdims=True, dtype=np.float64)) * clusters / (clusters - 1)
     if clusters >= FEW and variance[0] > 0:
-        return _line(value, n, clusters, BOOTSTRAP, interval[0], interval[1], **shares)
+        return _line(value, n, clusters, BOOTSTRAP, min(interval[0], value), max(interval[1], value), **shares)
     if measure.kind is MeasureKind.SIGNED:
         method, (low, high) = STUDENT, student(mean, n_clusters, variance, (-1.0, 1.0))
     else:

@@ -11,17 +11,18 @@ from wardround.reporting.numbers import count, format_interval, join_words, perc
 from wardround.reporting.reference_condition import ranked_candidates, reference_values, score_measures
 from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import RunFiles
-from wardround.reporting.sections.gaps import KEYS as GROUP_KEYS
 from wardround.running.run_folder import warnings_of
 
+GROUP_KEYS = ("age_band", "sex", "modality", "tag")
 Fact = Callable[[RunFiles], str]
 
 
 def _task(run: RunFiles) -> str:
-    kinds = run.all_marks.select(pl.col("kind").drop_nulls().unique().sort()).collect()["kind"].to_list()
-    return (
-        f"{join_words(kinds) or 'choice'} questions about medical cases, answered by {len(run.candidates)} candidates"
-    )
+    kinds: list[str] = []
+    if "kind" in run.all_marks.collect_schema():
+        kinds = run.all_marks.select(pl.col("kind").drop_nulls().unique().sort()).collect()["kind"].to_list()
+    candidates = f"{len(run.candidates)} candidates" if len(run.candidates) > 1 else "1 candidate"
+    return f"{join_words(kinds) or 'choice'} questions about medical cases, answered by {candidates}"
 
 
 def _objectives(run: RunFiles) -> str:
@@ -31,10 +32,8 @@ def _objectives(run: RunFiles) -> str:
 
 def _cases(run: RunFiles) -> str:
     about = run.manifest.get("cases") or {}
-    return (
-        f"case set `{about.get('path')}`, hash {str(about.get('hash'))[:12]}: {count(about.get('cases'))} cases, "
-        + (f"{count(about.get('questions'))} questions")
-    )
+    size = f"{count(about.get('cases'))} cases, {count(about.get('questions'))} questions"
+    return f"case set `{about.get('path')}`, hash {str(about.get('hash'))[:12]}: {size}"
 
 
 def _composition(run: RunFiles) -> str:
@@ -43,9 +42,8 @@ def _composition(run: RunFiles) -> str:
     for key in (key for key in ("sex", "age_band", "specialty") if key in columns):
         cases = run.all_marks.select("case", key).unique().drop_nulls().group_by(key).len().sort(key).collect()
         if len(cases):
-            parts.append(
-                f"{key.replace('_', ' ')}: " + ", ".join(f"{value} {number}" for value, number in cases.rows())
-            )
+            sizes = ", ".join(f"{value} {number}" for value, number in cases.rows())
+            parts.append(f"{key.replace('_', ' ')}: {sizes}")
     return "; ".join(parts)
 
 
@@ -203,9 +201,7 @@ def _groups(run: RunFiles) -> str:
 
 
 def _crosstab(run: RunFiles) -> str:
-    return (
-        "each option as a yes/no test (section Sensitivity and specificity); every answer beside its key: marks.parquet"
-    )
+    return "each option as a yes/no test (section Sensitivity and specificity); every answer and its key: marks.parquet"
 
 
 def _degradation(run: RunFiles) -> str:
@@ -214,11 +210,8 @@ def _degradation(run: RunFiles) -> str:
 
 
 def _drift(run: RunFiles) -> str:
-    return (
-        "answers repeated during the run to see whether a model changed (sentinels)"
-        if run.manifest.get("sentinel")
-        else ""
-    )
+    repeated = "answers were repeated during the run to see whether a model changed (sentinels)"
+    return repeated if run.manifest.get("sentinel") else ""
 
 
 def _warnings(run: RunFiles) -> str:

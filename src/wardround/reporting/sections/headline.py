@@ -7,6 +7,7 @@ from markupsafe import Markup
 from wardround.measuring.validation.judge_validation import hits_corrected, judge_note
 from wardround.reporting.absence import missing_reason
 from wardround.reporting.figures import svg
+from wardround.reporting.judge_note import reader_note
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
 from wardround.reporting.numbers import format_interval, is_percentage, percent
 from wardround.reporting.reference_condition import (
@@ -44,6 +45,7 @@ def headline(run: RunFiles) -> Section:
         "chance": chance_accuracy(run, "accuracy"),
         "has_comparisons": bool(run.comparison_lines),
         "refusals": refusals_note(run),
+        "readings": reader_note(run),
         "best_cases": _best_cases(run),
     }
     return Section("scores", "Scores", render("sections/headline.html", **context))

@@ -75,9 +75,9 @@ def _pack_images(run: StoredRun, folder: Path) -> int:
 
 
 def _pack_texts(run: StoredRun, folder: Path) -> None:
-    """Copies the prompts of candidates and judge, wardround's own too, and the tables that the study names."""
-    judge = run.manifest.get("judge") or {}
-    for name in {**run.manifest.get("prompts", {}), **judge.get("prompts", {})}:
+    """Copies the prompts of candidates, judge and reader, wardround's own too, and the tables that the study names."""
+    judge, reader = run.manifest.get("judge") or {}, run.manifest.get("reader") or {}
+    for name in {**run.manifest.get("prompts", {}), **judge.get("prompts", {}), **reader.get("prompts", {})}:
         prompt, _, kind = name.rpartition("/")
         file = folder / "prompts" / prompt / f"{kind}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)

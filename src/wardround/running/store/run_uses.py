@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from wardround.core.errors import BadInput, WardroundError
-from wardround.running.budget import judge_run
+from wardround.running.budget import marking_run
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store.answers import AnswerKey
 from wardround.running.store.rows import IS_RESULT
-from wardround.running.used_answers import EVIDENCE, FILE, JUDGE_ANSWERS, TOOL_RESULTS
+from wardround.running.used_answers import EVIDENCE, FILE, JUDGE_ANSWERS, READER_ANSWERS, TOOL_RESULTS
 
-LISTS = (FILE, JUDGE_ANSWERS, TOOL_RESULTS)
+LISTS = (FILE, JUDGE_ANSWERS, READER_ANSWERS, TOOL_RESULTS)
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ def read_uses(folder: Path) -> RunUses:
         )
     name, is_complete = manifest["study"]["name"], manifest["status"] == "complete"
     buyers = [] if is_complete else [name]
-    if not (is_complete and (folder / JUDGE_ANSWERS).exists()):
-        buyers.append(judge_run(name))
+    for role, file in (("judge", JUDGE_ANSWERS), ("reader", READER_ANSWERS)):
+        if not (is_complete and (folder / file).exists()):
+            buyers.append(marking_run(name, role))
     searched = (folder / EVIDENCE).exists() and not (is_complete and (folder / TOOL_RESULTS).exists())
     return RunUses(folder, tuple(buyers), searched)
 
