@@ -179,11 +179,11 @@ def mark_answer(
     shown = [question.choices[index] for index in order]
     reading = parse_choice(answer.text, shown, parser)
     confidence = reading.confidence if condition.confidence == "verbal" else None
-    place, rule = reading.option, reading.rule
-    if place is None and readings is not None and (place := readings.place(answer.text, shown)) is not None:
+    chosen, rule = reading.option, reading.rule
+    if chosen is None and readings is not None and (chosen := readings.place(answer.text, shown)) is not None:
         rule = RULE
     fields = {"rule": rule, "confidence": confidence, "parser": parser_version(parser)}
-    return _mark_choice(question, order, place) | fields
+    return _mark_choice(question, order, chosen) | fields
 
 
 def _mark_by_logprobs(answer: Answer, question: Question, order: tuple[int, ...]) -> dict[str, Any] | None:

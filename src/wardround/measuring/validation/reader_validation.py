@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput
 from wardround.marking.marks import MARKS_FILE
 from wardround.marking.model_reader import RULE
@@ -54,18 +55,17 @@ def _labelled_answer(label: Mapping[str, Any], file: Path, line: int) -> tuple[t
             raise BadInput(file, "is missing", line=line, field=name)
     option = label["option"]
     if option is not None and (not isinstance(option, int) or isinstance(option, bool) or option < 0):
-        raise BadInput(
-            file, f"is {option!r}; expected the number of an option, from 0, or null", line=line, field="option"
-        )
-    return _answer(label), option
+        problem = f"is {option!r}; expected the number of an option, from 0, or null"
+        raise BadInput(file, problem, line=line, field="option")
+    try:
+        return _answer(label), option
+    except (TypeError, ValueError):
+        raise BadInput(file, "expected an object of axes and values", line=line, field="condition") from None
 
 
 def _answer(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The key of an answer; the condition is an object, or its JSON as in marks."""
+    """The key of an answer; the condition is an object, or its JSON as in marks. Axes left out are at their defaults."""
     condition = record["condition"]
-    try:
-        values = json.loads(condition) if isinstance(condition, str) else condition
-    except ValueError:
-        values = condition
+    values = {**DEFAULTS, **(json.loads(condition) if isinstance(condition, str) else condition)}
     texts = {**record, "condition": json.dumps(values, sort_keys=True)}
     return tuple(str(texts[name]) for name in ANSWER)
