@@ -28,8 +28,8 @@ from wardround.measuring.measures.catalogue import RECORDS, find_record
 from wardround.reporting import report
 
 ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, refused, unscored, hit@k, swa, ccr, esa, uas, ece,
-brier, auroc, aurc, coverage@risk10, harm, net_benefit@k, confidence, confidence_missing, vote_share, calibration_shift, dke_intra, dke_inter, worst@k, sensitivity,
-specificity, precision_by_letter, kappa"""
+brier, auroc, aurc, coverage@risk10, harm, net_benefit@k, confidence, confidence_missing, vote_share,
+calibration_shift, dke_intra, dke_inter, worst@k, sensitivity, specificity, precision_by_letter, kappa"""
 MARKED = """coverage, grounded, evidence_based_correct, evidence_misled, knowledge_based_correct, hallucination,
 recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds"""
 STUDY = """name = "asked"

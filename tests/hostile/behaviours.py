@@ -258,7 +258,12 @@ def no_such_model(call: Call) -> web.Response:
     return call.error(404, "The model `exam` does not exist", "model_not_found")
 
 
-@behaviour(faults="refused", stops="5 questions in a row were refused, and one that it had answered before: HTTP 404", answered=HALF, cases=12)
+@behaviour(
+    faults="refused",
+    stops="5 questions in a row were refused, and one that it had answered before: HTTP 404",
+    answered=HALF,
+    cases=12,
+)
 def model_is_withdrawn(call: Call) -> web.Response:
     """404 after four answers."""
     if call.stage.answers < HALF:

@@ -202,5 +202,3 @@ def request_values(request: Request) -> dict[str, set[str]]:
         "type": {name.partition("@")[0] for name in degradations},
         "severity": {name.partition("@")[2] for name in degradations} or {"L0"},
     }
-
-

@@ -49,6 +49,9 @@ class ClaimedMentions(NamedTuple):
     standing: list[Mention]
 
 
+NO_CLAIMS = ClaimedMentions([], [])
+
+
 def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
     """The claims among the options that a reply names."""
     lower = text.lower()

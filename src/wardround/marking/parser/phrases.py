@@ -114,6 +114,9 @@ DOUBT = PhraseSearch(lambda any_of: any_of("doubt"))
 
 
 # what comes before and after a name of the answer (option_parts.py)
+_STARTS = rf"(?:(?<![{LATIN}])|(?=[\u3001-\ud7a3]))"  # where any phrase does: one test in place of many
+
+
 def _stating(any_of: Callable[[str], str]) -> str:
     return rf"{any_of('subjects')}[^\n.;:]{{0,60}}?(?:{any_of('links')}|[:–—])"
 
@@ -125,8 +128,8 @@ def _fillers(any_of: Callable[[str], str]) -> str:
 STATING = PhraseSearch(lambda any_of: _stating(any_of) + _fillers(any_of))
 NAMING = PhraseSearch(
     lambda any_of: (
-        rf"(?:{_stating(any_of)}|{any_of('choosing')}|{any_of('pointing')}"
-        rf"|{any_of('shown')} (?:\w+ ){{0,4}}?{any_of('showing')}|{any_of('prescribing')}"
+        rf"(?:{_STARTS}(?:{_stating(any_of)}|{any_of('choosing')}|{any_of('pointing')}"
+        rf"|{any_of('shown')} (?:\w+ ){{0,4}}?{any_of('showing')}|{any_of('prescribing')})"
         rf"|→|⇒|[-=]>| = |: | [-–—] ){_fillers(any_of)}"
     )
 )

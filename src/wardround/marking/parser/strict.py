@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
-from wardround.marking.parser.claims import WINDOW, WORDED_RULES, Claim, find_claims
+from wardround.marking.parser.claims import NO_CLAIMS, WINDOW, WORDED_RULES, Claim, find_claims
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import Listing, read_listing, read_shares
 from wardround.marking.parser.loose import read_part
@@ -91,7 +91,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     if marked_text.startswith("A:"):
         marked_text = _ANSWER_PREFIX.sub("", marked_text)
     mentions = find_mentions(marked_text, options, forms)
-    claims, standing = find_claims(marked_text, mentions)
+    claims, standing = find_claims(marked_text, mentions) if mentions else NO_CLAIMS
     listing = listing or read_listing(marked_text, mentions)
     if listing:
         return _resolve_listing(listing, claims, marked_text)

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
-from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.comparing.deltas import deltas
 from wardround.measuring.comparing.families import (
     MAX_ALL_PAIRS,

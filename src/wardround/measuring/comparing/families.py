@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from itertools import combinations
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.errors import WardroundError
 from wardround.core.study import Family, Study
-from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.engine.known_sums import RANKED
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.measures.catalogue import define_measures

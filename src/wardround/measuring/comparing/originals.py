@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.canonical import canonical_json
-from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.sums import Integers

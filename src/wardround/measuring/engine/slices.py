@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.marking.slice_values import AGE_BANDS, CLEAN_LEVEL
+from wardround.marking.slice_values import AGE_BANDS
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import Integers

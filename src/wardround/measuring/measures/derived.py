@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.canonical import canonical_json
-from wardround.marking.slice_values import CLEAN_LEVEL
 from wardround.measuring.comparing.originals import WORST_SEVERITY
 from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_interval, percentile_intervals
 from wardround.measuring.engine.encode import EncodedMarks

@@ -64,7 +64,7 @@ def _labelled_answer(label: Mapping[str, Any], file: Path, line: int) -> tuple[t
 
 
 def _answer(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The key of an answer; the condition is an object, or its JSON as in marks. Axes left out are at their defaults."""
+    """The key of an answer; the condition is an object, or its JSON as in marks. Axes left out have their defaults."""
     condition = record["condition"]
     values = {**DEFAULTS, **(json.loads(condition) if isinstance(condition, str) else condition)}
     texts = {**record, "condition": json.dumps(values, sort_keys=True)}

@@ -30,7 +30,7 @@ def format_line(line: MeasureLine | None, missing: str | None = None) -> FigureC
         return FigureCell(line, note=missing or (NOT_MEASURED if line is not None and line.n else NOT_ASKED))
     interval = format_interval(line.measure, line.low, line.high)
     if line.high is not None and (line.method or "").endswith(UPPER_BOUND):
-        interval = f"no miscalibration shown up to {format_value(line.measure, line.high)}"
+        interval = f"none shown up to {format_value(line.measure, line.high)}"
     return FigureCell(line, format_value(line.measure, line.value), interval, None if interval else NO_INTERVAL)
 
 

@@ -17,8 +17,8 @@ from wardround.benchmarks.medq_deg.figures.encoders import Values, load_encoder
 from wardround.benchmarks.medq_deg.figures.scores import RESAMPLES, interval
 from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
-from wardround.core.text import safe_row
 from wardround.core.random import stream
+from wardround.core.text import safe_row
 from wardround.degrade.severities import ESTIMATED, load_profile
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
