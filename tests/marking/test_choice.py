@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from wardround.core.errors import WardroundError
 from wardround.marking import MODES, parse_choice, parser_version
+from wardround.marking.parser import phrases
 from wardround.marking.parser.choice import PARSER, Reading
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -29,6 +30,18 @@ ODD, REAL = golden("odd_replies.jsonl"), golden("smollm2_replies.jsonl")
 def misread(labelled: list[dict[str, Any]]) -> list[tuple[str, int | None, Reading]]:
     readings = [(entry, parse_choice(entry["reply"], entry["options"])) for entry in labelled]
     return [(entry["reply"], entry["option"], read) for entry, read in readings if read.option != entry["option"]]
+
+
+def test_the_phrases_for_ascii_text_find_there_what_all_phrases_find() -> None:
+    replies = [entry["reply"].lower() for entry in [*ODD, *REAL] if entry["reply"].isascii()]
+    searches = {name: search for name, search in vars(phrases).items() if isinstance(search, phrases.PhraseSearch)}
+    assert len(searches) > 10
+    for name, search in searches.items():
+        for reply in replies:
+            spans = [
+                [match.span() for match in pattern.finditer(reply)] for pattern in (search.pattern, search.of_ascii)
+            ]
+            assert spans[0] == spans[1], (name, reply)
 
 
 def test_there_are_enough_of_them() -> None:

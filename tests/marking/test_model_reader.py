@@ -18,7 +18,7 @@ from judged_study import marks_of, patient, run
 from wardround.api import load_run, mark_run
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.core.study import load_study
+from wardround.core.study import Study, load_study
 from wardround.marking.model_reader import UnreadReply, parse_place
 from wardround.marking.parser.choice import parse_choice
 from wardround.measuring.validation.reader_validation import ANSWER, measure_reader
@@ -189,10 +189,20 @@ def test_only_one_letter_is_a_reading(reply, place):
     assert parse_place(unread, Answer(reply)) == place
 
 
-def test_a_study_without_a_reader_keeps_its_hash(tmp_path):
+@pytest.mark.parametrize(
+    ("tables", "start"),
+    [({}, "eff1d13aec3557dd"), ({"judge": {"provider": "openai", "model": "j"}}, "62cda36346096523")],
+)
+def test_a_study_without_the_later_tables_and_keys_keeps_its_hash(tables, start):
+    """The hashes are those of wardround before `[reader]`, `[reference]`, `[acceptance]` and a judge's `synonyms`."""
+    candidate = {"name": "a", "provider": "openai", "model": "m"}
+    study = Study.model_validate({"name": "x", "cases": "c", "candidates": [candidate], **tables})
+    assert study.hash[:16] == start
+
+
+def test_the_reader_is_part_of_the_hash_but_its_price_is_not(tmp_path):
     plain = load_study(write_read_study(tmp_path / "plain", "http://127.0.0.1:9/v1", None))
     read = load_study(write_read_study(tmp_path / "read", "http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"))
-    assert "reader" not in plain.model_dump(exclude_defaults=True)
     assert plain.hash != read.hash
     priced = read.reader.model_copy(update={"price_in": 3.0})
     assert read.model_copy(update={"reader": priced}).hash == read.hash

@@ -21,6 +21,7 @@ from wardround.core.toml_table import StrictTable, parse_table, read_toml
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
 KEYS_OF_COST_AND_PACE = ("concurrency", "timeout", "attempts", "price_in", "price_out", "tokens_per_image")
 OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")  # of a mark
+ADDED_LATER: dict[str, Any] = {"tools": "calls", "command": None, "errors": False, "synonyms": None, "same_as": []}
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
 
@@ -308,7 +309,7 @@ class Study(StrictTable):
             for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash
-            for key, default in (("tools", "calls"), ("command", None), ("errors", False), ("same_as", [])):
+            for key, default in ADDED_LATER.items():
                 if candidate.get(key, ...) == default:
                     del candidate[key]
         return blake(content).hex()

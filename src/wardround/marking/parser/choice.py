@@ -1,7 +1,7 @@
 """The option that a reply chooses. A wrong option is worse than none."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from wardround.core.errors import WardroundError
 from wardround.marking.parser.clean import clean_reply
@@ -16,8 +16,7 @@ _VERSIONS = {"strict": PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-
 MODES = tuple(_VERSIONS)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The chosen option's place as shown, the rule that read it, and the stated confidence."""
 
     option: int | None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-SEVERAL = "several"
+SEVERAL, NOT_MARKED = "several", "not marked"
 
 _KEY = re.compile(
     r"(?:final_?answer|correct_?answer|selected_?option|answer|choice|option|letter|prediction|response|text|(?<![a-z_])(?:most_?likely(?:_diagnosis)?|(?:final_)?diagnosis|predicted_\w+|best_\w+))[\"']?\s*:\s*"
@@ -28,12 +28,14 @@ class DelimitedAnswer(NamedTuple):
 
 def delimited_answers(text: str) -> tuple[list[DelimitedAnswer], str]:
     """All answers of the first kind that the reply has, and that kind."""
+    if "{" not in text and '"' not in text and "<" not in text:
+        return [], NOT_MARKED
     if answers := list(_in_json(text)):
         return answers, "in json"
     for pattern, sign, kind in ((_BOXED, "\\boxed", "in box"), (_TAGGED, "<", "in tag")):
         if sign in text and (answers := [DelimitedAnswer(match[1], *match.span()) for match in pattern.finditer(text)]):
             return answers, kind
-    return [], "not marked"
+    return [], NOT_MARKED
 
 
 def _in_json(text: str) -> Iterator[DelimitedAnswer]:

@@ -37,8 +37,8 @@ def find_mentions(text: str, options: Sequence[str], forms: OptionForms) -> list
     mentions: list[Mention] = []
     lower = text.lower()
     places = [match.end() - 2 for match in phrases.LONE_LETTER.finditer(f" {text}")]
-    if not text.isascii():
-        places = sorted(places + [match.start() for match in phrases.OPTION_CHARACTER.finditer(text)])
+    if not text.isascii() and (named := [match.start() for match in phrases.OPTION_CHARACTER.finditer(text)]):
+        places = sorted(places + named)
     for place in places:
         atom = phrases.NAMED_OPTION.match(text, place)
         if atom is None:

@@ -30,7 +30,8 @@ def _any_of(kind: str, of_ascii: bool = False) -> str:
     if cyrillic and not of_ascii:
         apart.append(f"(?=[\u0400-\u04ff])(?:{'|'.join(cyrillic)})")  # one test in place of many
     unspaced = f"|(?=[\u3001-\ud7a3])(?:{'|'.join(anywhere)})" if anywhere and not of_ascii else ""
-    return rf"(?:(?<![{LATIN}])(?:{_by_first_letter(apart)})(?![{LATIN}]){unspaced})"
+    letters = "A-Za-z" if of_ascii else LATIN
+    return rf"(?:(?<![{letters}])(?:{_by_first_letter(apart)})(?![{letters}]){unspaced})"
 
 
 def _by_first_letter(phrases: list[str]) -> str:
@@ -50,18 +51,17 @@ def _by_first_letter(phrases: list[str]) -> str:
 
 
 class PhraseSearch:
-    """A pattern with a twin for ASCII text, which is searched in half the time."""
+    """A pattern, and its faster twin for ASCII text."""
 
     def __init__(self, template: Callable[[Callable[[str], str]], str]) -> None:
-        self._pattern, self._of_ascii = (
-            re.compile(template(partial(_any_of, of_ascii=twin))) for twin in (False, True)
-        )
+        self.pattern = re.compile(template(_any_of))
+        self.of_ascii = re.compile(template(partial(_any_of, of_ascii=True)))
 
     def search(self, text: str) -> re.Match[str] | None:
-        return (self._of_ascii if text.isascii() else self._pattern).search(text)
+        return (self.of_ascii if text.isascii() else self.pattern).search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return (self._of_ascii if text.isascii() else self._pattern).finditer(text)
+        return (self.of_ascii if text.isascii() else self.pattern).finditer(text)
 
 
 def _filled(any_of: Callable[[str], str]) -> str:

@@ -179,7 +179,8 @@ VOTES = (
         meaning="From votes and log-probabilities: 1 minus the normalised entropy, which is not a probability. "
         "Verbal: the mean of the stated numbers.",
         formula_text="C = 1 - H / log K over valid votes, T in `version`; from probabilities E[C_T], and C itself in "
-        "`confidence_in_the_limit`; `confidence_stated`: mean stated number of choices, `confidence_stated_open` of open answers. `confidence_unparsed_counted`: unparsed "
+        "`confidence_in_the_limit`; `confidence_stated`: mean stated number of choices, "
+        "`confidence_stated_open` of open answers. `confidence_unparsed_counted`: unparsed "
         "votes are one more outcome, C at least 0",
         origin="paper (MedQ-Deg eqs 3-5)",
         versions=_confidence,
