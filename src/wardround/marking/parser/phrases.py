@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from importlib import resources
 
 from wardround.marking.parser.option_text import OPTION_CHARACTERS
@@ -51,11 +51,18 @@ def _by_first_letter(phrases: list[str]) -> str:
 
 
 class PhraseSearch:
-    """A pattern, and its faster twin for ASCII text."""
+    """A pattern, and its faster twin for ASCII text; each is compiled when it is first needed."""
 
     def __init__(self, template: Callable[[Callable[[str], str]], str]) -> None:
-        self.pattern = re.compile(template(_any_of))
-        self.of_ascii = re.compile(template(partial(_any_of, of_ascii=True)))
+        self._template = template
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self._template(_any_of))
+
+    @cached_property
+    def of_ascii(self) -> re.Pattern[str]:
+        return re.compile(self._template(partial(_any_of, of_ascii=True)))
 
     def search(self, text: str) -> re.Match[str] | None:
         return (self.of_ascii if text.isascii() else self.pattern).search(text)
