@@ -42,6 +42,7 @@ def test_coverage_is_measured_for_small_samples_and_can_fail() -> None:
     assert all(not replace(row, coverage=0.5).is_met for row in measured)
 
 
+@pytest.mark.slow
 def test_differences_and_groups_are_covered() -> None:
     measured = measure_comparisons(120, note=lambda line: None, sizes=(12,), group_sizes=(36,))
     assert {row.truth.measure for row in measured} == set(KINDS)

@@ -139,7 +139,9 @@ ODD_CONTENTS = {
 }
 
 
-@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8], ids=["plain", "marked"])
+@pytest.mark.parametrize(
+    "mark", [pytest.param(b"", id="plain"), pytest.param(codecs.BOM_UTF8, id="marked", marks=pytest.mark.slow)]
+)
 def test_odd_replies_are_bought_once_stored_marked_and_reported(tmp_path, mark):
     """Every reply says A; each comes in another odd encoding. A second run buys nothing."""
     contents = list(ODD_CONTENTS.values())

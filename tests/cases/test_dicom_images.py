@@ -108,6 +108,7 @@ def pydicoms_own(path: Path, frame: int) -> tuple[str, np.ndarray]:
     return how, grey
 
 
+@pytest.mark.slow
 def test_every_file_of_pydicom_is_shown_as_pydicom_would():
     ways: Counter[str] = Counter()
     multiframe = 0

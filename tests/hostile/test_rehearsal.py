@@ -189,6 +189,7 @@ def texts_of(answers: Iterator[Answer] | list[Answer]) -> Counter[str]:
     return Counter(answer.text for answer in answers)
 
 
+@pytest.mark.slow
 def test_a_small_rehearsal_of_400_asks_and_two_kills(tmp_path: Path) -> None:
     with HostileServer() as server:
         rehearsal = Rehearsal(tmp_path, server, patients=134, least_share=5, timeout=60.0)

@@ -109,6 +109,7 @@ def test_the_worst_group_has_the_interval_that_measures_csv_gives_it():
     assert (result["worst_low"], result["worst_high"]) == (line["low"], line["high"])
 
 
+@pytest.mark.slow
 def test_the_gap_of_equal_groups_is_within_noise():
     """Over 30 sets without any gap the mean gap is what permutation says it is, and few reach its 95% point."""
     random = np.random.default_rng(7)

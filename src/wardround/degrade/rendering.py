@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.random import Generator, Philox
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from wardround.cases.images.window import DEPTHS
 from wardround.core.errors import WardroundError
@@ -137,7 +137,7 @@ def _padding(image: StoredPixels) -> NDArray[np.bool_]:
     corners = image[[0, 0, -1, -1], [0, -1, 0, -1]] == lowest
     if lowest >= AIR or not corners.any():
         return np.zeros(image.shape, bool)
-    parts, _ = ndimage.label(image == lowest)
+    parts, _ = scipy.ndimage.label(image == lowest)
     numbers = parts[[0, 0, -1, -1], [0, -1, 0, -1]][corners]
     return np.isin(parts, numbers)
 

@@ -8,8 +8,8 @@ near black has no outside: a photograph that fills the frame, a stained slide, a
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from wardround.degrade.rendering import LUMA
 
@@ -25,11 +25,11 @@ def body_mask(image: NDArray[Any]) -> Mask:
     """True inside the body, of shape (h, w); the image may be grey or colour, of whole numbers or not."""
     height, width = image.shape[:2]
     step = max(1, min(height, width) // GRID)
-    luma = ndimage.uniform_filter(_luma(image[::step, ::step]), 3)
+    luma = scipy.ndimage.uniform_filter(_luma(image[::step, ::step]), 3)
     dark = _dark(np.sqrt(np.maximum(luma - luma.min(), 0.0)))
     if not dark.any() or luma[dark].mean() > NEAR_BLACK * luma[~dark].mean():
         return np.ones((height, width), bool)
-    parts, _ = ndimage.label(dark)
+    parts, _ = scipy.ndimage.label(dark)
     border = np.concatenate([parts[0], parts[-1], parts[:, 0], parts[:, -1]])
     body = ~(dark & np.isin(parts, border))
     if body.mean() < LEAST_SHARE:

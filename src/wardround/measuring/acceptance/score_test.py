@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import ndtr
 
 from wardround.core.random import stream
@@ -81,7 +81,9 @@ class ClusterMeans:
         lowest = low + ROUNDING
         if mean <= lowest or self._score_p(lowest) > alpha:
             return low
-        by_score = float(brentq(lambda boundary: self._score_p(boundary) - alpha, lowest, mean, xtol=1e-10))
+        by_score = float(
+            scipy.optimize.brentq(lambda boundary: self._score_p(boundary) - alpha, lowest, mean, xtol=1e-10)
+        )
         return max(min(by_flips, by_score), low)
 
 
@@ -98,7 +100,7 @@ def null_variance(distances: Floats, low: float, high: float) -> float:
         return float((distances / (1 + tilt * distances)).sum())
 
     if mean(inside[0]) * mean(inside[1]) < 0:
-        tilt = float(brentq(mean, *inside, xtol=1e-14))
+        tilt = float(scipy.optimize.brentq(mean, *inside, xtol=1e-14))
         extreme = 0.0
     else:  # all values are on one side of 0, or nearly: the other bound balances them
         tilt, extreme = (limits[1], low) if distances.sum() > 0 else (limits[0], high)

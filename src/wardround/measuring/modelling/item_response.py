@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import expit, log_expit, logsumexp, stdtrit
 
 from wardround.measuring.engine.exact import Floats
@@ -55,7 +55,9 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
         likelihoods, scores, _ = _posterior(parameters, distinct_right, distinct_answers)
         return -float(counts @ likelihoods), -(counts @ scores)
 
-    optimum = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-6}).x
+    optimum = scipy.optimize.minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-6}
+    ).x
     likelihoods, scores, weights = _posterior(optimum, right, answers)
     hessian = _hessian(lambda parameters: objective(parameters)[1], optimum)
     error = np.sqrt(np.diag(_sandwich(hessian, scores, cluster)))
