@@ -17,7 +17,6 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from wardround.api import run_study, validate_judge
 from wardround.core.canonical import canonical_json
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import load_study
@@ -25,6 +24,7 @@ from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import write_measures
 from wardround.measuring.engine.encode import OPTIONAL
 from wardround.measuring.measures.catalogue import RECORDS, find_record
+from wardround.pipeline import run_study, validate_judge
 from wardround.reporting import report
 
 ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, refused, unscored, hit@k, swa, ccr, esa, uas, ece,

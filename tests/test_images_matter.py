@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wardround.api import run_study
 from wardround.building.sources.patches import build_patches
+from wardround.pipeline import run_study
 
 STUDY = """
 name = "patches"

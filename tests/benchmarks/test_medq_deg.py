@@ -15,7 +15,6 @@ from medq_deg_cases import medq_deg_cases
 from PIL import Image
 from scipy.stats import kendalltau
 
-from wardround.api import mark_run
 from wardround.asking.applicable import DEGRADED_UNSEEN
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.medq_deg.figures.dose import find_cliff
@@ -23,6 +22,7 @@ from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
 from wardround.benchmarks.medq_deg.figures.scores import Scores
 from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
+from wardround.pipeline import mark_run
 from wardround.reporting.tables.table import Cell, Table
 from wardround.running.images import ImageEncoder
 

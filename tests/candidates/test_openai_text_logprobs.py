@@ -12,7 +12,6 @@ from exam_study import write_cases, write_study
 from leaked_cases import leaked_set
 from reading_server import echoing, llama_cpp, logprobs, refusing, tokens, vllm, writing_alone
 
-from wardround.api import run_study
 from wardround.asking.probes import SCORING
 from wardround.candidates.candidate import Fault, RateLimited, Request, RequestRejected, Unsupported
 from wardround.candidates.openai import OpenAI
@@ -20,6 +19,7 @@ from wardround.core.ask import Answer, Ask, Identity, Message, TextLogprob
 from wardround.core.case import Case
 from wardround.core.condition import Condition
 from wardround.core.study import CandidateSettings
+from wardround.pipeline import run_study
 
 PROMPT, TEXT = "A man with a red toe.\n\nAnswer:", "Gout – of Ménière’s toe."
 CASE = Case.model_validate({"id": "c", "questions": [{"id": "q", "kind": "open", "prompt": "?", "gold": "gout"}]})

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from wardround.api import mark_run, run_study
 from wardround.candidates.people import candidates_by_role, read_person_answers
 from wardround.core.errors import WardroundError
+from wardround.pipeline import mark_run, run_study
 
 HEAD = "person,role,specialty,case,question,trial,option,confidence,seconds,at\n"
 LINES = [

@@ -15,7 +15,6 @@ from exam_study import case, write_cases, write_study
 from PIL import Image
 
 from wardround import plugins
-from wardround.api import run_study
 from wardround.cases.images import recipe_for
 from wardround.core.case import Image as CaseImage
 from wardround.core.errors import WardroundError
@@ -33,6 +32,7 @@ from wardround.degrade import (
 from wardround.degrade.folder import choose_degradations, degrade_files
 from wardround.degrade.recipe import add_degradations, render_degraded
 from wardround.degrade.workers import map_in_order
+from wardround.pipeline import run_study
 
 PLUGIN = """
 import numpy as np

@@ -11,8 +11,8 @@ from desk_site import DeskSite, write_set
 from test_exam import chain_case, enter, exam_case, exported, sit
 from typer.testing import CliRunner
 
-from wardround.api import run_study
 from wardround.cli.main import app
+from wardround.pipeline import run_study
 
 PLANTED = {  # person: role, specialty, accuracy in it and out of it
     "Ann": ("attending", "Surgery", 0.95, 0.45),

@@ -11,11 +11,11 @@ from desk_site import DeskSite, read_all
 from exam_study import write_cases, write_study
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.api import run_study, validate_judge
 from wardround.desk.tasks.judge import compare_with_judge
 from wardround.desk.tasks.one_choice import balanced_sample
 from wardround.marking.judges.judge import read_verdicts
 from wardround.measuring.validation.judge_labels import read_labels
+from wardround.pipeline import run_study, validate_judge
 
 MANY = 24
 

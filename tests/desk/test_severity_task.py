@@ -16,13 +16,13 @@ from pydicom import dcmread
 from pydicom.data import get_testdata_file
 from pydicom.pixels import apply_modality_lut
 
-from wardround.api import run_study
 from wardround.core.case import Image as CaseImage
 from wardround.degrade.rendering import degrade
 from wardround.degrade.severities import load_profile
 from wardround.degrade.types import TAXONOMY
 from wardround.desk import pictures as live
 from wardround.desk.pictures import render_at_severity
+from wardround.pipeline import run_study
 
 LANCZOS = Image.Resampling.LANCZOS
 PLANTED = {"gaussian_blur": (0.6, 1.3), "reduce_contrast": (1.1, 1.7)}

@@ -10,7 +10,7 @@ import polars as pl
 from exam_server import text_of
 from exam_study import write_cases, write_study
 
-from wardround.api import RunOutcome, run_study
+from wardround.pipeline import RunOutcome, run_study
 
 DISEASES = ("Pneumonia", "Gout", "Sarcoidosis", "Acute appendicitis")
 

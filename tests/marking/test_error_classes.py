@@ -7,11 +7,11 @@ from exam_server import ExamServer, text_of
 from exam_study import case, write_cases, write_study
 from judged_study import marks_of, run
 
-from wardround.api import mark_run
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.core.errors import WardroundError
 from wardround.marking.judges.error_classes import CLASSES, NO_REASONING, parse_error_class, reasoning_of
+from wardround.pipeline import mark_run
 
 READ = {
     "Error Category: Key Information Omission\nJustification: The fever was passed over.": 0,

@@ -12,13 +12,13 @@ from exam_study import wardround
 from judged_study import compare_letters, judged_pair, list_diagnoses, run, write_judged_study
 from scipy.stats import binomtest
 
-from wardround.api import attack_judge, mark_run, validate_judge
 from wardround.core.names import same_disease
 from wardround.marking.judges.judge import judged_names, read_verdicts
 from wardround.marking.judges.judged_text import as_data
 from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.measuring.validation.judge_attack import attack_pairs, attack_result, our_attacks
 from wardround.measuring.validation.judge_validation import judge_note
+from wardround.pipeline import attack_judge, mark_run, validate_judge
 
 
 def obey_claims(body: dict[str, Any], index: int) -> str:

@@ -14,9 +14,9 @@ from exam_server import ExamServer, text_of
 from exam_study import case, start, wardround, write_cases, write_study
 from judged_study import DISEASES, compare_letters, judged_pair, list_diagnoses, marks_of, run, write_judged_study
 
-from wardround.api import mark_run
 from wardround.core.errors import WardroundError
 from wardround.marking.parser.choice import MODES
+from wardround.pipeline import mark_run
 from wardround.preflight import check_study
 
 

@@ -13,7 +13,6 @@ from judged_study import run
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, recall_score
 
-from wardround.api import mark_run, validate_judge
 from wardround.core.errors import BadInput
 from wardround.marking.judges.judge import VERDICT_SCHEMA, read_verdicts, write_verdicts
 from wardround.measuring.engine.wilson import wilson
@@ -28,6 +27,7 @@ from wardround.measuring.validation.agreement import (
 from wardround.measuring.validation.corrected_hits import corrected, listed
 from wardround.measuring.validation.judge_labels import read_labels
 from wardround.measuring.validation.judge_validation import compare_judges, judge_note, match, measure_judge
+from wardround.pipeline import mark_run, validate_judge
 
 SENSITIVITY, SPECIFICITY = 0.9, 0.8
 

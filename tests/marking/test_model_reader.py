@@ -15,13 +15,14 @@ from exam_server import ExamServer, text_of
 from exam_study import write_cases, write_study
 from judged_study import marks_of, patient, run
 
-from wardround.api import load_run, mark_run
+from wardround.api import load_run
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study, load_study
 from wardround.marking.model_reader import UnreadReply, parse_place
 from wardround.marking.parser.choice import parse_choice
 from wardround.measuring.validation.reader_validation import ANSWER, measure_reader
+from wardround.pipeline import mark_run
 from wardround.running.inputs.packing import pack_run
 from wardround.running.stored_run import FewerAnswers, StoredRun
 

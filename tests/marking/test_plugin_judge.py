@@ -7,9 +7,9 @@ from exam_server import ExamServer
 from judged_study import list_diagnoses, marks_of, run, write_judged_study
 
 from wardround import plugins
-from wardround.api import mark_run
 from wardround.core.errors import WardroundError
 from wardround.marking.judges.judge import DiagnosisPair, read_verdicts
+from wardround.pipeline import mark_run
 
 
 class FirstLetterJudge:

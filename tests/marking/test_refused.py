@@ -155,7 +155,7 @@ def test_the_case_pages_count_refused_answers(tmp_path: Path) -> None:
     write_cases(tmp_path / "cases", 2)
     with ExamServer(refuse_patients(1, answering=lambda body, index: "A")) as server:
         ended = run(write_study(tmp_path, server.url))
-    from wardround.api import report_runs
+    from wardround.pipeline import report_runs
 
     report_runs([ended.folder], with_cases=True)
     page = next(ended.folder.rglob("index.html"), None) or next(ended.folder.glob("*cases*/*.html"))

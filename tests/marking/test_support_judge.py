@@ -14,9 +14,9 @@ from exam_study import write_cases, write_study
 from judged_study import compare_letters, run
 from library_study import case, library
 
-from wardround.api import mark_run
 from wardround.core.errors import BadInput
 from wardround.core.study import load_study
+from wardround.pipeline import mark_run
 
 
 @pytest.fixture(scope="module")

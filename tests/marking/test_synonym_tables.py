@@ -6,7 +6,6 @@ import pytest
 from exam_server import ExamServer
 from judged_study import list_diagnoses, run, write_judged_study
 
-from wardround.api import mark_run
 from wardround.core.case import Question
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import same_disease
@@ -14,6 +13,7 @@ from wardround.core.study import JudgeSettings, load_study
 from wardround.marking.judges.calls import check_judge_settings
 from wardround.marking.judges.lexical_judge import make_lexical_judge
 from wardround.marking.judges.synonym_tables import read_synonym_table
+from wardround.pipeline import mark_run
 
 OBO = r"""format-version: 1.2
 

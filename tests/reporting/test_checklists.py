@@ -10,8 +10,8 @@ import pytest
 from rich_run import Rich
 from simulated_run import write_run
 
-from wardround.api import checklist_of_run
 from wardround.core.errors import WardroundError
+from wardround.pipeline import checklist_of_run
 from wardround.reporting.checklists.checklist import (
     CHECKLISTS,
     Checklist,

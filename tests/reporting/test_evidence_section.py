@@ -13,8 +13,8 @@ from planted_library import SHARES, planted_study
 from test_browser import take
 from test_sections import has, hundredfold, section
 
-from wardround.api import run_study
 from wardround.measuring.validation.support_error import support_note
+from wardround.pipeline import run_study
 from wardround.reporting import compare, read_run
 from wardround.reporting.judge_note import support_test_note
 from wardround.reporting.tables.measured import ColumnSpec, measured_table

@@ -13,8 +13,9 @@ from exam_server import ExamServer
 from exam_study import case, start, wardround, write_cases, write_study
 from PIL import Image
 
-from wardround.api import check, load_run, mark_run, report_runs, run_study
+from wardround.api import check, load_run
 from wardround.core.errors import WardroundError
+from wardround.pipeline import mark_run, report_runs, run_study
 
 Record = dict[str, Any]
 

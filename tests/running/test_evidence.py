@@ -12,7 +12,7 @@ from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 from library_study import DISEASES, SIGNS, case, library
 
-from wardround.api import mark_run
+from wardround.pipeline import mark_run
 from wardround.running.used_answers import RunEvidence
 
 VALUES = ["none", "reference", "reference-masked", "reference-shuffled", "reference+3", "rag", "rag@one"]

@@ -14,9 +14,10 @@ from exam_server import ExamServer
 from exam_study import case, wardround, write_cases, write_study
 from PIL import Image
 
-from wardround.api import Run, load_run, mark_run, report_runs, run_study
+from wardround.api import Run, load_run
 from wardround.core.errors import WardroundError
 from wardround.degrade.severities import SHIPPED_TABLE
+from wardround.pipeline import mark_run, report_runs, run_study
 
 SECRET = "a-key-that-stays-here"
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from planted_library import PLAN, SHARES, planted_study
 
-from wardround.api import run_study
+from wardround.pipeline import run_study
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ import pytest
 from exam_server import ExamServer
 from exam_study import case, wardround, write_cases, write_study
 
-from wardround.api import load_run, mark_run, report_runs, run_study
+from wardround.api import load_run
 from wardround.core.errors import WardroundError
 from wardround.desk.tasks.errors import ErrorClasses
+from wardround.pipeline import mark_run, report_runs, run_study
 from wardround.running.store import AnswerStore
 
 CASES = 10

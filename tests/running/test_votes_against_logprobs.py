@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from scipy.stats import chi2
 
-from wardround.api import run_study
 from wardround.cases.set import write_case_set
 from wardround.core.case import Case
+from wardround.pipeline import run_study
 
 pytest.importorskip("xllamacpp")
 

@@ -28,7 +28,7 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Compare the judge of a run with labels by people (kappa, sensitivity, corrected hit@k), or attack it."""
-    from wardround.api import attack_judge, validate_judge
+    from wardround.pipeline import attack_judge, validate_judge
 
     if labels is None and not attack:
         raise typer.BadParameter("give --labels FILE, --attack or both")

@@ -26,7 +26,7 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark, measure and report again from stored answers. Only missing verdicts of a judge are requested."""
-    from wardround.api import mark_run
+    from wardround.pipeline import mark_run
 
     ended = mark_run(
         run,

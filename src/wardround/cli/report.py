@@ -25,7 +25,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a run again, or compare several runs on one page."""
-    from wardround.api import checklist_of_run, report_runs
+    from wardround.pipeline import checklist_of_run, report_runs
 
     if checklist is not None:
         table = checklist_of_run(runs, checklist, out)

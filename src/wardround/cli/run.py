@@ -20,7 +20,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run or resume a study, then mark, measure and report."""
-    from wardround.api import run_study
+    from wardround.pipeline import run_study
 
     ended = run_study(study, runs=runs, answers=answers, amend=amend, pack=pack, strict=strict, note=note)
     print_run(run_record(ended.folder, ended.manifest), as_json)

@@ -15,9 +15,9 @@ import polars as pl
 import tomli_w
 from scipy.stats import binom
 
-from wardround.api import run_study
 from wardround.cases.set import write_case_set
 from wardround.core.case import Case
+from wardround.pipeline import run_study
 
 CASES, OPTIONS, TRIALS = 240, 4, 10
 STAGES = {"IQA": 0.95, "AL": 0.9, "LC": 0.85, "DD": 0.8, "SG": 0.7, "CD": 0.6}

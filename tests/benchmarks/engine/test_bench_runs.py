@@ -12,12 +12,12 @@ import pytest
 from bench_cases import STAGES, STRONG, WEAK, clinbench_cases, cure_cases, xpcr_cases
 from PIL import Image
 
-from wardround.api import run_study
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.engine.candidate_text import parse_candidate
 from wardround.benchmarks.engine.named_study import find_study
 from wardround.benchmarks.engine.published_rows import exclusion_reason
 from wardround.core.errors import WardroundError
+from wardround.pipeline import run_study
 from wardround.reporting.figures import table_figure as figures
 from wardround.reporting.tables.measured import ColumnSpec
 from wardround.reporting.tables.terminal import as_text

@@ -14,8 +14,8 @@ from exam_study import wardround, write_cases, write_study
 from playwright.sync_api import expect
 from sklearn.metrics import cohen_kappa_score
 
-from wardround.api import run_study
 from wardround.marking.judges.error_classes import CLASSES
+from wardround.pipeline import run_study
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 

@@ -18,9 +18,9 @@ from test_exam import exam_case
 from test_retain_task import degraded
 from test_severity_task import scan
 
-from wardround.api import run_study
 from wardround.desk.records import Task
 from wardround.marking.judges.error_classes import CLASSES
+from wardround.pipeline import run_study
 
 pytestmark = needs_chromium
 

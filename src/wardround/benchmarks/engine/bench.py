@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wardround.api import RunOutcome, run_study
 from wardround.benchmarks.engine.bench_sets import run_on_case_sets
 from wardround.benchmarks.engine.composition import composition_tables
 from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, write_table_files
@@ -19,6 +18,7 @@ from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
 from wardround.core.errors import WardroundError
 from wardround.degrade.types import parse_type
+from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.table import Table

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.api import RunOutcome, run_study
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.study_file import write_study
 from wardround.cases.set import CaseSet
@@ -13,6 +12,7 @@ from wardround.core.condition import AXES
 from wardround.core.errors import WardroundError
 from wardround.literature.index.index import Index
 from wardround.literature.index.location import is_address
+from wardround.pipeline import RunOutcome, run_study
 
 STUDY_FILE = "grid.toml"  # what was asked for; the run keeps its own copy as study.toml
 VOTES = 3

@@ -1,0 +1,277 @@
+"""The pipeline of a study over folders: run, mark, measure, report. The commands and the Python interface call it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wardround.candidates.http.secrets import refuse_literal_secrets
+from wardround.core.canonical import sha256_file
+from wardround.core.errors import WardroundError
+from wardround.core.study import Study, load_judge, load_study
+from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
+from wardround.marking.marks import MARKS_FILE, write_marks
+from wardround.marking.model_reader import ReaderCalls, check_reader_settings
+from wardround.marking.reader import AnswerReader
+from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
+from wardround.marking.unread import unread_warnings
+from wardround.measuring import write_measures
+from wardround.measuring.acceptance.endpoints import check_endpoints, summary
+from wardround.measuring.comparing.families import families
+from wardround.measuring.validation.judge_attack import attack_pairs
+from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
+from wardround.reporting.case_views import CaseViews
+from wardround.reporting.checklists.checklist import write_checklist
+from wardround.reporting.compare import compare as write_comparison
+from wardround.reporting.page import report as write_report
+from wardround.reporting.run_files import read_run
+from wardround.reporting.sections.section import SectionMaker
+from wardround.running.budget import BudgetTracker
+from wardround.running.inputs.packing import pack_run, unpack
+from wardround.running.inputs.run_inputs import MissingInput, RunInputs
+from wardround.running.progress import StepProgress
+from wardround.running.run_folder import RunFolder, warnings_of
+from wardround.running.stored_run import StoredRun
+from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.used_answers import read_used
+
+INCOMPLETE, INTERRUPTED = 3, 130  # exit codes
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run or its marking ended: its folder, its manifest and the exit code that says so."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    exit_code: int
+
+
+def run_study(
+    source: Study | Path,
+    *,
+    runs: Path | None = None,
+    answers: Path | None = None,
+    amend: bool = False,
+    strict: bool = False,
+    pack: bool = False,
+    quiet: bool = False,
+    notes: Sequence[str] = (),
+    named_study: Mapping[str, str] | None = None,
+    sections: Mapping[str, SectionMaker] | None = None,
+    note: Callable[[str], None] = print,
+) -> RunOutcome:
+    """Runs a study (a record, or its file) or continues it, then marks, measures and reports.
+
+    `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name.
+    """
+    study = source if isinstance(source, Study) else load_study(source)
+    paths = RunPaths.from_options(source, runs, answers)
+    families(study)  # refuses comparisons that could not be made, before anything is spent
+    check_endpoints(study)
+    if study.judge is not None:
+        check_judge_settings(study.judge, study, paths.study.parent)
+    if study.reader is not None:
+        check_reader_settings(study.reader, study, paths.study.parent)
+    study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
+
+    async def ask_candidates() -> None:
+        try:
+            await study_run.run(amend=amend, quiet=quiet, notes=notes, named_study=named_study)
+        finally:
+            await study_run.close()
+
+    try:
+        asyncio.run(ask_candidates())
+    except asyncio.CancelledError:  # Ctrl-C for the second time
+        raise KeyboardInterrupt from None
+    folder = study_run.folder.path
+    pack = unpack(folder) or pack  # a run that was packed stays so
+    outcome = mark_run(
+        folder,
+        answers=paths.answers,
+        cases=study_run.cases.file,
+        budget=study_run.budget,
+        ask_judge=not study_run.interrupted,
+        sections=sections,
+        note=note,
+        quiet=quiet,
+    )
+    if pack:
+        with StoredRun.open(folder, paths.answers, study_run.cases.file) as stored:
+            note(pack_run(stored))
+    return replace(outcome, exit_code=INTERRUPTED) if study_run.interrupted else outcome
+
+
+def mark_run(
+    folder: Path,
+    *,
+    answers: Path | None = None,
+    cases: Path | None = None,
+    accept_changed_cases: bool = False,
+    parser: str = "strict",
+    judge: Path | None = None,
+    errors: bool = False,
+    budget: BudgetTracker | None = None,
+    ask_judge: bool = True,
+    sections: Mapping[str, SectionMaker] | None = None,
+    note: Callable[[str], None] = print,
+    quiet: bool = True,
+) -> RunOutcome:
+    """Marks, measures and reports again from stored answers; only judge and reader are called, for what is not stored.
+
+    `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
+    the kind of error behind each wrong answer. Without `ask_judge` only stored verdicts and readings count. `cases` is
+    the case set, if it was moved.
+    """
+    with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
+        changes = run.verify_inputs(accept=accept_changed_cases)
+        missing = run.refuse_fewer(folder / MARKS_FILE)
+        budget = budget or BudgetTracker.of_study(run.study, run.store)
+        calls = _judge_calls(run, judge, budget, note, ask_judge, quiet)
+        reader = _reader_calls(run, budget, note, ask_judge, quiet)
+        errors = errors or (calls is not None and calls.settings.errors)
+        if errors and calls is None:
+            raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
+        progress = StepProgress(quiet)
+        write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
+        marks = pl.scan_parquet(folder / MARKS_FILE)
+        write_measures(folder, marks, run.study, progress)
+        manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
+        manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
+        manifest["acceptance"] = summary(folder, run.study)
+        manifest["changed_inputs"] = changes.to_manifest() if changes else None
+        refused = count_refused(marks)
+        manifest["candidates"] = [
+            entry | {"refused": refused.get(entry["name"], 0)} for entry in manifest["candidates"]
+        ]
+        RunFolder(folder).write_manifest(manifest)
+        for warning in warnings_of(manifest):
+            note(f"warning: {warning}")
+        write_report(folder, replaced_sections=sections, progress=progress)
+        incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
+        interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
+        return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)
+
+
+def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
+    """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
+    read_run(folder)  # refuses one whose measures an earlier version wrote
+    agreement = measure_judge(folder, labels)
+    marks = with_labels(pl.read_parquet(folder / MARKS_FILE), folder)
+    write_marks(folder, marks)
+    write_measures(folder, marks.lazy(), load_study(folder / "study.toml"))
+    write_report(folder)
+    return agreement
+
+
+def attack_judge(
+    folder: Path,
+    *,
+    judge: Path | None = None,
+    answers: Path | None = None,
+    cases: Path | None = None,
+    note: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Attacks a run's judge with 60 injections; its report then says how many succeeded."""
+    with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
+        calls = _judge_calls(run, judge, None, note, can_call=True, quiet=True)
+        if calls is None:
+            raise WardroundError("there is no judge to attack: the study has no [judge], and no --judge is given")
+        asked = calls.judge_pairs(attack_pairs())
+        if calls.why:
+            raise WardroundError(calls.why)
+        attack = measure_attack(folder, asked)
+    write_report(folder)
+    return attack
+
+
+def _judge_calls(
+    run: StoredRun,
+    file: Path | None,
+    budget: BudgetTracker | None,
+    note: Callable[[str], None],
+    can_call: bool,
+    quiet: bool,
+) -> JudgeCalls | None:
+    """The calls of the judge in this file, or of the study's; None without one."""
+    settings = load_judge(file) if file is not None else run.study.judge
+    if settings is None:
+        return None
+    if file is not None:
+        refuse_literal_secrets(settings)  # the manifest will contain them
+    base_folder = file.parent if file is not None else run.study_folder
+    budget = budget or BudgetTracker.of_study(run.study, run.store)
+    return JudgeCalls(
+        *(settings, run.study, run.cases, run.store, run.prompts, budget, base_folder, note, can_call, quiet)
+    )
+
+
+def _reader_calls(
+    run: StoredRun, budget: BudgetTracker, note: Callable[[str], None], can_call: bool, quiet: bool
+) -> ReaderCalls | None:
+    """The calls of the study's reader; None without one."""
+    if (settings := run.study.reader) is None:
+        return None
+    return ReaderCalls(
+        *(settings, run.study, run.cases, run.store, run.prompts, budget, run.study_folder, note, can_call, quiet)
+    )
+
+
+def checklist_of_run(folders: Sequence[Path], name: str, out: Path | None = None) -> Path:
+    """The items of a reporting guideline for one run, as Markdown: by default NAME.md in its folder."""
+    if len(folders) > 1:
+        raise WardroundError(f"a checklist is about one run; {len(folders)} were named")
+    return write_checklist(folders[0], name, out)
+
+
+def report_runs(
+    folders: Sequence[Path],
+    *,
+    with_cases: bool = False,
+    answers: Path | None = None,
+    cases: Path | None = None,
+    accept_changed_cases: bool = False,
+    out: Path | None = None,
+    quiet: bool = True,
+) -> Path:
+    """The report of one run, with a page per case if wanted; or several runs side by side."""
+    progress = StepProgress(quiet)
+    for folder in folders:
+        _verify_reported(folder, answers, cases, with_cases=with_cases, accept=accept_changed_cases)
+    if len(folders) > 1:
+        return write_comparison(folders, out or Path("comparison.html"))
+    folder = folders[0]
+    if not with_cases:
+        return write_report(folder, out=out, progress=progress)
+    with StoredRun.open(folder, answers, cases) as run:
+        run.refuse_fewer(folder / MARKS_FILE)
+        turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
+        views = CaseViews(run).make_views(pl.read_parquet(folder / MARKS_FILE), turns)
+        return write_report(folder, cases=views, out=out, progress=progress)
+
+
+def _verify_reported(folder: Path, answers: Path | None, cases: Path | None, *, with_cases: bool, accept: bool) -> None:
+    """Refuses to report a run whose cases changed; a report without case pages needs neither cases nor answers."""
+    if not with_cases and not RunFolder(folder).has_used:
+        return
+    try:
+        inputs = RunInputs.locate(folder, cases)
+    except MissingInput:
+        if with_cases:
+            raise
+        return
+    try:
+        with StoredRun.of(inputs, answers) as run:
+            changes = run.verify_inputs(accept=accept, as_marked=True)
+    except MissingInput:
+        if with_cases or answers:
+            raise
+        changes = inputs.verify(sha256_file, accept=accept, as_marked=True)
+    if changes:
+        RunFolder(folder).write_manifest(inputs.manifest | {"changed_inputs": changes.to_manifest()})
