@@ -443,3 +443,18 @@ def test_medq_deg_takes_the_first_capital_letter(reply: str, option: int | None)
 )
 def test_clinbench_wants_its_final_sentence(reply: str, option: int | None) -> None:
     assert parse_choice(reply, CHEST, mode="clinbench-paper").option == option
+
+
+@pytest.mark.parametrize(
+    ("reply", "options"),
+    [
+        ("1.5 cm", ["5 mm", "15 mm", "1.5 mm", "50 mm"]),
+        ("5 g", ["5 mg", "10 mg"]),
+        ("0.5 mcg/kg", ["0.5 mg/kg", "1 mg/kg"]),
+        ("2 hours", ["2 days", "3 days"]),
+        ("The lesion measures 5 cm.", ["5 mm", "9 mm"]),
+        ("every 6 weeks", ["6 months", "6 years"]),
+    ],
+)
+def test_a_number_with_another_unit_names_no_option(reply, options):
+    assert parse_choice(reply, options).option is None

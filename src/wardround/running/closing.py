@@ -34,8 +34,9 @@ def _endpoint_line(endpoint: Mapping[str, Any]) -> str:
     verdicts = []
     for candidate in endpoint["candidates"]:
         needed = candidate["cases_needed"]
-        decides = f" (about {needed:,} cases would decide)" if needed else ""
-        verdicts.append(f"{candidate['name']} {candidate['verdict']}{decides}")
+        decides = f" (about {needed:,} clusters of cases would decide)" if needed else ""
+        exploratory = " (exploratory)" if candidate.get("note") else ""
+        verdicts.append(f"{candidate['name']} {candidate['verdict']}{exploratory}{decides}")
     primary = ", primary" if endpoint["primary"] else ""
     return f"acceptance ({endpoint['name']}{primary}): {', '.join(verdicts)}"
 

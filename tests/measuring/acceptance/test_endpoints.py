@@ -194,7 +194,9 @@ def test_where_names_the_condition() -> None:
     study = study_with(endpoints, "a", conditions={"images": ["as-is", "swapped"]})
 
     assert line(made_marks(rows), study, endpoint="at reference")["value"] == 1.0
-    assert line(made_marks(rows), study, endpoint="swapped")["value"] == pytest.approx(2 / 3)
+    assert line(made_marks(rows), study, endpoint="swapped", slice='{"images":"swapped"}')["value"] == pytest.approx(
+        2 / 3
+    )
 
 
 def test_against_people_it_is_the_difference_of_comparisons_csv() -> None:

@@ -35,6 +35,12 @@ _VERB = re.compile(
 _I_WOULD = re.compile(r"(?:i|we)(?:'d| would| will|'ll| should| must)? (?!am\b|have\b|do\b|can)")
 _BRACKETS_LAST = re.compile(r"\s*\([^()]*\)[\s.]*\Z")
 _SPECIES = re.compile(r"\b([A-Z])\.? ([a-z]{4,})")
+_QUANTITY = re.compile(
+    r"((?<!\w)[<>≤≥+−-]?) ?(?<![\w.])(\d+(?:\.\d+)?)(?![\w.]*\d)"
+    r" ?(%|(?:mmhg|mg|mcg|µg|kg|g|ml|mm|cm|hu|iu|meq|units?|h|hrs?|hours?|d|days?|wk|weeks?|mo|months?|yr|years?)\b"
+    r"(?:/\w+)?)?"
+)
+_UNITS = {"h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "wk": "week", "mo": "month", "yr": "year"}
 _DOSE = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:mg|g|mcg|units?|ml)\b(?: single dose)?", re.I)
 
 
@@ -44,7 +50,21 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str]) -> int 
     if tokens.all_stems.isdisjoint(map(stem, folds)):
         return None
     named = {_named_by(phrase, is_whole, tokens) for phrase, is_whole in _phrases(text, tokens)} - {None}
-    return named.pop() if len(named) == 1 else None
+    option = named.pop() if len(named) == 1 else None
+    return option if option is None or _has_same_quantities(text, options[option]) else None
+
+
+def _has_same_quantities(text: str, option: str) -> bool:
+    """Whether every number of the option that the text says has the option's sign and unit there."""
+    own = set(_quantities(option))
+    numbers = {number for _, number, _ in own}
+    return all(quantity in own for quantity in _quantities(text) if quantity[1] in numbers)
+
+
+def _quantities(text: str) -> Iterator[tuple[str, str, str]]:
+    """Every number with its sign and its unit, which may be empty."""
+    for sign, number, unit in _QUANTITY.findall(text.lower()):
+        yield sign, number, _UNITS.get(unit, unit.removesuffix("s"))
 
 
 def _phrases(text: str, tokens: OptionTokens) -> Iterator[tuple[str, bool]]:

@@ -48,6 +48,7 @@ def check_endpoints(study: Study) -> None:
         if not set(names) & set(known):
             expected = ", ".join(known)
             raise WardroundError(f"{key}: {endpoint.measure!r} cannot be tested; expected one of {expected}")
+        _check_number(key, against, [m for m in measures if m.name in names])
         senseless = {group for m in measures if m.name in names for group in m.never_by}
         for group in endpoint.groups:
             if group not in SUBJECT_KEYS:
@@ -55,6 +56,14 @@ def check_endpoints(study: Study) -> None:
                 raise WardroundError(f"{key}: unknown group {group!r}; expected some of {expected}")
             if group in senseless:
                 raise WardroundError(f"{key}: {endpoint.measure} has no meaning by {group}")
+
+
+def _check_number(key: str, number: str | float, measures: Sequence[Measure]) -> None:
+    """Refuses a number that the measure cannot reach, such as a percentage."""
+    for measure in measures:
+        low, high = (-1.0, 1.0) if measure.kind is MeasureKind.SIGNED else measure.bounds
+        if not isinstance(number, str) and not low <= number <= high:
+            raise WardroundError(f"{key}: {measure.name} lies between {low:g} and {high:g}, so it is never {number:g}")
 
 
 def decide(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
@@ -80,7 +89,7 @@ def decide(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
         row
         for name, endpoint in study.acceptance.items()
         for candidate in decided[name]
-        for row in _rows(endpoint, verdicts[name, candidate], verdicts.get((primary or "", candidate)))
+        for row in _rows(endpoint, verdicts[name, candidate], primary, verdicts.get((primary or "", candidate)))
     ]
     return pl.DataFrame(rows, schema=ACCEPTANCE)
 
@@ -89,8 +98,9 @@ def summary(folder: Path, study: Study) -> list[dict[str, Any]]:
     """The verdicts of acceptance.csv, for the manifest."""
     if not study.acceptance:
         return []
-    table = restore_texts(pl.read_csv(folder / ACCEPTANCE_FILE, schema_overrides=ACCEPTANCE)).filter(slice="{}")
-    names = {"name": "candidate", "verdict": "verdict", "cases_needed": "cases_needed"}
+    table = restore_texts(pl.read_csv(folder / ACCEPTANCE_FILE, schema_overrides=ACCEPTANCE))
+    table = table.unique(["endpoint", "candidate"], keep="first", maintain_order=True)  # the whole comes before groups
+    names = {"name": "candidate", "verdict": "verdict", "cases_needed": "cases_needed", "note": "note"}
     return [
         {
             "name": name,
@@ -122,7 +132,7 @@ def _parts_by_candidate(
     if against in _people(study):
         figures = people_figures(marks, study, measure.name, *scope, str(against))
     elif isinstance(against, str):
-        figures = paired_figures(encoded, study, measure, *scope, against)
+        figures = paired_figures(encoded, study, measure, endpoint, against)
     else:
         figures = measured_figures(encoded, study, measure, *scope)
     limits = limits_of(endpoint, measure.base)
@@ -143,10 +153,12 @@ def _tested_slices(figures: FiguresBySlice, groups: Sequence[str]) -> list[str]:
     return slices + [canonical_json({key: "not stated"}) for key in groups if key not in stated]
 
 
-def _rows(endpoint: Endpoint, decided: EndpointVerdict, primary: EndpointVerdict | None) -> list[dict[str, Any]]:
+def _rows(
+    endpoint: Endpoint, decided: EndpointVerdict, primary_name: str | None, primary: EndpointVerdict | None
+) -> list[dict[str, Any]]:
     note = None
-    if primary is not None and primary.endpoint != decided.endpoint and primary.verdict != PASS:
-        note = f"exploratory: the primary endpoint {primary.endpoint} is not passed"
+    if primary_name not in (None, decided.endpoint) and (primary is None or primary.verdict != PASS):
+        note = f"exploratory: the primary endpoint {primary_name} is not {'tested' if primary is None else 'passed'}"
     reference = endpoint.reference
     names = {"endpoint": decided.endpoint, "candidate": decided.candidate, "measure": endpoint.measure}
     names |= {"test": endpoint.test, "against": reference if isinstance(reference, str) else f"{reference:g}"}
@@ -154,7 +166,12 @@ def _rows(endpoint: Endpoint, decided: EndpointVerdict, primary: EndpointVerdict
     common["cases_needed"] = decided.cases_needed
     return [
         common
-        | {"slice": part.slice, "above": part.limits.above, "below": part.limits.below, "p": part.p}
+        | {
+            "slice": canonical_json(json.loads(part.slice) | endpoint.where),
+            "above": part.limits.above,
+            "below": part.limits.below,
+            "p": part.p,
+        }
         | {name: getattr(part.figure, name) for name in ("value", "low", "high", "n", "clusters")}
         | {"part_verdict": part.verdict, "method": part.figure.method or "no answers"}
         for part in decided.parts

@@ -56,6 +56,8 @@ def _check(name: str, family: Family, study: Study, known: Sequence[str]) -> Non
     if family.between in family.where:
         raise WardroundError(f"comparisons.{name}: `where` names {family.between!r}, which is compared")
     values = compared_values(family, study)
+    if family.between in study.conditions and len(values) < 2:
+        raise WardroundError(f"comparisons.{name}: the study has only one value of {family.between!r}")
     if family.reference is not None and family.reference not in values:
         raise WardroundError(
             f"comparisons.{name}: reference = {family.reference!r}: expected one of {', '.join(values)}"

@@ -66,11 +66,11 @@ def _omitted(run: RunFiles) -> str:
 
 def _unread(run: RunFiles) -> str:
     rates = [
-        f"{line.candidate} {percent(line.unparsed)}"
+        f"{line.candidate} {percent(line.unparsed)}%"
         for name in run.candidates
         if (line := run.find_line(score_measures(run)[0], name, {})) is not None
     ]
-    rule = "count as not right; the best case is `accuracy_if_unparsed_right`"
+    rule = "count as not right (the best case is the measure `accuracy_if_unparsed_right`); their share"
     return " ".join(filter(None, [f"unparsed answers {rule}: {', '.join(rates)}.", refusals_note(run)]))
 
 

@@ -52,6 +52,7 @@ def acceptance(run: RunFiles) -> Section | None:
         "endpoints": endpoints,
         "primary": primary_endpoint(run.study),
         "adjusted": sum(not endpoint.is_primary for endpoint in endpoints),
+        "frozen": (run.folder / "frozen.json").is_file(),
         "is_complete": run.is_complete,
         "judged": judging_note(run, (endpoint.measure for endpoint in run.study.acceptance.values())),
     }
@@ -84,7 +85,7 @@ def _scale(rows: Sequence[Row], *, is_difference: bool) -> svg.Scale:
 
 
 def _part(run: RunFiles, endpoint: Endpoint, row: Row, scale: svg.Scale) -> PartRow:
-    group = json.loads(row["slice"])
+    group = {key: value for key, value in json.loads(row["slice"]).items() if key not in endpoint.where}
     label = slice_words(group) if group else "all"
     if row["value"] is None:
         return PartRow(row, label, svg.empty_track(scale, f"{label}: {row['method']}"), None, None, None)
