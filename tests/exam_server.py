@@ -11,7 +11,7 @@ import random
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import orjson
@@ -107,12 +107,18 @@ class ExamServer:
         self._hold_at = None
         self._loop.call_soon_threadsafe(self._released.set)
 
-    def wait_for(self, is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-        """Waits until something is so about this server; fails if the process that should bring it about has ended."""
+    def wait_for(
+        self,
+        is_so: Callable[[], bool],
+        process: subprocess.Popen[str] | None = None,
+        threads: Sequence[threading.Thread] = (),
+    ) -> None:
+        """Waits until something is so about this server; fails if what should bring it about has ended."""
         with self._changed:
             while not self._changed.wait_for(is_so, timeout=1):
                 if process is not None:
                     assert process.poll() is None, process.communicate()[1]
+                assert all(thread.is_alive() for thread in threads), "a thread has ended"
 
     @property
     def url(self) -> str:

@@ -128,7 +128,7 @@ def test_a_lease_that_has_expired_does_not_stop_another_run(tmp_path, monkeypatc
             study.write_text(write_study(tmp_path, server.url, top={"name": name}).read_text())
             threads.append(threading.Thread(target=lambda name=name, study=study: ended.update({name: examine(study)})))
             threads[-1].start()
-        server.wait_for(lambda: server.held == 8)
+        server.wait_for(lambda: server.held == 8, threads=threads)
         _join(threads, server, ended)
     candidates = [manifest["candidates"][0] for manifest in ended.values()]
     assert len(stored(tmp_path / "answers.sqlite")) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -84,3 +85,14 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(old_store: Path
 
     with closing(sqlite3.connect(old_store)) as connection:
         assert len(connection.execute("select * from answers").description) == 4
+
+
+def test_several_runs_may_make_a_new_store_at_the_same_moment(tmp_path: Path) -> None:
+    """SQLite does not wait for another connection while it turns on the write-ahead log."""
+    for number in range(20):
+        path = tmp_path / f"{number}.sqlite"
+        with ThreadPoolExecutor(4) as pool:
+            stores = list(pool.map(lambda _, path=path: AnswerStore(path), range(4)))
+        assert len(stores) == 4
+        for store in stores:
+            store.close()

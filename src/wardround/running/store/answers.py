@@ -79,6 +79,19 @@ class _PendingWrite:
     done: asyncio.Future[list[bytes]]
 
 
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turns on the write-ahead log. SQLite itself does not wait here if another process is doing the same."""
+    started = time.monotonic()
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() - started > BUSY_SECONDS:
+                raise
+            time.sleep(0.01)
+
+
 class AnswerStore:
     """One SQLite file. Reads are immediate; writes are committed in groups by one thread."""
 
@@ -105,7 +118,7 @@ class AnswerStore:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("pragma journal_mode = wal")
+        _write_ahead(connection)
         connection.execute("pragma synchronous = full")
         return connection
 
