@@ -188,3 +188,25 @@ def test_no_two_diseases_of_omim_are_the_same():
             terms |= {disease["term"]["id"]: disease["term"]["label"] for disease in json.loads(line)["diseases"]}
     assert len(terms) > 300
     assert [pair for pair in itertools.combinations(sorted(terms.values()), 2) if same_name(*pair)] == []
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "gold"),
+    [
+        ("Absence of sarcoidosis", "Sarcoidosis"),
+        ("Sarcoidosis: unlikely", "Sarcoidosis"),
+        ("Sarcoidosis (excluded)", "Sarcoidosis"),
+        ("Sarcoidosis (family history)", "Sarcoidosis"),
+        ("Lung metastasis from brain cancer", "Brain metastasis from lung cancer"),
+        (
+            "Right lung atelectasis with left pleural effusion",
+            "Left lung atelectasis with right pleural effusion",
+        ),
+        ("Dissection after stroke", "Stroke after dissection"),
+    ],
+)
+def test_what_is_denied_or_turned_round_is_not_the_gold(tmp_path, diagnosis, gold):
+    judge = make_lexical_judge(JudgeSettings(provider="lexical"), tmp_path)
+    question = Question(id="q", kind="open", prompt="?", gold=gold)
+    assert judge.same(question, diagnosis) is False
+    assert judge.same(question, gold) is True

@@ -21,7 +21,7 @@ def validate(
         bool, typer.Option("--attack", help="Ask it about 60 injections, and count those that succeed.")
     ] = False,
     judge: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML with the [judge] to attack (default: the study's).")
+        Path | None, typer.Option(metavar="FILE", help="TOML with the \\[judge] to attack (default: the study's).")
     ] = None,
     answers: Answers = None,
     cases: Cases = None,

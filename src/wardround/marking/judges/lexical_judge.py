@@ -1,14 +1,21 @@
 """The offline judge: compares a diagnosis with the gold and its accepted names by core/names."""
 
+import re
 from pathlib import Path
 
 from wardround.core.case import Question
 from wardround.core.errors import WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms, same_disease
+from wardround.core.names.comparison import compared_words
 from wardround.core.study import JudgeSettings
 from wardround.marking.judges.synonym_tables import hash_table, read_synonym_table
 
 VERSION = "lexical-3"
+_DENIED = re.compile(
+    r"\b(?:absence|lack|exclusion) of\b|\b(?:unlikely|doubtful|excluded|ruled out|family history|differential only)\b",
+    re.I,
+)
+_RELATION = re.compile(r"\b(?:from|with|after|following|due to|secondary to|(?:caused|complicated) by)\b", re.I)
 
 
 class LexicalJudge:
@@ -19,7 +26,19 @@ class LexicalJudge:
         self.name = f"{VERSION}:{table}" if table else VERSION
 
     def same(self, question: Question, diagnosis: str) -> bool | None:
-        return same_disease(diagnosis, [str(question.gold), *question.accept], self.synonyms)
+        names = [str(question.gold), *question.accept]
+        fitting = [name for name in names if _says_the_same(diagnosis, name)]
+        return bool(fitting) and same_disease(diagnosis, fitting, self.synonyms)
+
+
+def _says_the_same(diagnosis: str, name: str) -> bool:
+    """Whether neither denies what the other affirms, and the same words have the same parts."""
+    if bool(_DENIED.search(diagnosis)) != bool(_DENIED.search(name)):
+        return False
+    ours, theirs = _RELATION.split(diagnosis, maxsplit=1), _RELATION.split(name, maxsplit=1)
+    if len(ours) < 2 or len(theirs) < 2 or compared_words(diagnosis) != compared_words(name):
+        return True
+    return compared_words(ours[0]) == compared_words(theirs[0])
 
 
 def make_lexical_judge(settings: JudgeSettings, base_folder: Path) -> LexicalJudge:
