@@ -454,7 +454,10 @@ def test_clinbench_wants_its_final_sentence(reply: str, option: int | None) -> N
         ("2 hours", ["2 days", "3 days"]),
         ("The lesion measures 5 cm.", ["5 mm", "9 mm"]),
         ("every 6 weeks", ["6 months", "6 years"]),
+        ("MRI without gadolinium", ["MRI with gadolinium", "CT angiography", "Ultrasound"]),
+        ("Type A dissection", ["Myocardial infarction", "Type B dissection", "Pericarditis"]),
+        ("10 mg twice daily", ["10 mg once daily", "20 mg once daily"]),
     ],
 )
-def test_a_number_with_another_unit_names_no_option(reply, options):
+def test_another_unit_class_or_frequency_names_no_option(reply, options):
     assert parse_choice(reply, options).option is None

@@ -40,6 +40,9 @@ _QUANTITY = re.compile(
     r" ?(%|(?:mmhg|mg|mcg|µg|kg|g|ml|mm|cm|hu|iu|meq|units?|h|hrs?|hours?|d|days?|wk|weeks?|mo|months?|yr|years?)\b"
     r"(?:/\w+)?)?"
 )
+_CLASS = re.compile(r"\b(?:type|class|stage|grade|group) ([a-h]|[ivx]+|\d+)\b")
+_FREQUENCY = re.compile(r"\b(once|twice|thrice|bid|tid|qid)\b")
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5"}
 _UNITS = {"h": "hour", "hr": "hour", "hrs": "hour", "d": "day", "wk": "week", "mo": "month", "yr": "year"}
 _DOSE = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:mg|g|mcg|units?|ml)\b(?: single dose)?", re.I)
 
@@ -55,7 +58,11 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str]) -> int 
 
 
 def _has_same_quantities(text: str, option: str) -> bool:
-    """Whether every number of the option that the text says has the option's sign and unit there."""
+    """Whether numbers of the option have its sign and unit in the text, and classes and frequencies do not differ."""
+    for pattern in (_CLASS, _FREQUENCY):
+        said, meant = ({_ROMAN.get(word, word) for word in pattern.findall(where.lower())} for where in (text, option))
+        if said and meant and said.isdisjoint(meant):
+            return False
     own = set(_quantities(option))
     numbers = {number for _, number, _ in own}
     return all(quantity in own for quantity in _quantities(text) if quantity[1] in numbers)
@@ -115,6 +122,8 @@ def _cut(phrase: str, tokens: OptionTokens) -> Iterator[str]:
     yield phrase
     connective = _CONNECTIVE.search(phrase)
     if connective is None:
+        return
+    if WORDS["polarity"] & set(stems_of(phrase[connective.start() :], tokens.initials)):
         return
     following = stems_of(phrase[connective.end() :], tokens.initials)
     if connective[1] is None or all(telling.isdisjoint(following) for telling in tokens.telling):
