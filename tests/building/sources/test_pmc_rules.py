@@ -152,3 +152,16 @@ def test_marks_are_stripped():
     assert strip_marks("A mass (Fig. ⟦F1⟧ and ⟦F2⟧) was seen.") == "A mass was seen."
     assert strip_marks("Figure ⟦F1⟧ shows a mass.") == "The image shows a mass."
     assert strip_marks("A mass (arrow, Fig. ⟦F1⟧) was seen in Figure ⟦F2⟧.") == "A mass (arrow) was seen in the image."
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Dementia with Lewy bodies",
+        "Eosinophilic granulomatosis with polyangiitis",
+        "Thrombocytopenia with absent radii",
+        "Pulmonary atresia with intact ventricular septum",
+    ],
+)
+def test_with_may_be_part_of_a_name(name: str) -> None:
+    assert read_title(f"{name} in a young man: a case report").possible[0] == name

@@ -36,12 +36,12 @@ _SPLIT = re.compile(
     r"|from|during|and|without|on|at|for|to|coexisting|concurrent|induced|related|triggered|unmasked)\s",
     re.IGNORECASE,
 )
-_JOINED = re.compile(  # `of` and `in` may be part of a name
-    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the"
-    r"|with|managed"
-    r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and)\s",
-    re.IGNORECASE,
+_ENDING = (
+    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the|managed"
+    r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and{})\s"
 )
+_WHOLE = re.compile(_ENDING.format(""), re.IGNORECASE)  # `with` may be part of a name: dementia with Lewy bodies
+_JOINED = re.compile(_ENDING.format("|with"), re.IGNORECASE)  # and so may `of` and `in`
 
 
 class TitleNames(NamedTuple):
@@ -66,7 +66,7 @@ def read_title(title: str) -> TitleNames:
 
 def _names(text: str) -> Iterator[str]:
     """Longer phrases first: `Carcinoma of the lung` before `Carcinoma`."""
-    for pattern in (_JOINED, _SPLIT):
+    for pattern in (_WHOLE, _JOINED, _SPLIT):
         for part in pattern.split(text):
             if part and (name := as_name(part, 8)):
                 yield name
