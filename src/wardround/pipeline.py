@@ -52,6 +52,18 @@ class RunOutcome:
     exit_code: int
 
 
+def checked_study(source: Study | Path, paths: RunPaths) -> Study:
+    """The study; what could not be compared, tested, judged or read is refused before anything is spent."""
+    study = source if isinstance(source, Study) else load_study(source)
+    families(study)
+    check_endpoints(study)
+    if study.judge is not None:
+        check_judge_settings(study.judge, study, paths.study.parent)
+    if study.reader is not None:
+        check_reader_settings(study.reader, study, paths.study.parent)
+    return study
+
+
 def run_study(
     source: Study | Path,
     *,
@@ -70,14 +82,8 @@ def run_study(
 
     `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name.
     """
-    study = source if isinstance(source, Study) else load_study(source)
     paths = RunPaths.from_options(source, runs, answers)
-    families(study)  # refuses comparisons that could not be made, before anything is spent
-    check_endpoints(study)
-    if study.judge is not None:
-        check_judge_settings(study.judge, study, paths.study.parent)
-    if study.reader is not None:
-        check_reader_settings(study.reader, study, paths.study.parent)
+    study = checked_study(source, paths)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
     async def ask_candidates() -> None:

@@ -10,13 +10,11 @@ import polars as pl
 
 from wardround.asking.prompts import Prompts
 from wardround.asking.units import select_questions
-from wardround.core.study import JudgeSettings, Study, load_study
-from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
+from wardround.core.study import JudgeSettings, Study
+from wardround.marking.judges.calls import JudgeCalls
 from wardround.marking.judges.judge import DiagnosisPair
-from wardround.marking.model_reader import check_reader_settings
 from wardround.marking.reader import AnswerReader
-from wardround.measuring.acceptance.endpoints import check_endpoints
-from wardround.measuring.comparing.families import families
+from wardround.pipeline import checked_study
 from wardround.preflight.candidate_check import check_candidate
 from wardround.running.budget import BudgetTracker
 from wardround.running.store import AnswerStore
@@ -41,14 +39,8 @@ def check_study(
     note: Callable[[str], None] = print,
 ) -> CheckResult:
     """Checks data, keys and candidates. Its Asks are part of the study, so their answers are kept."""
-    study = source if isinstance(source, Study) else load_study(source)
     paths = RunPaths.from_options(source, runs, answers)
-    families(study)  # refuses comparisons that could not be made, before anything is spent
-    check_endpoints(study)
-    if study.judge is not None:
-        check_judge_settings(study.judge, study, paths.study.parent)
-    if study.reader is not None:
-        check_reader_settings(study.reader, study, paths.study.parent)
+    study = checked_study(source, paths)
     study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
     async def check_candidates() -> tuple[str | None, list[dict[str, Any]]]:
