@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from wardround.cli.main import main
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
 from wardround.running.study_run import RunPaths, StudyRun
@@ -104,8 +108,13 @@ def environment(**variables: str) -> dict[str, str]:
     return kept | {"NO_COLOR": "1", "TERM": "dumb"} | variables
 
 
-def wardround(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND, **variables: str):
-    """Runs the command as a shell would, in a process of its own."""
+def wardround(*arguments: object, cwd: Path, command: Sequence[str] | None = None, **variables: str):
+    """Runs the command as a shell would, but in this process, which takes a tenth of the time.
+
+    With `command`, such as WARDROUND, in a process of its own.
+    """
+    if command is None:
+        return _in_this_process([str(argument) for argument in arguments], cwd, environment(**variables))
     return subprocess.run(
         [*command, *map(str, arguments)],
         cwd=cwd,
@@ -115,6 +124,40 @@ def wardround(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND,
         timeout=600,
         check=False,
     )
+
+
+def _in_this_process(arguments: list[str], cwd: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    outer_folder, outer_variables, outer_arguments = Path.cwd(), dict(os.environ), sys.argv
+    printed, noted = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    try:
+        os.chdir(cwd)
+        _set_environment(variables)
+        sys.argv = ["wardround", *arguments]
+        with redirect_stdout(printed), redirect_stderr(noted):
+            status = _exit_code()
+    finally:
+        sys.argv = outer_arguments
+        _set_environment(outer_variables)
+        os.chdir(outer_folder)
+    return subprocess.CompletedProcess(
+        arguments, status, *(stream.buffer.getvalue().decode() for stream in (printed, noted))
+    )
+
+
+def _exit_code() -> int:
+    try:
+        main()
+    except SystemExit as exit:
+        return exit.code if isinstance(exit.code, int) else int(exit.code is not None)
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _set_environment(variables: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
 
 
 def start(*arguments: object, cwd: Path, command: Sequence[str] = WARDROUND, **variables: str) -> subprocess.Popen[str]:

@@ -165,8 +165,11 @@ def mark(
     **options: Any,
 ) -> Run:
     """Marks, measures and reports a run again from its stored answers; `options` are those of `mark_run`."""
+    from wardround.benchmarks.engine.bench import redrawn_sections
+
     folder = _folder(run)
     options |= {"answers": _path(answers), "cases": _path(cases), "judge": _path(judge)}
+    options.setdefault("sections", redrawn_sections(options.get("note", print)))
     _outside_event_loop(partial(mark_run, folder, **options))
     return Run(folder, answers=answers, cases=cases)
 
@@ -253,7 +256,7 @@ def power(
     comparisons: int = 1,
     family: str | None = None,
 ) -> SampleSize:
-    """The number of cases needed to detect a difference between two candidates, from a run or from guesses.
+    """The number of clusters of cases needed to detect a difference between two candidates, from a run or from guesses.
 
     The level is adjusted for the number of comparisons that are tested together: those of the run's family, or so many.
     """
@@ -269,7 +272,9 @@ def _path(path: AnyPath | None) -> Path | None:
 
 def _with_paths(options: dict[str, Any]) -> dict[str, Any]:
     """The options, with paths for texts."""
-    return options | {name: Path(options[name]) for name in ("cases", "runs", "answers") if options.get(name)}
+    return options | {
+        name: Path(options[name]) for name in ("cases", "runs", "answers", "prompts") if options.get(name)
+    }
 
 
 def _folder(run: Run | AnyPath) -> Path:

@@ -11,17 +11,20 @@ from typing import Any
 import polars as pl
 
 from wardround.candidates.http.secrets import refuse_literal_secrets
+from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks
 from wardround.marking.model_reader import ReaderCalls, check_reader_settings
+from wardround.marking.parser.choice import parser_version
 from wardround.marking.reader import AnswerReader
 from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
 from wardround.marking.unread import unread_warnings
 from wardround.measuring import write_measures
-from wardround.measuring.acceptance.endpoints import check_endpoints, summary
+from wardround.measuring.acceptance.endpoint_checks import check_endpoint_cases, check_endpoints
+from wardround.measuring.acceptance.endpoints import summary
 from wardround.measuring.comparing.families import families
 from wardround.measuring.validation.judge_attack import attack_pairs
 from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
@@ -37,7 +40,7 @@ from wardround.running.inputs.run_inputs import MissingInput, RunInputs
 from wardround.running.progress import StepProgress
 from wardround.running.run_folder import RunFolder, warnings_of
 from wardround.running.stored_run import StoredRun
-from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.study_run import RunPaths, StudyRun, cases_folder
 from wardround.running.used_answers import read_used
 
 INCOMPLETE, INTERRUPTED = 3, 130  # exit codes
@@ -52,16 +55,52 @@ class RunOutcome:
     exit_code: int
 
 
-def checked_study(source: Study | Path, paths: RunPaths) -> Study:
-    """The study; what could not be compared, tested, judged or read is refused before anything is spent."""
+@dataclass(frozen=True)
+class MarkingChoice:
+    """What `wardround mark` was told instead of what the study says; a run that goes on keeps it."""
+
+    parser: str | None = None
+    judge: Path | None = None  # TOML file
+    errors: bool = False
+
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> MarkingChoice:
+        """The choice that a run was last marked with, by default none."""
+        chosen = manifest.get("marking") or {}
+        judge = chosen.get("judge")
+        if judge is not None and not Path(judge).is_file():
+            raise WardroundError(
+                f"{judge}: is the judge that `wardround mark` chose for this run, and is not there; put it back, or go "
+                "back to the study's judge by `wardround mark RUN`"
+            )
+        return cls(chosen.get("parser"), judge and Path(judge), bool(chosen.get("errors")))
+
+    def to_manifest(self) -> dict[str, Any] | None:
+        chosen = {"parser": self.parser, "judge": self.judge and str(self.judge.absolute()), "errors": self.errors}
+        return {key: value for key, value in chosen.items() if value} or None
+
+
+def open_study_run(
+    source: Study | Path,
+    *,
+    runs: Path | None = None,
+    answers: Path | None = None,
+    strict: bool = False,
+    note: Callable[[str], None] = print,
+) -> StudyRun:
+    """A start of a study; what could not be compared, tested, judged or read is refused before anything is spent."""
+    paths = RunPaths.from_options(source, runs, answers)
     study = source if isinstance(source, Study) else load_study(source)
+    parser_version(study.parser)
     families(study)
     check_endpoints(study)
     if study.judge is not None:
         check_judge_settings(study.judge, study, paths.study.parent)
     if study.reader is not None:
         check_reader_settings(study.reader, study, paths.study.parent)
-    return study
+    if study.acceptance:
+        check_endpoint_cases(study, CaseSet.open(cases_folder(study, paths.study)))
+    return StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
 
 
 def run_study(
@@ -74,17 +113,17 @@ def run_study(
     pack: bool = False,
     quiet: bool = False,
     notes: Sequence[str] = (),
-    named_study: Mapping[str, str] | None = None,
+    named_study: Mapping[str, Any] | None = None,
+    keeps_choice: bool = True,
     sections: Mapping[str, SectionMaker] | None = None,
     note: Callable[[str], None] = print,
 ) -> RunOutcome:
     """Runs a study (a record, or its file) or continues it, then marks, measures and reports.
 
-    `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name.
+    `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name. A run
+    that `mark_run` marked by another parser or judge keeps them, unless `keeps_choice` is false.
     """
-    paths = RunPaths.from_options(source, runs, answers)
-    study = checked_study(source, paths)
-    study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
+    study_run = open_study_run(source, runs=runs, answers=answers, strict=strict, note=note)
 
     async def ask_candidates() -> None:
         try:
@@ -100,7 +139,8 @@ def run_study(
     pack = unpack(folder) or pack  # a run that was packed stays so
     outcome = mark_run(
         folder,
-        answers=paths.answers,
+        keeps_choice=keeps_choice,
+        answers=study_run.paths.answers,
         cases=study_run.cases.file,
         budget=study_run.budget,
         ask_judge=not study_run.interrupted,
@@ -109,7 +149,7 @@ def run_study(
         quiet=quiet,
     )
     if pack:
-        with StoredRun.open(folder, paths.answers, study_run.cases.file) as stored:
+        with StoredRun.open(folder, study_run.paths.answers, study_run.cases.file) as stored:
             note(pack_run(stored))
     return replace(outcome, exit_code=INTERRUPTED) if study_run.interrupted else outcome
 
@@ -120,9 +160,10 @@ def mark_run(
     answers: Path | None = None,
     cases: Path | None = None,
     accept_changed_cases: bool = False,
-    parser: str = "strict",
+    parser: str | None = None,
     judge: Path | None = None,
     errors: bool = False,
+    keeps_choice: bool = False,
     budget: BudgetTracker | None = None,
     ask_judge: bool = True,
     sections: Mapping[str, SectionMaker] | None = None,
@@ -131,13 +172,16 @@ def mark_run(
 ) -> RunOutcome:
     """Marks, measures and reports again from stored answers; only judge and reader are called, for what is not stored.
 
-    `judge` is a TOML file whose [judge] marks open answers instead of the study's. `errors` has the judge name
-    the kind of error behind each wrong answer. Without `ask_judge` only stored verdicts and readings count. `cases` is
-    the case set, if it was moved.
+    `parser` reads choices instead of the study's, and `judge` is a TOML file whose [judge] marks open answers instead
+    of the study's. `errors` has the judge name the kind of error behind each wrong answer. The run keeps these three
+    until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
+    readings count. `cases` is the case set, if it was moved.
     """
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)
+        choice = MarkingChoice.of_manifest(run.manifest) if keeps_choice else MarkingChoice(parser, judge, errors)
+        parser, judge, errors = choice.parser or run.study.parser, choice.judge, choice.errors
         budget = budget or BudgetTracker.of_study(run.study, run.store)
         calls = _judge_calls(run, judge, budget, note, ask_judge, quiet)
         reader = _reader_calls(run, budget, note, ask_judge, quiet)
@@ -150,6 +194,7 @@ def mark_run(
         write_measures(folder, marks, run.study, progress)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
+        manifest["marking"] = choice.to_manifest()
         manifest["acceptance"] = summary(folder, run.study)
         manifest["changed_inputs"] = changes.to_manifest() if changes else None
         refused = count_refused(marks)

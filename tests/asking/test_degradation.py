@@ -247,9 +247,9 @@ def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_pa
     seen: list[np.ndarray] = []
 
     class Spy(RecipeRenderer):
-        def render_hounsfield(self, values):
+        def render_hounsfield(self, values, window):
             seen.append(values)
-            return super().render_hounsfield(values)
+            return super().render_hounsfield(values, window)
 
     shown_pixels = pixels(part.path, None, plain, Spy([step]))
     # the window as PS3.3 C.11.2.1.2 has it

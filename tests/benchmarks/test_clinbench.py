@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from bench_cases import STRONG, WEAK, choice, clinbench_cases, write
 
+from wardround.benchmarks.clinbench.figures.cost import cost
 from wardround.benchmarks.clinbench.figures.reliability import worst_of_runs
 from wardround.benchmarks.clinbench.figures.separation import true_spread
 from wardround.benchmarks.engine.bench import BenchResult, bench
@@ -21,6 +22,7 @@ from wardround.benchmarks.engine.candidate_text import parse_candidate
 from wardround.benchmarks.engine.published import load_published
 from wardround.cases.readers.clinbench import SPECIALTIES
 from wardround.core.errors import WardroundError
+from wardround.reporting.run_files import read_run
 from wardround.reporting.tables.table import Cell, Table
 
 OWN = ("GH", "Resp", "OG", "Cardio", "Ped")  # the specialties whose questions specialists answered
@@ -60,7 +62,7 @@ def test_worst_at_k_falls_for_a_volatile_candidate_and_not_for_a_stable_one(tmp_
     cases = text_cases(tmp_path / "cases", 100)
     stable = planted("stable", accuracy=0.7, sharpness=1.0)
     volatile = planted("volatile", accuracy=0.7, mode="independent")
-    found = run("clinbench/fig5", cases, tmp_path, stable, volatile)
+    found = run("clinbench/fig5-switch", cases, tmp_path, stable, volatile)
     table, every, by_run = found.tables
     for k in (1, 2, 4, 8, 16):
         still, falling = (cell(table, f"{name} off", str(k)) for name in ("stable", "volatile"))
@@ -84,13 +86,24 @@ def test_worst_at_k_falls_for_a_volatile_candidate_and_not_for_a_stable_one(tmp_
 
 def test_worst_at_k_is_the_share_of_all_draws_of_k_answers(tmp_path: Path) -> None:
     cases = text_cases(tmp_path / "cases", 30)
-    found = run("clinbench/fig5", cases, tmp_path, planted("volatile", accuracy=0.6, mode="independent"))
+    found = run("clinbench/fig5-switch", cases, tmp_path, planted("volatile", accuracy=0.6, mode="independent"))
     marks = pl.read_parquet(found.folder / "marks.parquet").filter(pl.col("condition").str.contains('"reasoning":"on"'))
     right = marks.group_by("case").agg((pl.col("outcome") == "right").sum())["outcome"]
     table = found.tables[1]
     for k in (2, 3, 8):
         by_hand = np.mean([comb(int(c), k) / comb(16, k) for c in right])
         assert cell(table, "volatile on", str(k)).value == pytest.approx(by_hand)
+
+
+def test_figure_5_compares_a_prompt_that_asks_for_reasoning_with_the_plain_one(tmp_path: Path) -> None:
+    cases = text_cases(tmp_path / "cases", 40)
+    by_prompt = [{"when": {"prompt": "clinbench-reasoning"}, "accuracy": 0.9}]
+    candidate = {"name": "one", "provider": "simulated", "extra_body": {"accuracy": 0.5, "by": by_prompt}}
+    found = bench("clinbench/fig5", cases=cases, candidates=[candidate], runs=tmp_path / "runs", note=lambda text: None)
+    _, every, _ = found.tables
+    assert [row.labels for row in every.rows] == [("one", "clinbench-reasoning"), ("one", "clinbench")]
+    for k in ("1", "16"):
+        assert cell(every, "one clinbench-reasoning", k).value > cell(every, "one clinbench", k).value  # type: ignore[operator]
 
 
 def test_worst_at_k_by_run_is_the_mean_of_the_lowest_over_all_choices_of_k_runs() -> None:
@@ -124,6 +137,10 @@ def test_a_rare_disease_gap_is_found_and_none_where_there_is_none(tmp_path: Path
     assert nothing.low <= 0 <= nothing.high
     for name in ("gap", "none"):
         rare, others, gap_cell = (cell(second, name, heading) for heading in ("Rare", "Others", "Rare - others"))
+        delta, with_interval = (cell(table, name, "Rare - overall") for table in (first, second))
+        assert delta.value == pytest.approx((rare.value or 0) * 2 / 3 - (others.value or 0) * 2 / 3)
+        assert with_interval.value == pytest.approx(delta.value)
+        assert with_interval.high - with_interval.low == pytest.approx(2 / 3 * (gap_cell.high - gap_cell.low), rel=0.3)  # type: ignore[operator]
         assert gap_cell.value == pytest.approx((rare.value or 0) - (others.value or 0))
         assert (rare.n, others.n) == (120 * 3, 240 * 3)
         again = cell(first, name, "Rare")
@@ -211,6 +228,18 @@ def test_cost_tells_what_the_manifest_counts(tmp_path: Path) -> None:
     assert seconds >= 0
     assert cell(repeated, "strong", "Seconds").value == seconds
     assert cell(table, "strong", "USD").value is None
+    assert cell(table, "strong", "GPU hours").value is None
+
+
+def test_gpu_hours_are_the_time_with_a_call_under_way_times_the_gpus(tmp_path: Path) -> None:
+    cases = clinbench_cases(tmp_path / "cases", 10)
+    found = run("clinbench/cost", cases, tmp_path, f"{STRONG},gpus=8")
+    manifest = json.loads((found.folder / "manifest.json").read_text())
+    assert manifest["candidates"][0]["busy_seconds"] >= 0
+    manifest["candidates"][0]["busy_seconds"] = 900.0  # a quarter of an hour, on eight GPUs
+    (found.folder / "manifest.json").write_text(json.dumps(manifest))
+    tables, _ = cost(read_run(found.folder), found.folder, str)
+    assert cell(tables[0], "strong", "GPU hours").value == pytest.approx(2.0)
 
 
 def test_cost_counts_what_another_study_bought(tmp_path: Path) -> None:
@@ -249,7 +278,7 @@ def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
     assert spread["hard"] == pytest.approx(np.std([0.2, 0.45, 0.7, 0.95], ddof=1), abs=0.05)
     assert spread["easy"] < 0.03  # type: ignore[operator]
     assert {path.name for path in found.files} >= {"table.csv", "figure.svg"}
-    with pytest.raises(WardroundError, match="no folder of several case sets"):
+    with pytest.raises(WardroundError, match="expected a folder of two or more case sets"):
         bench("clinbench/fig1", cases=tmp_path / "sets" / "hard", candidates=candidates, runs=tmp_path / "r", note=str)
 
 

@@ -1,4 +1,4 @@
-"""clinbench/table9: the judge names one kind of error for each wrong answer that comes with its reasoning."""
+"""clinbench/table9: the judge names one kind of error for each answer that is not right."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ KINDS = ("Key Information Omission", "Temporal Sequence Confusion")
 
 
 def answering(body, index):
-    """Always B, with reasons but for patients below 4."""
+    """Always B, with reasons but for patients below 4; of patient 39 nothing that can be read."""
     number = int(text_of(body).partition("patient ")[2].split()[0].rstrip("."))
+    if number == 39:
+        return "I do not know what to think of the cough and the fever of so many days in this patient."
     return "B" if number < 4 else REASON.format("B")
 
 
@@ -43,30 +45,32 @@ def test_wrong_answers_are_counted_by_kind(tmp_path):
     with ExamServer(answering) as candidate, ExamServer(judging) as judge:
         settings = {"provider": "openai", "model": "judge", "base_url": judge.url}
         found = benched(tmp_path, candidate.url, settings)
-        # 30 of 40 are wrong: patients 0, 2 and 3 without reasons, patient 8 with two kinds
+        # 30 of 40 are not right: patients 0, 2 and 3 without reasons, patient 8 with two kinds, 39 unparsed
         counts = {
             column.heading: cell.value
             for column, cell in zip(found.tables[1].columns, found.tables[1].rows[0].cells, strict=True)
         }
-        assert judge.calls == 27
+        assert judge.calls == 31
         assert counts == {
-            "Key Information Omission": 8,
+            "Key Information Omission": 9,
             "Clinical Context Misunderstanding": 0,
             "Medical Knowledge Deficiency": 0,
             "Priority Judgment Error": 0,
-            "Temporal Sequence Confusion": 18,
-            "No reasoning": 3,
+            "Temporal Sequence Confusion": 20,
             "No class": 1,
-            "Wrong answers": 30,
+            "Not right": 30,
+            "Without reasoning": 3,
         }
+        accuracy = found.tables[0].rows[0].cells[0]
+        assert sum(list(counts.values())[:6]) == counts["Not right"] == accuracy.n - round(accuracy.value * accuracy.n)
         share, none = found.tables[2].rows[0].cells[:2]
-        assert share.value == pytest.approx(8 / 26)
+        assert share.value == pytest.approx(9 / 29)
         assert share.low < share.value < share.high
         assert (none.value, none.low) == (0, 0)
         assert none.high > 0.05
-        assert "The judge of errors is not validated" in found.tables[1].notes[0]
+        assert "The judge of errors is not validated" in found.tables[1].notes[1]
         again = benched(tmp_path, candidate.url, settings)
-        assert judge.calls == 27
+        assert judge.calls == 31
     assert [row.cells for row in again.tables[1].rows] == [row.cells for row in found.tables[1].rows]
     assert "Wrong answers by kind of error" in (found.folder / "report.html").read_text()
 

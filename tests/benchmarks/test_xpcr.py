@@ -178,7 +178,7 @@ def table2(folder: Path, chains: Path) -> BenchResult:
 
 
 def test_table_2_has_physicians_beside_it_and_no_foreign_uas(table2: BenchResult) -> None:
-    first, _, people = table2.tables
+    first, people = table2.tables[0], table2.tables[-1]
     assert {row.labels[0] for row in first.rows if row.published} >= {"GPT-5", "Residents", "Specialists"}
     assert cell(first, ("Specialists",), "CCR").value == pytest.approx(0.6248)
     assert cell(first, ("Specialists",), "UAS").value is None
@@ -237,6 +237,29 @@ def test_a_calibrated_and_an_overconfident_candidate_are_told_apart(folder: Path
     assert "overconfident" in told
 
 
+def test_the_four_quadrants_use_the_threshold_of_uas(folder: Path, chains: Path) -> None:
+    """Importance 1 and 3, scaled by their mean to 0.5 and 1.5: confident from 0.5 and from 0.5 / 0.9 = 0.556 on."""
+    weighted = folder / "weighted"
+    shutil.copytree(chains, weighted)
+    lines = [json.loads(line) for line in (chains / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    for number, record in enumerate(lines):
+        for question in record["questions"]:
+            question["importance"] = 3.0 if number % 2 else 1.0
+    (weighted / "cases.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    sure, unsure = (planted(f"says {said}", accuracy=0.6, confidence=said) for said in (0.56, 0.55))
+    kinds = titled(
+        run("xpcr/calibration", weighted, folder / "weighted-runs", [sure, unsure]), "Right or wrong, sure or not"
+    )
+
+    def share_sure(name: str) -> float:
+        return sum(
+            cell(kinds, (name,), kind, "Share of answers").value or 0 for kind in ("right and sure", "wrong and sure")
+        )
+
+    assert share_sure("says 0.56") == pytest.approx(1.0)
+    assert share_sure("says 0.55") == pytest.approx(0.5)  # sure on the eyes of importance 1 alone
+
+
 def test_a_modality_that_helps_one_that_hurts_and_one_that_does_nothing(folder: Path) -> None:
     cases = eyes(folder / "modalities", 64, groups=(("CFP", "OCT", "FFA"), ("CFP", "OCT")))
     by = [{"when": {"without": "CFP"}, "accuracy": 0.4}, {"when": {"without": "OCT"}, "accuracy": 0.9}]
@@ -276,7 +299,7 @@ def test_accuracy_is_split_by_task_and_number_of_modalities(folder: Path) -> Non
     cases = eyes(folder / "tasks", 60, tasks=True)
     by = [{"when": {"modality": "FFA"}, "accuracy": 0.2}, {"when": {"task": "selection"}, "accuracy": 0.0}]
     found = run("xpcr/cross", cases, folder, [planted("crossing", by, accuracy=1.0), PERFECT])
-    first, table = found.tables
+    first, table = found.tables[:2]
     assert cell(first, ("crossing",), "Selection").value == pytest.approx(0.5, abs=0.5)
     for heading, truth in (("1 modality", 1.0), ("2 modalities", 1.0)):
         assert cell(table, ("crossing", "correspondence"), heading, "Accuracy by modalities shown").value in (

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from measure_oracle import uas
 from test_xpcr import STEADY, cell, interval, run
 from xpcr_eyes import STAGES, eyes
 
@@ -93,7 +94,25 @@ def test_the_confidence_of_people_is_measured_too(sat: tuple[BenchResult, Sat]) 
     low, high = interval(cell(table, row, "debiased", "ECE"))
     assert low < 0.8 - 0.6 < high
     assert "over people" in table.notes[0]
-    assert cell(table, row, "UAS").text == "not measured"
+
+
+@pytest.mark.parametrize("role", ["specialist", "resident"])
+def test_people_have_the_uncertainty_aware_score_of_models(sat: tuple[BenchResult, Sat], role: str) -> None:
+    """The mean over people of each person's UAS, by the oracle that models are checked against."""
+    benched, right = sat
+    scores = []
+    for person in (name for name, planted in PLANTED.items() if planted[0] == role):
+        answers = [
+            (0.8, is_right, "RAS"[(case + place) % 3], 1.0)
+            for (who, case), stages in right.items()
+            if who == person
+            for place, is_right in enumerate(stages)
+        ]
+        scores.append(uas(answers))
+    found = cell(benched.tables[0], (f"human/{role}",), "UAS")
+    assert found.value == pytest.approx(sum(scores) / len(scores))
+    low, high = interval(found)
+    assert low < found.value < high
 
 
 def test_models_are_compared_with_people_on_their_questions(sat: tuple[BenchResult, Sat]) -> None:

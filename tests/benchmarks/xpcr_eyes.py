@@ -22,10 +22,22 @@ GROUPS = (("CFP", "OCT"), ("CFP", "OCT", "FFA"), ("CFP",))
 TASKS = ("correspondence", "integration", "selection")
 
 
-def eyes(folder: Path, many: int, groups: tuple[tuple[str, ...], ...] = GROUPS, tasks: bool = False) -> Path:
-    """A chain each; with `tasks` a question of each task where the eye has several modalities."""
+def eyes(
+    folder: Path,
+    many: int,
+    groups: tuple[tuple[str, ...], ...] = GROUPS,
+    tasks: bool = False,
+    one_image: bool = False,
+) -> Path:
+    """A chain each; with `tasks` a question of each task where the eye has several modalities.
+
+    With `one_image` a chain shows the first image alone, as chains of `build ophthalmic` do.
+    """
     tables = read_tables()
     cases = [eye(number, groups[number % len(groups)], tables.schema_, tasks) for number in range(many)]
+    for case in cases if one_image else []:
+        for question in case["questions"]:
+            question |= {"images": [0]} if "stage" in question else {}
     write(folder, cases)
     for modality in {modality for group in groups for modality in group}:
         Image.new("L", (8, 8), 20 * len(modality)).save(folder / f"{modality}.png")

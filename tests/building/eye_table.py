@@ -12,7 +12,7 @@ from skimage import data
 SIDE = 160
 COLUMNS = [
     *("image", "patient", "eye", "modality", "disease", "anatomy", "lesions", "grade", "quality", "age", "sex"),
-    *("history", "split", "source"),
+    *("date", "case", "history", "split", "source"),
 ]
 # disease: (its images: modality, anatomy, lesions) of one eye; grades go round
 EYES: dict[str, list[tuple[str, str, str]]] = {

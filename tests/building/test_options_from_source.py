@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from wardround.building.distractors.from_source import OptionRequest, choose_options
+from wardround.building.distractors.from_source import OptionRequest, choose_options, list_options
 from wardround.building.distractors.options import Options
 
 COMMON = ["lymphoma", "metastasis", "abscess", "sarcoidosis"]  # in every list, and never right
@@ -91,6 +91,19 @@ def test_substitutes_come_from_the_same_group_first():
     ]
     assert len(near) > 20
     assert sum(near) > 0.9 * len(near)
+
+
+def test_listed_options_are_filled_with_answers_of_other_questions_only_if_too_few():
+    """By hand: two of five options are missing; the answers of the same group come first, in no other place."""
+    full = OptionRequest("gout", ["gout"], ["mumps", "zoster", "lupus", "asthma", "scurvy"], COUNT, "joints", "")
+    short = OptionRequest("sepsis", ["sepsis"], ["typhus", "cholera"], COUNT, "joints", "")
+    others = [OptionRequest(name, [name], list("abcd"), COUNT, "skin", "") for name in ("psoriasis", "vitiligo")]
+    options = list_options([full, short, *others], random.Random(0))
+    assert options[0].distractors == ["mumps", "zoster", "lupus", "asthma"]
+    assert options[1].distractors[:3] == ["typhus", "cholera", "gout"]
+    assert options[1].distractors[3] in ("psoriasis", "vitiligo")
+    alone = OptionRequest("sepsis", ["sepsis"], ["typhus"], COUNT, "", "")
+    assert list_options([alone], random.Random(0)) == [None]
 
 
 def test_another_name_of_the_answer_is_never_offered():

@@ -83,6 +83,24 @@ def test_a_fifth_is_read_twice_drawn_by_seed(tmp_path):
     assert list_items(CaseSet.open(tmp_path / "other"), share=0)[1].levels == ("physician",)
 
 
+def test_a_physician_checks_a_random_number_of_cases_and_the_others_stay(tmp_path):
+    queue = [{"id": f"c{number}", "reason": "was cut"} for number in range(5)]
+    folder = built_set(tmp_path / "set", 60, {"findings": queue})
+    items = list_items(CaseSet.open(folder), check=50)
+    cases = [item for item in items if item.queue == "cases"]
+    assert {item.levels for item in cases} == {("physician",)}
+    assert len(cases) == 50
+    assert sum(item.queue == "findings" for item in items) == 5
+    assert items == list_items(CaseSet.open(folder), check=50)
+    assert items != list_items(CaseSet.open(folder), check=50, seed=1)
+    assert len(list_items(CaseSet.open(folder), check=1000)) == 65
+    lines = [verdict_line(item.item, ANN, "keep", level="physician") for item in cases[1:]]
+    lines.append(verdict_line(cases[0].item, ANN, "discard", level="physician", reasons=["two options are right"]))
+    result = review(folder, [write(tmp_path / "v.jsonl", lines)], tmp_path / "new", share=0, check=50)
+    assert result.funnel.records_out == 59
+    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["review"]["check"] == 50
+
+
 def pairs(table: dict[tuple[str, str], int]) -> list[tuple[str, str]]:
     return [pair for pair, count in table.items() for _ in range(count)]
 

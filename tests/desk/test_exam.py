@@ -353,3 +353,64 @@ def test_a_set_without_such_questions_is_refused(site):
     assert "nothing to read" in answer.text
     answer = site.admin.submit("/admin/tasks/new", form | {"kinds": "choice", "share": "2"})
     assert "share is between 0 and 1" in answer.text
+
+
+# ClinBench's exam
+
+
+def preset_values(site: DeskSite, preset: str) -> dict[str, str]:
+    """The settings as the form of a preset has them."""
+    page = site.admin.get(f"/admin/tasks/new?kind=exam&preset={preset}")
+    assert page.status_code == 200
+    values = dict(re.findall(r'<input name="(\w+)" value="([^"]*)"', page.text))
+    values |= dict(re.findall(r'<textarea name="(\w+)"[^>]*>([^<]*)<', page.text))
+    values |= dict(re.findall(r'<select name="(\w+)">.*?<option selected>([^<]*)<', page.text))
+    return values | dict(re.findall(r'<input type="checkbox" name="(\w+)" value="(yes)" checked', page.text))
+
+
+def told_with_an_image(number: int, specialty: str) -> dict:
+    case = exam_case(number, specialty)
+    case["tellings"]["multimodal"] = {"history": f"Patient {number}, shown.", "images": []}
+    return case
+
+
+def test_clinbenchs_exam_is_half_of_the_own_specialty_and_half_of_one_other(tmp_path):
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [told_with_an_image(number, SPECIALTIES[number % 4]) for number in range(240)])
+    people = [enter(site, name, "attending", "Surgery") for name in ("Ann", "Bob", "Cyd")]
+    values = preset_values(site, "clinbench")
+    assert (values["own"], values["other"], values["telling"], values["no_ai"]) == ("50", "50", "multimodal", "yes")
+    assert "literature and textbooks" in values["rules"]
+    assert "AI tools of any kind are prohibited" in values["rules"]
+    assert "confidence" not in values
+    task = site.make_task("exam", "set", ["role:attending"], **values)
+    others = []
+    for visitor in people:
+        assert "0 of 100 questions answered" in visitor.get("/").text
+        rows = site.desk.store.rows(
+            "SELECT item FROM wanted WHERE task = ? AND level = ?", task.id, f"sitting of {visitor.person.name}"
+        )
+        drawn = [site.desk.tasks.get_item(task, row["item"]).hidden.get("specialty") for row in rows]
+        count = Counter(name for name in drawn if name)
+        assert count.pop("Surgery") == 50
+        ((other, asked),) = count.items()
+        assert asked == 50
+        others.append(other)
+    assert sorted(others) == ["Dentistry", "Orthopedics", "Pediatrics"], "each of the three gets another specialty"
+
+
+def test_clinbenchs_exam_begins_when_no_ai_tool_is_promised_and_keeps_that(tmp_path):
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [told_with_an_image(number, SPECIALTIES[number % 2]) for number in range(12)])
+    visitor = enter(site, "Ann", "attending", "Surgery")
+    values = preset_values(site, "clinbench") | {"own": "2", "other": "1"}
+    task = site.make_task("exam", "set", ["role:attending"], **values)
+    page = visitor.get(f"/tasks/{task.id}/next")
+    assert visitor.submit(str(page.url), {"once": once(page.text), "agreed": "yes"}).status_code == 422
+    form = {"once": once(page.text), "agreed": "yes", "no_ai": "yes"}
+    assert visitor.submit(str(page.url), form).status_code == 200
+    sit(visitor, task, gold)
+    (line,) = site.admin.get(f"/admin/tasks/{task.id}/export/sittings.jsonl").text.splitlines()
+    attempt = json.loads(line)
+    assert (attempt["no_ai"], attempt["ai"], attempt["asked"]) == (True, "no", 3)
+    assert (attempt["within"], attempt["outside"]) == (2, 1)

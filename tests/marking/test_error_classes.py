@@ -1,4 +1,4 @@
-"""ClinBench's error classes: named by a judge for wrong answers that come with their reasoning."""
+"""ClinBench's error classes: named by a judge for every answer that is not right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judged_study import marks_of, run
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.core.errors import WardroundError
-from wardround.marking.judges.error_classes import CLASSES, NO_REASONING, parse_error_class, reasoning_of
+from wardround.marking.judges.error_classes import CLASSES, parse_error_class, reasoning_of
 from wardround.pipeline import mark_run
 
 READ = {
@@ -91,20 +91,37 @@ def test_wrong_answers_of_a_run_get_their_class_one_call_each(tmp_path):
         assert marks_of(ended)["error_class"].null_count() == 8
         again = mark_run(ended.folder, errors=True, note=lambda line: None)
         marks = marks_of(again)
-        assert judge.calls == 3
-        expected = [
-            None if n % 4 == 1 else "priority_judgment_error" if n < 4 else NO_REASONING for n in range(8)
-        ]  # option B is right for every fourth patient
-        assert marks["error_class"].to_list() == expected
+        assert judge.calls == 6
+        wrong = [n % 4 != 1 for n in range(8)]  # option B is right for every fourth patient
+        assert marks["error_class"].to_list() == ["priority_judgment_error" if is_wrong else None for is_wrong in wrong]
+        assert marks["has_reasoning"].to_list() == [n < 4 if is_wrong else None for n, is_wrong in enumerate(wrong)]
         text = next(text_of(body) for body in judge.bodies if "patient 2 " in text_of(body))
         for part in ("History of patient 2.", "A. disease 2 alpha", "Correct answer: disease 2 gamma"):
             assert part in text
         assert "Answer given: <data>disease 2 beta</data>" in text
         assert "led me to think" in text
         assert {body["max_tokens"] for body in judge.bodies} == {512}
+        bare = next(text_of(body) for body in judge.bodies if "patient 6 " in text_of(body))
+        assert "Reasoning given:\n<data>\n(none)\n</data>" in bare
         mark_run(ended.folder, errors=True, note=lambda line: None)
-        assert judge.calls == 3
-    assert again.manifest["judge"]["asked"] == 3
+        assert judge.calls == 6
+    assert again.manifest["judge"]["asked"] == 6
+
+
+def test_a_judge_that_names_no_class_is_asked_once_more(tmp_path):
+    """Of two wrong answers the judge names a class of the first when asked again, and none of the second."""
+    write_cases(tmp_path / "cases", [case(0), case(2)])
+
+    def judging(body, index):
+        text = text_of(body)
+        return "Category: 3" if "patient 0 " in text and "named no single kind: <data>Hm.</data>" in text else "Hm."
+
+    with ExamServer(answering) as candidate, ExamServer(judging) as judge:
+        settings = {"provider": "openai", "model": "judge", "base_url": judge.url}
+        ended = run(write_study(tmp_path, candidate.url, judge=settings))
+        marks = marks_of(mark_run(ended.folder, errors=True, note=lambda line: None))
+        assert judge.calls == 4
+    assert marks["error_class"].to_list() == ["medical_knowledge_deficiency", "unscored: unreadable"]
 
 
 @pytest.mark.parametrize("judge", [None, {"provider": "lexical"}])

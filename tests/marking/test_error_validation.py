@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from wardround.core.errors import BadInput
-from wardround.marking.judges.error_classes import CLASSES, NO_REASONING
+from wardround.marking.judges.error_classes import CLASSES, UNREADABLE
 from wardround.measuring.validation.error_validation import error_judge_note, read_error_labels, validate_errors
 
 HEAD = "candidate,case,question,trial,class"
@@ -70,7 +70,7 @@ def test_chance_is_no_agreement_and_equals_are_all(tmp_path):
 
 def test_what_the_judge_did_not_name_is_left_out_and_counted(tmp_path):
     people = [*CLASSES, *CLASSES]
-    judge = [*CLASSES, *[NO_REASONING] * 5]
+    judge = [*CLASSES, *[UNREADABLE] * 5]
     file = labelled(tmp_path / "l.csv", people)
     file.write_text(file.read_text() + "\nm,nobody,q,0,1\n")
     agreement = validate_errors(judged(tmp_path / "run", judge), file)

@@ -204,12 +204,12 @@ def test_power_agrees_with_simulation():
     cells = [both, low - both, high - both, 1 - low - high + both]
     result = 0
     for _ in range(150):
-        drawn = random.choice(4, needed.cases, p=cells)
+        drawn = random.choice(4, needed.clusters, p=cells)
         difference = (drawn == 2).astype(float) - (drawn == 1)
         result += sign_flip(difference[:, None], 0).p[0] <= 0.05
     assert binom.ppf(0.001, 150, 0.78) <= result <= binom.ppf(0.999, 150, 0.82)
-    assert needed.power_with(needed.cases) == pytest.approx(0.8, abs=0.005)
-    assert needed.power_with(needed.cases // 2) < 0.6
+    assert needed.power_with(needed.clusters) == pytest.approx(0.8, abs=0.005)
+    assert needed.power_with(needed.clusters // 2) < 0.6
 
 
 def test_power_from_a_run_uses_its_spread():
@@ -219,7 +219,7 @@ def test_power_from_a_run_uses_its_spread():
     sums = marks.group_by("cluster", "candidate").agg(right.sum()).pivot("candidate", index="cluster")
     spread = standard_deviation(((sums["a"] - sums["b"]) / 2).to_list())
     assert needed.spread == pytest.approx(spread, rel=1e-6)
-    assert needed.cases == int(np.ceil(((1.959964 + 0.841621) * spread / 0.05) ** 2))
+    assert needed.clusters == int(np.ceil(((1.959964 + 0.841621) * spread / 0.05) ** 2))
     assert needed.pairs == 1
 
 
@@ -228,12 +228,12 @@ def test_power_takes_the_level_of_the_family():
     marks = random_marks(2, {"a": 0.6, "b": 0.5, "c": 0.5}, cases=120, trials=2)
     together = power_from_marks(marks, made_study(*"abc", trials=2), 0.05)
     assert together.comparisons == 3
-    assert together.cases == int(np.ceil(((2.393980 + 0.841621) * together.spread / 0.05) ** 2))
-    assert together.power_with(together.cases) == pytest.approx(0.8, abs=0.005)
+    assert together.clusters == int(np.ceil(((2.393980 + 0.841621) * together.spread / 0.05) ** 2))
+    assert together.power_with(together.clusters) == pytest.approx(0.8, abs=0.005)
     family = {"f": {"measure": "accuracy", "between": "candidate", "reference": "a"}}
     against_a = power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="f")
-    assert against_a.cases == int(np.ceil(((2.241403 + 0.841621) * together.spread / 0.05) ** 2))
-    assert power_from_guesses(0.1, comparisons=3).cases > power_from_guesses(0.1).cases
+    assert against_a.clusters == int(np.ceil(((2.241403 + 0.841621) * together.spread / 0.05) ** 2))
+    assert power_from_guesses(0.1, comparisons=3).clusters > power_from_guesses(0.1).clusters
     with pytest.raises(WardroundError, match="no family 'g'; expected one of f"):
         power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="g")
 

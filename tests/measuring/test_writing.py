@@ -83,6 +83,17 @@ def test_the_order_of_marks_changes_no_byte(tmp_path):
     assert written[0] == written[1] == written[2]
 
 
+def test_many_marks_read_column_by_column_give_the_same_bytes(tmp_path, monkeypatch):
+    marks, written = everything().reverse(), []
+    for few in (50_000, 0):
+        monkeypatch.setattr("wardround.measuring.engine.encode.FEW", few)
+        (folder := tmp_path / str(few)).mkdir()
+        write_measures(folder, marks, STUDY)
+        written.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert len(written[0]) == 3
+    assert written[0] == written[1]
+
+
 def of_all_kinds() -> tuple[pl.DataFrame, Study]:
     """Also chains, degradation, retrieval, leakage; candidates and severities compared."""
     compared = {

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich_run import Rich
 from simulated_run import write_run
@@ -79,3 +80,14 @@ def test_an_unknown_checklist_and_several_runs_are_refused(rich: Rich) -> None:
         checklist_of_run([rich.run.folder], "consort")
     with pytest.raises(WardroundError, match="about one run; 2 were named"):
         checklist_of_run([rich.run.folder] * 2, "stard-ai")
+
+
+def test_marks_and_cases_are_counted_at_the_reference_condition(rich: Rich) -> None:
+    """The run has two prompts, of which the first is the reference: half of all marks."""
+    flow, name = FACTS["flow"](rich.run), rich.run.candidates[0]
+    at_reference = rich.marks.filter(pl.col("condition").str.contains('"prompt":"paper"'), candidate=name)
+    counts = dict(at_reference.group_by("outcome").len().rows())
+
+    assert "marks at the reference condition (3 trials): " in flow
+    assert f"{name} right {counts['right']:,}, wrong {counts['wrong']:,}" in flow
+    assert sum(counts.values()) * 2 == len(rich.marks.filter(candidate=name))

@@ -89,6 +89,18 @@ def test_controls_have_a_section_of_their_own(tmp_path: Path) -> None:
     assert blocks == {"conditions": ["conditions-options"], "controls": ["conditions-images"]}
 
 
+def test_a_control_in_the_reference_condition_is_named_as_one(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text(encoding="utf-8") + '[reference]\nimages = "swapped"\n', encoding="utf-8")
+    html = report(tmp_path).read_text(encoding="utf-8")
+    section = html[html.index('<section id="controls"') :].partition("</section>")[0]
+
+    assert "The reference condition is itself a control (images = swapped)" in section
+    assert "scores no higher with images = as-is does not rest on what it adds" in section
+    assert "is taken away here" not in section
+
+
 def test_a_key_with_one_group_has_no_breakdown(tmp_path: Path) -> None:
     write_run(tmp_path)
     path = tmp_path / "measures.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,17 @@ class ExamRun:
 
     def __init__(self, folder: Path, server: ExamServer) -> None:
         self.workspace, self.server, self.folder = folder, server, folder / "runs" / "exam"
+        self.study, self.prompt = folder / "study.toml", folder / "prompts" / "ours" / "choice.txt"
         self.cases: list[Record] = [case(number) for number in range(6)]
         for number in range(3):
             self.cases[number]["images"] = [{"path": f"images/{number}.png"}]
-            write_picture(folder / "cases" / "images" / f"{number}.png", number)
-        prompt = folder / "prompts" / "ours" / "choice.txt"
-        prompt.parent.mkdir(parents=True)
-        prompt.write_text("{history}\n\n{question}\n\n{options}\n")
-        self.prompt = prompt
-        self.study = write_study(folder, server.url, conditions={"prompt": "ours"}, candidate={"price_out": 1e6})
+
+    def make(self) -> None:
+        for number in range(3):
+            write_picture(self.workspace / "cases" / "images" / f"{number}.png", number)
+        self.prompt.parent.mkdir(parents=True)
+        self.prompt.write_text("{history}\n\n{question}\n\n{options}\n")
+        write_study(self.workspace, self.server.url, conditions={"prompt": "ours"}, candidate={"price_out": 1e6})
         self.write_cases()
         self.run()
 
@@ -56,10 +59,20 @@ class ExamRun:
         return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
 
 
-@pytest.fixture
-def exam(tmp_path: Path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory):
+    """The run, made once and moved away, so that a copy cannot find the first case set."""
+    folder = tmp_path_factory.mktemp("made")
     with ExamServer(lambda body, index: "A") as server:
-        yield ExamRun(tmp_path, server)
+        ExamRun(folder / "first", server).make()
+        yield shutil.move(folder / "first", folder / "copied"), server
+
+
+@pytest.fixture
+def exam(made: tuple[Path, ExamServer], tmp_path: Path) -> ExamRun:
+    workspace, server = made
+    shutil.copytree(workspace, tmp_path, dirs_exist_ok=True)
+    return ExamRun(tmp_path, server)
 
 
 def change_gold(exam: ExamRun) -> str:

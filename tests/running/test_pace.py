@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from wardround.running.pacing.busy import BusyTime
 from wardround.running.pacing.concurrency import Pace
 
 
@@ -89,3 +90,19 @@ def test_a_slot_stays_closed_for_about_one_call_after_a_fault():
     for _ in range(200):
         pace.succeeded(30.0)
     assert pace.pause_seconds == 1.0
+
+
+def test_calls_that_overlap_count_once() -> None:
+    """One call from 0 to 4 s, another from 1 to 6 s, a third from 9 to 10 s: 7 s."""
+    times = iter([0.0, 6.0, 9.0, 10.0])
+    busy = BusyTime(clock=lambda: next(times))
+    first, second = busy.during_call(), busy.during_call()
+
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    with busy.during_call():
+        pass
+
+    assert busy.seconds == 7.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -70,17 +71,25 @@ def shown(run: Run) -> list[tuple[str, tuple[bytes, ...], str, str]]:
     return [(answer.prompt, answer.images, answer.reply, answer.outcome) for answer in run.answers()]
 
 
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory):
+    """What a packed run showed at home, and the run after its home is gone."""
+    folder = tmp_path_factory.mktemp("packed")
+    with pytest.MonkeyPatch.context() as patch:
+        run = examine_packed(folder / "home", patch)
+    at_home = (load_run(run).marks, shown(load_run(run)))
+    shutil.move(run, folder / "exam")
+    shutil.rmtree(folder / "home")
+    return at_home, folder / "exam"
+
+
 @pytest.fixture
-def journey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """What a packed run showed at home, and the run in another place after its home is gone."""
-    home, away = tmp_path / "home", tmp_path / "away"
-    folder = examine_packed(home, monkeypatch)
-    at_home = (load_run(folder).marks, shown(load_run(folder)))
-    away.mkdir()
-    shutil.move(folder, away / "exam")
-    shutil.rmtree(home)
-    monkeypatch.chdir(away)
-    return at_home, away / "exam"
+def journey(packed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What a packed run showed at home, and the run in another place."""
+    at_home, folder = packed
+    subprocess.run(["cp", "-a", folder, tmp_path / "exam"], check=True)  # equal files stay one file
+    monkeypatch.chdir(tmp_path)
+    return at_home, tmp_path / "exam"
 
 
 def test_a_packed_run_is_marked_and_viewed_where_nothing_else_is(journey):

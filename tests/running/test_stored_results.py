@@ -25,12 +25,21 @@ def silent(line: str) -> None:
     """Takes the notes of a run."""
 
 
-@pytest.fixture
-def run_folder(tmp_path: Path) -> Path:
-    write_cases(tmp_path / "cases", CASES)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workspace of a run, moved away, so that a copy cannot find the first store."""
+    folder = tmp_path_factory.mktemp("made")
+    write_cases(folder / "first" / "cases", CASES)
     with ExamServer() as server:
-        study = write_study(tmp_path, server.url)
-        return run_study(study, runs=tmp_path / "runs", note=silent, quiet=True).folder
+        study = write_study(folder / "first", server.url)
+        run_study(study, runs=folder / "first" / "runs", note=silent, quiet=True)
+    return shutil.move(folder / "first", folder / "copied")
+
+
+@pytest.fixture
+def run_folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "runs" / "exam"
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -86,7 +86,7 @@ class AgentSearch:
             return "Finished."
         if call.tool == "read":
             return await self._read(call.argument)
-        if len(self.queries) >= self.examiner.literature.agent.searches:
+        if reaches(self.examiner.literature.agent.searches, len(self.queries)):
             return SPENT
         return await self._search(call.argument)
 
@@ -113,7 +113,9 @@ async def run_agent(question: Question, earlier_answers: Mapping[str, Answer], e
     """Lets the candidate search until it finishes, answers or reaches a limit; then asks for its answer."""
     search, limits = AgentSearch(examiner), examiner.literature.agent
     by_calls = examiner.search_mode == "calls"
-    for _ in range(limits.turns):
+    turns = 0
+    while not reaches(limits.turns, turns):
+        turns += 1
         if examiner.tokens(search.transcript) > limits.tokens:
             search.ended = "tokens"
             break
@@ -135,6 +137,11 @@ async def run_agent(question: Question, earlier_answers: Mapping[str, Answer], e
     return await examiner.ask(
         question, earlier_answers=earlier_answers, evidence=search.evidence, transcript=search.transcript
     )
+
+
+def reaches(limit: int | str, count: int) -> bool:
+    """Whether a count is at its limit; `unlimited` is never reached."""
+    return isinstance(limit, int) and count >= limit
 
 
 def parse_tool_call(call: dict[str, Any]) -> ToolCall:

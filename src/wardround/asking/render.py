@@ -10,9 +10,10 @@ from wardround.asking.carry import carried_texts, format_carried
 from wardround.asking.degradation import Degradations, degradations_for, parse_degradation
 from wardround.asking.options import format_options, option_order
 from wardround.asking.probes import SCORING, Probes, asks_logprob
+from wardround.asking.prompt_slots import IMAGES
 from wardround.asking.prompts import Prompts, prompt_kind
-from wardround.asking.tellings import shown_image_numbers, shown_texts
-from wardround.cases.images.recipe import recipe_for
+from wardround.asking.tellings import list_modalities, shown_image_numbers, shown_texts
+from wardround.cases.images.recipe import PIXEL_BUDGET, recipe_for
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case, Image, Question
@@ -30,6 +31,8 @@ LOGPROBS, LOCAL_LOGPROBS = 20, 1500
 CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_IMAGE = 1200
 CACHED_IMAGES = 1024
+ANY_NUMBER = "any number of"  # of times that an agent may search, in words of its prompt
+IMAGE_PLACE = "\0images\0"  # in the text of a prompt, until the images take their place
 
 
 class RenderedAsk(NamedTuple):
@@ -106,7 +109,10 @@ class Renderer:
             "question": question.prompt,
             "options": format_options(question.options, order) if question.options else "",
         }
-        kind, shown, cut = prompt_kind(question.kind, condition), evidence, list[str]()
+        kind = prompt_kind(question.kind, condition, shows_images=bool(shared["images"]))
+        kind, shown, cut = self._prompts.resolve(condition.prompt, kind), evidence, list[str]()
+        if parts and IMAGES in kind and turn.prompt is None:
+            slots["images"] = IMAGE_PLACE
         while True:
             text, transcript = self._texts(condition.prompt, kind, slots, shown, turn)
             fitting = _count_fitting_images(text, sampling, candidate.context, transcript)
@@ -115,7 +121,7 @@ class Renderer:
             cut.append(f"document {shown.documents[-1].pmid}")
             shown = replace(shown, documents=shown.documents[:-1])  # documents go before images do
         cut += [f"image {number + 1}" for number in range(max(fitting, 0), len(parts))]
-        message = Message("user", (*parts[: max(fitting, 0)], text))
+        message = Message("user", _place_images(text, parts[: max(fitting, 0)]))
         ask = Ask(identity, sampling, (message, *transcript), turn.tools, tuple(cut))
         return RenderedAsk(ask, order, shown, turn.is_intermediate)
 
@@ -133,8 +139,9 @@ class Renderer:
             images = self.images(case, question, condition) if sees else []
             blank = condition.images == "blank"
             parts = [self._part(image, blank, degradations) for _, image in images] if condition.sends_images else []
-            modalities = _list_modalities([image for _, image in images])
-            cache[key] = CaseContent(parts, {"images": modalities, **shown_texts(case, condition)})
+            modalities = list_modalities([image for _, image in images])
+            listed = f"Images, in order: {modalities}" if modalities else ""
+            cache[key] = CaseContent(parts, {"images": listed, **shown_texts(case, condition)})
         content: CaseContent = cache[key]
         return content
 
@@ -187,7 +194,7 @@ class Renderer:
 
     def _make_part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
         file = self._cases.image_file(image)
-        recipe = recipe_for(image, blank=blank)
+        recipe = recipe_for(image, blank=blank, pixels=None if self._study.image_size == "native" else PIXEL_BUDGET)
         if degradations and not image.degradations:
             recipe = add_degradations(recipe, image, degradations, self.profile)
         return ImagePart(file, self._fingerprint(file), recipe, image.frame, image.degradations)
@@ -225,7 +232,8 @@ class Renderer:
         if turn.prompt is None:
             return self._prompts.fill(prompt, kind, slots), turn.transcript
         if self._study.literature is not None:
-            slots = {**slots, "searches": str(self._study.literature.agent.searches)}
+            searches = self._study.literature.agent.searches
+            slots = {**slots, "searches": ANY_NUMBER if searches == "unlimited" else str(searches)}
         text = self._prompts.fill(prompt, turn.prompt, slots)
         if turn.is_intermediate:
             return text, turn.transcript
@@ -245,18 +253,20 @@ def first_letter_sampling(sampling: Sampling, alternatives: int) -> Sampling:
     return replace(sampling, temperature=1.0, top_p=1.0, top_k=-1, max_tokens=1, stop=None, logprobs=alternatives)
 
 
+def _place_images(text: str, parts: Sequence[ImagePart]) -> tuple[str | ImagePart, ...]:
+    """The images where the prompt has them, otherwise before the text."""
+    before, place, after = text.partition(IMAGE_PLACE)
+    if not place:
+        return (*parts, text)
+    message = (before.rstrip(), *parts, after.lstrip("\n"))
+    return tuple(part for part in message if part != "")
+
+
 def _append_user_text(transcript: tuple[Message, ...], text: str) -> tuple[Message, ...]:
     """Adds a text of ours, to the last message if that is ours too: many chat formats demand alternating roles."""
     if transcript and transcript[-1].role == "user":
         return (*transcript[:-1], Message("user", (f"{transcript[-1].parts[0]}\n\n{text}",)))
     return (*transcript, Message("user", (text,)))
-
-
-def _list_modalities(images: list[Image]) -> str:
-    if not images:
-        return ""
-    modalities = "; ".join(f"{number}. {image.modality or 'image'}" for number, image in enumerate(images, 1))
-    return f"Images, in order: {modalities}"
 
 
 def _count_fitting_images(text: str, sampling: Sampling, context: int | None, transcript: Sequence[Message]) -> int:

@@ -1,7 +1,7 @@
 """What a condition shows of a case: its history and images in one of the case's tellings."""
 
 from wardround.asking.without import is_left_out
-from wardround.core.case import Case, Question
+from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
 
 
@@ -29,3 +29,15 @@ def shown_image_numbers(case: Case, question: Question, condition: Condition) ->
     """The numbers of the images that are shown with a question."""
     _, images = resolve_telling(case, condition)
     return [number for number in question_images(question, images) if not is_left_out(case.images[number], condition)]
+
+
+def shown_modalities(case: Case, question: Question, condition: Condition) -> str:
+    """The modalities of the images that a candidate that sees was shown with a question; empty without images."""
+    if not condition.sends_images:
+        return ""
+    return list_modalities([case.images[number] for number in shown_image_numbers(case, question, condition)])
+
+
+def list_modalities(images: list[Image]) -> str:
+    """The modalities of images, numbered in the order shown; empty without images."""
+    return "; ".join(f"{number}. {image.modality or 'image'}" for number, image in enumerate(images, 1))

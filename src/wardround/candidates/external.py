@@ -24,9 +24,10 @@ from wardround.candidates.candidate import (
     Request,
     settings_error,
 )
+from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.reply_json import NotJson, read_json
 from wardround.candidates.http.secrets import Secrets
-from wardround.candidates.openai import OpenAI, image_placeholder
+from wardround.candidates.http.server import ServerCandidate, image_placeholder
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
@@ -46,19 +47,22 @@ def external(settings: CandidateSettings) -> Candidate:
     return ExternalServer(settings) if settings.command is None else ExternalCommand(settings)
 
 
-class ExternalServer(OpenAI):
+class ExternalServer(ServerCandidate):
     """An agent behind an address: errors, retries and keys as with any server."""
 
     def __init__(self, settings: CandidateSettings) -> None:
-        super().__init__(settings)
-        self._url = self._connection.url()
-        self.supports_multiple, self.search_mode = False, "own"
+        super().__init__(settings, Connection(settings))
+        self.search_mode = "own"
 
-    def _payload(self, request: Request, count: int) -> dict[str, Any]:
+    def make_payload(self, request: Request, count: int) -> dict[str, Any]:
         return encode_request(request, image_placeholder) | self._connection.extra_body
 
     def parse_reply(self, body: bytes, request: Request) -> Reply:
         return Reply([parse_answer(body, self.settings.model, request)])
+
+    @staticmethod
+    def count_tokens(usage: dict[str, Any]) -> tuple[int, int]:
+        return 0, 0  # an agent does not say
 
 
 class ExternalCommand(OfflineCandidate):

@@ -14,6 +14,8 @@ from wardround.plugins import Plugin, extensions
 # imported only when a study names them: most need packages of their own
 PROVIDERS = {
     "openai": "wardround.candidates.openai:OpenAI",
+    "anthropic": "wardround.candidates.anthropic:Anthropic",
+    "gemini": "wardround.candidates.gemini:Gemini",
     "external": "wardround.candidates.external:external",
     "local": "wardround.candidates.local:Local",
     "people": "wardround.candidates.people:People",
@@ -31,7 +33,7 @@ def refuse_remote(settings: CandidateSettings) -> None:
     if settings.base_url and not is_loopback(settings.base_url):
         address = public_address(settings.base_url)
         raise settings_error(settings, f"the study is offline, and {address} is not on this machine")
-    if settings.command:
+    if settings.command or settings.token_command:
         raise settings_error(settings, "the study is offline, and a command may leave this machine")
 
 

@@ -48,6 +48,7 @@ class PiecewiseBody(aiohttp.Payload):
     def __init__(self, pieces: Sequence[bytes]) -> None:
         super().__init__(pieces, content_type="application/json")
         self._size = sum(map(len, pieces))
+        self.pieces = pieces
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return b"".join(self._value).decode(encoding, errors)

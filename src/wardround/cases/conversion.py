@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from wardround.cases.published_range import ANY_TIME, PublishedRange
 from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import error_from, write_case_set
 from wardround.cases.splits import default_dev_count, split_by_id
@@ -23,13 +24,14 @@ def convert(
     dev: int | None = None,
     split: str | None = None,
     specialties: Sequence[str] = (),
+    published: PublishedRange = ANY_TIME,
     fields: Path | None = None,
 ) -> tuple[int, list[Problem]]:
     """Writes the usable cases of `source` to the new folder `out`; returns their number, and what was left out.
 
     `transform` changes each case before it is written. If no case has a split, `dev` cases are set aside for
-    development and the rest is for the test. `split` and `specialties` select cases. `fields` is a field map, for
-    layouts without fixed field names.
+    development and the rest is for the test. `split`, `specialties` and `published` select cases; the split is drawn
+    before. `fields` is a field map, for layouts without fixed field names.
     """
     read = reader_for(layout, fields)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -43,12 +45,15 @@ def convert(
         selected = (case for case in selected if case.split == split)
     if specialties:
         selected = (case for case in selected if case.specialty in specialties)
+    if published:
+        selected = (case for case in selected if not published.problem(case.origin and case.origin.published))
     with new_folder(out) as draft:
         copied = _copy_images(selected, cases, draft)
         count = write_case_set(map(transform, copied) if transform else copied, draft)
         if not count:
             conditions = [f"split {split!r}"] if split is not None else []
             conditions += [f"specialty {' or '.join(specialties)}"] if specialties else []
+            conditions += [f"a date of publication {published}"] if published else []
             raise BadInput(source, f"has no case with {' and '.join(conditions)}")
     return count, cases.problems
 

@@ -41,6 +41,22 @@ def bench(
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Compute expected votes from the log-probabilities of one request.")
     ] = False,
+    carry: Annotated[
+        str | None,
+        typer.Option(metavar="own|gold", help="Earlier answers that a stage of a chain is given (default: own)."),
+    ] = None,
+    image_size: Annotated[
+        str | None, typer.Option(metavar="limited|native", help="Shrink large images, or send them as they are.")
+    ] = None,
+    unlimited_agent: Annotated[
+        bool, typer.Option("--unlimited-agent", help="No limit of an agent's replies and searches.")
+    ] = False,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of prompt files, used before wardround's own.")
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(metavar="MODE", help="Parser of choices (default: the paper's rule, or strict).")
+    ] = None,
     published: Annotated[
         bool, typer.Option("--published", help="Add the paper's figures if the protocol is the same.")
     ] = False,
@@ -73,6 +89,11 @@ def bench(
         "index": index,
         "reranker": reranker,
         "logprobs": logprobs,
+        "carry": carry,
+        "prompts": prompts,
+        "parser": parser,
+        "image_size": image_size,
+        "unlimited_agent": unlimited_agent,
         "published": published,
         "note": note,
     }

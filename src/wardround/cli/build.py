@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import orjson
 import typer
 
 from wardround.cli.output import Json, note, print_result, table_text
-from wardround.cli.shared_options import ListOptionCommand
+from wardround.cli.shared_options import ListOptionCommand, Since, Until
 
 if TYPE_CHECKING:
+    from wardround.building.distractors.from_source import OptionChoice
     from wardround.building.pipeline.about import About
     from wardround.core.names import Synonyms
     from wardround.reporting.tables.table import Table
@@ -24,13 +25,17 @@ AboutFile = Annotated[
     typer.Option(metavar="TOML", help="Licence, url, creator, datePublished etc. for manifest and Croissant."),
 ]
 Models = Annotated[
-    Path | None, typer.Option(metavar="TOML", help="Models by role: writer; for pmc also extractor and reviewer.")
+    Path | None,
+    typer.Option(metavar="TOML", help="Models by role: writer, standardiser; pmc: proposer, extractor, reviewer."),
 ]
 Answers = Annotated[
     Path | None,
     typer.Option(metavar="STORE", help="Store of the models' answers (default: answers.sqlite next to DIR)."),
 ]
 SynonymFile = Annotated[Path | None, typer.Option(metavar="CSV", help="Synonyms: columns name and same_as.")]
+OptionSource = Annotated[
+    str, typer.Option("--options", metavar="source|balanced", help="The report's own diagnoses, or a balanced choice.")
+]
 OptionCount = Annotated[int, typer.Option("--options", min=2, max=26, help="Options per choice question.")]
 Seed = Annotated[int, typer.Option(help="Seed of options, their positions and the split.")]
 
@@ -181,6 +186,7 @@ def ophthalmic(
     all_lesions: Annotated[
         bool, typer.Option("--all-lesions", help="The table lists every visible lesion of an image.")
     ] = False,
+    within_days: Annotated[int, typer.Option(min=0, help="Days between the images of one visit, at most.")] = 7,
     models: Annotated[Path | None, typer.Option(metavar="TOML", help="Models by role: writer and reviewer.")] = None,
     answers: Answers = None,
     about: AboutFile = None,
@@ -197,6 +203,7 @@ def ophthalmic(
         matrix=matrix,
         templates=templates,
         all_lesions=all_lesions,
+        within_days=within_days,
         seed=seed,
         note=note,
         **_model_settings(out, models, answers, about),
@@ -215,13 +222,16 @@ def review(
         Path | None, typer.Option(metavar="FILE", help="File for the items still to be read (JSONL).")
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of items that a physician also reads.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Seed of that share; keep it for all rounds.")] = 0,
+    check: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="A physician reads N random cases, nobody the others.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of what is drawn; keep it for all rounds.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Apply verdicts on the items of a case set: kappa, arbitration, edits, and a new set."""
     from wardround.building.review.review import review
 
-    result = review(cases, verdicts or [], out, share=share, seed=seed, note=note)
+    result = review(cases, verdicts or [], out, share=share, seed=seed, check=check, note=note)
     if to_read is not None:
         to_read.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in result.to_read()))
     if result.without_case:
@@ -239,14 +249,19 @@ def eurorad(
     dev: Annotated[
         int | None, typer.Option(min=0, help="Cases of the dev split (default: 30, at most a tenth).")
     ] = None,
+    options: OptionSource = "source",
+    since: Since = None,
+    until: Until = None,
     about: AboutFile = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Build CURE cases from saved Eurorad pages: history, images, redacted findings, four or five options."""
     from wardround.building.sources.eurorad.build import build_eurorad
+    from wardround.cases.published_range import PublishedRange
 
     settings = _model_settings(out, models, answers, about) | {"synonyms": _read_synonyms(synonyms)}
+    settings |= {"options": _option_choice(options), "published": PublishedRange.parse(since, until)}
     built = build_eurorad(pages, out, dev=dev, seed=seed, note=note, **settings)
     _print_set(built.to_dict(), built.table(), out, as_json)
 
@@ -255,7 +270,9 @@ def eurorad(
 def pmc(
     articles: Annotated[
         Path,
-        typer.Argument(metavar="ARTICLES", help="JATS XML, package (.tar.gz), text or Markdown; or a folder of them."),
+        typer.Argument(
+            metavar="ARTICLES", help="JATS XML, package (.tar.gz), text, Markdown or MinerU's JSON; or a folder."
+        ),
     ],
     out: Out,
     skip: Annotated[
@@ -266,6 +283,13 @@ def pmc(
         Path | None,
         typer.Option(metavar="FILE", help="Catalogue of rare diseases: one name per line, or a CSV column `name`."),
     ] = None,
+    options: OptionSource = "source",
+    poor_images: Annotated[
+        str,
+        typer.Option(metavar="reject|drop", help="What becomes of a case with a poor image: rejected, or without it."),
+    ] = "reject",
+    since: Since = None,
+    until: Until = None,
     models: Models = None,
     answers: Answers = None,
     synonyms: SynonymFile = None,
@@ -276,11 +300,27 @@ def pmc(
     """Build ClinBench cases from published case reports: a stem in two tellings, at least six options."""
     from wardround.building.sources.pmc.build import build_pmc
     from wardround.building.sources.pmc.labels import read_catalogue
+    from wardround.cases.published_range import PublishedRange
 
+    if poor_images not in ("reject", "drop"):
+        raise typer.BadParameter(f"{poor_images!r} is not one of reject, drop", param_hint="--poor-images")
     catalogue = read_catalogue(rare) if rare else None
     settings = _model_settings(out, models, answers, about) | {"synonyms": _read_synonyms(synonyms)}
+    settings |= {"options": _option_choice(options), "published": PublishedRange.parse(since, until)}
+    settings |= {"poor_images": poor_images}
     built = build_pmc(articles, out, skip=skip or (), rare=catalogue, seed=seed, note=note, **settings)
     _print_set(built.to_dict(), built.table(), out, as_json)
+
+
+def _option_choice(text: str) -> OptionChoice:
+    from typing import get_args
+
+    from wardround.building.distractors.from_source import OptionChoice
+
+    choices = get_args(OptionChoice)
+    if text not in choices:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(choices)}", param_hint="--options")
+    return cast("OptionChoice", text)
 
 
 def _model_settings(out: Path, models: Path | None, answers: Path | None, about: Path | None) -> dict[str, Any]:

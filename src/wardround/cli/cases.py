@@ -8,11 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wardround.cases.conversion import convert
-from wardround.cases.set import CaseSet, case_file
-from wardround.cases.show import format_case
-from wardround.cases.validation import find_problems
 from wardround.cli.output import Json, note, print_result
+from wardround.cli.shared_options import Since, Until
 from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show, audit.")
@@ -31,6 +28,9 @@ def validate_command(
     as_json: Json = False,
 ) -> None:
     """List all problems of a case set, undecodable images included. Exit code 1 if there are any."""
+    from wardround.cases.set import CaseSet
+    from wardround.cases.validation import find_problems
+
     cases = CaseSet.read(path)
     problems = list(islice(find_problems(cases, workers=workers), 1 if strict else None))
     counts = f"{len(cases)} usable cases with {cases.question_count} questions; {_count_text(problems)}"
@@ -62,6 +62,8 @@ def convert_command(
     specialty: Annotated[
         list[str] | None, typer.Option(help="Write only the cases of this specialty; repeatable.")
     ] = None,
+    since: Since = None,
+    until: Until = None,
     fields: Annotated[
         Path | None, typer.Option("--map", metavar="TOML", help="Field names of the rows (xpcr).")
     ] = None,
@@ -69,6 +71,9 @@ def convert_command(
     as_json: Json = False,
 ) -> None:
     """Convert a published layout, with its images, to a case set."""
+    from wardround.cases.conversion import convert
+    from wardround.cases.published_range import PublishedRange
+
     if skills:
         from wardround.building.sources.medq_deg.skills import attach_skills, describe_unplaced
     unplaced: Counter[str] = Counter()
@@ -81,6 +86,7 @@ def convert_command(
         dev=dev,
         split=split,
         specialties=specialty or (),
+        published=PublishedRange.parse(since, until),
         fields=fields,
     )
     for problem in problems:
@@ -106,6 +112,9 @@ def show_command(
     as_json: Json = False,
 ) -> None:
     """Print one case: history, images, questions and right answers."""
+    from wardround.cases.set import CaseSet
+    from wardround.cases.show import format_case
+
     cases = CaseSet.open(path)
     case = cases.case(cases.index_of(case_id))
     print_result(case.as_written(), as_json, format_case(case))
@@ -126,6 +135,7 @@ def audit_command(
 ) -> None:
     """Find leaked answers, duplicates, shortcuts and bad images. Exit code 1 if there is an error."""
     from wardround.building.audit.audit import audit
+    from wardround.cases.set import case_file
     from wardround.core.names import Synonyms, read_synonyms
 
     table = Synonyms(read_synonyms(synonyms) if synonyms else ())

@@ -15,7 +15,6 @@ from wardround.cli import (
     cases,
     check,
     degrade,
-    demo,
     desk,
     grid,
     installed,
@@ -23,6 +22,7 @@ from wardround.cli import (
     literature,
     mark,
     power,
+    prompts,
     report,
     run,
     selfcheck,
@@ -58,7 +58,7 @@ def global_options(
         load_file(file)
 
 
-app.command()(demo.demo)
+app.command()(run.demo)
 app.add_typer(cases.app, name="cases")
 app.add_typer(build.app, name="build")
 app.command(cls=ListOptionCommand)(degrade.degrade)
@@ -67,6 +67,7 @@ app.command()(check.check)
 app.command()(run.run)
 app.command()(mark.mark)
 app.add_typer(judge.app, name="judge")
+app.add_typer(prompts.app, name="prompts")
 app.add_typer(answers.app, name="answers")
 app.command()(report.report)
 app.command()(bench.bench)

@@ -12,8 +12,9 @@ from wardround.cli.shared_options import AcceptChangedCases, Answers, Cases, Run
 def mark(
     run: RunPath,
     parser: Annotated[
-        str, typer.Option(metavar="MODE", help="Parser of choices: strict, or a rule stated by a paper.")
-    ] = "strict",
+        str | None,
+        typer.Option(metavar="MODE", help="Parser of choices: strict, or a paper's rule (default: the study's)."),
+    ] = None,
     judge: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with a judge table, for open answers.")
     ] = None,
@@ -26,6 +27,7 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark, measure and report again from stored answers. Only missing verdicts of a judge are requested."""
+    from wardround.benchmarks.engine.bench import redrawn_sections
     from wardround.pipeline import mark_run
 
     ended = mark_run(
@@ -36,6 +38,7 @@ def mark(
         parser=parser,
         judge=judge,
         errors=errors,
+        sections=redrawn_sections(note),
         note=note,
         quiet=False,
     )

@@ -1,4 +1,4 @@
-"""`wardround power`: the number of cases needed to detect a difference."""
+"""`wardround power`: the number of clusters of cases needed to detect a difference."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,8 +16,8 @@ def power(
     correlation: Annotated[
         float, typer.Option(help="Without --run: assumed correlation between the two candidates' answers.")
     ] = 0.3,
-    questions: Annotated[int, typer.Option(help="Without --run: questions per case.")] = 1,
-    within: Annotated[float, typer.Option(help="Without --run: assumed correlation within a case.")] = 0.0,
+    questions: Annotated[int, typer.Option(help="Without --run: questions per cluster.")] = 1,
+    within: Annotated[float, typer.Option(help="Without --run: assumed correlation within a cluster.")] = 0.0,
     target_power: Annotated[
         float, typer.Option("--power", help="Target power: the probability of detecting the difference.")
     ] = 0.8,
@@ -30,7 +30,10 @@ def power(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute the number of cases needed to detect a difference, from a run or from assumptions."""
+    """Compute the number of clusters of cases needed to detect a difference, from a run or from assumptions.
+
+    A cluster is one case, unless several cases name the same `cluster` (a patient, an image).
+    """
     from wardround.api import power as sample_size
 
     needed = sample_size(
@@ -52,4 +55,4 @@ def power(
     )
     wanted = f"a difference of {100 * difference:g} points with power {target_power:g}"
     together = f", as one of {needed.comparisons} comparisons" if needed.comparisons > 1 else ""
-    print_result(needed.__dict__, as_json, f"{needed.cases:,} cases to detect {wanted}{together}, {source}")
+    print_result(needed.__dict__, as_json, f"{needed.clusters:,} clusters of cases to detect {wanted}{together}, {source}")

@@ -1,10 +1,11 @@
-"""`wardround run`: runs or resumes a study, then marks, measures and reports."""
+"""`wardround run`: runs or resumes a study, then marks, measures and reports; `wardround demo`: a complete example."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, note, print_run, run_record
+from wardround.cli.output import Json, note, print_result, print_run, run_record
 from wardround.cli.shared_options import Answers, Runs, Strict, StudyFile
 
 
@@ -25,3 +26,16 @@ def run(
     ended = run_study(study, runs=runs, answers=answers, amend=amend, pack=pack, strict=strict, note=note)
     print_run(run_record(ended.folder, ended.manifest), as_json)
     raise typer.Exit(ended.exit_code)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")] = Path("wardround-demo"),
+    as_json: Json = False,
+) -> None:
+    """Examine a small local model on the starter case set and write the reports."""
+    from wardround.demo import demonstrate
+
+    result = demonstrate(folder, note=note)
+    reports = [str(report) for report in result.reports]
+    print_result({"folder": str(result.folder), "reports": reports}, as_json, "\n".join(reports))
+    raise typer.Exit(max(result.starter.exit_code, result.patches.exit_code))

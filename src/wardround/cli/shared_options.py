@@ -38,6 +38,11 @@ LiteratureIndex = Annotated[
     str | None, typer.Option("--index", metavar="INDEX", help="Index for evidence, made by `literature build`.")
 ]
 
+Since = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Only what was published since: 2025, 2025-03 or 2025-03-01.")
+]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Only what was published until (inclusive).")]
+
 PLUGINS_FLAG = "--plugins"
 PluginFiles = Annotated[
     list[Path] | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import tomli_w
@@ -19,9 +19,20 @@ from wardround.core.secrets import is_variable_name
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
-KEYS_OF_COST_AND_PACE = ("concurrency", "timeout", "attempts", "price_in", "price_out", "tokens_per_image")
+KEYS_OF_COST_AND_PACE = ("concurrency", "timeout", "attempts", "price_in", "price_out", "tokens_per_image", "gpus")
 OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")  # of a mark
-ADDED_LATER: dict[str, Any] = {"tools": "calls", "command": None, "errors": False, "synonyms": None, "same_as": []}
+ADDED_LATER: dict[str, Any] = {
+    "tools": "calls",
+    "command": None,
+    "errors": False,
+    "synonyms": None,
+    "same_as": [],
+    "corpus": None,
+}
+DEFAULT_ADDRESSES = {
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta",
+}
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
 
@@ -49,6 +60,7 @@ class CandidateSettings(SamplingSettings):
     model: str | None = None
     revision: str | None = None
     api_key_env: str | None = None
+    token_command: list[str] | None = Field(default=None, min_length=1)  # prints a short-lived token
     ca_bundle: str | None = None  # file of the authorities to trust instead of the system's
     client_cert: str | None = None  # file of the certificate to show, and of its key
     client_key: str | None = None
@@ -60,11 +72,17 @@ class CandidateSettings(SamplingSettings):
     sees: bool = True
     context: int | None = Field(default=None, ge=1)
     tokens_per_image: int | None = Field(default=None, ge=0)  # replaces our rule in estimates
+    cache_prompts: bool = False  # whether the server is asked to keep the images of a case for its next question
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
+    gpus: int | None = Field(default=None, ge=1)  # of the machine that serves it, for GPU hours
     cutoff: str | None = None
+    group: str | None = Field(
+        default=None, min_length=1
+    )  # heading that it stands under in tables; changes nothing else
     send_seed: bool = False
     fixed_sampling: bool = False
+    corpus: str | None = Field(default=None, min_length=1)  # what an `external` agent searches, in its own words
     tools: Literal["calls", "text"] = "calls"  # how it searches: by tool calls or by lines of text
     same_as: list[str] = []  # addresses at which the same model was before: answers from there count
 
@@ -72,6 +90,14 @@ class CandidateSettings(SamplingSettings):
     def address(self) -> str | None:
         """Where its answers come from: host and path, without a query."""
         return None if self.base_url is None else plain_address(self.base_url)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _set_default_address(cls, values: object) -> object:
+        if not isinstance(values, dict) or values.get("base_url") is not None:
+            return values
+        address = DEFAULT_ADDRESSES.get(str(values.get("provider")))
+        return values if address is None else {**values, "base_url": address}
 
     @field_validator("api_key_env")
     @classmethod
@@ -130,11 +156,17 @@ class SearchSettings(StrictTable):
     query: Literal["case", "candidate"] = "case"
 
 
-class AgentLimits(StrictTable):
-    """The limits of an agent (our choice: the paper's agent was limited by other means)."""
+AgentLimit = Annotated[int, Field(ge=1, le=100)] | Literal["unlimited"]
 
-    turns: int = Field(default=8, ge=1, le=100)
-    searches: int = Field(default=5, ge=1, le=100)
+
+class AgentLimits(StrictTable):
+    """The limits of an agent (our choice: the paper's agent was limited by other means).
+
+    An agent with unlimited turns and searches is still limited by `tokens`, and its study by the budget.
+    """
+
+    turns: AgentLimit = 8
+    searches: AgentLimit = 5
     tokens: int = Field(default=24_000, ge=1)  # of the transcript, by our estimate
     step_tokens: int = Field(default=512, ge=1)  # of one intermediate reply
     hits: int = Field(default=5, ge=1, le=50)
@@ -182,6 +214,9 @@ class Study(StrictTable):
     offline: bool = False
     refusals: Literal["wrong", "left out"] = "wrong"  # what a question counts as that a server or model refused
     severities: str = Field(default="clinical-1", min_length=1)  # a profile of the severity table, or FILE.toml:NAME
+    image_size: Literal["limited", "native"] = "limited"  # whether large images are shrunk before they are sent
+    prompts: str | None = Field(default=None, min_length=1)  # folder of prompt files that are used before ours
+    parser: str = "strict"  # of choices; how answers are read can be changed later by `wardround mark`
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
     conditions: dict[str, list[str]] = {}
@@ -288,10 +323,14 @@ class Study(StrictTable):
 
     @property
     def hash(self) -> str:
-        """The hash that a run folder is bound to: everything but budget, pace, prices and certificates."""
-        content = self.model_dump(exclude={"budget"})
+        """The hash that a run folder is bound to: all but budget, parser, pace, prices, certificates and groups."""
+        content = self.model_dump(exclude={"budget", "parser"})
         if self.refusals == "wrong":
             del content["refusals"]
+        if self.image_size == "limited":
+            del content["image_size"]
+        if self.prompts is None:
+            del content["prompts"]
         if not self.reference:
             del content["reference"]
         if not self.acceptance:
@@ -306,7 +345,7 @@ class Study(StrictTable):
         if self.reader is None:
             del content["reader"]
         for candidate in [*content["candidates"], *filter(None, (content["judge"], content.get("reader")))]:
-            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS):
+            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS, "group", "token_command", "cache_prompts"):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash
             for key, default in ADDED_LATER.items():

@@ -1,6 +1,6 @@
 """Whether a degraded copy is what its level stands for: clipped share, PSNR and SSIM in the body within a band.
 
-The bands stand in the severity table, for L1 and L2, and may differ for a modality. For a turned or moved image these
+The bands stand in the severity table, for L1 and L2, and may differ for a modality or a type. For a turned or moved image these
 figures say nothing, and it has no band. Below L1 an image may be as good as it likes; between L1 and L2 the limits
 lie between.
 """
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from wardround.degrade.modalities import MODALITIES, parse_modality
+from wardround.degrade.types import BUILT_IN
 
 MEASURES = {"psnr": "psnr_body", "ssim": "ssim_body"}  # name in the table -> name in a record
 LEVELS = ("L1", "L2")
@@ -26,12 +27,14 @@ class QualityBand(NamedTuple):
     ssim: tuple[float, float]
 
 
-def band_at(bands: Mapping[str, Any], severity: float, modality: str | None) -> QualityBand | None:
-    """The band of a severity for a modality; None if the table has none."""
+def band_at(
+    bands: Mapping[str, Any], severity: float, modality: str | None, type: str | None = None
+) -> QualityBand | None:
+    """The band of a severity for a modality and a type, whose own limits come first; None if the table has none."""
     if not bands or severity <= 0:
         return None
-    own = bands.get(parse_modality(modality) or "", {})
-    mild, severe = ({**bands[level], **own.get(level, {})} for level in LEVELS)
+    of_modality, of_type = (bands.get(name or "", {}) for name in (parse_modality(modality), type))
+    mild, severe = ({**bands[level], **of_modality.get(level, {}), **of_type.get(level, {})} for level in LEVELS)
     part = min(max(severity - 1, 0.0), 1.0)
 
     def between(low: float, high: float) -> float:
@@ -62,13 +65,14 @@ def list_flags(record: Mapping[str, Any], category: str, band: QualityBand | Non
 
 def band_problem(bands: Any) -> str | None:
     """What is wrong with the bands of a severity table; None if nothing is."""
-    if not isinstance(bands, dict) or bands.keys() - {*LEVELS, *MODALITIES} or not set(LEVELS) <= bands.keys():
-        return f"expected L1 and L2, and perhaps modalities ({', '.join(MODALITIES)}) that have them too"
+    names = {*LEVELS, *MODALITIES, *BUILT_IN}
+    if not isinstance(bands, dict) or bands.keys() - names or not set(LEVELS) <= bands.keys():
+        return f"expected L1 and L2, and perhaps modalities ({', '.join(MODALITIES)}) or types that have them too"
     rows = {name: bands[name] for name in LEVELS}
-    for modality in bands.keys() - set(LEVELS):
-        if not isinstance(bands[modality], dict) or bands[modality].keys() - set(LEVELS):
-            return f"{modality}: expected L1 or L2"
-        rows |= {f"{modality}.{level}": row for level, row in bands[modality].items()}
+    for subject in bands.keys() - set(LEVELS):
+        if not isinstance(bands[subject], dict) or bands[subject].keys() - set(LEVELS):
+            return f"{subject}: expected L1 or L2"
+        rows |= {f"{subject}.{level}": row for level, row in bands[subject].items()}
     for name, row in rows.items():
         complete = name in LEVELS
         if not isinstance(row, dict) or row.keys() - {"clipped", "psnr", "ssim"} or (complete and len(row) < 3):

@@ -53,15 +53,16 @@ class CopyRenderer:
         self.result: DegradationResult | None = None
         self.space: Space = "display"
 
-    def render_hounsfield(self, values: Values) -> Values:
-        return self._draw(values, "hu") if degradation_type(self._copy.type).modality == "CT" else values
+    def render_hounsfield(self, values: Values, window: float) -> Values:
+        return self._draw(values, "hu", window) if degradation_type(self._copy.type).modality == "CT" else values
 
     def render_display(self, pixels: Pixels) -> Pixels:
-        return pixels if self.result else self._draw(pixels, "display")
+        return pixels if self.result else self._draw(pixels, "display", 0.0)
 
-    def _draw(self, values: Values, space: Space) -> Values:
+    def _draw(self, values: Values, space: Space, window: float) -> Values:
         self.space = space
-        self.result = apply_degradation(values, self._copy.type, self._copy.severity, self._profile, space)
+        copy = self._copy
+        self.result = apply_degradation(values, copy.type, copy.severity, self._profile, space, window)
         return self.result.image
 
 
@@ -111,7 +112,7 @@ def _draw_copies(job: CopyJob) -> Iterator[tuple[Pixels, CopyRecord]]:
             degraded = renderer.render_display(clean)
         assert renderer.result is not None
         quality = measure_quality(clean, degraded, body)
-        band = band_at(profile.bands, copy.severity, job.image.modality)
+        band = band_at(profile.bands, copy.severity, job.image.modality, copy.type)
         record = {
             "image": copy.path,
             "source": job.image.path,

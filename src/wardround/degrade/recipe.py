@@ -54,19 +54,19 @@ class RecipeRenderer:
     def __init__(self, steps: list[dict[str, Any]]) -> None:
         self.steps = list(steps)
 
-    def render_hounsfield(self, values: Values) -> Values:
+    def render_hounsfield(self, values: Values, window: float) -> Values:
         for step in [step for step in self.steps if "hu" in step]:
-            values = _apply_step(step, values, "hu")
+            values = _apply_step(step, values, "hu", window)
             self.steps.remove(step)
         return values
 
     def render_display(self, pixels: Pixels) -> Pixels:
         for step in self.steps:
-            pixels = _apply_step(step, pixels, "display")
+            pixels = _apply_step(step, pixels, "display", 0.0)
         return pixels
 
 
-def _apply_step(step: dict[str, Any], image: Any, space: Space) -> Any:
+def _apply_step(step: dict[str, Any], image: Any, space: Space, window: float) -> Any:
     from wardround.degrade.rendering import apply_parameters
 
-    return apply_parameters(image, step["type"], step["severity"], step[space], space).image
+    return apply_parameters(image, step["type"], step["severity"], step[space], space, window=window).image

@@ -16,12 +16,12 @@ import scipy
 from numpy.random import Generator, Philox
 from numpy.typing import NDArray
 
-from wardround.cases.images.window import DEPTHS
+from wardround.cases.images.window import CT_WINDOW, DEPTHS
 from wardround.core.errors import WardroundError
 from wardround.degrade.custom import custom_degradation
 from wardround.degrade.severities import CLINICAL, Space, load_profile, parse_severity
 from wardround.degrade.signature import DegradationFunction, Image, SeverityParameters
-from wardround.degrade.types import TAXONOMY, degradation_type, parse_type
+from wardround.degrade.types import BUILT_IN, VARIANTS, degradation_type, parse_type
 
 StoredPixels = NDArray[Any]
 
@@ -29,6 +29,7 @@ LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 GREY_WITHIN = 2  # of 255: RGB whose channels differ by less is grey that was stored in colour
 ROWS_TO_TELL_COLOUR = 16  # looked at first: they reveal most colour images
 AIR, WATER = -1000.0, 0.0  # Hounsfield units
+OF_WINDOW = "_of_window"  # ends the names of parameters that are shares of the window
 GREY_BY_NATURE = ("CT", "MRI")  # types of these modalities work on one channel
 
 
@@ -51,11 +52,16 @@ def degrade(
 
 
 def apply_degradation(
-    image: StoredPixels, type: str, severity: str | float, profile: str = CLINICAL, space: Space = "display"
+    image: StoredPixels,
+    type: str,
+    severity: str | float,
+    profile: str = CLINICAL,
+    space: Space = "display",
+    window: float = CT_WINDOW[1],
 ) -> DegradationResult:
-    """The degraded image with its type, severity, parameters and seed."""
+    """The degraded image with its type, severity, parameters and seed; `window` as in `apply_parameters`."""
     type, number = parse_type(type), parse_severity(severity)
-    return apply_parameters(image, type, number, load_profile(profile).at(type, number, space), space)
+    return apply_parameters(image, type, number, load_profile(profile).at(type, number, space), space, window=window)
 
 
 def apply_parameters(
@@ -65,15 +71,28 @@ def apply_parameters(
     parameters: SeverityParameters,
     space: Space,
     seed: str | None = None,
+    window: float = CT_WINDOW[1],
 ) -> DegradationResult:
-    """As `apply_degradation`, with the parameters themselves. `seed`: that of the larger image this is a copy of."""
+    """As `apply_degradation`, with the parameters themselves. `seed`: that of the larger image this is a copy of.
+
+    `window` is the width of the window in which Hounsfield units will be shown.
+    """
     _check_image(image, type, space)
     seed = seed or seed_of(image, type)
     result = image.copy()
     if severity > 0:
         render = _degrade_hounsfield if space == "hu" else _degrade_display
-        result = render(image, type, lambda values: _draw(type, values, parameters, seed))
+        drawn = _in_units_of_image(parameters, window / (WATER - AIR) if space == "hu" else 1.0)
+        result = render(image, type, lambda values: _draw(type, values, drawn, seed))
     return DegradationResult(result, type, severity, parameters, seed)
+
+
+def _in_units_of_image(parameters: SeverityParameters, window: float) -> SeverityParameters:
+    """Parameters that are shares of the window, such as `noise_of_window`, as those that the types know."""
+    return {
+        name.removesuffix(OF_WINDOW): value * window if name.endswith(OF_WINDOW) else value
+        for name, value in parameters.items()
+    }
 
 
 def seed_of(image: StoredPixels, type: str) -> str:
@@ -85,9 +104,10 @@ def seed_of(image: StoredPixels, type: str) -> str:
 
 def _draw(type: str, image: Image, parameters: SeverityParameters, seed: str) -> Image:
     rng = Generator(Philox(key=int(seed, 16)))
-    if type not in TAXONOMY:
+    if type not in BUILT_IN:
         return _draw_custom(type, image, parameters, rng)
-    function: DegradationFunction = getattr(import_module(f"wardround.degrade.types.{type}"), type)
+    folder = "variants" if type in VARIANTS else "types"
+    function: DegradationFunction = getattr(import_module(f"wardround.degrade.{folder}.{type}"), type)
     return function(image, parameters, rng)
 
 

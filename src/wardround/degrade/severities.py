@@ -17,7 +17,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.degrade.bands import band_problem
 from wardround.degrade.custom import custom_degradation, custom_names, parse_levels
 from wardround.degrade.signature import LevelValues, Value
-from wardround.degrade.types import TAXONOMY, TYPES, check_plugin_names, degradation_type
+from wardround.degrade.types import BUILT_IN, check_plugin_names, degradation_type
 
 Space = Literal["display", "hu"]
 
@@ -43,7 +43,7 @@ class Profile:
         """
         row = self.rows[space].get(type) or self.rows["display"].get(type)
         if row is None:
-            custom = None if type in TAXONOMY else custom_degradation(type)
+            custom = None if type in BUILT_IN else custom_degradation(type)
             if custom is None:
                 raise WardroundError(
                     f"severity profile {self.name!r} has no row for {type}; add it to [{self.name}.display]"
@@ -122,8 +122,8 @@ class _ProfileReader:
 
     def _row(self, space: str, type: str, row: Any) -> dict[str, LevelValues]:
         field = f"{space}.{type}"
-        if type not in TAXONOMY and custom_degradation(type) is None:
-            raise self._error(field, f"is not one of the types {', '.join((*TYPES, *custom_names()))}")
+        if type not in BUILT_IN and custom_degradation(type) is None:
+            raise self._error(field, f"is not one of the types {', '.join((*BUILT_IN, *custom_names()))}")
         parameters = degradation_type(type).parameters
         alternatives = [set(names.split("|")) for names in parameters if not names.endswith("?")]
         optional = {name.removesuffix("?") for name in parameters if name.endswith("?")}

@@ -152,21 +152,21 @@ class _CoarseRenderer:
         self._type, self._severity, self._profile, self._max_pixels = type, severity, profile, max_pixels
         self._is_degraded = False
 
-    def render_hounsfield(self, values: Any) -> Any:
+    def render_hounsfield(self, values: Any, window: float) -> Any:
         self._is_degraded = True
         height, width = values.shape
         factor = min(1.0, (self._max_pixels / (height * width)) ** 0.5)
         if factor == 1.0:
-            return self._draw(values, "hu")
+            return self._draw(values, "hu", window=window)
         small = _resize(values.astype(np.float32), round(width * factor), round(height * factor))
-        return _resize(self._draw(small, "hu", seed_of(values, self._type)), width, height)
+        return _resize(self._draw(small, "hu", seed_of(values, self._type), window), width, height)
 
     def render_display(self, pixels: Any) -> Any:
         return pixels if self._is_degraded else self._draw(pixels, "display")
 
-    def _draw(self, image: Any, space: Space, seed: str | None = None) -> Any:
+    def _draw(self, image: Any, space: Space, seed: str | None = None, window: float = 0.0) -> Any:
         parameters = self._profile.at(self._type, self._severity, space)
-        return apply_parameters(image, self._type, self._severity, parameters, space, seed).image
+        return apply_parameters(image, self._type, self._severity, parameters, space, seed, window).image
 
 
 def _resize(values: Any, width: int, height: int) -> Any:

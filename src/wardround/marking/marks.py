@@ -21,7 +21,7 @@ from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses, 
 from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.model_reader import RULE, ModelReadings
-from wardround.marking.parser.choice import parse_choice, parser_version
+from wardround.marking.parser.choice import STRICT, parse_choice, parser_version
 from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
 from wardround.marking.parser.distribution import first_token_distribution
@@ -55,7 +55,8 @@ MARKS_SCHEMA: dict[str, Any] = {
     "confidence": pl.Float64,
     "hits": pl.List(pl.Boolean),
     "grounded": pl.Boolean,
-    "error_class": pl.String,
+    "error_class": pl.String,  # of an answer that is not right, if a judge named it
+    "has_reasoning": pl.Boolean,  # whether that answer came with reasoning
     "judge": pl.String,
     "parser": pl.String,
     "gold": pl.Int16,
@@ -64,6 +65,7 @@ MARKS_SCHEMA: dict[str, Any] = {
     **SLICE_SCHEMA,
     **STRATA_SCHEMA,
     **CARRIED_SCHEMA,
+    "strict_option": pl.Int16,  # read by the strict parser where another one marks; -1: none
     "place": pl.Int16,  # of the chosen option in the order shown
     "gold_place": pl.Int16,
     **EVIDENCE_SCHEMA,
@@ -170,6 +172,8 @@ def mark_answer(
     """The mark of an answer. None for incomplete log-probabilities: the votes are marked instead."""
     if answer.refused_for is not None:
         place = _mark_choice(question, order, None) if question.kind == "choice" else {}
+        if place and parser != STRICT:
+            place["strict_option"] = -1
         return place | {"outcome": "refused", "rule": answer.refused_for, "parser": parser_version(parser)}
     if question.kind == "open":
         confidence = stated_confidence(clean_reply(answer.text)) if condition.confidence == "verbal" else None
@@ -183,6 +187,9 @@ def mark_answer(
     if chosen is None and readings is not None and (chosen := readings.place(answer.text, shown)) is not None:
         rule = RULE
     fields = {"rule": rule, "confidence": confidence, "parser": parser_version(parser)}
+    if parser != STRICT:
+        place = parse_choice(answer.text, shown).option
+        fields["strict_option"] = -1 if place is None else order[place]
     return _mark_choice(question, order, chosen) | fields
 
 
@@ -223,10 +230,16 @@ def _mark_open(answer: Answer, question: Question, judge: Judge | None) -> dict[
     return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judge.name}
 
 
-def with_error_classes(marks: pl.DataFrame, classes: Mapping[tuple[Any, ...], str]) -> pl.DataFrame:
-    """The marks with the error class of each wrong answer, by MARK_KEY."""
-    column = [classes.get(key) for key in marks.select(MARK_KEY).iter_rows()]
-    return marks.with_columns(pl.Series("error_class", column, pl.String)).select(*MARKS_SCHEMA)
+def with_error_classes(
+    marks: pl.DataFrame, verdicts: Mapping[tuple[Any, ...], tuple[str | None, bool | None]]
+) -> pl.DataFrame:
+    """The marks with error class and `has_reasoning` of each answer that is not right, by MARK_KEY."""
+    rows = [verdicts.get(key, (None, None)) for key in marks.select(MARK_KEY).iter_rows()]
+    columns = [
+        pl.Series("error_class", [row[0] for row in rows], pl.String),
+        pl.Series("has_reasoning", [row[1] for row in rows], pl.Boolean),
+    ]
+    return marks.with_columns(*columns).select(*MARKS_SCHEMA)
 
 
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:

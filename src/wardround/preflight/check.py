@@ -13,12 +13,11 @@ from wardround.asking.units import select_questions
 from wardround.core.study import JudgeSettings, Study
 from wardround.marking.judges.calls import JudgeCalls
 from wardround.marking.judges.judge import DiagnosisPair
-from wardround.marking.reader import AnswerReader
-from wardround.pipeline import checked_study
+from wardround.pipeline import open_study_run
 from wardround.preflight.candidate_check import check_candidate
 from wardround.running.budget import BudgetTracker
 from wardround.running.store import AnswerStore
-from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.study_run import StudyRun
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,8 @@ def check_study(
     note: Callable[[str], None] = print,
 ) -> CheckResult:
     """Checks data, keys and candidates. Its Asks are part of the study, so their answers are kept."""
-    paths = RunPaths.from_options(source, runs, answers)
-    study = checked_study(source, paths)
-    study_run = StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
+    study_run = open_study_run(source, runs=runs, answers=answers, strict=strict, note=note)
+    study = study_run.study
 
     async def check_candidates() -> tuple[str | None, list[dict[str, Any]]]:
         try:
@@ -78,7 +76,7 @@ def _check_judge(study_run: StudyRun, settings: JudgeSettings) -> dict[str, Any]
     question = next((question for question in questions if question.kind == "open"), None)
     if question is None:
         return {"answers": True, "why": None, "warnings": ["there is no open question for it to judge"]}
-    store, prompts = AnswerStore(paths.answers), Prompts(paths.study.parent)
+    store, prompts = AnswerStore(paths.answers), Prompts.of_study(study, paths.study.parent)
     try:
         calls = JudgeCalls(
             *(settings, study, study_run.cases, store, prompts, BudgetTracker.of_study(study, store)),

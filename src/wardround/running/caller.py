@@ -28,6 +28,7 @@ from wardround.running.budget import BudgetReached, BudgetTracker
 from wardround.running.estimates.ask_size import measure_ask, text_tokens
 from wardround.running.images import ImageEncoder
 from wardround.running.pacing.breaker import Breaker
+from wardround.running.pacing.busy import BusyTime
 from wardround.running.pacing.concurrency import Pace
 from wardround.running.pacing.rate import CallRate
 from wardround.running.store import AnswerKey, AnswerStore, Call
@@ -87,6 +88,7 @@ class Caller:
         self.tally = Tally()
         self.pace = Pace(self.settings.concurrency)
         self.rate = CallRate()
+        self.busy = BusyTime()
         self.breaker = Breaker()
         self.unavailable: str | None = None  # why the candidate cannot answer any more
         self._ending = asyncio.Event()  # set when no further attempt is made
@@ -241,7 +243,8 @@ class Caller:
 
     async def _answer(self, request: Request) -> Reply:
         try:
-            return await self.candidate.answer(request)
+            with self.busy.during_call():
+                return await self.candidate.answer(request)
         finally:
             self.rate.ended()
 

@@ -18,6 +18,7 @@ class CandidateRun:
     plan: Plan
     outcome: CandidateOutcome = field(default_factory=CandidateOutcome)
     seconds_before: float = 0.0  # of calls in earlier starts of the run
+    busy_before: float = 0.0  # seconds with at least one call under way, in earlier starts
     estimate: dict[str, Any] | None = None  # what all was expected to take when the run was first started
 
     @property
@@ -71,6 +72,7 @@ class CandidateRun:
             "calls": spending.calls,
             "bought": spending.answers,
             "seconds": round(self.seconds_before + tally.seconds, 3),
+            "busy_seconds": round(self.busy_before + caller.busy.seconds, 3),
             "tokens_in": spending.tokens_in,
             "tokens_out": spending.tokens_out,
             "cost": price(settings, spending.tokens_in, spending.tokens_out),

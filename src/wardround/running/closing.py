@@ -33,7 +33,7 @@ def _endpoint_line(endpoint: Mapping[str, Any]) -> str:
     """An endpoint of `[acceptance]` with the verdict on every candidate."""
     verdicts = []
     for candidate in endpoint["candidates"]:
-        needed = candidate["cases_needed"]
+        needed = candidate["clusters_needed"]
         decides = f" (about {needed:,} clusters of cases would decide)" if needed else ""
         exploratory = " (exploratory)" if candidate.get("note") else ""
         verdicts.append(f"{candidate['name']} {candidate['verdict']}{exploratory}{decides}")

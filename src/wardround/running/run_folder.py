@@ -118,7 +118,7 @@ class RunFolder:
         if not file.exists():
             return []
         frozen = orjson.loads(file.read_bytes())
-        return [name for name, hashed in now.items() if frozen.get(name) != hashed]
+        return [name for name in now | frozen if frozen.get(name) != now.get(name)]
 
     def write(self, name: str, data: bytes) -> None:
         """Writes a file of the folder, whole or not at all."""

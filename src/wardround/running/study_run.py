@@ -21,6 +21,7 @@ from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Candidate
 from wardround.candidates.registry import make_candidate, refuse_remote
+from wardround.cases.images.recipe import PIXEL_BUDGET
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import find_problems
 from wardround.core.canonical import blake
@@ -89,7 +90,7 @@ class StudyRun:
         self.cases = CaseSet.open(cases_folder(study, paths.study), strict=strict)
         if strict and (problem := next(find_problems(self.cases), None)):
             raise WardroundError(str(problem))
-        self.prompts = Prompts(paths.study.parent)
+        self.prompts = Prompts.of_study(study, paths.study.parent)
         self.folder = RunFolder(paths.runs / study.name)
         self._reader, self._protocol = reader, PROTOCOLS[protocol]
         self._candidates: list[Candidate] = [
@@ -171,7 +172,7 @@ class StudyRun:
         amend: bool = False,
         quiet: bool = False,
         notes: Sequence[str] = (),
-        named_study: Mapping[str, str] | None = None,
+        named_study: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Asks for the missing answers, and writes used.parquet and manifest.json. Returns the manifest."""
         self.folder.lock()
@@ -187,7 +188,7 @@ class StudyRun:
         entries = {entry["name"]: entry for entry in before.get("candidates", [])}
         for run in self.candidate_runs:
             entry = entries.get(run.name, {})
-            run.seconds_before = entry.get("seconds", 0.0)
+            run.seconds_before, run.busy_before = entry.get("seconds", 0.0), entry.get("busy_seconds", 0.0)
             run.estimate = run.expected_bill() if is_amended else entry.get("estimate") or run.expected_bill()
         for problem in self.cases.problems[:MAX_LISTED_PROBLEMS]:
             self.note(f"skipped: {problem}")
@@ -197,6 +198,7 @@ class StudyRun:
             "amendments": amendments,
             "sentinel": before.get("sentinel", {}),
             "notes": list(notes) or before.get("notes", []),
+            "marking": before.get("marking"),
         }
         if named_study := named_study or before.get("named_study"):
             lasting["named_study"] = named_study
@@ -338,7 +340,9 @@ class StudyRun:
             },
             "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),
             "prompts": dict(sorted(self.prompts.hashes.items())),
+            "prompt_sources": dict(sorted(self.prompts.sources.items())),
             "severities": self._severities() or self._stored_severities(),
+            "image_size": "native" if self.study.image_size == "native" else {"max_pixels": PIXEL_BUDGET},
             "literature": self._literature and self._literature.manifest(),
             "candidates": [
                 run.to_manifest() | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
@@ -356,6 +360,8 @@ class StudyRun:
         if self.study.acceptance:
             endpoints = {name: endpoint.model_dump() for name, endpoint in self.study.acceptance.items()}
             hashes["acceptance"] = blake(endpoints).hex()
+        if self.study.parser != "strict":
+            hashes["parser"] = self.study.parser
         return hashes
 
     def _skipped(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from wardround.benchmarks.engine.named_study import find_study
 from wardround.benchmarks.engine.published_rows import exclusion_reason
 from wardround.core.errors import WardroundError
 from wardround.pipeline import run_study
-from wardround.reporting.figures import table_figure as figures
+from wardround.reporting.figures.figure_files import NEEDED
 from wardround.reporting.tables.measured import ColumnSpec
 from wardround.reporting.tables.terminal import as_text
 
@@ -260,7 +260,7 @@ def test_a_figure_without_the_extra_is_one_line_and_the_table_is_there(
         runs=tmp_path / "r",
         note=heard.append,
     )
-    assert figures.NEEDED in heard
+    assert NEEDED in heard
     assert [path.name for path in found.files] == ["table.csv", "table.tex", "table.md"]
 
 

@@ -11,7 +11,9 @@ import pytest
 from eurorad_pages import FINDINGS, HISTORY, PageContent, html_of, save
 from exam_server import ExamServer, text_of
 from killed_build import killed_and_left_alone
+from typer.testing import CliRunner
 
+from wardround.building.audit.audit import audit
 from wardround.building.audit.shortcuts import measure_shortcuts
 from wardround.building.sources.eurorad.build import build_eurorad
 from wardround.building.sources.eurorad.page import read_page
@@ -23,8 +25,10 @@ from wardround.building.sources.eurorad.page_files import (
 )
 from wardround.building.text.modality import modalities_in, modality_of
 from wardround.building.text.redact import redact_diagnosis
+from wardround.cases.published_range import PublishedRange
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
+from wardround.cli.main import app
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import Synonyms
@@ -207,6 +211,77 @@ def test_a_writer_adds_other_diagnoses_where_the_page_has_too_few(tmp_path):
     assert sorted(case.questions[0].choices) == ["Abscess", "Dural metastasis", "Gliosarcoma", "Lymphoma", "Meningioma"]
 
 
+def test_a_model_standardises_names_and_another_disease_is_not_applied(tmp_path):
+    """By hand: two renames are used; `Glioblastoma` for `Gliosarcoma` is another disease, and is for people."""
+    save(tmp_path / "pages", another(1, diagnosis=["meningioma (WHO)"], differential=["NHL", "ABSCESS", "Gliosarcoma"]))
+    reply = "1. Meningioma\n2. Non-Hodgkin lymphoma\n3. Abscess\n4. Glioblastoma"
+    with ExamServer(lambda body, index: reply) as server:
+        model = CandidateSettings(name="standardiser", provider="openai", base_url=server.url, model="terms-1")
+        models = {"models": {"standardiser": model}, "answers": tmp_path / "answers.sqlite"}
+        built = build_eurorad(tmp_path / "pages", tmp_path / "set", **models)
+        assert "1. meningioma (WHO)\n2. NHL\n3. ABSCESS\n4. Gliosarcoma" in text_of(server.bodies[0])
+    [case] = CaseSet.open(tmp_path / "set")
+    mcq, free = case.questions
+    others = [name for index, name in enumerate(mcq.choices) if index != mcq.gold]
+    assert (mcq.choices[int(mcq.gold)], others) == ("Meningioma", ["Non-Hodgkin lymphoma", "Abscess", "Gliosarcoma"])
+    assert (free.gold, free.accept) == ("Meningioma", ["meningioma (WHO)"])
+    diff = lines(tmp_path / "set" / "terminology.jsonl")
+    assert [(line["name"], line["before"], line["after"], line["used"]) for line in diff] == [
+        ("gold", "meningioma (WHO)", "Meningioma", True),
+        ("differential", "NHL", "Non-Hodgkin lymphoma", True),
+        ("differential", "ABSCESS", "Abscess", True),
+        ("differential", "Gliosarcoma", "Glioblastoma", False),
+    ]
+    assert {line["model"] for line in diff} == {"terms-1"}
+    [held] = lines(tmp_path / "set" / "review" / "terminology.jsonl")
+    assert (held["before"], held["after"]) == ("Gliosarcoma", "Glioblastoma")
+    assert built.queues == {"terminology": 1}
+
+
+def test_only_pages_published_in_the_range_are_built_and_the_others_are_counted(tmp_path):
+    for number, day in enumerate(["31.12.2024", "01.01.2025", "31.12.2025", "01.01.2026", ""], start=1):
+        save(tmp_path / "pages", another(number, published=day))
+    published = PublishedRange.parse("2025", "2025")
+    built = build_eurorad(tmp_path / "pages", tmp_path / "set", published=published)
+    assert CaseSet.open(tmp_path / "set").ids == ["eurorad-2", "eurorad-3"]
+    [step] = [step for step in built.funnel if step.step == "published"]
+    assert (step.records_in, step.records_out) == (5, 2)
+    assert step.reasons == {
+        "published before 2025-01-01": 1,
+        "published after 2025-12-31": 1,
+        "no date of publication": 1,
+    }
+    with pytest.raises(WardroundError, match="no date of publication"):
+        build_eurorad(tmp_path / "pages", tmp_path / "none", published=PublishedRange.parse("2027-03", None))
+    result = CliRunner().invoke(
+        app, ["cases", "convert", str(tmp_path / "set"), "--out", str(tmp_path / "late"), "--since", "2025-06"]
+    )
+    assert result.exit_code == 0, result.output
+    assert CaseSet.open(tmp_path / "late").ids == ["eurorad-3"]
+
+
+@pytest.mark.parametrize(
+    ("published", "problem"),
+    [
+        ("2025-03-01", None),
+        ("2025-03", None),
+        ("2025", "the date of publication does not say whether it is in the range"),
+        ("2025-02-28", "published before 2025-03-01"),
+        ("2024", "published before 2025-03-01"),
+        (None, "no date of publication"),
+        ("2025-02-30", "no date of publication"),
+    ],
+)
+def test_a_date_of_publication_is_in_the_range_only_if_all_of_it_is(published, problem):
+    assert PublishedRange.parse("2025-03", None).problem(published) == problem
+
+
+@pytest.mark.parametrize("limits", [("soon", None), ("2025-13", None), ("2026", "2025")])
+def test_a_range_without_a_day_in_it_is_refused(limits):
+    with pytest.raises(WardroundError, match="--since"):
+        PublishedRange.parse(*limits)
+
+
 def test_images_are_looked_for_beside_the_page_only(tmp_path):
     page = tmp_path / "in" / "p.html"
     (tmp_path / "in" / "p_files").mkdir(parents=True)
@@ -297,9 +372,50 @@ def test_names_that_authors_list_everywhere_do_not_give_the_answer_away(tmp_path
     for number in range(1, 41):
         names = [f"{'Ill' * (1 + number % 3)}{number:02d}itis", f"{'Mal' * (1 + number % 4)}{number:02d}osis"]
         save(tmp_path / "pages", another(number, differential=[*usual, names[1]], diagnosis=[names[0]]))
-    build_eurorad(tmp_path / "pages", tmp_path / "set")
+    build_eurorad(tmp_path / "pages", tmp_path / "set", options="balanced")
     cases = list(CaseSet.open(tmp_path / "set"))
     times = Counter(option for case in cases for option in case.questions[0].choices)
     assert [times[name] for name in usual] == [1, 1, 1, 1]
     assert max(times.values()) <= 5
     assert [shortcut.name for shortcut in measure_shortcuts(cases) if shortcut.flagged] == []
+    build_eurorad(tmp_path / "pages", tmp_path / "as listed")
+    for case in CaseSet.open(tmp_path / "as listed"):
+        mcq = case.questions[0]
+        assert [name for index, name in enumerate(mcq.choices) if index != mcq.gold] == usual
+    result = audit(tmp_path / "as listed", tmp_path / "audit", workers=1)
+    figures = result.to_dict()["option_choices"]
+    accuracies = {
+        choice: {shortcut["name"]: shortcut["accuracy"] for shortcut in shortcuts}
+        for choice, shortcuts in figures["shortcuts"].items()
+    }
+    assert figures["built"] == "source"
+    assert accuracies["source"]["prior"] == 1.0  # four names are never right elsewhere
+    assert accuracies["balanced"] == {shortcut.name: shortcut.accuracy for shortcut in measure_shortcuts(cases)}
+    assert "prior: 100.0, " in str(result)
+    assert "balanced" in (tmp_path / "audit" / "audit.html").read_text()
+
+
+def test_options_are_the_reports_own_in_its_order_and_the_right_one_takes_every_place(tmp_path):
+    """By hand: of five listed the first four are offered, the one that names the gold is dropped."""
+    listed = ["Lymphoma", "Atypical meningioma", "Dural metastasis", "Abscess", "Gliosarcoma", "Sarcoidosis"]
+    for number in range(1, 6):
+        save(tmp_path / "pages", another(number, differential=listed))
+    build_eurorad(tmp_path / "pages", tmp_path / "set", dev=0)
+    questions = [case.questions[0] for case in CaseSet.open(tmp_path / "set")]
+    for question in questions:
+        others = [name for index, name in enumerate(question.choices) if index != question.gold]
+        assert others == ["Lymphoma", "Dural metastasis", "Abscess", "Gliosarcoma"]
+    assert sorted(int(question.gold) for question in questions) == [0, 1, 2, 3, 4]
+
+
+def test_a_writer_is_asked_only_about_pages_that_list_too_few(tmp_path):
+    save(tmp_path / "pages", another(1))
+    save(tmp_path / "pages", another(2, differential=["Lymphoma", "Meningioma"]))
+    with ExamServer(lambda body, index: "1. Dural metastasis\n2. Gliosarcoma\n3. Abscess") as server:
+        writer = CandidateSettings(name="writer", provider="openai", base_url=server.url, model="w")
+        models = {"models": {"writer": writer}, "answers": tmp_path / "answers.sqlite"}
+        build_eurorad(tmp_path / "pages", tmp_path / "set", **models)
+        assert [text_of(body).split("Name ")[1].split(" other")[0] for body in server.bodies] == ["3"]
+    second = list(CaseSet.open(tmp_path / "set"))[1].questions[0]
+    others = [name for index, name in enumerate(second.choices) if index != second.gold]
+    assert others == ["Lymphoma", "Dural metastasis", "Gliosarcoma", "Abscess"]

@@ -259,7 +259,7 @@ def test_a_package_is_unpacked_safely(tmp_path):
     assert "none.tar.gz: not a usable article: is a package without an article" in said
     assert (tmp_path / "set" / case.images[0].path).read_bytes() == image
     assert sorted(file.name for file in (tmp_path / "set").iterdir()) == [
-        *("cases.jsonl", "funnel.csv", "images", "manifest.json", "rejected.jsonl", "review"),
+        *("cases.jsonl", "funnel.csv", "images", "manifest.json", "other-options.jsonl", "rejected.jsonl", "review"),
     ]
     details = {line["record"]: line["detail"] for line in lines(tmp_path / "set" / "rejected.jsonl")}
     bad = {"out.tar.gz", "root.tgz", "beside.tar.gz"}

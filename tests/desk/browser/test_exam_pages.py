@@ -11,7 +11,7 @@ from desk_browser import PASSWORD, BrowserUser, browser_users
 from desk_process import DeskProcess
 from desk_site import write_set
 from playwright.sync_api import expect
-from test_exam import chain_case, exam_case
+from test_exam import chain_case, exam_case, told_with_an_image
 
 from wardround.candidates.people import COLUMNS
 
@@ -150,3 +150,38 @@ def test_a_chain_shows_ones_own_answers(tmp_path):
     with file.open() as lines:
         rows = list(csv.DictReader(lines))
     assert [f"{row['question']} {'xyz'['ABC'.index(row['option'])]} of 0" for row in rows] == own
+
+
+def test_clinbenchs_exam_from_its_preset(tmp_path):
+    """The preset fills the form; two numbers are changed; nobody begins without a promise to use no AI tool."""
+    root = tmp_path / "desk"
+    write_set(root / "set", [told_with_an_image(number, ("Surgery", "Dentistry")[number % 2]) for number in range(8)])
+    with DeskProcess(root) as served, browser_users(served.url) as new_user:
+        admin, expert = new_user("Ada"), new_user("Eve")
+        admin.join(served.link)
+        link = admin.invite("attending")
+        admin.page.goto(f"{served.url}/admin/tasks/new?kind=exam")
+        admin.click_link("clinbench")
+        assert admin.page.locator("[name=own]").input_value() == "50"
+        for field, value in {"project": "Ward", "name": "Board", "source": "set", "own": "2", "other": "1"}.items():
+            admin.page.locator(f"[name={field}]").fill(value)
+        admin.click_button("Make the task")
+        admin.page.get_by_role("checkbox", name="attending", exact=True).check()
+        admin.click_button("Give the task to them")
+        expert.page.goto(link)
+        expert.page.get_by_label("Specialty").fill("Surgery")
+        expert.page.get_by_label("Name").fill("Eve")
+        expert.page.get_by_label("Password").fill(PASSWORD)
+        expert.page.get_by_label("The same again").fill(PASSWORD)
+        expert.click_button("Come in")
+        expert.click_link("Begin")
+        page = expert.page
+        expect(page.get_by_text("AI tools of any kind are prohibited")).to_be_visible()
+        page.get_by_label("I keep to these rules.").check()
+        page.get_by_role("button", name="Begin").click()
+        assert page.locator("[name=no_ai]").evaluate("tick => tick.validity.valueMissing"), "the browser asks for it"
+        page.get_by_label("I will use no AI tool").check()
+        expert.click_button("Begin")
+        wait_for_page(expert, "Question 1 of 3")
+        assert page.locator("[name=confidence]").count() == 0
+        assert admin.errors == expert.errors == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from exam_study import case, write_cases
@@ -51,6 +52,7 @@ def test_a_run_says_who_passes(study: wr.Study) -> None:
         "Non-inferiority: Accuracy minus that of weak must be above \N{MINUS SIGN}5.0; in every group by sex, too."
         in section[0]
     )
+    assert section[0].count("neither the score test nor the sign-flip test") == 1  # of the endpoint with a margin
     closing = run_record(run.folder, run.manifest)["closing"]
     assert closing[0].startswith("acceptance (enough, primary): able pass, weak ")
     assert closing[1] == "acceptance (not worse): able pass"
@@ -78,6 +80,35 @@ def test_an_endpoint_that_cannot_be_decided_stops_check_and_run(study: wr.Study)
     for command in (wr.check, wr.run):
         with pytest.raises(WardroundError, match=r"acceptance\.e: against = 'stronger'"):
             command(wrong)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "problem"),
+    [
+        ({"measure": "hit@1", "threshold": 0.5}, "nothing is asked that hit@1 measures; it needs open questions"),
+        ({"measure": "ece", "threshold": 0.1}, 'it needs choice questions and confidence = "verbal", or '),
+        ({"measure": "ece", "threshold": 0.1}, ", or several trials"),
+        ({"measure": "harm", "threshold": 0.1}, "it needs choice questions and questions with an importance"),
+        (
+            {"measure": "accuracy", "threshold": 0.5, "groups": ["specialty"]},
+            "no case that is asked states 'specialty'",
+        ),
+        ({"measure": "accuracy", "threshold": 0.5, "groups": ["tag"]}, "the group tag = 'rare' has 3 clusters"),
+    ],
+)
+def test_an_endpoint_that_the_cases_cannot_decide_stops_check_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: dict[str, Any], problem: str
+) -> None:
+    write_cases(tmp_path / "cases", [case(n, tags=["rare"] if n < 3 else ["common"]) for n in range(12)])
+    monkeypatch.chdir(tmp_path)
+    candidate = wr.Candidate(name="able", provider="simulated", extra_body={"accuracy": 0.9})
+    study = wr.Study(name="first", cases="cases", candidates=[candidate], acceptance={"e": endpoint})
+
+    for command in (wr.check, wr.run):
+        with pytest.raises(WardroundError, match=r"acceptance\.e: ") as refusal:
+            command(study)
+        assert problem in str(refusal.value)
+    assert not (tmp_path / "answers.sqlite").exists()
 
 
 def test_a_study_without_endpoints_has_no_section_and_no_file(study: wr.Study) -> None:

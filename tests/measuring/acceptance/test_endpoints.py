@@ -16,9 +16,10 @@ from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.measuring import compare, measure
 from wardround.measuring.acceptance.against_number import ImpliedTests
-from wardround.measuring.acceptance.endpoints import check_endpoints, decide
+from wardround.measuring.acceptance.endpoint_checks import check_endpoints
+from wardround.measuring.acceptance.endpoints import decide
 from wardround.measuring.acceptance.figure import EndpointFigure
-from wardround.measuring.acceptance.verdicts import Limits, PartVerdict, cases_needed
+from wardround.measuring.acceptance.verdicts import Limits, PartVerdict, clusters_needed
 from wardround.measuring.people.against_models import compare_people
 
 RATES = {"a": 0.8, "b": 0.7, "c": 0.45}
@@ -222,13 +223,13 @@ def test_the_number_of_cases_decides_with_the_power_it_promises() -> None:
     """Of normal values: mean .1 above the limit, SD .5: n = ((1.96 + .84) .5 / .1)^2 = 196.2."""
     figure = EndpointFigure(0.6, 0.45, 0.75, 40, 40, spread=lambda boundary: 0.5)
 
-    assert cases_needed(PartVerdict("{}", figure, Limits(0.5, None)), 40) == 197
-    assert cases_needed(PartVerdict("{}", figure, Limits(0.5, None)), 80) == 393  # of a group of half of the cases
+    assert clusters_needed(PartVerdict("{}", figure, Limits(0.5, None)), 40) == 197
+    assert clusters_needed(PartVerdict("{}", figure, Limits(0.5, None)), 80) == 393  # of a group of half of the cases
     between = PartVerdict("{}", figure, Limits(0.5, 0.7))  # each side misses 10%
-    assert cases_needed(between, 40) == pytest.approx(
+    assert clusters_needed(between, 40) == pytest.approx(
         (0.5 / 0.1 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.9))) ** 2, abs=1
     )
-    assert cases_needed(PartVerdict("{}", figure, Limits(0.6, None)), 40) is None  # at the limit
+    assert clusters_needed(PartVerdict("{}", figure, Limits(0.6, None)), 40) is None  # at the limit
 
 
 def test_few_cases_decide_nothing() -> None:
@@ -273,6 +274,14 @@ def test_a_wrong_endpoint_is_refused_with_its_study(endpoint: dict[str, Any], pr
         ({"measure": "accuracy", "against": "people"}, "against = 'people'"),
         ({"measure": "accuracy", "threshold": 0.5, "groups": ["hair"]}, "unknown group 'hair'"),
         ({"measure": "ccr", "threshold": 0.5, "groups": ["stage"]}, "has no meaning by stage"),
+        ({"measure": "accuracy", "threshold": 80}, "so it is never 80"),
+        ({"measure": "accuracy", "threshold": 1.0}, "never above 1: no candidate could pass"),
+        ({"measure": "accuracy", "threshold": 0.95, "margin": 0.05}, "never above 1: no candidate could pass"),
+        ({"measure": "unparsed", "threshold": 0.0}, "never below 0: no candidate could pass"),
+        (
+            {"measure": "accuracy", "threshold": 0.02, "margin": 0.05, "test": "non-inferiority"},
+            "always above -0.03: every candidate would pass",
+        ),
     ],
 )
 def test_an_endpoint_that_could_not_be_decided_is_refused_before_the_run(
@@ -280,6 +289,11 @@ def test_an_endpoint_that_could_not_be_decided_is_refused_before_the_run(
 ) -> None:
     with pytest.raises(WardroundError, match=problem):
         check_endpoints(study_with({"e": endpoint}))
+
+
+def test_a_candidate_is_not_tested_against_itself_alone() -> None:
+    with pytest.raises(WardroundError, match="no model besides 'a'"):
+        check_endpoints(study_with({"e": {"measure": "accuracy", "against": "a"}}, "a"))
 
 
 def test_two_primary_endpoints_are_refused() -> None:

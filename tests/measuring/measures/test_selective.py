@@ -66,6 +66,26 @@ def test_the_coverage_at_a_risk_by_hand() -> None:
     assert coverage_at_risk(claims, wrong, risk=0.2) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("cases", "outcome", "expected"),
+    [
+        (12, "right", (1.0, 0.0, 1.0)),  # the risk may be 3.841 / 15.841 = .24
+        (60, "right", (1.0, 1.0, 1.0)),  # the risk is at most 3.841 / 63.841 = .06
+        (60, "wrong", (0.0, 0.0, 0.0602)),  # none of 60: 3.841 / 63.841
+    ],
+)
+def test_at_0_and_1_the_interval_is_a_point_only_if_the_risk_is_shown(
+    cases: int, outcome: str, expected: tuple[float, float, float]
+) -> None:
+    """Wilson's end for none of n is z^2 / (n + z^2), z^2 = 3.8415."""
+    condition = at(confidence="verbal")
+    rows = [mark(case, outcome, confidence=0.9, condition=condition) for case in range(cases)]
+    line = row(measure_rows(rows), "coverage@risk10_stated")
+
+    assert (line["value"], line["low"], line["high"]) == pytest.approx(expected, abs=1e-4)
+    assert line["method"] == "wilson"
+
+
 def test_many_confidences_are_cut_at_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = stated_rows(300, 4)
     whole = row(measure_rows(rows), "coverage@risk10_stated")["value"]

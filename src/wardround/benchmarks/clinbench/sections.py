@@ -7,4 +7,6 @@ from wardround.benchmarks.clinbench.figures.rare import table5
 from wardround.benchmarks.clinbench.figures.reliability import fig5
 from wardround.benchmarks.clinbench.figures.separation import fig1
 
-__all__ = ["cost", "fig1", "fig5", "table5", "table8", "table9"]
+fig5_switch = fig5
+
+__all__ = ["cost", "fig1", "fig5", "fig5_switch", "table5", "table8", "table9"]

@@ -11,17 +11,19 @@ from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, writ
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.literature import literature_settings, needs_literature
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study
-from wardround.benchmarks.engine.report_section import NAME, make_section, report_table
+from wardround.benchmarks.engine.report_section import NAME, make_section, report_table, study_of_run
 from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
+from wardround.core.condition import check_value
 from wardround.core.errors import WardroundError
 from wardround.degrade.types import parse_type
 from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run
-from wardround.reporting.sections.section import Section
+from wardround.reporting.sections.section import Section, SectionMaker
 from wardround.reporting.tables.table import Table
+from wardround.reporting.wording import wording_note
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ def bench(
     index: str | None = None,
     reranker: str | None = None,
     logprobs: bool = False,
+    carry: str | None = None,
+    image_size: str | None = None,
+    unlimited_agent: bool = False,
+    prompts: Path | None = None,
+    parser: str | None = None,
     published: bool = False,
     note: Callable[[str], None] = print,
 ) -> BenchResult:
@@ -72,7 +79,9 @@ def bench(
 
     `study` is a name (`cure/table1`) or a path (`./my-benchmark/table1`), `type` the degradation of its doses,
     `encoder` the image encoder of a feature map, `index` the source of evidence, `reranker` what reorders its hits.
-    `logprobs` derives votes from one request's log-probabilities.
+    `logprobs` derives votes from one request's log-probabilities, `carry` says which earlier answers a stage is given,
+    and `image_size` whether large images are shrunk (`limited`) or sent as they are (`native`). `unlimited_agent`: an
+    agent may reply and search as often as its transcript and the budget allow.
     """
     study = find_study(study) if isinstance(study, str) else study
     name, definition, runs = study.name, study.definition, runs or Path("runs")
@@ -87,7 +96,15 @@ def bench(
     if not candidates:
         raise WardroundError(f"{name} needs a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
     if definition.drawn_from == "sets":
-        results = run_on_case_sets(study, cases, candidates, runs=runs, answers=answers, trials=trials, note=note)
+        results = run_on_case_sets(
+            *(study, cases, candidates),
+            runs=runs,
+            answers=answers,
+            trials=trials,
+            prompts=prompts,
+            parser=parser,
+            note=note,
+        )
         return _draw_case_sets(study, results, runs / study.run_name, note)
     if study.template.errors and judge is None:
         raise WardroundError(f"{name} needs a judge that is a model: --judge ADDRESS,model=...")
@@ -99,10 +116,12 @@ def bench(
     if needs_literature(study.template):
         if index is None:
             raise WardroundError(f"{name} needs literature: --index INDEX (`wardround literature build` makes one)")
-        literature = literature_settings(study.template, index, reranker)
+        literature = literature_settings(study.template, index, reranker, unlimited_agent=unlimited_agent)
     inventory = SetInventory.from_cases(CaseSet.open(cases))
     if missing := missing_requirement(definition, inventory, has_index=index is not None, has_type=type is not None):
         note(f"{name} asks for more than the case set has: {missing}")
+    if carry is not None:
+        _check_carry(carry, study, inventory)
     if inventory.has("split", DEV) and len(inventory.counts["split"]) > 1:
         count = inventory.counts["split"][DEV]
         note(f"{count} cases are for development; `wardround cases convert --split test` leaves them out")
@@ -113,19 +132,38 @@ def bench(
         type=type,
         stored=inventory.has("degraded", "stored") and not inventory.has("degraded", "assigned"),
         logprobs=logprobs,
+        carry=carry,
+        image_size=image_size,
         literature=literature,
+        prompts=prompts,
+        parser=parser,
     )
     file = runs / settings["name"] / STUDY_FILE
     write_study(settings, file, study.label)
     section = _DrawnSection(study, published, note)
     ended = run_study(
-        file, runs=runs, answers=answers, named_study=study.to_manifest(), sections={NAME: section}, note=note
+        file,
+        runs=runs,
+        answers=answers,
+        named_study=study.to_manifest() | ({"published": True} if published else {}),
+        keeps_choice=parser is None,
+        sections={NAME: section},
+        note=note,
     )
     if not read_run(ended.folder).all_marks.head(1).collect().height and ended.exit_code == 0:
         raise WardroundError(f"{name}: the case set has nothing that it can ask{f': {missing}' if missing else ''}")
     if section.drawing is None:  # the report says that the section failed; this raises its error
         section(read_run(ended.folder))
     return _result(study, ended, section.tables, section.files)
+
+
+def _check_carry(carry: str, study: NamedStudy, inventory: SetInventory) -> None:
+    """Refuses a `carry` that the axis does not have, and one that could change nothing."""
+    check_value("carry", carry)
+    if "carry" in study.template.conditions:
+        raise WardroundError(f"{study.name} asks with every value of carry already: leave out --carry")
+    if not inventory.has("chain"):
+        raise WardroundError("--carry is for chains, and no question of this case set belongs to one")
 
 
 class _DrawnSection:
@@ -151,6 +189,22 @@ class _DrawnSection:
         return section
 
 
+def redrawn_sections(note: Callable[[str], None]) -> dict[str, SectionMaker]:
+    """For `wardround mark`: the report section of a bench run, which writes table.* and the figures anew."""
+
+    def redraw(run: RunFiles) -> Section | None:
+        study = study_of_run(run)
+        if study is None:
+            return None
+        if not study.definition.columns:
+            note(f"the table of {study.name} is over several runs: `wardround bench {study.name}` draws it anew")
+            return None
+        shows_published = bool((run.manifest.get("named_study") or {}).get("published"))
+        return _DrawnSection(study, shows_published, note)(run)
+
+    return {NAME: redraw}
+
+
 def _draw_case_sets(
     study: NamedStudy, results: list[tuple[str, RunFiles, RunOutcome]], folder: Path, note: Callable[[str], None]
 ) -> BenchResult:
@@ -158,7 +212,8 @@ def _draw_case_sets(
     folder.mkdir(parents=True, exist_ok=True)
     runs = [(set_name, run) for set_name, run, _ in results]
     tables, files = study.benchmark.section_function(study.key)(runs, folder, note)
-    tables = _add_choices(tables, study)
+    wording = list(dict.fromkeys(filter(None, (wording_note(run.manifest) for _, run in runs))))
+    tables = [replace(table, notes=[*table.notes, *wording]) for table in _add_choices(tables, study)]
     worst = max((ended for _, _, ended in results), key=lambda ended: ended.exit_code)
     return replace(
         _result(study, worst, tables, [*write_table_files(tables[0], folder, "table"), *files]), folder=folder

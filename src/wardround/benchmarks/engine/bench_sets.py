@@ -29,6 +29,8 @@ def run_on_case_sets(
     runs: Path,
     answers: Path | None,
     trials: int | None,
+    prompts: Path | None = None,
+    parser: str | None = None,
     note: Callable[[str], None],
 ) -> list[tuple[str, RunFiles, RunOutcome]]:
     """Runs the study on every case set of a folder; sets without the telling that it asks for use their own."""
@@ -40,7 +42,9 @@ def run_on_case_sets(
             axis: values for axis, values in study.template.conditions.items() if has_tellings or axis != "telling"
         }
         template = study.template.model_copy(update={"conditions": conditions})
-        settings = study_settings(study.name, template, folder, candidates, trials=trials)
+        settings = study_settings(
+            study.name, template, folder, candidates, trials=trials, prompts=prompts, parser=parser
+        )
         settings["name"] += f"-{folder.name}"
         parse_study(settings, runs / settings["name"] / STUDY_FILE)  # all are checked before the first is run
         settings_by_set[folder.name] = settings

@@ -5,20 +5,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wardround.benchmarks.engine.literature import literature_notes
+import polars as pl
+
+from wardround.benchmarks.engine.literature import literature_notes, name_agents
 from wardround.benchmarks.engine.named_study import NamedStudy, StudyTemplate
 from wardround.benchmarks.engine.published_rows import add_published_rows
 from wardround.benchmarks.engine.requirements import lacking_stages
 from wardround.benchmarks.engine.section_output import Note, write_chart
-from wardround.reporting.figures.table_figure import figure
+from wardround.marking.parser.choice import STRICT
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.image_quality import severity_note
+from wardround.reporting.tables.candidate_groups import add_averages, candidate_groups, group_published
 from wardround.reporting.tables.csv_text import as_csv
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.markdown import as_markdown
 from wardround.reporting.tables.measured import ColumnSpec, measured_table
-from wardround.reporting.tables.table import Table
+from wardround.reporting.tables.run_notes import cutoff_notes, image_size_note
+from wardround.reporting.tables.table import Cell, Table
 from wardround.reporting.tables.text_only import mark_text_only
+from wardround.reporting.wording import wording_note
+
+READ_STRICTLY, READ_DIFFERENTLY = "Read strictly", "Read differently"  # headings of the columns of readings
+CARRIED = {
+    "own": "the candidate's own earlier answers",
+    "gold": "correct earlier answers, so that an error cannot spread",
+    "wrong": "wrong earlier answers, drawn once",
+    "none": "no earlier answers",
+}
 
 
 @dataclass(frozen=True)
@@ -39,18 +52,21 @@ class Drawing:
         if published is None:
             return self.table
         settings, lacking = self.run.study_settings, lacking_stages(self.run, self.study.definition.chain_stages)
-        return add_published_rows(self.table, self.specs, self.study.definition, published, settings, lacking)
+        table = add_published_rows(self.table, self.specs, self.study.definition, published, settings, lacking)
+        return group_published(table, published.groups, self.study.groups)
 
 
 def draw(study: NamedStudy, run: RunFiles) -> Drawing:
     """Draws a study from its run; files of the section function are written into the run folder."""
+    study = name_agents(study, run)
     table, specs = _draw_table(study, run)
     tables: list[Table] = []
     files: list[Path] = []
     messages: list[str] = []
     if study.definition.drawn_from == "run":
         tables, files = study.benchmark.section_function(study.key)(run, run.folder, messages.append)
-        tables = [mark_text_only(extra, run) for extra in tables]
+        notes = [*(cutoff_notes(run) if "cutoffs" in study.run_notes else []), wording_note(run.manifest)]
+        tables = [mark_text_only(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run) for extra in tables]
     return Drawing(study, run, table, specs, tables, files, messages)
 
 
@@ -58,17 +74,81 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
     title = study.label
     if study.template.doses:
         title = title.replace("one type", run.study_settings["conditions"]["degradation"][-1].partition("@")[0])
-    table, specs = measured_table(run, title, tuple(study.definition.rows), study.column_specs)
+    readings = _strict_specs(study.column_specs, run)
+    table, specs = measured_table(run, title, tuple(study.definition.rows), [*study.column_specs, *readings])
+    table = add_averages(table, specs, run, candidate_groups(run, study.groups))
     severity = severity_note(run)
     notes = [
         *table.notes,
-        *([severity] if severity else []),
+        *filter(None, (severity, wording_note(run.manifest), _parser_note(run))),
         *literature_notes(study.template, run.study_settings),
+        *_carry_notes(study, run),
+        *(image_size_note(run) if "image_size" in study.run_notes else []),
+        *(cutoff_notes(run) if "cutoffs" in study.run_notes else []),
         *study.definition.choices,
     ]
     lacking = lacking_stages(run, study.definition.chain_stages)
     notes += [f"{measure.upper()} is over the stages there are: {reason}." for measure, reason in lacking.items()]
-    return replace(table, notes=notes), specs
+    return replace(_count_readings(table), notes=notes), specs
+
+
+def _strict_specs(specs: list[ColumnSpec], run: RunFiles) -> list[ColumnSpec]:
+    """If a paper's rule marks: the accuracies as our strict parser reads them, and how many answers it reads otherwise.
+
+    A table by capability or the like gets the column of its mean alone.
+    """
+    if run.manifest.get("parser", STRICT) == STRICT:
+        return []
+    accuracies = [spec for spec in specs if spec.measure == "accuracy" and not spec.minus and spec.by is None]
+    columns = [
+        replace(
+            spec,
+            over=READ_STRICTLY,
+            heading=spec.over or spec.heading,
+            measure="accuracy_strict",
+            published=None,
+        )
+        for spec in accuracies
+    ]
+    return [*columns, ColumnSpec("Answers", "parsers_differ", over=READ_DIFFERENTLY, unit="count")]
+
+
+def _count_readings(table: Table) -> Table:
+    """The rate of answers that are read differently as their number."""
+    places = [place for place, column in enumerate(table.columns) if column.over == READ_DIFFERENTLY]
+    rows = []
+    for row in table.rows:
+        cells = list(row.cells)
+        for place in places:
+            value, n = cells[place].value, cells[place].n
+            cells[place] = Cell() if value is None or n is None or row.is_average else Cell(round(value * n), n=n)
+        rows.append(replace(row, cells=cells))
+    return replace(table, rows=rows)
+
+
+def _parser_note(run: RunFiles) -> str:
+    """Which rule read the choices, if it is not ours, and how often ours reads otherwise."""
+    parser = run.manifest.get("parser", STRICT)
+    if parser == STRICT:
+        return ""
+    readings = run.marks.filter(pl.col("strict_option").is_not_null())
+    differ = pl.col("strict_option") != pl.col("option").fill_null(-1)
+    count, total = readings.select(differ.sum(), pl.len()).collect().row(0)
+    return (
+        f"Choices are read by the rule that the paper states (`{parser}`); the strict parser reads {count:,} of "
+        f"{total:,} answers differently."
+    )
+
+
+def _carry_notes(study: NamedStudy, run: RunFiles) -> list[str]:
+    """Which earlier answers the stages of chains were given, if the study does not vary it."""
+    if (
+        "carry" in study.template.conditions
+        or not run.all_marks.select(pl.col("chain").is_not_null().any()).collect().item()
+    ):
+        return []
+    (carry,) = run.declared_values("carry")
+    return [f"Each stage of a chain is given {CARRIED[carry]} (`--carry {carry}`)."]
 
 
 def write_table(table: Table, study: NamedStudy, folder: Path, note: Note) -> list[Path]:
@@ -81,8 +161,17 @@ def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note
     layout = study.definition.figure
     if layout is None:
         return []
-    chart = figure(table, **layout.model_dump())
+    from wardround.reporting.figures.table_figure import figure
+
+    chart = figure(_without_readings(table), **layout.model_dump())
     return write_chart(chart, folder, "figure", note)
+
+
+def _without_readings(table: Table) -> Table:
+    """The table without the columns of another reading, which no figure shows."""
+    kept = [place for place, c in enumerate(table.columns) if c.over not in (READ_STRICTLY, READ_DIFFERENTLY)]
+    rows = [replace(row, cells=[row.cells[place] for place in kept]) for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
 
 
 def write_table_files(table: Table, folder: Path, stem: str) -> list[Path]:

@@ -1,6 +1,6 @@
 """Means over groups of cases that measures.csv does not have, with the same intervals as its figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -53,13 +53,50 @@ def mean_cell(present: Integers, sums: Floats, kind: MeasureKind, clusters: int,
     `clusters` is the number of clusters of the study.
     """
     measure = Measure(name="mean", formula=ratio, sums=("part", "whole"), kind=kind, n="whole", group="asked")
+    return _estimate_cell(measure, ("part",), sums, present, clusters, seed)
+
+
+def _estimate_cell(
+    measure: Measure, names: tuple[str, ...], sums: Floats, present: Integers, clusters: int, seed: int
+) -> Cell:
+    """One measure of sums by cluster: the rows of `names`, then that of all answers."""
     rows = np.vstack([sums, np.zeros(len(present))])
-    row_by_sum = {"part": 0, "whole": 1, "scored_asked": 1, "scorable_asked": 1}
-    row_by_sum |= {"unparsed_asked": 2, "refused_asked": 2}
+    last = len(names)
+    row_by_sum = {name: row for row, name in enumerate(names)}
+    row_by_sum |= dict.fromkeys(("whole", "all", "scored_asked", "scorable_asked"), last)
+    row_by_sum |= dict.fromkeys(("unparsed_asked", "refused_asked"), last + 1)
     zero = np.zeros(1, np.int64)
     (figure,) = estimate_measures([measure], ClusterSums(row_by_sum, zero, zero, zero, present, rows), clusters, seed)
     low, high = (None if np.isnan(end[0]) else float(end[0]) for end in (figure.low, figure.high))
     return Cell(float(figure.value[0]), low, high, int(figure.n[0]), len(present))
+
+
+def combined_cell(
+    groups: Sequence[CaseValues],
+    formula: Callable[..., Floats],
+    clusters: Sequence[str],
+    seed: int,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Cell:
+    """A function of the means of several groups, such as their difference; their clusters are resampled together."""
+    if not groups or not all(len(values.value) for values in groups):
+        return Cell(text=NOT_ASKED, n=0)
+    sums = np.zeros((2 * len(groups), len(clusters)))
+    for number, values in enumerate(groups):
+        present, own_sums = values.by_cluster(clusters)
+        sums[2 * number : 2 * number + 2, present] = own_sums
+    whole = sums[1::2].sum(axis=0)
+    present = np.flatnonzero(whole)
+    names = tuple(f"{name}:{number}" for number in range(len(groups)) for name in ("part", "whole"))
+    measure = Measure(
+        name="combined",
+        formula=lambda *totals: formula(*(ratio(*totals[place : place + 2]) for place in range(0, len(totals), 2))),
+        sums=names,
+        kind=MeasureKind.COMPOSITE,
+        n="all",
+        bounds=bounds,
+    )
+    return _estimate_cell(measure, names, np.vstack([sums, whole])[:, present], present, len(clusters), seed)
 
 
 def mean_value(values: pl.Series) -> float | None:

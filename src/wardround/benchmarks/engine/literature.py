@@ -1,14 +1,19 @@
 """The [literature] settings of a named study: its retrievers and its named searches (`rag@bm25`, `rag@fused`, ...)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wardround.benchmarks.engine.named_study import StudyTemplate
+from wardround.benchmarks.engine.named_study import NamedStudy, StudyTemplate
+from wardround.core.study import AgentLimits, CandidateSettings
 from wardround.literature.index.index import BM25, Index
 from wardround.literature.index.location import is_address
 from wardround.reporting.numbers import join_words
+from wardround.reporting.run_files import RunFiles
 
+CLOSED_CORPUS = "closed corpus"
+UNSTATED = "a corpus that is not stated"
 DEPTH, SHOWN = 50, 10  # of each search: hits of a retriever that are fused, and documents that are shown
 NAMED_SEARCHES = ("rag@bm25", "rag@dense", "rag@fused", "rag@reranked")
 UNAVAILABLE = {
@@ -22,7 +27,9 @@ def needs_literature(template: StudyTemplate) -> bool:
     return any(value != "none" for value in template.conditions.get("evidence", []))
 
 
-def literature_settings(template: StudyTemplate, index: str, reranker: str | None = None) -> dict[str, Any]:
+def literature_settings(
+    template: StudyTemplate, index: str, reranker: str | None = None, *, unlimited_agent: bool = False
+) -> dict[str, Any]:
     """The study's [literature]: the paper's retrievers if the index has them, else its usual ones."""
     opened = Index.open(index)
     available = opened.retrievers
@@ -31,6 +38,8 @@ def literature_settings(template: StudyTemplate, index: str, reranker: str | Non
         "index": index if is_address(index) else str(Path(index).absolute()),
         "retrievers": template.retrievers if has_paper_retrievers else opened.default_retrievers,
     }
+    if unlimited_agent:
+        settings["agent"] = {"turns": "unlimited", "searches": "unlimited"}
     searches = named_searches(available, reranker)
     asked = [value for value in template.conditions["evidence"] if value in searches]
     return settings | ({"searches": {value.removeprefix("rag@"): searches[value] for value in asked}} if asked else {})
@@ -50,6 +59,50 @@ def named_searches(retrievers: Sequence[str], reranker: str | None) -> dict[str,
     if reranker:
         searches["rag@reranked"] = {**fused, "retrievers": [BM25, *dense], "reranker": reranker}
     return searches
+
+
+def name_agents(study: NamedStudy, run: RunFiles) -> NamedStudy:
+    """The study with `{searched}` and `{agents}` in its headings and notes replaced by what this run's agents searched.
+
+    An `external` agent searches what its `corpus` says; all other candidates search the study's index.
+    """
+    candidates, literature = run.study.candidates, run.study.literature
+    corpora = {candidate.name: candidate.corpus or UNSTATED for candidate in candidates if _has_own_search(candidate)}
+    closed = [candidate.name for candidate in candidates if candidate.name not in corpora]
+    parts = [CLOSED_CORPUS] if closed else []
+    if len(set(corpora.values())) == 1 and not closed:
+        parts += set(corpora.values())
+    else:
+        parts += [f"{name}: {corpus}" for name, corpus in corpora.items()]
+    agents = [f"{name} searches {corpus}" for name, corpus in corpora.items()]
+    if closed and literature is not None:
+        agents.insert(0, f"wardround's own agent over the given index, {_describe_limits(literature.agent)}")
+    words = {"{searched}": "; ".join(parts), "{agents}": "; ".join(agents)}
+    definition = study.definition
+    columns = [column.model_copy(update={"over": _fill(column.over, words)}) for column in definition.columns]
+    update = {
+        "columns": columns,
+        "choices": [_fill(choice, words) for choice in definition.choices],
+        "differs": {_fill(name, words): reason for name, reason in definition.differs.items()},
+    }
+    return replace(study, definition=definition.model_copy(update=update))
+
+
+def _has_own_search(candidate: CandidateSettings) -> bool:
+    return candidate.provider == "external"
+
+
+def _describe_limits(limits: AgentLimits) -> str:
+    numbers = [(limits.turns, "replies"), (limits.searches, "searches")]
+    limited = [f"{limit} {noun}" for limit, noun in numbers if limit != "unlimited"]
+    limited.append(f"a transcript of {limits.tokens:,} tokens")
+    return f"limited to {join_words(limited)}"
+
+
+def _fill(text: str, words: Mapping[str, str]) -> str:
+    for place, word in words.items():
+        text = text.replace(place, word)
+    return text
 
 
 def available_conditions(template: StudyTemplate, literature: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as record_field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -28,8 +29,9 @@ from wardround.core.study import Family, JudgeSettings, SamplingSettings
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.record import MeasureContext
-from wardround.reporting.figures.table_figure import Mark
+from wardround.reporting.figures.figure_files import Mark
 from wardround.reporting.tables.measured import ColumnSpec
+from wardround.reporting.tables.run_notes import RunNote
 from wardround.reporting.tables.table import Unit
 
 GROUP_ACTIONS = ("list", "all")
@@ -73,6 +75,7 @@ class StudyTemplate(StrictTable):
     sampling: SamplingSettings = SamplingSettings()
     conditions: dict[str, list[str]] = Field(default_factory=dict)
     severities: str | None = None
+    parser: str | None = None  # the rule that the paper states for reading choices, if it has one
     doses: list[float] = Field(default_factory=list)  # severities of the type that --type names
     retrievers: list[str] = Field(default_factory=list)  # the paper's, used if the index has them
     judge: JudgeSettings | None = None
@@ -170,10 +173,16 @@ class StudyDefinition(StrictTable):
 
 
 class StudyList(StrictTable):
-    """All studies of one benchmark. `headings` are the paper's short names for values, by slice key."""
+    """All studies of one benchmark. `headings` are the paper's short names for values, by slice key.
+
+    `groups` are the paper's headings for groups of candidates, by the names that a study may use for them. `run_notes`
+    are on every table of a run.
+    """
 
     studies: dict[str, StudyDefinition]
     headings: dict[str, dict[str, str]] = Field(default_factory=dict)
+    groups: dict[str, str] = Field(default_factory=dict)
+    run_notes: list[RunNote] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -184,6 +193,8 @@ class NamedStudy:
     key: str
     definition: StudyDefinition
     headings: Mapping[str, dict[str, str]]
+    groups: Mapping[str, str] = record_field(default_factory=dict)
+    run_notes: Sequence[RunNote] = ()
 
     @property
     def name(self) -> str:
@@ -281,7 +292,7 @@ def studies_of(benchmark: Benchmark) -> dict[str, NamedStudy]:
     for key, definition in listed.studies.items():
         if mistake := _find_mistake(key, definition, benchmark):
             raise BadInput(file, mistake[1], field=f"studies.{key}{mistake[0]}")
-        study = NamedStudy(benchmark, key, definition, listed.headings)
+        study = NamedStudy(benchmark, key, definition, listed.headings, listed.groups, tuple(listed.run_notes))
         studies[study.name] = study
     return studies
 

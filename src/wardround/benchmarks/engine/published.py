@@ -21,6 +21,7 @@ from wardround.core.toml_table import StrictTable, parse_table, read_toml
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 FOLDER, NOTES = "published", "notes.toml"
+GROUP = "group"  # column of the heading that a row stands under
 KINDS = {
     "printed": "as printed in",
     "digitised": "read off a figure of",
@@ -69,6 +70,11 @@ class PublishedTable:
     def labels(self) -> list[str]:
         """The names of its rows, in order."""
         return [row[self.info.rows] for row in self.cells]
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The heading that each row stands under in the paper, where the table has groups."""
+        return {row[self.info.rows]: row[GROUP] for row in self.cells} if GROUP in self.columns else {}
 
     def value(self, row: str, column: str) -> float | None:
         """One figure as a number; None if nothing is printed, or text."""

@@ -9,6 +9,7 @@ import tomli_w
 from wardround.benchmarks.engine.literature import available_conditions
 from wardround.benchmarks.engine.named_study import StudyTemplate
 from wardround.candidates.http.secrets import refuse_literal_secrets
+from wardround.core.condition import DEFAULTS
 from wardround.core.study import parse_study
 
 STUDY_FILE = "bench.toml"  # what bench asked for; the run keeps its own copy as study.toml
@@ -25,12 +26,18 @@ def study_settings(
     type: str | None = None,
     stored: bool = False,
     logprobs: bool = False,
+    carry: str | None = None,
+    image_size: str | None = None,
     literature: Mapping[str, Any] | None = None,
+    prompts: Path | None = None,
+    parser: str | None = None,
 ) -> dict[str, Any]:
     """The whole study file as a table: what the paper fixes, with these cases and candidates.
 
     `type` is the degradation whose doses are asked, if the study has doses. `stored`: all degraded images of
-    the set are stored. `logprobs`: votes are expected from one request's log-probabilities.
+    the set are stored. `logprobs`: votes are expected from one request's log-probabilities. `carry`: which earlier
+    answers a stage of a chain is given. `image_size`: `native` sends large images as they are. `prompts`: a
+    folder of prompt files used before ours. `parser`: of choices, instead of the study's own.
     """
     fixed = template.model_dump(exclude_none=True, exclude_unset=True)
     conditions = available_conditions(template, literature) if literature is not None else dict(template.conditions)
@@ -40,7 +47,12 @@ def study_settings(
         conditions["degradation"] = ["stored"]
     if logprobs:
         conditions["confidence"] = ["logprobs"]
+    has_other_carry = carry is not None and carry != DEFAULTS["carry"]
+    if has_other_carry:
+        conditions["carry"] = [carry]
     suffixes = [*([type] if template.doses and type else []), *(["logprobs"] if logprobs else [])]
+    suffixes += [f"carry-{carry}"] if has_other_carry else []
+    suffixes += [image_size] if image_size == "native" else []
     errors = {"errors": True} if template.errors else {}
     settings = {
         "name": "-".join([*name.split("/"), *suffixes]),
@@ -49,6 +61,9 @@ def study_settings(
         "trials": trials or template.trials,
         "sampling": template.sampling.explicit_sampling,
         "severities": template.severities,
+        "prompts": str(prompts.expanduser().absolute()) if prompts is not None else None,
+        "parser": parser or template.parser,
+        "image_size": image_size,
         "conditions": conditions,
         "literature": literature,
         "judge": {**judge, **errors} if judge is not None else fixed.get("judge"),

@@ -2,7 +2,8 @@
 
 from wardround.benchmarks.xpcr.figures.calibration import calibration
 from wardround.benchmarks.xpcr.figures.consistency import consistency
-from wardround.benchmarks.xpcr.figures.modalities import ablation, cross
+from wardround.benchmarks.xpcr.figures.modalities import ablation
+from wardround.benchmarks.xpcr.figures.modality_counts import cross
 from wardround.benchmarks.xpcr.figures.physicians import table2
 from wardround.benchmarks.xpcr.figures.propagation import propagation
 

@@ -28,6 +28,7 @@ from wardround.building.audit.finding import KINDS, Finding
 from wardround.building.audit.images import ScannedImages, find_image_problems, scan_images
 from wardround.building.audit.impossible_options import find_impossible_options
 from wardround.building.audit.leaks import find_leaks
+from wardround.building.audit.option_choices import OptionChoices, compare_option_choices
 from wardround.building.audit.page import write_audit_page
 from wardround.building.audit.shortcuts import Shortcut, measure_shortcuts, shortcut_findings
 from wardround.building.pipeline.export import write_lines
@@ -49,6 +50,7 @@ class Audit:
     hash: str
     findings: list[Finding]
     shortcuts: list[Shortcut]
+    option_choices: OptionChoices | None
     balance: BalanceCounts
     card: DataCard
     metadata: dict[str, Any]
@@ -77,7 +79,8 @@ class Audit:
         for kind, counts in self.by_kind().items():
             parts = [_plural(counts[name], name[:-1]) for name in ("errors", "warnings") if counts[name]]
             lines.append(f"  {', '.join(parts)}: {KINDS[kind]} ({kind})")
-        return "\n".join([*lines, *(f"  {shortcut}" for shortcut in self.shortcuts)])
+        choices = [str(self.option_choices)] if self.option_choices else []
+        return "\n".join([*lines, *(f"  {shortcut}" for shortcut in self.shortcuts), *choices])
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for audit.json."""
@@ -93,6 +96,7 @@ class Audit:
             "warnings": self.warnings,
             "findings": self.by_kind(),
             "shortcuts": [shortcut.to_dict() for shortcut in self.shortcuts],
+            "option_choices": self.option_choices.to_dict() if self.option_choices else None,
             "balance": self.balance.to_dict(),
             "croissant_missing": missing_fields(self.metadata),
         }
@@ -153,6 +157,7 @@ def _run_checks(
         hash=cases.hash,
         findings=sorted(findings, key=lambda finding: (finding.severity != "error", order.index(finding.kind))),
         shortcuts=shortcuts,
+        option_choices=compare_option_choices(cases, cases.folder, seed),
         balance=balance,
         card=card,
         metadata=croissant_metadata(card, balance.fields),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wardround.building.audit.balance import NOT_STATED, TITLES, BalanceCounts
 from wardround.building.audit.croissant import FIELDS, missing_fields
 from wardround.building.audit.finding import KINDS, Finding
+from wardround.building.audit.option_choices import OptionChoices
 from wardround.building.audit.shortcuts import SHORTCUTS, Shortcut
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import count, percent
@@ -38,7 +39,12 @@ def write_audit_page(audit: Audit, file: Path) -> Path:
         "name": audit.card.name,
         "errors": audit.errors,
         "facts": [(count(number), one if number == 1 else several) for number, one, several in facts],
-        "sections": [_findings(audit.findings), _shortcuts(audit.shortcuts), _balance(audit.balance), _card(audit)],
+        "sections": [
+            _findings(audit.findings),
+            _shortcuts(audit.shortcuts, audit.option_choices),
+            _balance(audit.balance),
+            _card(audit),
+        ],
     }
     return write_page(file, page("audit/page.html", **context))
 
@@ -54,7 +60,7 @@ def _findings(findings: list[Finding]) -> Section:
     return Section("findings", "What was found", html)
 
 
-def _shortcuts(shortcuts: list[Shortcut]) -> Section:
+def _shortcuts(shortcuts: list[Shortcut], choices: OptionChoices | None) -> Section:
     scale = svg.Scale(marked=shortcuts[0].chance if shortcuts else None)
     rows = []
     for shortcut in shortcuts:
@@ -75,9 +81,8 @@ def _shortcuts(shortcuts: list[Shortcut]) -> Section:
             }
         )
     chance = shortcuts[0].chance if shortcuts else None
-    return Section(
-        "shortcuts", "Shortcuts", render("audit/shortcuts.html", rows=rows, axis=svg.axis(scale), chance=chance)
-    )
+    context = {"rows": rows, "axis": svg.axis(scale), "chance": chance, "choices": choices}
+    return Section("shortcuts", "Shortcuts", render("audit/shortcuts.html", **context))
 
 
 def _balance(balance: BalanceCounts) -> Section:

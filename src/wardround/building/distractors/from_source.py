@@ -1,9 +1,12 @@
-"""Which candidates of a source become distractors, so that no name gives itself away over the set.
+"""Which candidates of a source become distractors: those that it lists first, or those that balance the set.
 
-A name that is right g times should be offered so often that chance, the sum of 1/K over its questions, makes g. So a
-name that is never right is offered once at most, and one that is right several times beside other answers too. If a
-question has too few candidates of its own, it gets right answers of other questions, those of its group first.
-The choice among the remaining candidates balances length and shared words (see options.py).
+`source` (CURE: the differentials of the report) keeps the source's own candidates in its order; only a question with
+too few gets right answers of other questions, those of its group first.
+
+`balanced` (our choice) lets no name give itself away over the set. A name that is right g times should be offered so
+often that chance, the sum of 1/K over its questions, makes g. So a name that is never right is offered once at most,
+and one that is right several times beside other answers too; right answers of other questions replace the rest. The
+choice among the remaining candidates balances length and shared words (see options.py).
 """
 
 import random
@@ -11,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from wardround.building.distractors.options import (
     NO_RELATIONS,
@@ -26,8 +30,10 @@ from wardround.candidates.baselines import overlap, words
 from wardround.core.names import content_words
 
 EDGE = 1e-9
+OTHER_OPTIONS = "other-options.jsonl"  # the options of the choice that the set was not built with
 SPARES_PER_OPTION = 6  # right answers of other questions to choose from, for each option
 Key = tuple[str, ...]
+OptionChoice = Literal["source", "balanced"]
 
 
 @dataclass(frozen=True)
@@ -86,17 +92,13 @@ def choose_options(
     A question has none if its candidates and the right answers of other questions are too few.
     """
     offers, balancer, unfair = _OfferCounts(requests, relations), OptionBalancer(rng), 0
-    keys_by_group: defaultdict[str, set[Key]] = defaultdict(set)
-    for request in requests:
-        keys_by_group[request.group].add(offers.key(request.gold))
+    keys_by_group = _keys_by_group(requests, offers)
     options_by_index: dict[int, Options] = {}
     for index in rng.sample(range(len(requests)), len(requests)):
         request = requests[index]
         fair = [name for name in request.candidates if offers.is_fair(name, request.count)]
         if len(fair) < request.count - 1:
-            others = possible_options(_other_answers(request, offers, keys_by_group, rng), request.patient)
-            fair = merge_candidates(request.gold, [*fair, *others], relations)
-            fair = [name for name in fair if not _is_right(name, request, relations)]
+            fair = _add_other_answers(request, fair, offers, keys_by_group, relations, rng)
         if len(fair) < request.count - 1:
             fair = merge_candidates(request.gold, [*fair, *request.candidates], relations)
         options = balancer.make_options(request.gold, fair, request.count, partial(_share, words(request.text)))
@@ -110,15 +112,60 @@ def choose_options(
     return [options_by_index.get(index) for index in range(len(requests))], unfair
 
 
+def list_options(
+    requests: Sequence[OptionRequest], rng: random.Random, relations: NameRelations = NO_RELATIONS
+) -> list[Options | None]:
+    """The options of every question: its own candidates in their order, then right answers of other questions.
+
+    The right one is once at each position in every K questions with K options. A question has none if all are too few.
+    """
+    offers, balancer = _OfferCounts(requests, relations), OptionBalancer(rng)
+    keys_by_group = _keys_by_group(requests, offers)
+    listed: list[Options | None] = []
+    for request in requests:
+        names = list(request.candidates)
+        if len(names) < request.count - 1:
+            names = _add_other_answers(request, names, offers, keys_by_group, relations, rng)
+        if len(names) < request.count - 1:
+            listed.append(None)
+            continue
+        distractors = names[: request.count - 1]
+        for name in distractors:
+            offers.add(name, request.count)
+        listed.append(balancer.place_gold(request.gold, distractors, shuffle=False))
+    return listed
+
+
 def choose_options_by_id(
-    requests: Iterable[tuple[str, OptionRequest]], build: Build, relations: NameRelations = NO_RELATIONS
+    requests: Iterable[tuple[str, OptionRequest]],
+    build: Build,
+    relations: NameRelations = NO_RELATIONS,
+    choice: OptionChoice = "balanced",
 ) -> dict[str, Options]:
-    """The options of the questions of a build, by the id of their record."""
+    """The options of the questions of a build, by the id of their record.
+
+    What the other choice would have offered goes to a file beside the cases, for the audit.
+    """
     request_by_id = dict(requests)
-    chosen, unfair = choose_options(list(request_by_id.values()), build.random_stream("options"), relations)
-    if unfair:
+    request_list = list(request_by_id.values())
+    listed = list_options(request_list, build.random_stream("options"), relations)
+    balanced, unfair = choose_options(request_list, build.random_stream("options"), relations)
+    if unfair and choice == "balanced":
         build.note(f"{unfair:,} distractors are offered more often than is fair: the set has too few others")
+    chosen, other, other_choice = (listed, balanced, "balanced") if choice == "source" else (balanced, listed, "source")
+    build.side_files[OTHER_OPTIONS] = [
+        {"case": id, "choice": other_choice, **options._asdict()}
+        for id, options in zip(request_by_id, other, strict=True)
+        if options is not None
+    ]
     return {id: options for id, options in zip(request_by_id, chosen, strict=True) if options is not None}
+
+
+def _keys_by_group(requests: Iterable[OptionRequest], offers: _OfferCounts) -> dict[str, set[Key]]:
+    keys_by_group: defaultdict[str, set[Key]] = defaultdict(set)
+    for request in requests:
+        keys_by_group[request.group].add(offers.key(request.gold))
+    return keys_by_group
 
 
 def _share(case_words: set[str], name: str) -> float:
@@ -127,6 +174,20 @@ def _share(case_words: set[str], name: str) -> float:
 
 def _is_right(name: str, request: OptionRequest, relations: NameRelations) -> bool:
     return any(names_overlap(name, right, relations) for right in request.names)
+
+
+def _add_other_answers(
+    request: OptionRequest,
+    names: Sequence[str],
+    offers: _OfferCounts,
+    keys_by_group: dict[str, set[Key]],
+    relations: NameRelations,
+    rng: random.Random,
+) -> list[str]:
+    """The names, followed by right answers of other questions that do not overlap with them."""
+    others = possible_options(_other_answers(request, offers, keys_by_group, rng), request.patient)
+    merged = merge_candidates(request.gold, [*names, *others], relations)
+    return [name for name in merged if not _is_right(name, request, relations)]
 
 
 def _other_answers(

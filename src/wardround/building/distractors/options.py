@@ -20,6 +20,8 @@ from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalize
 
 COUNT = 6  # default number of options
 DRAWS = 12  # random sets of distractors from which the one that balances the case set best is taken
+PROPOSER = "proposer"  # role of the model that names plausible diagnoses from the stem alone
+PROPOSED_GOLD = "stems of which the proposer named the diagnosis"
 NEGATIONS = frozenset(["non", "not", "no"])
 Share = Callable[[str], float]  # of a name's words: those that are in the case
 _ALTERNATIVE = re.compile(r"\bwith or without\b", re.IGNORECASE)
@@ -125,10 +127,11 @@ class OptionBalancer:
         self._word_lead += _lead_rate(gold, distractors, share) - 1 / count
         return self.place_gold(gold, distractors)
 
-    def place_gold(self, gold: str, distractors: Sequence[str]) -> Options:
+    def place_gold(self, gold: str, distractors: Sequence[str], *, shuffle: bool = True) -> Options:
         """The options shuffled; in every K questions with K options the right one is once at each position."""
         options = list(distractors)
-        self._rng.shuffle(options)
+        if shuffle:
+            self._rng.shuffle(options)
         position = self._next_position(len(options) + 1)
         options.insert(position, gold)
         return Options(options, position)
@@ -178,14 +181,37 @@ def parse_name_list(reply: str) -> list[str]:
     return [clean_name(name) for name in names if 0 < len(normalized_words(name)) <= 15]
 
 
-def model_distractors_step(count: int) -> Step:
-    """A step in which the model `writer` adds other diagnoses to the end of a record's `candidates`.
+def plausible_diagnoses_step(count: int) -> Step:
+    """A step in which the model `proposer` adds the most plausible diagnoses to the end of a record's `candidates`.
 
-    A record has `history` and `diagnosis`. Without a name in the reply and a candidate of the source it is rejected.
+    It reads the record's `history` and is not told the diagnosis (ClinBench). How often it named the diagnosis is
+    counted; merging drops that name.
     """
 
     def slots(record: Record, build: Build) -> dict[str, str]:
-        return {"history": record["history"], "diagnosis": record["diagnosis"], "count": str(count)}
+        return {"history": record["history"], "count": str(count)}
+
+    def read(record: Record, reply: str, build: Build) -> Record:
+        names = parse_name_list(reply)[:count]
+        right = any(names_overlap(name, own) for name in names for own in record.get("names", [record["diagnosis"]]))
+        build.counts[PROPOSED_GOLD] += right
+        return record | {"candidates": [*record.get("candidates", []), *names]}
+
+    return model_step("plausible", PROPOSER, "plausible", slots, read, max_tokens=256)
+
+
+def model_distractors_step(count: int, missing: Callable[[Record], int] | None = None) -> Step:
+    """A step in which the model `writer` adds other diagnoses to the end of a record's `candidates`.
+
+    A record has `history` and `diagnosis`. Without a name in the reply and a candidate of the source it is rejected.
+    `missing`: how many a record lacks (default: `count`); the writer is not asked about one that lacks none.
+    """
+
+    def slots(record: Record, build: Build) -> dict[str, str] | None:
+        wanted = count if missing is None else missing(record)
+        if not wanted:
+            return None
+        return {"history": record["history"], "diagnosis": record["diagnosis"], "count": str(wanted)}
 
     def read(record: Record, reply: str, build: Build) -> Record:
         candidates = [*record.get("candidates", []), *parse_name_list(reply)]

@@ -6,6 +6,8 @@ cases.jsonl, images/   the case set
 rejected.jsonl         every record that was left out: step, reason, detail
 funnel.csv             in, out, reasons, calls, tokens and money of each step
 review/NAME.jsonl      review queues
+terminology.jsonl      what a model renamed: case, name, before, after, model, used (eurorad, pmc)
+other-options.jsonl    what the other `--options` would have offered (eurorad, pmc)
 manifest.json          versions, settings, sources, hashes, and the set's metadata; no path of this machine
 """
 
@@ -107,6 +109,9 @@ def export(build: Build, records: RecordFile, out: Path, settings: dict[str, Any
     for name, items in sorted(build.review.items()):
         (build.folder / "review").mkdir(exist_ok=True)
         write_lines(build.folder / "review" / f"{name}.jsonl", items)
+    for name, lines in sorted(build.side_files.items()):
+        if lines:
+            write_lines(build.folder / name, lines)
     for what, number in sorted((+build.counts).items()):
         build.note(f"{number:,} {what}")
     (build.folder / "manifest.json").write_bytes(orjson.dumps(_manifest(build, settings, sources), option=OPTIONS))

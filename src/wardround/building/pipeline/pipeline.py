@@ -19,6 +19,7 @@ import orjson
 
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.models import BuildModels, StepReplies
+from wardround.cases.published_range import PublishedRange
 from wardround.core.errors import WardroundError
 from wardround.core.random import seeded
 
@@ -140,6 +141,17 @@ def model_step(
     return Step(name, run)
 
 
+def published_steps(published: PublishedRange) -> list[Step]:
+    """A step that leaves out what was published at another time; none without a limit."""
+
+    def check(record: Record, build: Build) -> Record:
+        if reason := published.problem(record["published"]):
+            raise Reject(reason, record["published"] or "")
+        return record
+
+    return [record_step("published", check)] if published else []
+
+
 def mark_for_review(record: Record, queue: str, reason: str, **fields: Any) -> Record:
     """The record, marked for `hold_step`: its case goes into the review queue, with the reason and the fields."""
     return record | {"holds": [*record.get("holds", []), [queue, {"reason": reason, **fields}]]}
@@ -173,6 +185,7 @@ class Build:
     review: dict[str, list[Record]] = field(default_factory=dict)  # review queues by name
     usage: dict[str, StepReplies] = field(default_factory=dict)  # of models, by step
     counts: Counter[str] = field(default_factory=Counter)  # of other things that were left out or changed
+    side_files: dict[str, list[Record]] = field(default_factory=dict)  # JSONL files beside the cases, by name
 
     def reject(self, record: Record, step: str, reason: str, detail: str = "") -> None:
         self.rejected.append(RejectedRecord(str(record["id"]), step, reason, detail))

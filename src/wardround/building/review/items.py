@@ -1,7 +1,8 @@
 """The items of a case set that people read: every case, and every line of the queues in review/.
 
 There are two levels, as in ClinBench: students read all items, physicians a share, drawn by seed in each queue. That
-share is read twice by people who do not see each other's verdict, as in X-PCR (20%).
+share is read twice by people who do not see each other's verdict, as in X-PCR (20%). Or a physician checks a random
+number of cases and nobody the others, as in CURE (50).
 """
 
 import math
@@ -71,14 +72,21 @@ class ReviewItem(NamedTuple):
         return line | ({"shown": self.shown} if self.shown else {})
 
 
-def list_items(cases: CaseSet, *, share: float = SHARE, seed: int = 0) -> list[ReviewItem]:
-    """The items of a set: its cases in their order, then the queues by name."""
+def list_items(cases: CaseSet, *, share: float = SHARE, seed: int = 0, check: int | None = None) -> list[ReviewItem]:
+    """The items of a set: its cases in their order, then the queues by name.
+
+    `check`: of the cases only so many, drawn at random, are items; a physician reads them, once.
+    """
     queues: dict[str, list[dict[str, Any]]] = {CASES: [{"id": id} for id in cases.ids]}
+    if check is not None:
+        drawn = set(seeded("physician's check", seed).sample(cases.ids, min(check, len(cases.ids))))
+        queues[CASES] = [{"id": id, "level": PHYSICIAN} for id in cases.ids if id in drawn]
     for file in sorted((cases.folder / "review").glob("*.jsonl")):
         if file.stem == CASES:
             raise BadInput(file, f"the name {CASES!r} is reserved for the cases of the set")
         queues[file.stem] = list(_read_lines(file))
-    return [item for name, lines in queues.items() for item in _queue_items(name, lines, share, seed)]
+    shares = dict.fromkeys(queues, share) | ({CASES: 0.0} if check is not None else {})
+    return [item for name, lines in queues.items() for item in _queue_items(name, lines, shares[name], seed)]
 
 
 def _queue_items(queue: str, lines: list[dict[str, Any]], share: float, seed: int) -> Iterator[ReviewItem]:

@@ -112,15 +112,19 @@ def review(
     *,
     share: float = SHARE,
     seed: int = 0,
+    check: int | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> ReviewResult:
-    """Decides the items of a set by its verdict files; with `out` the new set is written there."""
+    """Decides the items of a set by its verdict files; with `out` the new set is written there.
+
+    `check`: a physician reads so many random cases, and nobody the others, which stay as they are.
+    """
     if not 0 <= share <= 1:
         raise WardroundError(f"the share of double reading is between 0 and 1, not {share:g}")
     cases = CaseSet.read(folder)
     if (cases.folder / "reviewed").exists():
         raise BadInput(cases.folder, "was made by a review: give the set that it was made of, with all verdicts")
-    items = list_items(cases, share=share, seed=seed)
+    items = list_items(cases, share=share, seed=seed, check=check)
     counted = read_verdicts(verdicts, {item.item for item in items})
     decisions, agreements = decide_items(items, counted)
     kept, changes, rejected = _apply_decisions(cases, decisions)
@@ -133,7 +137,8 @@ def review(
     result = ReviewResult(decisions, agreements, changes, rejected, funnel, without_case)
     if out is not None:
         with new_set(out, seed, note) as build:
-            _write(build.folder, cases, kept, counted, result, {"share": share, "seed": seed})
+            settings = {"share": share, "seed": seed} | ({} if check is None else {"check": check})
+            _write(build.folder, cases, kept, counted, result, settings)
     return result
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ import aiohttp
 from wardround.candidates.candidate import CandidateUnavailable, Fault, settings_error
 from wardround.candidates.http.address import checked_address, public_address
 from wardround.candidates.http.certificates import make_tls_context
+from wardround.candidates.http.hosts import PLAIN_HOST, ApiHost
 from wardround.candidates.http.proxies import Proxy, find_proxy
 from wardround.candidates.http.secrets import Secrets
 from wardround.core.errors import WardroundError
@@ -27,16 +28,21 @@ PROXY_REFUSALS = {401, 403, 405, 407}  # a proxy that says so will not let the c
 class Connection:
     """Checked when it is made: what cannot work is refused before anything is sent or written."""
 
-    def __init__(self, settings: CandidateSettings) -> None:
+    def __init__(self, settings: CandidateSettings, host: ApiHost = PLAIN_HOST) -> None:
         self._settings = settings
         self._base = checked_address(settings)
         self._secrets = Secrets(settings)
-        self._headers = {"Content-Type": "application/json", **self._secrets.headers()}
+        own_headers = self._secrets.headers(host.key_header)
+        own_names = {name.lower() for name in own_headers}
+        defaults = {name: value for name, value in host.headers.items() if name.lower() not in own_names}
+        self._headers = {"Content-Type": "application/json", **defaults, **own_headers}
+        self._authorization = host.make_authorization(self._secrets) if host.make_authorization else None
+        self._endpoint = host.endpoint
         self._query = self._secrets.query(self._base.query)
         self.address = public_address(self._base.geturl())  # without query: for messages and records
         self.extra_body: dict[str, Any] = self._secrets.resolve(settings.extra_body)
         self._proxy = self._find_proxy(os.environ)
-        self.request_options = self._make_request_options()  # arguments of every request of the session
+        self._request_options = self._make_request_options()  # arguments of every request of the session
         is_encrypted = "https" in (self._base.scheme, self._proxy and self._proxy.address.partition(":")[0])
         self._tls = make_tls_context(settings, with_environment=is_encrypted)
 
@@ -60,8 +66,23 @@ class Connection:
             return {"proxy": self._proxy.address, "headers": self._headers | for_proxy}
         return {"proxy": self._proxy.address, "headers": self._headers, "proxy_headers": for_proxy}
 
-    def url(self, endpoint: str = "") -> str:
+    async def authorize(self, url: str, body: Sequence[bytes]) -> dict[str, str]:
+        """Headers of one request that are made for it: a token or a signature; none for a fixed key."""
+        return await self._authorization.headers(url, body) if self._authorization is not None else {}
+
+    def renew(self, authorization: dict[str, str]) -> bool:
+        """Whether a request that was refused with these headers may be sent again with other ones."""
+        return self._authorization is not None and self._authorization.renew(authorization)
+
+    def request_options(self, authorization: dict[str, str]) -> dict[str, Any]:
+        """The arguments of one request of the session."""
+        if not authorization:
+            return self._request_options
+        return {**self._request_options, "headers": {**self._request_options.get("headers", {}), **authorization}}
+
+    def url(self, endpoint: str | None = None) -> str:
         """The URL of an endpoint such as `/chat/completions`; it has the query of base_url, secrets included."""
+        endpoint = self._endpoint if endpoint is None else endpoint
         path = f"{self._base.path.rstrip('/')}{endpoint}" if endpoint else self._base.path
         return self._base._replace(path=path, query=self._query).geturl()
 

@@ -23,6 +23,8 @@ LIMITED = {429, 529}  # and 503 with Retry-After
 # faults in a row after which a candidate is given up
 STOPS_AFTER = {"key": 3, "quota": 3, "not JSON": 5}
 
+BAD_KEY = re.compile(r"api[ _-]?key (is )?(not valid|invalid|expired)|invalid[ _]api[ _]key|API_KEY_INVALID", re.I)
+NO_CREDIT = re.compile(r"credit balance is too low", re.I)
 QUOTA = re.compile(
     r"insufficient[_ ](quota|balance|credit|fund)|exceeded your current quota|billing|out of credit", re.I
 )
@@ -39,6 +41,7 @@ TOO_LONG = re.compile(
 )
 IMAGE_TOO_LARGE = re.compile(
     r"image[^.]{0,60}(too (large|big|many)|exceed|larger than|dimension|at most|maximum)|at most \d+ image"
+    r"|payload size exceeds"
     r"|(too (large|big|many)|exceed|maximum)[^.]{0,60}images?\b|payload too large|request entity too large",
     re.I,
 )
@@ -50,7 +53,8 @@ NO_IMAGES = re.compile(
 )
 UNSUPPORTED = re.compile(
     r"(not|n't|no longer|un)[ -]?(be )?(support|recogni[sz]|known|permit|allow|expect|accept|implement|avail)"
-    r"|invalid (field|parameter|argument)|extra (inputs?|fields?)|deprecated|does(n't| not) take|only the default",
+    r"|invalid (field|parameter|argument)|extra (inputs?|fields?)|deprecated|does(n't| not) take|only the default"
+    r"|may only be set to",
     re.I,
 )
 OUT_OF_RANGE = re.compile(r"must be|should be|at most|less than or equal|maximum|up to|exceed|<=|\u2264", re.I)
@@ -77,14 +81,21 @@ class ServerError:
 
     def raise_unless_specific(self) -> None:
         """Raises a fault if the reason is not this request."""
-        if self.status == 401:
+        if self.status == 401 or (self.status == 400 and BAD_KEY.search(self._words)):
             raise Fault(self.text, kind="HTTP 401", stops_after=STOPS_AFTER["key"])
-        if self.status == 402 or (self.status in (403, 429) and QUOTA.search(self._words)):
+        if self._is_out_of_quota:
             raise Fault(self.text, kind="quota", stops_after=STOPS_AFTER["quota"])
         if self.status in LIMITED or (self.status == 503 and self.retry_after is not None):
             raise RateLimited(self.text, kind=f"HTTP {self.status}", retry_after=self.retry_after, limits=self.limits)
         if self.status in TRANSIENT or self.status >= 500:
             raise Fault(self.text, kind=f"HTTP {self.status}", retry_after=self.retry_after)
+
+    @property
+    def _is_out_of_quota(self) -> bool:
+        if self.status == 429 and self.code.startswith("RESOURCE_EXHAUSTED") and self.retry_after is not None:
+            return False  # Google words a limit a minute as a spent quota, but says when there is more
+        is_spent = self.status in (403, 429) and QUOTA.search(self._words)
+        return self.status == 402 or bool(is_spent) or (self.status == 400 and bool(NO_CREDIT.search(self.message)))
 
     def raise_for_question(self, *, with_images: bool) -> NoReturn:
         """Raises what the server says of this question, or that it declines the request."""
@@ -131,18 +142,29 @@ class ServerError:
 def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> ServerError:
     """Reads an error; `message` still holds what the server wrote, secrets included."""
     code = param = ""
+    retry_after = seconds_of(headers.get("Retry-After"))
     try:
         loaded = read_json(body)
         error: Any = loaded.get("error", loaded) if isinstance(loaded, dict) else loaded
         if isinstance(error, dict):
-            code, param = _word(error.get("code")) or _word(error.get("type")), _word(error.get("param"))
+            code = _word(error.get("code")) or _word(error.get("type")) or _word(error.get("status"))
+            param = _word(error.get("param"))
+            retry_after = retry_after if retry_after is not None else _google_delay(error.get("details"))
             inner = error.get("innererror")
             code += " " + _word(inner.get("code")) if isinstance(inner, dict) else ""
             error = error.get("message", error)
         message = str(error)
     except NotJson:
         message = body.decode("utf-8", "replace")
-    return ServerError(status, message, code, param, seconds_of(headers.get("Retry-After")), parse_limits(headers))
+    return ServerError(status, message, code, param, retry_after, parse_limits(headers))
+
+
+def _google_delay(details: Any) -> float | None:
+    """The delay after which Google's APIs let a request through; None for a quota of the day."""
+    items = [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
+    if any("PerDay" in str(item.get("violations")) for item in items):
+        return None
+    return next((seconds_of(_word(item["retryDelay"])) for item in items if "retryDelay" in item), None)
 
 
 def parse_limits(headers: Mapping[str, str]) -> ServerLimits | None:

@@ -114,11 +114,12 @@ class Secrets:
         self.add(value)
         return value
 
-    def headers(self) -> dict[str, str]:
-        """The study's headers, and the key as a bearer token."""
+    def headers(self, key_header: str = "Authorization") -> dict[str, str]:
+        """The study's headers, and the key: as a bearer token, or as it is in another header."""
         headers = {name: self._header(name, value) for name, value in self._settings.headers.items()}
         if self._settings.api_key_env:
-            headers["Authorization"] = f"Bearer {self.from_environment(self._settings.api_key_env)}"
+            key = self.from_environment(self._settings.api_key_env)
+            headers[key_header] = f"Bearer {key}" if key_header == "Authorization" else key
         return headers
 
     def _header(self, name: str, value: str) -> str:

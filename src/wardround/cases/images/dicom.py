@@ -109,7 +109,7 @@ def _to_greys(stored: Values, dataset: Dataset, window: dict[str, Any], hounsfie
     values, rescaled = _modality_values(stored, dataset)
     is_hounsfield = rescaled and (window.get("modality") or dataset.get("Modality")) == "CT"
     if hounsfield is not None and is_hounsfield:
-        values = hounsfield(values)
+        values = hounsfield(values, window.get("width") or _first(dataset.get("WindowWidth")) or CT_WINDOW[1])
     if "center" in window:
         return apply_window(values, window["center"], window["width"], "LINEAR")
     if luts := dataset.get("VOILUTSequence"):

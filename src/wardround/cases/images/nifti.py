@@ -55,7 +55,7 @@ def nifti_pixels(
     if values.dtype.names:
         return np.stack([values[name] for name in COLOURS], axis=-1)
     if hounsfield is not None:
-        values = hounsfield(values)
+        values = hounsfield(values, window.get("width", CT_WINDOW[1]))
     if "center" in window:
         return apply_window(values, window["center"], window["width"])
     if window["modality"] == "CT":

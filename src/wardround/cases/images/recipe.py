@@ -49,8 +49,8 @@ def kind_of(path: str) -> Kind:
     return "nifti" if name.endswith(NIFTI_SUFFIXES) else "dicom"
 
 
-def recipe_for(image: Image, *, blank: bool = False, pixels: int = PIXEL_BUDGET) -> tuple[Step, ...]:
-    """The steps for an image of a case; a frame that the case gives is not among them."""
+def recipe_for(image: Image, *, blank: bool = False, pixels: int | None = PIXEL_BUDGET) -> tuple[Step, ...]:
+    """The steps for an image of a case; a frame that the case gives is not among them. `pixels` None: native size."""
     kind = kind_of(image.path)
     steps: list[tuple[str, dict[str, Any]]] = []
     if kind == "nifti":
@@ -64,7 +64,8 @@ def recipe_for(image: Image, *, blank: bool = False, pixels: int = PIXEL_BUDGET)
     if blank:
         steps.append(("blank", {}))
     is_jpeg = image.path.lower().endswith(JPEG_SUFFIXES)
-    steps.append(("fit", {"pixels": pixels}))
+    if pixels is not None:
+        steps.append(("fit", {"pixels": pixels}))
     steps.append(("encode", {"format": "jpeg", "quality": 95} if is_jpeg else {"format": "png"}))
     return tuple((name, parameters, VERSIONS[name]) for name, parameters in steps)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Values = NDArray[Any]
 Pixels = NDArray[np.uint8]
-ChangeValues = Callable[[Values], Values]
+ChangeValues = Callable[[Values, float], Values]  # with the width of the window that they are shown in
 
 CT_WINDOW = (40.0, 400.0)
 DEPTHS = (8, 10, 12, 14, 16)

@@ -1,7 +1,7 @@
 """The 18 types: the category of each, the modality it belongs to, and the version of what it draws.
 
 Each has a file of its own here, with one function of the type's name: `(image, severity, rng) -> image`.
-Plug-ins add types of their own (degrade/custom.py); TYPES stays the 18.
+Two of them have a variant. Plug-ins add types of their own (degrade/custom.py); TYPES stays the 18.
 """
 
 from typing import NamedTuple
@@ -25,10 +25,10 @@ class DegradationType(NamedTuple):
 
 
 TAXONOMY = {
-    "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level", "added?"), 2),
-    "sparse_view": DegradationType("Artifacts", "CT", ("views", "added?"), 2),
-    "low_dose": DegradationType("Noise", "CT", ("noise|photons",), 2),
-    "bias_field": DegradationType("Artifacts", "MRI", ("ratio|coefficient",)),
+    "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level", "added?", "added_of_window?"), 3),
+    "sparse_view": DegradationType("Artifacts", "CT", ("added|added_of_window|views",), 3),
+    "low_dose": DegradationType("Noise", "CT", ("noise|noise_of_window|photons",), 3),
+    "bias_field": DegradationType("Artifacts", "MRI", ("ratio|coefficient",), 2),
     "undersampling": DegradationType("Artifacts", "MRI", ("kept", "centre", "pattern"), 2),
     "ghosting": DegradationType("Artifacts", "MRI", ("fewest", "most", "intensity"), 2),
     "blood_cell": DegradationType("Artifacts", "Histopathology", ("cells|cover", "radius"), 2),
@@ -45,7 +45,12 @@ TAXONOMY = {
     "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 2),
 }
 TYPES = tuple(TAXONOMY)
-CATEGORIES = {name: type.category for name, type in TAXONOMY.items()}
+VARIANTS = {  # in degrade/variants, drawn only if they are named: the 18 are as the paper describes them
+    "sparse_view_streaks": DegradationType("Artifacts", "CT", ("views", "added?", "added_of_window?"), 3),
+    "low_dose_normal": DegradationType("Noise", "CT", ("noise|noise_of_window|photons",), 3),
+}
+BUILT_IN = TAXONOMY | VARIANTS
+CATEGORIES = {name: type.category for name, type in BUILT_IN.items()}
 # how the paper's tables, its site and its released files spell them
 ALIASES = {
     **{f"{name}_artifact": name for name in TYPES},
@@ -64,8 +69,8 @@ def parse_type(text: str) -> str:
     """The built-in or plug-in type that a usual spelling means; an unknown one is refused."""
     name = text.strip().lower().replace("-", "_").replace(" ", "_")
     name = ALIASES.get(name, name)
-    if name not in TAXONOMY and custom_degradation(name) is None:
-        types = ", ".join((*TYPES, *custom_names()))
+    if name not in BUILT_IN and custom_degradation(name) is None:
+        types = ", ".join((*BUILT_IN, *custom_names()))
         raise WardroundError(f"there is no degradation {text!r}; the types are {types}")
     return name
 
@@ -73,14 +78,14 @@ def parse_type(text: str) -> str:
 def check_plugin_names() -> None:
     """A plug-in cannot replace a built-in type."""
     for name in custom_names():
-        if name in TAXONOMY or name in ALIASES:
+        if name in BUILT_IN or name in ALIASES:
             raise WardroundError(f"plug-in degradation {name!r} has the name of a built-in type; choose another")
 
 
 def degradation_type(name: str) -> DegradationType:
     """The record of a built-in or plug-in type."""
-    if name in TAXONOMY:
-        return TAXONOMY[name]
+    if name in BUILT_IN:
+        return BUILT_IN[name]
     custom = custom_degradation(parse_type(name))
     assert custom is not None
     return DegradationType(custom.category, parse_modality(custom.modality), tuple(custom.parameters), custom.version)
@@ -95,8 +100,8 @@ def category_of(name: str) -> str | None:
 
 
 def table_position(name: str) -> tuple[int, str]:
-    """A sort key: the 18 types in the order of the table, then those of plug-ins by name."""
-    return (TYPES.index(name), "") if name in TAXONOMY else (len(TYPES), name)
+    """A sort key: the 18 types in the order of the table and their variants, then those of plug-ins by name."""
+    return (list(BUILT_IN).index(name), "") if name in BUILT_IN else (len(BUILT_IN), name)
 
 
 def fits(type: str, modality: str | None) -> bool:

@@ -1,40 +1,73 @@
-"""Sparse view: a CT scan of few views, as when dose or time is saved by pulsing the tube.
+"""Sparse view: a CT scan of few views, reconstructed as it is.
 
-Half a turn is seen from equally spaced angles; filtered back-projection from so few leaves straight streaks beside
-dense structures. A complete scan gives the image back, so what the few views give less the image is the streaks:
-these are added, softened as much as usual reconstructions do, and the image is otherwise left as it is.
+Half a turn is seen from equally spaced angles, and filtered back-projection of these views is the image. It has
+straight streaks beside dense structures, and has lost resolution: fine detail that the few views do not hold, and
+what a plain reconstruction smooths. `sparse_view_streaks` instead adds softened streaks to the image and keeps its
+detail.
 
 `views` are those of an image of 512 pixels. A smaller one has less detail that could streak, and fewer views; a larger
-one has a few more: by powers of the side, measured on three CT slices, at which PSNR stays the same. `added`, if it
-is there, is the standard deviation of the streaks in soft tissue: what comes out otherwise is scaled to it.
+one has a few more: by powers of the side, measured on three CT slices, at which PSNR stays the same. Or `added` is
+given: the standard deviation of the change in soft tissue. Then the views are as many as leave so much of it, which
+differs from a head to an abdomen.
 
 Drawn once: the first angle. Twice the views include all of the fewer.
 """
 
+import math
+
 import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.blur import convolve
 from wardround.degrade.operations.frame import extend_patient, within_frame
 from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
-from wardround.degrade.operations.soft_tissue import scale_to
+from wardround.degrade.operations.soft_tissue import soft_tissue
 from wardround.degrade.signature import Image, SeverityParameters
 
 COUNTED_AT = 512  # pixels of the longer side
 BELOW, ABOVE = 0.62, 0.18  # powers of the side
-SOFTENED = np.array([0.2, 0.6, 0.2], np.float32)  # a fifth is left of the finest streaks
+FIRST_GUESS, FALLS_BY = 140, 1.3  # views; the power of their number by which streaks fall
+FEWEST, MOST = 8, 720
+ATTEMPTS, NEAR = 5, 0.06  # scans to find the views for a strength; how near, by its logarithm
 
 
 def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     start = np.pi * rng.random()
     size = max(image.shape) / COUNTED_AT
-    views = max(1, round(severity["views"] * size ** (BELOW if size < 1 else ABOVE)))
-    if views >= complete_view_count(image.shape):
-        return image.copy()
+    scale = size ** (BELOW if size < 1 else ABOVE)
+    if "added" in severity:
+        return _scan_with_change(image, severity["added"], FIRST_GUESS * scale, start)
+    views = max(1, round(severity["views"] * scale))
+    return image.copy() if views >= complete_view_count(image.shape) else _scan(image, views, start)
+
+
+def _scan(image: Image, views: int, start: float) -> Image:
     patient, margin = extend_patient(image)
     angles = start + np.pi * np.arange(views) / views
-    reconstruction = reconstruct(
-        project(patient, angles), angles, np.full(views, np.pi / views), patient.shape, interpolations=2
-    )
-    streaks = convolve(within_frame(reconstruction, margin) - image, SOFTENED)
-    return image + scale_to(streaks, image, severity.get("added"))
+    weights = np.full(views, np.pi / views)
+    return within_frame(reconstruct(project(patient, angles), angles, weights, patient.shape), margin)
+
+
+def _scan_with_change(image: Image, wanted: float, guess: float, start: float) -> Image:
+    """The scan of as many views as change soft tissue by this standard deviation: by secants of logarithms."""
+    if wanted <= 0.0:
+        return image.copy()
+    inside, views, power = soft_tissue(image), guess, FALLS_BY
+    known: dict[int, float] = {}
+    result = image
+    for _ in range(ATTEMPTS):
+        count = round(min(max(views, FEWEST), MOST))
+        if count in known:
+            break
+        result = _scan(image, count, start)
+        strength = float((result - image)[inside].std())
+        if strength <= 0.0:
+            break
+        if known:
+            last = next(reversed(known))
+            slope = math.log(known[last] / strength) / math.log(count / last)
+            power = min(max(slope, 0.5), 4.0)
+        known[count] = strength
+        if abs(math.log(strength / wanted)) < NEAR:
+            break
+        views = count * (strength / wanted) ** (1 / power)
+    return result

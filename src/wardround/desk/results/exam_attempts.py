@@ -22,6 +22,7 @@ class ExamAttempt(NamedTuple):
     begun: str | None
     ended: str | None
     rules: str | None
+    no_ai: bool  # whether they confirmed before it began that they would use no AI tool
     ai: str | None  # what they confirmed at the end
     comment: str
     asked: int
@@ -95,7 +96,9 @@ def exam_attempts(desk: Desk, task: Task) -> list[ExamAttempt]:
             ExamAttempt(
                 *(person.name, person.role, person.specialty),
                 *(rules.time if rules else None, closing.time if closing else None),
-                *(rules.said["rules"] if rules else None, closing.said["ai"] if closing else None),
+                rules.said["rules"] if rules else None,
+                bool(rules and rules.said.get("no_ai")),
+                closing.said["ai"] if closing else None,
                 closing.said["comment"] if closing else "",
                 *(asked, len(answers), len(within), sum(within), len(outside), sum(outside)),
                 seconds=median(seconds_spent(verdict) for _, verdict in answers) if answers else None,

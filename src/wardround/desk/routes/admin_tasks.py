@@ -56,8 +56,15 @@ def _readings(desk: Desk, task: int) -> dict[str, Any]:
 
 
 @router.get("/tasks/new")
-def new_task_page(request: Request, desk: CurrentDesk, kind: str = "") -> Response:
-    return _new_task_page(request, desk, _find_kind(desk, kind), {})
+def new_task_page(request: Request, desk: CurrentDesk, kind: str = "", preset: str = "") -> Response:
+    task_kind = _find_kind(desk, kind)
+    if not preset:
+        return _new_task_page(request, desk, task_kind, {})
+    if preset not in task_kind.presets:
+        raise HTTPException(404, "there is no such preset")
+    values = {setting.name: setting.default for setting in task_kind.settings} | dict(task_kind.presets[preset])
+    filled = {name: ("yes" if value else "") if isinstance(value, bool) else str(value) for name, value in values.items()}
+    return _new_task_page(request, desk, task_kind, filled)
 
 
 @router.post("/tasks/new")

@@ -16,8 +16,14 @@ from wardround.desk.results.agreement import majority_labels
 from wardround.desk.results.export import to_jsonl
 from wardround.desk.tasks.one_choice import ChoiceTask, balanced_sample
 from wardround.desk.tasks.task_kind import Export, PageSection, Setting
-from wardround.marking.judges.error_classes import CLASSES, WrongAnswer, reasoning_of, shown_question, wrong_answers
-from wardround.marking.judges.judge import judged_diagnoses
+from wardround.marking.judges.error_classes import (
+    CLASSES,
+    WrongAnswer,
+    reasoning_of,
+    shown_question,
+    stated_answer,
+    wrong_answers,
+)
 from wardround.marking.marks import MARK_KEY, MARKS_FILE
 from wardround.measuring.validation.agreement import bootstrap_interval, cohen_kappa
 
@@ -90,8 +96,8 @@ class ErrorClasses(ChoiceTask):
 
 def _new_item(wrong: WrongAnswer, reasoning: str, error_class: str | None, weight: float, readers: int) -> NewItem:
     question, place = wrong.question, dict(zip(MARK_KEY, wrong.key, strict=True))
-    answer = question.choices[wrong.option] if wrong.option is not None else judged_diagnoses(wrong.answer.text)[0]
-    shown = {"question": shown_question(wrong), "gold": question.gold_text, "answer": answer, "reasoning": reasoning}
+    shown = {"question": shown_question(wrong), "gold": question.gold_text, "answer": stated_answer(wrong)}
+    shown["reasoning"] = reasoning
     digest = blake(list(map(str, wrong.key))).hex()[:8]  # does not reveal the candidate
     hidden = {"place": place, "class": error_class, "weight": weight}
     return NewItem(f"{place['case']}/{place['question']} {digest}", "answers", shown, {"reader": readers}, hidden)

@@ -29,7 +29,9 @@ from wardround.desk.results.exam_attempts import answers_csv, exam_attempts, sec
 from wardround.desk.results.export import to_jsonl
 from wardround.desk.tasks.exam_paper import (
     ExamUnit,
+    draw_two_specialties,
     draw_units,
+    drawn_so_far,
     exam_level,
     option_order,
     parse_specialties,
@@ -41,6 +43,10 @@ RULES, QUESTION, CLOSING = "rules", "question", "closing"
 CONFIDENCES = range(10, 101, 10)  # percent
 MAX_TEXT = 1_000
 MAX_SECONDS = 86_400.0
+BOOKS_BUT_NO_AI = (
+    "You may consult medical literature and textbooks. AI tools of any kind are prohibited, also for searching, "
+    "translating or summarising. Work alone."
+)
 NOTHING_ELSE = (
     "You work alone and consult nothing: no books, no internet, no colleagues, and no AI tool. "
     "Take the time that you would take for a patient."
@@ -56,13 +62,27 @@ class Exam(TaskKind):
     settings = (
         Setting("cases", "Cases for each person", 20, "A chain of questions counts as one."),
         Setting("share", "Share of them in the person's specialty", 0.5, "The others are spread over the rest."),
+        Setting("own", "Cases of the person's specialty", 0, "With the next, replaces the two above. 0: not used."),
+        Setting("other", "Cases of one other specialty", 0, "For each person the one that was drawn least so far."),
         Setting("kinds", "Questions", "choice", choices=("choice", "open", "all")),
         Setting("telling", "Telling", "own", "As the condition of a study: own, text, multimodal."),
         Setting("confidence", "Ask how sure they are", True),
         Setting("back", "They may go back and change answers", False, "Until they finish; in a chain never."),
         Setting("rules", "Rules of the exam", NOTHING_ELSE, "What may be consulted. Shown first, and kept."),
+        Setting("no_ai", "They confirm before it begins that they use no AI tool", False, "As well as at the end."),
         Setting("seed", "Seed of the draw", 0),
     )
+    presets: Mapping[str, Mapping[str, str | int | float | bool]] = {
+        "clinbench": {
+            "own": 50,
+            "other": 50,
+            "kinds": "choice",
+            "telling": "multimodal",
+            "confidence": False,
+            "rules": BOOKS_BUT_NO_AI,
+            "no_ai": True,
+        }
+    }
     template = "tasks/exam.html"
     scripts = ("exam.js",)
 
@@ -104,7 +124,11 @@ class Exam(TaskKind):
                     unit = units.get(number) or ExamUnit((), item.hidden["case"], item.hidden["specialty"])
                     units[number] = unit._replace(items=(*unit.items, item.number))
             own, rng = parse_specialties(person.specialty), seeded("draw", task.settings["seed"], person.name)
-            sample = draw_units(units.values(), own, task.settings["cases"], task.settings["share"], rng)
+            counts = [task.settings.get(name, 0) for name in ("own", "other")]  # tasks of before have neither
+            if any(counts):
+                sample = draw_two_specialties(units.values(), own, *counts, drawn_so_far(desk, task), rng)
+            else:
+                sample = draw_units(units.values(), own, task.settings["cases"], task.settings["share"], rng)
             numbers = sorted(number for unit in sample for number in unit.items)
             desk.tasks.request_readings(task, [items[0].number, *numbers, items[-1].number], exam_level(person))
             desk.store.log_action(person.id, "draw sitting", task.id, items=numbers)
@@ -131,7 +155,7 @@ class Exam(TaskKind):
     def template_context(self, desk: Desk, task: Task, item: DeskItem, person: Person, level: str) -> dict[str, Any]:
         order = question_numbers(desk, task, person)
         if item.shown["page"] != QUESTION:
-            return {"count": len(order), "rules": task.settings["rules"]}
+            return {"count": len(order), "rules": task.settings["rules"], "no_ai": task.settings.get("no_ai", False)}
         options = item.shown["question"].get("options")
         draft = desk.tasks.load_draft(task, item.number, person) or {}
         stages = range(item.number - item.shown["place"] + 1, item.number)  # the items of a chain are consecutive
@@ -159,7 +183,7 @@ class Exam(TaskKind):
     def parse_form(self, form: FormData, item: DeskItem) -> dict[str, Any]:
         page, fields = item.shown["page"], {key: value for key, value in form.items() if isinstance(value, str)}
         if page == RULES:
-            return {"agreed": fields.get("agreed") == "yes"}
+            return {"agreed": fields.get("agreed") == "yes", "no_ai": fields.get("no_ai") == "yes"}
         if page == CLOSING:
             return {"ai": fields.get("ai", ""), "comment": fields.get("comment", "").strip()}
         sure = fields.get("confidence", "")
@@ -182,7 +206,9 @@ class Exam(TaskKind):
         if page == RULES:
             if said.get("agreed") is not True:
                 raise WardroundError("the exam begins when you agree to its rules")
-            return {"agreed": True, "rules": task.settings["rules"]}
+            if task.settings.get("no_ai") and said.get("no_ai") is not True:
+                raise WardroundError("the exam begins when you confirm that you will use no AI tool")
+            return {"agreed": True, "rules": task.settings["rules"], "no_ai": said.get("no_ai") is True}
         if page == CLOSING:
             if said.get("ai") not in ("no", "yes"):
                 raise WardroundError("say whether you used an AI tool")
@@ -194,7 +220,8 @@ class Exam(TaskKind):
 
     def render_verdict(self, said: Mapping[str, Any], item: DeskItem) -> Markup:
         if "agreed" in said:
-            return Markup("<p>Agreed to the rules.</p>")
+            promised = " Confirmed to use no AI tool." if said.get("no_ai") else ""
+            return Markup("<p>Agreed to the rules.{}</p>").format(promised)
         if "ai" in said:
             used = "Used no AI tool." if said["ai"] == "no" else "Used an AI tool."
             return Markup("<p>{} {}</p>").format(used, said["comment"])

@@ -17,6 +17,12 @@ DRAWN_QUESTIONS = (
 )
 
 
+DRAWN_SPECIALTIES = (
+    "SELECT json_extract(i.hidden, '$.specialty') AS specialty, count(*) AS count FROM wanted w JOIN items i"
+    " ON i.task = w.task AND i.number = w.item WHERE w.task = ? AND specialty IS NOT NULL GROUP BY specialty"
+)
+
+
 class ExamUnit(NamedTuple):
     """Questions that are drawn together: one, or a chain."""
 
@@ -50,6 +56,34 @@ def draw_units(
     outside = _spread([unit for unit in by_case.values() if not is_within(unit.specialty, own)])
     chosen = within[: max(round(count * share) if own else 0, count - len(outside))]
     return chosen + outside[: count - len(chosen)]
+
+
+def draw_two_specialties(
+    units: Iterable[ExamUnit], own: set[str], own_count: int, other_count: int, drawn: Counter[str], rng: random.Random
+) -> list[ExamUnit]:
+    """At most one unit per case: so many in the person's specialties, and so many of one other (ClinBench).
+
+    The other specialty is one with enough cases, of these the one that was drawn least so far. Nothing fills up what a
+    specialty lacks.
+    """
+    shuffled = list(units)
+    rng.shuffle(shuffled)
+    by_case = {unit.case: unit for unit in reversed(shuffled)}
+    within = [unit for unit in by_case.values() if is_within(unit.specialty, own)]
+    outside: dict[str, list[ExamUnit]] = {}
+    for unit in by_case.values():
+        if unit.specialty and not is_within(unit.specialty, own):
+            outside.setdefault(specialty_named(unit.specialty), []).append(unit)
+    ranked = sorted(outside, key=lambda name: (-min(len(outside[name]), other_count), drawn[name]))
+    return _spread(within)[:own_count] + (outside[ranked[0]][:other_count] if ranked else [])
+
+
+def drawn_so_far(desk: Desk, task: Task) -> Counter[str]:
+    """How many questions of each specialty were drawn for anybody."""
+    counts: Counter[str] = Counter()
+    for row in desk.store.rows(DRAWN_SPECIALTIES, task.id):
+        counts[specialty_named(row["specialty"])] += row["count"]
+    return counts
 
 
 def _spread(units: Sequence[ExamUnit]) -> list[ExamUnit]:

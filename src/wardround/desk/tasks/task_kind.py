@@ -72,6 +72,7 @@ class TaskKind(ABC):
     source: str  # what a task is made from, for the form
     roles: tuple[str, ...]  # who may be assigned
     settings: tuple[Setting, ...] = ()
+    presets: Mapping[str, Mapping[str, str | int | float | bool]] = {}  # by name: values of settings for a new task
     template: str
     scripts: tuple[str, ...] = ()
     classes = True  # a verdict is one of a few classes, on which agreement is measured

@@ -14,9 +14,12 @@ from wardround.core.study import JudgeSettings, Study
 from wardround.marking.evidence.support_judge import JudgedSupport, SupportPair, parse_support, support_question
 from wardround.marking.judges.error_classes import (
     ERROR_TOKENS,
-    NO_REASONING,
+    REFUSED,
+    UNREADABLE,
+    ErrorVerdict,
     error_question,
     parse_error_class,
+    reasoning_of,
     wrong_answers,
 )
 from wardround.marking.judges.judge import VERDICTS_FILE, DiagnosisPair, Judge, distinct_pairs
@@ -31,6 +34,7 @@ from wardround.marking.judges.model_judge import (
     same_question,
 )
 from wardround.marking.judges.plugin_judge import RULE, PairJudge, ask_plugin_judge, judge_plugins, make_plugin_judge
+from wardround.marking.marks import MARK_KEY
 from wardround.running.batch import BatchReplies
 
 
@@ -111,14 +115,26 @@ class JudgeCalls(ModelCalls):
         self.summary["why"] = self.why
         return judge
 
-    def error_classes(self, marks: pl.DataFrame, used: pl.LazyFrame) -> dict[tuple[Any, ...], str]:
-        """The error class of every wrong answer, by the key of its mark."""
+    def error_classes(self, marks: pl.DataFrame, used: pl.LazyFrame) -> dict[tuple[Any, ...], ErrorVerdict]:
+        """The error class of every answer that is not right, by the key of its mark.
+
+        If a reply names no single class, the judge is asked once more and shown that reply.
+        """
         refuse_error_classes(self.settings)
+        sampling = self.settings.sampling(ERROR_TOKENS)
         wrongs = list(wrong_answers(marks, used, self.cases, self.store, self.study))
-        questions = {wrong.key: question for wrong in wrongs if (question := error_question(wrong)) is not None}
-        answers = self._answers(questions.values(), self.settings.sampling(ERROR_TOKENS), "error classes")
-        classes = map(parse_error_class, answers)
-        return {wrong.key: NO_REASONING for wrong in wrongs} | dict(zip(questions, classes, strict=True))
+        answers = self._answers(map(error_question, wrongs), sampling, "error classes")
+        classes = list(map(parse_error_class, answers))
+        unread = [place for place, name in enumerate(classes) if name == UNREADABLE]
+        if unread:
+            again = [error_question(wrongs[place], answer.text) for place in unread if (answer := answers[place])]
+            for place, answer in zip(unread, self._answers(again, sampling, "second error classes"), strict=True):
+                classes[place] = UNREADABLE if answer is None else parse_error_class(answer)
+        refused = marks.filter(pl.col("outcome") == "refused").select(MARK_KEY)
+        verdicts = {key: ErrorVerdict(REFUSED, False) for key in refused.iter_rows()}
+        for wrong, name in zip(wrongs, classes, strict=True):
+            verdicts[wrong.key] = ErrorVerdict(name, reasoning_of(wrong.answer, wrong.question) is not None)
+        return verdicts
 
     def support(self, pairs: Sequence[SupportPair]) -> JudgedSupport:
         """The judge's own support test: its verdict on every pair of a diagnosis and documents."""

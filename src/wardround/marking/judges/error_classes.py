@@ -1,6 +1,6 @@
-"""ClinBench's five error classes: a judge names the one behind a wrong answer (docs/protocols.md 4.5).
+"""ClinBench's five error classes: a judge names the one behind each answer that is not right (docs/protocols.md 4.5).
 
-The judge needs the reasoning behind the answer. Without reasoning the error is unscored.
+An answer without reasoning is judged by the answer alone and counted apart. A refused question has no answer to judge.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wardround.asking.options import format_options, option_order
+from wardround.asking.prompt_slots import IMAGES
 from wardround.asking.reasoning import split_reasoning
-from wardround.asking.tellings import resolve_telling
+from wardround.asking.tellings import resolve_telling, shown_modalities
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
@@ -29,7 +30,9 @@ CLASSES = (
     "priority_judgment_error",
     "temporal_sequence_confusion",
 )
-NO_REASONING, NO_VERDICT, UNREADABLE = "unscored: no reasoning", "unscored: no verdict", "unscored: unreadable"
+REFUSED, NO_VERDICT, UNREADABLE = "unscored: refused", "unscored: no verdict", "unscored: unreadable"
+NO_REASONING = "(none)"  # what the judge reads where reasoning should be
+NO_OPTION = "(none of the options)"
 ERROR_TOKENS = 512
 MIN_REASONING_WORDS = 10  # of a reply, besides the answer itself, to count as reasoning (our choice)
 
@@ -41,8 +44,15 @@ _MEANINGS = {
 }
 
 
+class ErrorVerdict(NamedTuple):
+    """The error class of an answer that is not right, or why it has none."""
+
+    error_class: str
+    has_reasoning: bool
+
+
 class WrongAnswer(NamedTuple):
-    """A wrong answer with all that a judge of its error needs."""
+    """An answer that is not right, with all that a judge of its error needs."""
 
     key: tuple[Any, ...]
     case: Case
@@ -51,14 +61,16 @@ class WrongAnswer(NamedTuple):
     order: tuple[int, ...]
     option: int | None
     answer: Answer
+    images: str = ""  # the modalities of the images that were shown with the question
 
 
 def wrong_answers(
     marks: pl.DataFrame, used: pl.LazyFrame, cases: CaseSet, store: AnswerStore, study: Study
 ) -> Iterator[WrongAnswer]:
-    """Every wrong answer of a run."""
+    """Every answer of a run that is not right: a wrong one, or one that could not be read."""
     conditions = {condition.json: condition for condition in study.all_conditions}
-    wrong = marks.filter(pl.col("outcome") == "wrong").select(*MARK_KEY, "option")
+    blind = {candidate.name for candidate in study.candidates if not candidate.sees}
+    wrong = marks.filter(pl.col("outcome").is_in(["wrong", "unparsed"])).select(*MARK_KEY, "option")
     options = {row[:-1]: row[-1] for row in wrong.iter_rows()}
     used_wrong = used.join(wrong.lazy(), on=MARK_KEY, how="semi", maintain_order="left").collect().lazy()
     for row, case, question in scored_answers(used_wrong, cases):
@@ -66,21 +78,30 @@ def wrong_answers(
         if answer is not None:
             key, condition = tuple(row[name] for name in MARK_KEY), conditions[row["condition"]]
             order = option_order(case, question, condition, row["trial"], study.seed)
-            yield WrongAnswer(key, case, question, condition, order, options[key], answer)
+            images = "" if row["candidate"] in blind else shown_modalities(case, question, condition)
+            yield WrongAnswer(key, case, question, condition, order, options[key], answer, images)
 
 
-def error_question(wrong: WrongAnswer) -> JudgeQuestion | None:
-    """The question for the error class of a wrong answer; None without reasoning."""
-    question, option, reasoning = wrong.question, wrong.option, reasoning_of(wrong.answer, wrong.question)
-    if reasoning is None:
-        return None
+def error_question(wrong: WrongAnswer, earlier: str = "") -> JudgeQuestion:
+    """The question for the error class of an answer; `earlier` is a reply of the judge that named no single class."""
     slots = {
         "question": shorten(shown_question(wrong)),
-        "gold": question.gold_text,
-        "answer": question.choices[option] if option is not None else judged_diagnoses(wrong.answer.text)[0],
-        "reasoning": shorten(reasoning),
+        "gold": wrong.question.gold_text,
+        "answer": stated_answer(wrong),
+        "reasoning": shorten(reasoning_of(wrong.answer, wrong.question) or NO_REASONING),
+        "earlier": shorten(earlier),
+        "images": wrong.images,
     }
-    return JudgeQuestion("error", slots, list(CLASSES))
+    kind = f"error{IMAGES}" if wrong.images else "error"
+    return JudgeQuestion(kind, {name: text for name, text in slots.items() if text}, list(CLASSES))
+
+
+def stated_answer(wrong: WrongAnswer) -> str:
+    """The option or the first diagnosis of an answer."""
+    if wrong.option is not None:
+        return wrong.question.choices[wrong.option]
+    diagnoses = [] if wrong.question.options else judged_diagnoses(wrong.answer.text)
+    return diagnoses[0] if diagnoses else NO_OPTION if wrong.question.options else NO_REASONING
 
 
 def parse_error_class(answer: Answer | None) -> str:

@@ -1,7 +1,7 @@
 """Calls of a model that marks answers, a judge or a reader: its requests, stored and new answers, budget and cost."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -125,7 +125,8 @@ class ModelCalls:
             "revision": identity.revision,
             "settings": self.settings.model_dump(exclude=hidden, exclude_unset=True),
             "headers": sorted(self.settings.headers),
-            "prompts": {key: value for key, value in self.prompts.hashes.items() if key.startswith(f"{self.role}/")},
+            "prompts": self._own_prompts(self.prompts.hashes),
+            "prompt_sources": self._own_prompts(self.prompts.sources),
             "asked": sum(batch.asks for batch in self.batches),
             "stored": sum(batch.stored for batch in self.batches),
             "new": sum(len(batch.answers) - batch.stored for batch in self.batches),
@@ -138,6 +139,10 @@ class ModelCalls:
             "duplicates": spent.duplicates,
             "why": self.why,
         }
+
+    def _own_prompts(self, values: Mapping[str, str]) -> dict[str, str]:
+        """What is known of the prompts of this role."""
+        return {key: value for key, value in values.items() if key.startswith(f"{self.role}/")}
 
     def examined_warnings(self) -> list[str]:
         """A warning if the model is itself a candidate of the study."""

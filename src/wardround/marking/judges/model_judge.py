@@ -69,7 +69,7 @@ class JudgeQuestion(NamedTuple):
         question = Question(id=kind, kind="choice", prompt="", options=options, gold=gold, task=options[gold])
         case = Case(id=blake(slots).hex()[:16], questions=[question])
         data = {name: as_data(text) for name, text in slots.items()}
-        ask = Ask(identity, sampling, (Message("user", (prompts.fill(PROMPT, kind, data),)),))
+        ask = Ask(identity, sampling, (Message("user", (prompts.fill(PROMPT, prompts.resolve(PROMPT, kind), data),)),))
         return Request(ask, case, question, Condition(), tuple(range(len(options))), (0,))
 
 

@@ -9,10 +9,10 @@ from wardround.marking.parser.confidence import may_state_confidence, stated_con
 from wardround.marking.parser.papers import clinbench_paper, medq_deg_paper
 from wardround.marking.parser.strict import parse_strict
 
-__all__ = ["MODES", "PARSER", "Reading", "parse_choice", "parser_version", "stated_confidence"]
+__all__ = ["MODES", "PARSER", "STRICT", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER = "strict-4"
-_VERSIONS = {"strict": PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
+PARSER, STRICT = "strict-4", "strict"
+_VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)
 
 

@@ -32,7 +32,7 @@ _NOT_ANOTHER = re.compile(r",? \(?(?:not|and not|rather than|instead of) [^.\n]{
 _OPTION_LINE = re.compile(r"[ \t\-•#>|\d.]{0,8}(?:option|choice|answer) \(?")
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
-_ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
+_ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
 
 
 class Claim(NamedTuple):

@@ -15,7 +15,7 @@ _LATEX_MATHS = re.compile(r"\\[()\[\] ,;]|\$")
 _SPACES = re.compile(r"[ \t\r]{2,}|[\t\r]")
 _PRIVATE = re.compile(r"[\ue000-\uf8ff]")  # option_text.py writes option texts as these
 # the lower case of İ has two characters
-_PLAIN = {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "。": ". ", "İ": "I"}
+_PLAIN = {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "。": ". ", "।": ". ", "−": "-", "İ": "I"}
 
 
 def clean_reply(reply: str) -> str:

@@ -39,6 +39,9 @@ _SHARE_AFTER = re.compile(
     r"[)\]\"'.]*[\s|(:=~≈–-]{1,6}(?:(?:is|about|approximately|roughly|probability|at|p) ?=? ?)?"
     rf"{_NUMBER}(?: ?(%)|(?![\d%\w./-]))"
 )
+_SCORE_AFTER = re.compile(
+    r"[)\]\"'.]*[\s|(:=~≈–-]{1,6}(?:(?:score|rating|is|likelihood)[:=]? )?(\d{1,3}(?:\.\d)?) ?/ ?(5|10|100)(?![\d/.]*\d)"
+)
 _SHARE_BEFORE = re.compile(
     rf"{_NUMBER} ?(%)(?: (?:on|for|to|of|in|that it is|probability (?:of|for)|chance of|likely))?"
     r"[\s(\"'|:]*(?:option )?\Z"
@@ -133,6 +136,24 @@ def _verdict_after(after: str) -> str | None:
             return WRONG
         return MAYBE if summary[0].endswith("likely") and not summary["most"] else RIGHT
     return None
+
+
+def read_scores(text: str, mentions: list[Mention]) -> Listing | None:
+    """The option with the largest score, if several have one out of the same maximum: "A: 2/10, B: 9/10"."""
+    scores: dict[int, float] = {}
+    maxima = set()
+    for mention in mentions:
+        score = _SCORE_AFTER.match(text.lower(), mention.end)
+        if score is None or mention.option is None or mention.kind not in (LETTER, TEXT, BOTH):
+            continue
+        maxima.add(score[2])
+        value = float(score[1])
+        if value > float(score[2]) or scores.setdefault(mention.option, value) != value:
+            return None
+    if len(scores) < 2 or len(maxima) != 1:
+        return None
+    first, second = sorted(scores, key=lambda option: -scores[option])[:2]
+    return (first, "shares") if scores[first] > scores[second] else None
 
 
 def read_shares(text: str, mentions: list[Mention]) -> Listing | None:

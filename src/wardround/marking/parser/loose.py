@@ -150,7 +150,7 @@ def _named_by(phrase: str, is_whole: bool, tokens: OptionTokens) -> int | None:
     )
     words = stems_of(phrase, tokens.initials)
     said = frozenset(words)
-    if not words or len(words) > MAX_WORDS or all(word[0].isdigit() for word in words):
+    if not words or len(words) > MAX_WORDS or all(word[-1].isdigit() for word in words):
         return None
     named = [option for option, telling in enumerate(tokens.telling) if said & telling]
     if not named:
@@ -175,6 +175,9 @@ def _fits(words: tuple[str, ...], option: int, may_trail: bool, tokens: OptionTo
     said = frozenset(words)
     stems, telling = tokens.stems[option], tokens.telling[option] - WORDS["idle"]
     is_all_said = telling - WORDS["vague"] <= said
+    numbers = {word for word in stems if word[-1].isdigit()}
+    if said & numbers and not numbers <= said:
+        return False  # "10 mm" is not "5-10 mm"
     if said & WORDS["polarity"] != stems & WORDS["polarity"] or (stems & WORDS["joining"] and not is_all_said):
         return False
     own = said - stems - WORDS["idle"]
@@ -195,4 +198,4 @@ def _may_be_added(own: frozenset[str], tokens: OptionTokens) -> bool:
     all_words = frozenset().union(*tokens.stems)
     if any(own & contrast and all_words & contrast for contrast in CONTRASTS):
         return False
-    return not any(word[0].isdigit() for word in own)
+    return not any(word.lstrip("-<>≤≥")[0].isdigit() for word in own)

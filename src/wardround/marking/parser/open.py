@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wardround.marking.parser.clean import plain_reply
+from wardround.marking.parser.diagnoses.findings import is_plain_finding
 from wardround.marking.parser.diagnoses.labels import LabelRole
 from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
@@ -143,6 +144,7 @@ class _Reading:
             statement = read_statement(sentence)
             if statement and statement.names and statement.strength >= LIKELY:
                 self.statements.append(statement)
+                continue
             self._add_differential(split_names(sentence, is_list=True) if not is_sentence(sentence) else [])
         if not section.value and names is None:
             for line in section.lines:
@@ -173,8 +175,11 @@ class _Reading:
             elif statement:
                 self._add_differential(statement.others)
             elif not is_stated and (stated := item_names(sentence) if not is_sentence(sentence) else []):
-                self.statements.append(StatedDiagnosis(strength, (stated[0],), tuple(stated[1:])))
-                is_stated = True
+                is_seen = is_plain_finding(sentence)
+                self.statements.append(
+                    StatedDiagnosis(HINTED if is_seen else strength, (stated[0],), tuple(stated[1:]))
+                )
+                is_stated = not is_seen
         if section.value:
             self._read_prose(section)
 

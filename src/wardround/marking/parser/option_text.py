@@ -10,8 +10,21 @@ FIRST_CHARACTER = 0xE000  # private use: the text of option i is written as chr(
 OPTION_CHARACTERS = "[\ue000-\uefff]"
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-WORD = re.compile(rf"[{_CJK}]|\d+(?:\.\d+)?|[^\W\d_{_CJK}]+(?:'s\b)?")
-_ASCII_WORD = re.compile(r"[A-Za-z]+(?:'s\b)?|\d+(?:\.\d+)?")  # the same of ASCII text, faster
+_NUMBER = r"(?:(?<![\w)\]])-|(?<![=-])[<>≤≥])?\d+(?:\.\d+)?"  # with its sign: -5 is not 5
+WORD = re.compile(rf"[{_CJK}]|{_NUMBER}|[^\W\d_{_CJK}]+(?:'s\b)?")
+_ASCII_WORD = re.compile(rf"[A-Za-z]+(?:'s\b)?|{_NUMBER}")  # the same of ASCII text, faster
+_SPACED_SIGN = re.compile(r"(?<![=<-])([<>]=?|[≤≥])[ ]*(?=-?\d)")
+_WRITTEN_COMPARATORS = [
+    (re.compile(rf"\b(?:{words})\s+(?=-?\d)", re.I), sign)
+    for words, sign in (
+        ("no less than|not less than|at least|greater than or equal to", "≥"),
+        ("no more than|not more than|at most|up to|less than or equal to", "≤"),
+        ("less than|smaller than|lower than|fewer than|under|below", "<"),
+        ("more than|greater than|larger than|higher than|over|above|exceeding", ">"),
+    )
+]
+_COMPARATORS = {">=": "≥", "<=": "≤"}
+_CLASSED = re.compile(r"([A-Za-z]{4,}) (?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)")  # "Stage IIIa"
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
@@ -61,6 +74,10 @@ class OptionForms:
     letters: dict[str, int]  # options that are a single letter, like blood groups: letter -> option
     misspelt: dict[tuple[str, ...], int]
     misnamed: frozenset[tuple[str, ...]]  # options with another generic noun
+    count: int
+    words: frozenset[str]  # folded
+    has_comparators: bool  # "<5 mm"
+    class_word: str  # that a numeral follows in every option: "stage"
 
 
 def option_forms(options: Sequence[str]) -> OptionForms:
@@ -69,8 +86,10 @@ def option_forms(options: Sequence[str]) -> OptionForms:
 
 @lru_cache(maxsize=1 << 12)
 def _option_forms(options: tuple[str, ...]) -> OptionForms:
-    texts = [unicodedata.normalize("NFKC", option).replace("’", "'") for option in options]
+    texts = [plain_option(option) for option in options]
     whole = [_without_article(folded_words(text)) for text in texts]
+    classed = [_CLASSED.fullmatch(text.strip()) for text in texts]
+    class_words = {match[1].lower() if match else "" for match in classed}
     forms: dict[tuple[str, ...], int | None] = {}
     for option, form in enumerate(whole):
         forms[form] = None if form in forms else option
@@ -107,7 +126,28 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
             for noun in _GENERIC
             if noun != form[-1]
         ),
+        len(options),
+        frozenset(word for form in whole for word in form),
+        any(word[0] in "<>≤≥" for form in whole for word in form),
+        class_words.pop() if len(class_words) == 1 and len(options) > 1 else "",
     )
+
+
+def plain_option(option: str) -> str:
+    """An option's text in the characters in which replies are read."""
+    return compare_by_signs(unicodedata.normalize("NFKC", option).replace("’", "'").replace("−", "-"))
+
+
+def compare_by_signs(text: str) -> str:
+    """A text with "less than 5" and "< 5" as "<5"."""
+    for words, sign in _WRITTEN_COMPARATORS:
+        text = words.sub(sign, text)
+    return attach_signs(text)
+
+
+def attach_signs(text: str) -> str:
+    """A text with comparators right before their numbers."""
+    return _SPACED_SIGN.sub(lambda sign: _COMPARATORS.get(sign[1], sign[1]), text)
 
 
 def _looser_forms(text: str, whole: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
@@ -117,7 +157,7 @@ def _looser_forms(text: str, whole: tuple[str, ...]) -> Iterator[tuple[tuple[str
     for inside in _BRACKETED.findall(text):
         if _ABBREVIATION.fullmatch(inside):
             yield folded_words(inside), True
-    yield folded_words(_BRACKETED.sub("", text).replace("-", "")), False
+    yield folded_words(re.sub(r"(?<=\w)-(?=\w)", "", _BRACKETED.sub("", text))), False
     for form in (whole, bare):
         if len(form) > 1 and form[-1] in _GENERIC:
             yield form[:-1], False

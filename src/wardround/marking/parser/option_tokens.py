@@ -6,21 +6,23 @@ option of the question has it.
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import product
 from typing import NamedTuple
 
-from wardround.marking.parser.option_text import WORD, fold_word, folded_words
+from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
 
 MAX_SPAN = 6  # words of which first letters are made
+MAX_COMBINED = 4  # words of an option of whose parts first letters are made
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("option_words.toml").read_text(encoding="utf-8"))
 _SUFFIX = re.compile(
     r"(?:ations?|ating|ated|ate|ions?|ances?|ences?|ings?|ed|ical|ic|ous|osis|als?|aries|ary|ery|es|us|um|ar|is|a|e|y)$"
 )
 _DOUBLE_END = re.compile(r"([rt])\1$")  # "referred", "admitted"
+_COMBINING = re.compile(rf"(?:{'|'.join(_TABLES['words']['combining'].split())})(?=[a-z]{{3}})", re.I)
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, 1)}
 
@@ -78,7 +80,7 @@ def _long_names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def option_tokens(options: tuple[str, ...]) -> OptionTokens:
-    texts = [unicodedata.normalize("NFKC", option).replace("’", "'") for option in options]
+    texts = list(map(plain_option, options))
     stems = [frozenset(stems_of(text, {})) for text in texts]
     telling = [
         frozenset(word for word in of_option if not _is_shared(word, stems[:place] + stems[place + 1 :]))
@@ -143,3 +145,20 @@ def _initials(text: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
                     is_whole = start == 0 and end == len(chosen)
                     if len(letters) > 2 or is_whole:
                         yield letters, folded_words(" ".join(span)), is_whole
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if stem(fold_word(word)) not in WORDS["idle"]]
+    if 0 < len(words) <= MAX_COMBINED:
+        for parts in product(*map(_part_letters, words)):
+            letters = "".join(parts).upper()
+            if len(letters) > max(2, len(words)):
+                yield letters, folded_words(" ".join(words)), True
+
+
+def _part_letters(word: str) -> set[str]:
+    """The first letter of a word, and with it those of its parts after combining forms: "arterio-venous"."""
+    letters, place = word[0], 0
+    variants = {letters}
+    while form := _COMBINING.match(word, place):
+        place = form.end()
+        letters += word[place]
+        variants.add(letters)
+    return variants

@@ -11,7 +11,7 @@ from wardround.marking.parser.option_text import OPTION_CHARACTERS
 _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8"))
 
 _UNSPACED = re.compile(r"[\u3001-\u9fff\uac00-\ud7a3]")  # Chinese, Japanese; Korean particles follow without a space
-_CYRILLIC = re.compile(r"(?:\(\?:)*[\u0400-\u04ff]")
+_CYRILLIC = re.compile(r"(?:\(\?:)*[\u0400-\u0dff]")  # and Arabic and Devanagari
 LATIN = "A-Za-z\u00c0-\u024f\u0400-\u04ff"  # and Cyrillic
 OPENING = r"[\s\"'(\[{<#>|•→:=–—-]*"
 CLOSING = r"[)\]}\"'>]*"
@@ -28,7 +28,7 @@ def _any_of(kind: str, of_ascii: bool = False) -> str:
     cyrillic = [phrase for phrase in phrases if _CYRILLIC.match(phrase)]
     apart = [phrase for phrase in phrases if phrase not in anywhere and phrase not in cyrillic]
     if cyrillic and not of_ascii:
-        apart.append(f"(?=[\u0400-\u04ff])(?:{'|'.join(cyrillic)})")  # one test in place of many
+        apart.append(f"(?=[\u0400-\u0dff])(?:{'|'.join(cyrillic)})")  # one test in place of many
     unspaced = f"|(?=[\u3001-\ud7a3])(?:{'|'.join(anywhere)})" if anywhere and not of_ascii else ""
     letters = "A-Za-z" if of_ascii else LATIN
     return rf"(?:(?<![{letters}])(?:{_by_first_letter(apart)})(?![{letters}]){unspaced})"

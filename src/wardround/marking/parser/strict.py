@@ -12,7 +12,7 @@ from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
 from wardround.marking.parser.claims import NO_CLAIMS, WINDOW, WORDED_RULES, Claim, find_claims
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
-from wardround.marking.parser.listings import Listing, read_listing, read_shares
+from wardround.marking.parser.listings import Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.loose import read_part
 from wardround.marking.parser.mentions import (
     BOTH,
@@ -32,6 +32,7 @@ from wardround.marking.parser.option_text import (
     mark_option_texts,
     option_forms,
 )
+from wardround.marking.parser.rewording import reword
 
 OptionAndRule = tuple[int | None, str]
 
@@ -42,8 +43,6 @@ MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Opt
 _BARE = re.compile(r"(?:(?![\ue000-\uefff])[\W_])*([A-Za-z])(?:(?![\ue000-\uefff])[\W_])*")
 _LETTERED = re.compile(r"\W*([A-Z])[.):]\s*([A-Z])\W*")
 _WORDED_RULES = (*WORDED_RULES, "in json", "in box", "in tag")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:option|choice)(?= is (?:the )?(?:correct|right|best|most))", re.I)
 _CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
 _LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
 _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0,60}\)", re.I)
@@ -60,7 +59,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     forms = option_forms(options)
     text = _IN_BRACKETS.sub("", text) if "(" in text else text
     listing = _read_shares(whole or text, options, forms)
-    text = _without_courtesies(text)
+    text = _without_courtesies(reword(text, forms))
     if not text:
         return listing or (None, "empty")
     if bare := _BARE.fullmatch(text):
@@ -72,8 +71,6 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return None, "several answers"
     if forms.letters and (pair := _LETTERED.fullmatch(text)) and forms.letters.get(pair[2]) == LETTERS.find(pair[1]):
         return LETTERS.find(pair[1]), BOTH
-    if " option is " in text or " choice is " in text:
-        text = _ORDINAL.sub(lambda ordinal: f"option {LETTERS[_ORDINALS.index(ordinal[1].lower())]}", text)
     if "[" in text and _CHECKED.search(text):
         text = _UNCHECKED.sub("✗", _CHECKED.sub("✓", text))
     folds = folded_words(text)
@@ -148,11 +145,13 @@ def _read_loosely(text: str, folds: tuple[str, ...], options: Sequence[str], sta
 
 def _read_shares(text: str, options: Sequence[str], forms: OptionForms) -> Listing | None:
     """The option with the largest share, if the reply gives shares."""
-    if "%" not in text and "0." not in text:
+    has_scores = "/5" in text or "/10" in text or "/ 10" in text
+    if "%" not in text and "0." not in text and not has_scores:
         return None
     text = _LETTER_SHARE.sub(r"\1: ", _SHARE_OF.sub(r"\1", text))
     marked_text = mark_option_texts(text, folded_words(text), forms)
-    return read_shares(marked_text, find_mentions(marked_text, options, forms))
+    mentions = find_mentions(marked_text, options, forms)
+    return read_shares(marked_text, mentions) or (read_scores(marked_text, mentions) if has_scores else None)
 
 
 def _resolve_listing(listing: Listing, claims: list[Claim], text: str) -> OptionAndRule:

@@ -26,7 +26,7 @@ class EndpointFigure:
     method: str = ""  # empty: nothing was asked
     p_above: Callable[[float], float] = _never  # of a true value that is not above the boundary
     p_below: Callable[[float], float] = _never
-    spread: Callable[[float], float] = _never  # the standard deviation per case, if the boundary is the true value
+    spread: Callable[[float], float] = _never  # the standard deviation per cluster, if the boundary is the true value
 
     @property
     def has_interval(self) -> bool:

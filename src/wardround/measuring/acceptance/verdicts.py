@@ -13,10 +13,11 @@ from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure
 from wardround.measuring.people.against_models import holm
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
-POWER = 0.8  # the chance that so many cases decide, if the value seen is the true one
-MAX_CASES = 1_000_000
+POWER = 0.8  # the chance that so many clusters decide, if the value seen is the true one
+MAX_CLUSTERS = 1_000_000
 LOWER_IS_BETTER = (
-    *("unparsed", "refused", "unscored", "ece", "brier", "aurc", "harm", "confidence_missing", "hallucination"),
+    *("unparsed", "refused", "unscored", "ece", "brier", "aurc", "harm", "confidence_missing"),
+    *("evidence_misled", "hallucination"),
 )
 
 
@@ -99,19 +100,19 @@ class EndpointVerdict:
         return PASS if self.p_adjusted is not None and self.p_adjusted <= ALPHA else UNDECIDED
 
     @property
-    def cases_needed(self) -> int | None:
-        """The cases that would decide it, of all groups together; None if it is decided, or no number would do.
+    def clusters_needed(self) -> int | None:
+        """The clusters that would decide it, of all groups together; None if it is decided, or no number would do.
 
         One part that is missed fails the endpoint, while all must be met to pass.
         """
         if self.verdict != UNDECIDED or self.p is None or self.p_adjusted is None:
             return None
         whole = max(part.figure.clusters for part in self.parts)
-        missed = [cases_needed(part, whole) for part in self.parts if not part.is_met_by_value]
+        missed = [clusters_needed(part, whole) for part in self.parts if not part.is_met_by_value]
         if missed:
             return min((count for count in missed if count is not None), default=None)
         alpha = ALPHA * self.p / self.p_adjusted  # what Holm leaves to it
-        met = [cases_needed(part, whole, alpha) for part in self.parts]
+        met = [clusters_needed(part, whole, alpha) for part in self.parts]
         return None if None in met else max(count for count in met if count is not None)
 
 
@@ -128,8 +129,8 @@ def adjust(verdicts: Sequence[EndpointVerdict], primary: str | None) -> list[End
     ]
 
 
-def cases_needed(part: PartVerdict, whole: int, alpha: float = ALPHA) -> int | None:
-    """The cases (clusters) with which a part would be decided with the chance POWER, if it stays the same share.
+def clusters_needed(part: PartVerdict, whole: int, alpha: float = ALPHA) -> int | None:
+    """The clusters of cases with which a part would be decided with the chance POWER, if it stays the same share.
 
     It assumes the value seen and the spread at the nearest limit; None if the value is at a limit.
     """
@@ -140,11 +141,11 @@ def cases_needed(part: PartVerdict, whole: int, alpha: float = ALPHA) -> int | N
     distances = [abs(value - limit) for limit in limits] if part.is_met_by_value else [abs(value - nearest)]
     spread = figure.spread(nearest)
 
-    def chance(cases: float) -> float:
+    def chance(clusters: float) -> float:
         """That every limit that matters is excluded."""
-        return 1 - sum(float(ndtr(-ndtri(alpha) - distance * sqrt(cases) / spread)) for distance in distances)
+        return 1 - sum(float(ndtr(-ndtri(alpha) - distance * sqrt(clusters) / spread)) for distance in distances)
 
-    low, high = 1.0, float(MAX_CASES)
+    low, high = 1.0, float(MAX_CLUSTERS)
     if value == nearest or spread <= 0 or chance(high) < POWER:
         return None
     while high - low > 0.001:

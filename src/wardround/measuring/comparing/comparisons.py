@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,27 +53,35 @@ class Comparison:
 
 def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
-    declared = families(study)
     if is_empty(marks):
+        families(study)  # a mistake in them is said even so
         return pl.DataFrame(schema=COMPARISONS)
     encoded = encode_marks(marks, study)
     if not study.comparisons and len(encoded.candidates) < 2:
         return pl.DataFrame(schema=COMPARISONS)
+    rows: list[dict[str, Any]] = []
+    for label, measure, comparisons in declared_comparisons(encoded, study, progress):
+        rows += _family_rows(label, measure, comparisons, encoded, study)
+    if not study.comparisons and len(encoded.candidates) > MAX_ALL_PAIRS:
+        rows = _pairs_of_the_best(rows)
+    return pl.DataFrame(rows, schema=COMPARISONS)
+
+
+def declared_comparisons(
+    encoded: EncodedMarks, study: Study, progress: StepProgress = NO_PROGRESS
+) -> Iterator[tuple[str, Measure, list[Comparison]]]:
+    """The comparisons of each family and measure, with the sums that both sides share; the label names the family."""
+    declared = families(study)
     measures = [measure for measure in measures_for_marks(encoded, study) if is_paired(measure)]
     compared = [m for m in measures if any(is_meant(m, family) for family in declared.values())]
     by_candidate = items_by_candidate(encoded, compared, study.trials)
-    rows: list[dict[str, Any]] = []
     for name, family in progress.watch("comparing", declared.items(), len(declared)):
         variants = [m for m in compared if is_meant(m, family) and applies(m, by_candidate)]
         make = _degradation_comparisons if family.between == SEVERITY else _value_comparisons
         by_variant = make(family, variants, encoded, by_candidate, study)
         for measure, comparisons in zip(variants, by_variant, strict=True):
             is_variant = len(variants) > 1 and measure.name != family.measure
-            label = f"{name} ({measure.name})" if is_variant else name
-            rows += _family_rows(label, measure, comparisons, encoded, study)
-    if not study.comparisons and len(encoded.candidates) > MAX_ALL_PAIRS:
-        rows = _pairs_of_the_best(rows)
-    return pl.DataFrame(rows, schema=COMPARISONS)
+            yield (f"{name} ({measure.name})" if is_variant else name), measure, comparisons
 
 
 def _value_comparisons(

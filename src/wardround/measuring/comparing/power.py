@@ -1,4 +1,4 @@
-"""Sample size: the number of cases needed to detect a difference between two candidates."""
+"""Sample size: the number of clusters of cases needed to detect a difference between two candidates."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -24,22 +24,24 @@ POWER, ALPHA = 0.8, 0.05
 
 @dataclass(frozen=True)
 class SampleSize:
-    """The cases (clusters) that detect a difference with the target power; `spread`: the SD of differences per case.
+    """The clusters of cases that detect a difference with the target power; `spread`: the SD of differences per cluster.
+
+    A cluster is one case, unless cases name a `cluster` that they share (docs/statistics.md, Clusters).
 
     The difference is one of `comparisons` that are tested together, at 5% over all of them. Its own level is 5% divided
-    by their number; max-T, which the tests use, needs no more cases.
+    by their number; max-T, which the tests use, needs no more clusters.
     """
 
-    cases: int
+    clusters: int
     difference: float
     spread: float
     power: float
     pairs: int = 0  # pairs of candidates that the spread comes from
     comparisons: int = 1
 
-    def power_with(self, cases: int) -> float:
-        """The probability of detecting the difference with this number of cases."""
-        return float(ndtr(self.difference * sqrt(cases) / self.spread + ndtri(ALPHA / self.comparisons / 2)))
+    def power_with(self, clusters: int) -> float:
+        """The probability of detecting the difference with this number of clusters."""
+        return float(ndtr(self.difference * sqrt(clusters) / self.spread + ndtri(ALPHA / self.comparisons / 2)))
 
 
 def power_from_guesses(
@@ -54,7 +56,7 @@ def power_from_guesses(
     """Two candidates with accuracies `accuracy` +- difference / 2, asked the same questions once.
 
     Their answers to a question correlate by `correlation`; the paired differences of the `questions` of a
-    case correlate by `within`. Normal: n = ((z_(1-alpha/2) + z_power) s / d)^2, alpha = 5% / comparisons.
+    cluster correlate by `within`. Normal: n = ((z_(1-alpha/2) + z_power) s / d)^2, alpha = 5% / comparisons.
     """
     low, high = accuracy - difference / 2, accuracy + difference / 2
     if not (0 < difference < 1 and low > 0 and high < 1):
@@ -100,7 +102,7 @@ def power_from_marks(
         residual = (differences - mean * size) / size.mean()
         variances.append(float((residual**2).sum() / (len(residual) - 1)))
     if not variances or not max(variances):
-        raise WardroundError(f"the run has no two candidates that differ on {FEWEST} or more cases")
+        raise WardroundError(f"the run has no two candidates that differ on {FEWEST} or more clusters of cases")
     return _needed(difference, float(np.sqrt(np.mean(variances))), power, len(variances), comparisons)
 
 

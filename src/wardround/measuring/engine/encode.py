@@ -30,6 +30,7 @@ OPTIONAL: dict[str, Any] = {  # columns of marks; without its column a measure d
     "bytes": pl.Int32(),  # UTF-8 bytes of the reference text
     "rouge_l": pl.Float64(),  # ROUGE-L F1 of the generated rationale against the reference
     "eds": pl.Float64(),  # 1 - Levenshtein / longer length, of the same two texts
+    "strict_option": pl.Int16(),  # read by the strict parser if another one marks; -1 if it reads none
     "place": pl.Int16(),  # position of the chosen option as shown; without it only unshuffled answers count
     "gold_place": pl.Int16(),  # position of the right option as shown
 }
@@ -37,6 +38,7 @@ REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "o
 ITEM = ("candidate", "cluster", "subject", "condition")
 OUTCOMES = ("right", "wrong", "unparsed", "unscored")  # a refused mark has the flag `refused` and one of these
 STRATUM = tuple(STRATA_SCHEMA)
+FEW = 50_000  # as many marks are read at once; of more, one column after another, so that only one is in memory
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,13 @@ def is_empty(marks: pl.DataFrame | pl.LazyFrame) -> bool:
 def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMarks:
     """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
     source = _with_all_columns(marks.lazy())
+    if is_small := len(first := source.head(FEW + 1).collect()) <= FEW:
+        source = first.lazy()
     texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
-    # column by column, so that only one is in memory
-    values = {name: sorted(source.select(_distinct(name)).collect()[name]) for name in texts}
-    filled = [
-        name for name in (*OPTIONAL, "confidence", "hits") if source.select(pl.col(name).count()).collect().item()
-    ]
+    distinct = _row(source, {name: _distinct(name).implode() for name in texts}, at_once=is_small)
+    values = {name: sorted(names) for name, names in distinct.items()}
+    counts = {name: pl.col(name).count() for name in (*OPTIONAL, "confidence", "hits")}
+    filled = [name for name, count in _row(source, counts, at_once=is_small).items() if count]
     declared = [candidate.name for candidate in study.candidates]
     candidates = [name for name in declared if name in values["candidate"]]
     axes = [{**DEFAULTS, **json.loads(condition)} for condition in values["condition"]]
@@ -138,7 +141,7 @@ def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMar
         candidates + [name for name in values["candidate"] if name not in candidates],
         values["cluster"],
         axes,
-        _subjects(source, values),
+        _subjects(source, values, at_once=is_small),
         {name: values[name] for name in STRATUM} if any(values[name] for name in STRATUM) else {},
         tuple(filled),
         "+".join(values["parser"]),
@@ -147,6 +150,13 @@ def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMar
         _mark_records(source),
         values,
     )
+
+
+def _row(source: pl.LazyFrame, expressions: dict[str, pl.Expr], *, at_once: bool) -> dict[str, Any]:
+    """The one value of every expression, by name."""
+    if at_once:
+        return source.select(**expressions).collect().row(0, named=True)
+    return {name: source.select(expression).collect().item() for name, expression in expressions.items()}
 
 
 def _refused_as(source: pl.LazyFrame, study: Study) -> str | None:
@@ -185,9 +195,13 @@ def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]]) -> pl.DataFrame:
+def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]], *, at_once: bool) -> pl.DataFrame:
     """Each question of each case once. The first candidate's marks usually contain all of them."""
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
+    if at_once:
+        theirs = ~_one_of("candidate", texts["candidate"][:1])
+        once = about.sort(theirs, maintain_order=True).unique("key", keep="first", maintain_order=True)
+        return once.drop("candidate").sort("key").with_row_index("subject").collect()
     starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
     keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
     questions = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))

@@ -17,7 +17,7 @@ from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.item_sums import ItemMarks, group_by_item
 from wardround.measuring.engine.known_sums import require_known
-from wardround.measuring.measures.confidence import GRADES, Claims, claim_sums, uas_sums
+from wardround.measuring.measures.confidence import Claims, claim_sums, mean_importance, uas_sums, uas_weights
 from wardround.measuring.measures.expected_votes import Expected, expected_votes, limiting_votes, top_right
 from wardround.measuring.measures.mark_totals import (
     agreement_sums,
@@ -26,6 +26,7 @@ from wardround.measuring.measures.mark_totals import (
     leakage_sums,
     mark_value_sums,
     outcome_sums,
+    reading_sums,
     retrieval_sums,
 )
 from wardround.measuring.measures.votes import WORST, count_votes, gold_votes, option_sums, vote_sums, worst_sums
@@ -98,7 +99,7 @@ def _concatenate(first: Items, second: Items) -> Items:
 
 def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     """Items whose answers were drawn: T marks each."""
-    sums = outcome_sums(marks)
+    sums = outcome_sums(marks) | reading_sums(marks)
     is_open = marks.total(marks.flags("open")) > 0
     is_verbal = marks.total(marks.flags("verbal")) > 0
     sums |= {"asked": np.ones(marks.size), "choice": (~is_open).astype(float), "open": is_open.astype(float)}
@@ -148,22 +149,20 @@ def _uas(index: pl.DataFrame, sums: Sums, claims: dict[str, Claims], encoded: En
     A question with neither has no clinical weight and is left out. A missing confidence counts as 1: no
     doubt was declared.
     """
-    weighted = encoded.subjects.select("importance", grade=pl.col("grade").replace_strict(GRADES, default=None))
-    known = (weighted["importance"].is_not_null() | weighted["grade"].is_not_null()).to_numpy()
-    if not known.any():
+    weights, importance = uas_weights(encoded.subjects)
+    if not weights.any():
         return {}
-    importance = (weighted["importance"] / (importance_scale(encoded) or 1.0)).fill_null(1.0).to_numpy()
     subject = index["subject"].to_numpy()
-    weight = np.where(known, importance * weighted["grade"].fill_null(1.0).to_numpy(), 0.0)[subject]
+    weight = weights[subject] * sums["choice"]
     uas: Sums = {}
     for source, claimed in claims.items():
-        uas |= uas_sums(_with_unstated(source, claimed, sums), weight * sums["choice"], importance[subject], source)
+        uas |= uas_sums(_with_unstated(source, claimed, sums), weight, importance[subject], source)
     return uas
 
 
 def _harm(index: pl.DataFrame, sums: Sums, encoded: EncodedMarks) -> Sums:
     """Answers to choice questions that are not right, weighted by importance; without importance there is no weight."""
-    if (scale := importance_scale(encoded)) is None:
+    if (scale := mean_importance(encoded.subjects)) is None:
         return {}
     importance = (encoded.subjects["importance"] / scale).fill_null(0.0).to_numpy()
     weight = exact(importance[index["subject"].to_numpy()])
@@ -191,12 +190,6 @@ def _with_unstated(source: str, claimed: Claims, sums: Sums) -> Claims:
     is_right = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) < np.repeat(right, count)
     certain = np.ones(int(count.sum()))
     return Claims(item, np.concatenate([claimed.confidence, certain]), np.concatenate([claimed.right, is_right]))
-
-
-def importance_scale(encoded: EncodedMarks) -> float | None:
-    """The mean importance of the questions that have one; None if none has."""
-    mean = encoded.subjects["importance"].mean()
-    return float(mean) if isinstance(mean, float) and mean > 0 else None
 
 
 def _expected_items(marks: ItemMarks, trials: int) -> Items:

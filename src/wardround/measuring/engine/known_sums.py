@@ -2,6 +2,7 @@
 
 import re
 from difflib import get_close_matches
+from functools import cache
 
 from wardround.core.errors import WardroundError
 
@@ -13,6 +14,7 @@ _NAMES = f"""
 marks unscored refused scorable scorable_answers answers scored right wrong unparsed parsed parsed_answers
 stated stated_of stated_shift statable unstated unstated_right
 stated_open stated_open_of stated_open_shift statable_open unstated_open unstated_open_right
+strict_right strict_of readings_differ
 hit@# hit@#_of worst@# worst@#_of worst@#_inf
 grounding_of grounded evidence_based_correct knowledge_based_correct evidence_misled hallucination covered covered_of
 recall@# precision@# ndcg@# mrr map searches
@@ -39,6 +41,7 @@ KNOWN_SUMS = frozenset(_NAMES.split()) | {
 }
 
 
+@cache
 def is_known(name: str) -> bool:
     """Whether items can have this sum; `#` in KNOWN_SUMS is any number, and `mark:` begins those of plug-ins."""
     return name.startswith("mark:") or re.sub(r"\d+", "#", name) in KNOWN_SUMS

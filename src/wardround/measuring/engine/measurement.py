@@ -9,7 +9,7 @@ from wardround.core.study import Study
 from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import TOO_FEW, CellEstimates, estimate_cells
-from wardround.measuring.engine.items import Items, build_items, importance_scale
+from wardround.measuring.engine.items import Items, build_items
 from wardround.measuring.engine.known_sums import RANKED
 from wardround.measuring.engine.lines import FIGURES, MeasureLines
 from wardround.measuring.engine.measure import Measure, MeasureKind
@@ -18,6 +18,7 @@ from wardround.measuring.engine.slices import Slicing, slicings
 from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
 from wardround.measuring.engine.tables import MEASURES
 from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.confidence import mean_importance
 from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums
 from wardround.measuring.measures.derived import DerivedInputs, add_dke, add_means
 from wardround.measuring.measures.record import MeasureContext
@@ -60,7 +61,7 @@ def measures_for_marks(encoded: EncodedMarks, study: Study) -> list[Measure]:
     """The measures with the versions that these marks give them."""
     letters = encoded.source.select(pl.col("k").max()).collect().item() if "k" in encoded.filled_columns else 0
     probes = len(study.conditions["probe"]) if encoded.has_probes and "probe" in study.conditions else 0
-    importance = importance_scale(encoded)
+    importance = mean_importance(encoded.subjects)
     context = MeasureContext(study.trials, encoded.parsers, encoded.judges, letters, importance, probes)
     return define_measures(context)
 

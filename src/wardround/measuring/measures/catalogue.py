@@ -1,7 +1,7 @@
 """The catalogue of measures: all records, the measures of a study, and the table of docs/measures.md."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from wardround.core.errors import WardroundError
 from wardround.measuring.engine.measure import Measure, MeasureKind
@@ -71,7 +71,13 @@ def _by_name(records: Sequence[MeasureRecord]) -> dict[str, tuple[MeasureRecord,
 
 def define_measures(context: MeasureContext) -> list[Measure]:
     """All measures of a study, in the order in which they are written."""
-    return [measure for record in measure_records() for measure in record.measures(context)]
+    of_plugins = measure_records()[len(RECORDS) :]
+    return [*_own_measures(context), *(measure for record in of_plugins for measure in record.measures(context))]
+
+
+@lru_cache(maxsize=16)
+def _own_measures(context: MeasureContext) -> tuple[Measure, ...]:
+    return tuple(measure for record in RECORDS for measure in record.measures(context))
 
 
 def interval_classes(record: MeasureRecord) -> str:

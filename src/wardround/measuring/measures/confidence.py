@@ -7,6 +7,8 @@ option with its probability. A tie of t options that includes the right one coun
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.sums import Integers, sum_by_index
@@ -48,14 +50,39 @@ def claim_sums(claims: Claims, items: int, source: str) -> dict[str, Floats]:
     return sums | {f"{name}:{source}": sum_by_index(item, v, items) for name, v in totals.items()}
 
 
-def uas_score(confidence: Floats, right: Floats, importance: Floats) -> Floats:
-    """Score of one claim (X-PCR names the quadrants; the numbers are our choice).
+def mean_importance(questions: pl.DataFrame) -> float | None:
+    """The mean importance of the questions that have one; None if none has."""
+    mean = questions["importance"].mean()
+    return float(mean) if isinstance(mean, float) and mean > 0 else None
 
-    A claim is confident from tau = (IU - IC_i) / ((CC - CU) + (IU - IC_i)) on, where both reports score the same.
+
+def uas_weights(questions: pl.DataFrame) -> tuple[Floats, Floats]:
+    """The weight of each question (grade times importance; 0 if it has neither), and its importance with mean 1."""
+    grade = questions["grade"].replace_strict(GRADES, default=None, return_dtype=pl.Float64)
+    known = (questions["importance"].is_not_null() | grade.is_not_null()).to_numpy()
+    importance = (questions["importance"] / (mean_importance(questions) or 1.0)).fill_null(1.0).to_numpy()
+    return np.where(known, importance * grade.fill_null(1.0).to_numpy(), 0.0), importance
+
+
+def is_confident(confidence: Floats, importance: Floats) -> NDArray[np.bool_]:
+    """Whether a claim counts as confident, in UAS and in the four quadrants (CC, CU, IU, IC).
+
+    From tau = (IU - IC_i) / ((CC - CU) + (IU - IC_i)) on, where both reports score the same: 0.5 at the mean importance
+    or below it, more above it. X-PCR states no threshold.
     """
-    wrong = IC * np.clip(importance, 1.0, MAX_IMPORTANCE)
-    tau = (IU - wrong) / ((CC - CU) + (IU - wrong))
-    confident = confidence >= tau - 1e-9
+    wrong = _confident_error(importance)
+    certain: NDArray[np.bool_] = confidence >= (IU - wrong) / ((CC - CU) + (IU - wrong)) - 1e-9
+    return certain
+
+
+def _confident_error(importance: Floats) -> Floats:
+    penalty: Floats = IC * np.clip(importance, 1.0, MAX_IMPORTANCE)
+    return penalty
+
+
+def uas_score(confidence: Floats, right: Floats, importance: Floats) -> Floats:
+    """Score of one claim (X-PCR names the quadrants; the numbers are our choice)."""
+    confident, wrong = is_confident(confidence, importance), _confident_error(importance)
     return np.where(confident, right * CC + (1 - right) * wrong, right * CU + (1 - right) * IU)
 
 

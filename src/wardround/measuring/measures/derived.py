@@ -18,6 +18,7 @@ from wardround.core.canonical import canonical_json
 from wardround.measuring.comparing.originals import WORST_SEVERITY
 from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_interval, percentile_intervals
 from wardround.measuring.engine.encode import EncodedMarks
+from wardround.measuring.engine.estimate import Estimate
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import (
     BOOTSTRAP,
@@ -172,6 +173,15 @@ def _mean_line(
     else:
         method, (low, high) = WILSON, mean_interval(mean, variance, n_clusters)
     return _line(value, n, clusters, method, float(low[0]), float(high[0]), **shares)
+
+
+def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
+    """The unweighted mean of estimates, with its interval from the resamples that they share."""
+    drawn = np.mean([part.drawn for part in parts], axis=0)
+    line = _mean_line(measure, parts, drawn, [float(end[0]) for end in percentile_intervals(drawn[None])])
+    value, low, high = (float(line[name][0]) for name in ("value", "low", "high"))
+    ends = (None if np.isnan(end) else end for end in (low, high))
+    return Estimate(int(line["n"][0]), value, *ends, int(line["clusters"][0]), str(line["method"][0]))
 
 
 def add_dke(inputs: DerivedInputs, measures: list[Measure], candidates: int, lines: MeasureLines) -> None:

@@ -37,6 +37,19 @@ def outcome_sums(marks: ItemMarks) -> dict[str, Floats]:
     }
 
 
+def reading_sums(marks: ItemMarks) -> dict[str, Floats]:
+    """Marks by another parser: right as the strict one reads them, and those that the two read differently."""
+    if not marks.has("strict_option"):
+        return {}
+    strict, option = marks.floats("strict_option"), np.nan_to_num(marks.floats("option"), nan=-1.0)
+    known = ~np.isnan(strict) & ~marks.outcome("unscored")
+    return {
+        "strict_of": marks.total(known),
+        "strict_right": marks.total(known & (strict == marks.floats("gold"))),
+        "readings_differ": marks.total(known & (strict != option)),
+    }
+
+
 def hit_sums(marks: ItemMarks) -> dict[str, Floats]:
     """hit@k: any of the first k judged the same is 1; else any of them unscored is unscored; else 0."""
     sums: dict[str, Floats] = {}

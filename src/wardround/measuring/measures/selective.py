@@ -11,9 +11,10 @@ import numpy as np
 
 from wardround.measuring.engine.bootstrap import SumBlock, percentile_interval, resampled_sums
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW, CellEstimates
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW, WILSON, CellEstimates
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import Integers, Placement
+from wardround.measuring.engine.wilson import ClusterMoments, rate_interval_of, wilson
 from wardround.measuring.measures.confidence import Claims
 from wardround.measuring.measures.confidence_order import claims_in_slices
 from wardround.measuring.measures.formulas import ratio
@@ -65,7 +66,28 @@ def coverage_estimates(
                 claimed, wrong = np.split(drawn.all_rows(), 2)
                 low[cell], high[cell] = percentile_interval(coverage_at_risk(claimed, wrong))
                 low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
+                if value[cell] in (0.0, 1.0):
+                    ends = coverages_not_excluded(*np.split(block.sums, 2))
+                    low[cell], high[cell] = min(low[cell], ends[0]), max(high[cell], ends[1])
+                    method[cell] = WILSON
         yield replace(template, measure=measure, value=value, low=low, high=high, method=method)
+
+
+def coverages_not_excluded(claims: Floats, wrong: Floats, risk: float = RISK) -> tuple[float, float]:
+    """The coverages at `risk` between which the data do not decide, for a coverage of 0 or 1.
+
+    There resamples may be all alike. The lower end is the largest coverage whose risk is shown to be at most `risk`, by
+    the interval of a rate, and the upper end the largest whose risk is not shown to be above it. A share of more
+    confident claims that was not seen may also be allowed. Rows are confidences, columns clusters.
+    """
+    answered, errors = np.cumsum(claims, axis=0), np.cumsum(wrong, axis=0)
+    moments = ClusterMoments.of(errors, answered, lambda values: values.sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a threshold that one cluster passes
+        low, high = rate_interval_of(moments, moments.whole)
+    coverage = moments.whole / moments.whole[-1]
+    unseen = wilson(np.zeros(1), np.array([float(claims.shape[1])]))[1][0]
+    shown, possible = (float(coverage[allowed].max(initial=0.0)) for allowed in (high <= risk, low <= risk))
+    return shown, max(possible, float(unseen))
 
 
 def _blocks(claims: Claims, placement: Placement, items: int) -> Iterator[tuple[int, SumBlock]]:

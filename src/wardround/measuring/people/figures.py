@@ -15,7 +15,7 @@ from wardround.measuring.engine.measure import STATED, measure_name
 from wardround.measuring.engine.slices import MEANS, SUBJECT_KEYS, in_order
 from wardround.measuring.engine.tables import MEASURES
 from wardround.measuring.measures.record import QUESTION_KEYS
-from wardround.measuring.people.confidence import confidence_estimates
+from wardround.measuring.people.confidence import confidence_estimates, uas_estimates
 from wardround.measuring.people.variance import PeopleEstimate, mean_over_people, numbered, score_interval
 
 IN_SPECIALTY = "in_specialty"
@@ -62,6 +62,7 @@ def measure_people(marks: pl.LazyFrame, study: Study) -> pl.DataFrame:
         *_lines(_share("ccr"), _complete_chains(answered, marks), study, case_keys),
         *_lines(_share(measure_name("confidence_missing", STATED)), unstated, study),
         *_lines(confidence_estimates, stating.filter(pl.col("confidence").is_not_null()), study),
+        *_lines(uas_estimates(marks), stating.filter(pl.col("kind") == "choice"), study),
     ]
     order = list(dict.fromkeys(row["measure"] for row in rows))
     return pl.DataFrame(sorted(rows, key=lambda row: order.index(row["measure"])), schema=MEASURES)

@@ -5,7 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from wardround.core.study import OUTCOMES
 from wardround.measuring.acceptance.endpoints import primary_endpoint
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.reporting.labels import measure_title
 from wardround.reporting.numbers import count, format_interval, join_words, percent
 from wardround.reporting.reference_condition import ranked_candidates, reference_values, score_measures
@@ -40,7 +42,7 @@ def _composition(run: RunFiles) -> str:
     columns = run.all_marks.collect_schema().names()
     parts = []
     for key in (key for key in ("sex", "age_band", "specialty") if key in columns):
-        cases = run.all_marks.select("case", key).unique().drop_nulls().group_by(key).len().sort(key).collect()
+        cases = _reference_marks(run).select("case", key).unique().drop_nulls().group_by(key).len().sort(key).collect()
         if len(cases):
             sizes = ", ".join(f"{value} {number}" for value, number in cases.rows())
             parts.append(f"{key.replace('_', ' ')}: {sizes}")
@@ -61,7 +63,8 @@ def _preparation(run: RunFiles) -> str:
 def _omitted(run: RunFiles) -> str:
     skipped = len((run.manifest.get("cases") or {}).get("skipped") or [])
     reasons = [f"{number:,} {reason}" for reason, number in (run.manifest.get("inapplicable") or {}).items()]
-    return "; ".join([f"{skipped} cases could not be used", *reasons])
+    not_asked = f"; of all conditions and candidates: {', '.join(reasons)}" if reasons else ""
+    return f"{skipped} cases could not be used{not_asked}"
 
 
 def _unread(run: RunFiles) -> str:
@@ -147,12 +150,12 @@ def _acceptance(run: RunFiles) -> str:
     return f"endpoints fixed before the run: {'; '.join(texts)}" if texts else "no endpoints were declared"
 
 
-def _cases_needed(run: RunFiles) -> str:
+def _clusters_needed(run: RunFiles) -> str:
     needed = [
-        f"{entry['name']} about {entry['cases_needed']:,} cases for {endpoint['name']}"
+        f"{entry['name']} about {entry['clusters_needed']:,} clusters of cases for {endpoint['name']}"
         for endpoint in run.manifest.get("acceptance") or []
         for entry in endpoint["candidates"]
-        if entry["cases_needed"]
+        if entry.get("clusters_needed")
     ]
     return f"undecided endpoints: {'; '.join(needed)}" if needed else ""
 
@@ -177,8 +180,19 @@ def _files(run: RunFiles) -> str:
 
 
 def _flow(run: RunFiles) -> str:
-    marks = run.all_marks.group_by("outcome").len().sort("outcome").collect().rows()
-    return f"{_cases(run)}; marks: " + ", ".join(f"{outcome} {number:,}" for outcome, number in marks)
+    """Cases, and the marks of every candidate: at the reference condition, as all results are."""
+    counts = _reference_marks(run).group_by("candidate", "outcome").len().collect()
+    texts = []
+    for name in dict.fromkeys([*run.candidates, *counts["candidate"].sort()]):
+        own = dict(counts.filter(candidate=name).select("outcome", "len").rows())
+        outcomes = [f"{outcome} {own[outcome]:,}" for outcome in OUTCOMES if outcome in own]
+        texts.append(f"{name} {', '.join(outcomes) or 'none'}")
+    where = " at the reference condition" if run.varied_axes else ""
+    return f"{_cases(run)}; marks{where} ({run.study.trials} trials): {'; '.join(texts)}"
+
+
+def _reference_marks(run: RunFiles) -> pl.LazyFrame:
+    return marks_at_reference(run.all_marks, run.study)
 
 
 def _results(run: RunFiles) -> str:
@@ -241,7 +255,7 @@ FACTS: dict[str, Fact] = {
     "people": _people,
     "comparisons": _comparisons,
     "acceptance": _acceptance,
-    "cases_needed": _cases_needed,
+    "clusters_needed": _clusters_needed,
     "cost": _cost,
     "protocol": _protocol,
     "files": _files,

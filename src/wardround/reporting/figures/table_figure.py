@@ -1,18 +1,18 @@
-"""A table as a figure, written as SVG and PNG."""
+"""A table as a figure."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from wardround.core.errors import WardroundError
+from wardround.reporting.figures.figure_files import Mark
 from wardround.reporting.tables.table import PUBLISHED, Table, TableRow
 
-Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.FacetChart
-Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
-NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
-SCALE = 2  # pixels of the PNG per point
+if TYPE_CHECKING:
+    from wardround.reporting.figures.figure_files import Chart
+
 ROW = 22  # height in points
 LIGHT_TO_MID = ["#f4f8fc", "#7fb2d9"]  # dark numbers stay readable on all of it
 WORSE_TO_BETTER = ["#e8896b", "#ffffff", "#8cc5a2"]
@@ -131,7 +131,7 @@ def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.LayerC
 
 def _points(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
     points = []
-    for row in table.rows:
+    for row in (row for row in table.rows if not row.is_average):
         for index, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
             if column.heading in leave_out or cell.value is None:
                 continue
@@ -162,16 +162,3 @@ def _series_name(table: Table, row: TableRow) -> str:
     first, *others = row.printed_labels
     parts = [f"{key.lower()} {label}" for key, label in zip(table.labels[1:], others, strict=True) if label]
     return ", ".join([first, *parts])
-
-
-def write_figure(chart: Chart, folder: Path, stem: str = "figure") -> list[Path]:
-    """Writes the figure as SVG and as PNG."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise WardroundError(NEEDED) from None
-    spec = chart.to_json()
-    files = [folder / f"{stem}.svg", folder / f"{stem}.png"]
-    files[0].write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    files[1].write_bytes(vl_convert.vegalite_to_png(spec, scale=SCALE))
-    return files

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from wardround.core.endpoint import Endpoint
+from wardround.measuring.acceptance.against_candidate import METHOD as PAIRED_AT_MARGIN
 from wardround.measuring.acceptance.endpoints import ACCEPTANCE, ACCEPTANCE_FILE, primary_endpoint
 from wardround.reporting.figures import svg
 from wardround.reporting.judge_note import judging_note
@@ -18,6 +19,11 @@ from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
 
 Row = Mapping[str, Any]
+OTHER_INTERVAL = (
+    "The interval holds the limits that neither the score test nor the sign-flip test rejects, since sign flips alone "
+    "are not valid at a margin. Under Differences the same difference has the interval of a test of 0, which may end "
+    "elsewhere."
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,7 @@ class EndpointTable:
     name: str
     is_primary: bool
     criterion: str
+    interval_note: str  # why an interval is not the one of the same difference elsewhere; empty: it is the same
     axis: Markup
     candidates: list[tuple[str, Row, list[PartRow]]]
 
@@ -70,7 +77,8 @@ def _table(run: RunFiles, name: str, rows: Sequence[Row]) -> EndpointTable:
         for candidate, own in by_candidate.items()
     ]
     is_primary = name == primary_endpoint(run.study)
-    return EndpointTable(name, is_primary, _criterion(endpoint, rows), svg.axis(scale), candidates)
+    note = OTHER_INTERVAL if any(row["method"] == PAIRED_AT_MARGIN for row in rows) else ""
+    return EndpointTable(name, is_primary, _criterion(endpoint, rows), note, svg.axis(scale), candidates)
 
 
 def _scale(rows: Sequence[Row], *, is_difference: bool) -> svg.Scale:

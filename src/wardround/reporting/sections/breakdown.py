@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wardround.core.condition import AXES, CONTROL_AXES
+from wardround.core.condition import AXES, CONTROL_AXES, DEFAULTS
 from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_title, slice_title, value_meaning
 from wardround.reporting.numbers import join_words
@@ -52,7 +52,28 @@ def controls(run: RunFiles) -> Section | None:
     if not axes:
         return None
     breakdowns, judged = [_axis_breakdown(run, axis) for axis in axes], judging_note(run, score_measures(run))
-    return Section("controls", "Controls", render("sections/controls.html", axes=breakdowns, judged=judged))
+    context = {"axes": breakdowns, "judged": judged, "meanings": _control_meanings(run, axes)}
+    return Section("controls", "Controls", render("sections/controls.html", **context))
+
+
+def _control_meanings(run: RunFiles, axes: Sequence[str]) -> list[str]:
+    """How to read these axes; an axis may be at a control in the reference condition itself."""
+    reference = run.study.reference_condition
+    controlled = [axis for axis in axes if reference[axis] != DEFAULTS[axis]]
+    meanings = []
+    if len(controlled) < len(axes):
+        meanings.append(
+            "What an answer must rest on is taken away here, everything else is as in the reference condition. A "
+            "candidate that keeps its score does not rest on it."
+        )
+    for axis in controlled:
+        text = f"The reference condition is itself a control ({axis} = {reference[axis]}), and so are all other scores."
+        if DEFAULTS[axis] in run.varied_axes[axis]:
+            text += f" A candidate that scores no higher with {axis} = {DEFAULTS[axis]} does not rest on what it adds."
+        else:
+            text += f" The study does not ask {axis} = {DEFAULTS[axis]}, so no gain from it is shown."
+        meanings.append(text)
+    return meanings
 
 
 def by_slice(run: RunFiles) -> Section | None:

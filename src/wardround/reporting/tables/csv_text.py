@@ -10,14 +10,16 @@ PARTS = ("value", "low", "high", "n", "clusters", "unparsed", "refused")
 
 
 def as_csv(table: Table) -> str:
-    """One line per row. `source` is `run` or `published`, and what else is remarked on the row."""
+    """One line per row. `source` is `run` or `published`, and what else is remarked on it; `group` if rows have one."""
     headings = [f"{column.over} {column.heading}".strip() for column in table.columns]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figure_names = [heading if part == "value" else f"{heading} {part}" for heading in headings for part in PARTS]
-    writer.writerow(safe_row(["source", *table.labels, *figure_names]))
+    has_groups = any(row.group for row in table.rows)
+    writer.writerow(safe_row(["source", *["group"] * has_groups, *table.labels, *figure_names]))
     for row in table.rows:
         source = PUBLISHED if row.published else ", ".join(filter(None, ["run", row.remark]))
         figures = [getattr(cell, part) for cell in row.cells for part in PARTS]
-        writer.writerow(safe_row([source, *row.labels, *("" if figure is None else figure for figure in figures)]))
+        labels = [source, *[row.group] * has_groups, *row.labels]
+        writer.writerow(safe_row([*labels, *("" if figure is None else figure for figure in figures)]))
     return out.getvalue()

@@ -10,7 +10,9 @@ def as_html(table: Table) -> Markup:
     """The table and its notes, without the title, which the section prints."""
     rows = [
         {
+            "heading": heading,
             "labels": row.labels,
+            "is_average": row.is_average,
             "published": row.published,
             "remarks": row.remarks,
             "cells": [
@@ -18,7 +20,7 @@ def as_html(table: Table) -> Markup:
                 for cell, column in zip(row.cells, table.columns, strict=True)
             ],
         }
-        for row in table.rows
+        for heading, row in table.grouped_rows()
     ]
     return render(
         "tables/table.html",

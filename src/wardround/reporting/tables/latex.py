@@ -47,9 +47,13 @@ def _tabular_lines(table: Table, stacked: bool) -> list[str]:
         _line([*map(_escape, table.labels), *headings]),
         r"\midrule",
     ]
-    for previous, row in zip([None, *table.rows], table.rows, strict=False):
-        if previous is not None and row.published and not previous.published:
+    previous, span = None, len(table.labels) + len(table.columns)
+    for heading, row in table.grouped_rows():
+        if previous is not None and (heading or (row.published and not previous.published and not row.group)):
             lines.append(r"\midrule")
+        if heading:
+            lines.append(rf"\multicolumn{{{span}}}{{l}}{{\textbf{{{_escape(heading)}}}}} \\")
+        previous = row
         lines.append(_line([*_labels(row), *_cells(table, row, stacked)]))
         intervals = [_small_interval(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
         if stacked and any(intervals):

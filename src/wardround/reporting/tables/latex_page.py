@@ -117,6 +117,7 @@ def part_height(table: Table, size: FontSize, stacked: bool) -> float:
     """The height of a table with its caption, without notes, in points."""
     headings = max((len(break_lines(column.heading, MAX_HEADING)) for column in table.columns), default=1)
     lines = headings + bool(table.shared_headings) + sum(_row_lines(table, row, stacked) for row in table.rows)
+    lines += sum(bool(heading) for heading, _ in table.grouped_rows())
     return HEAD_HEIGHT + size.line * lines
 
 

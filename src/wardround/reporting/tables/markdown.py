@@ -10,7 +10,9 @@ def as_markdown(table: Table) -> str:
     headings = [_with_marks(f"{column.over} {column.heading}".strip(), column) for column in table.columns]
     rule = [":--"] * len(table.labels) + [":--" if column.unit == "text" else "--:" for column in table.columns]
     lines = [f"**{_escape(table.title)}**", "", _line([*map(_escape, table.labels), *headings]), _line(rule)]
-    lines += [_line([*_labels(row), *_cells(table, row)]) for row in table.rows]
+    for heading, row in table.grouped_rows():
+        lines += [_line([f"**{_escape(heading)}**", *[""] * (len(rule) - 1)])] if heading else []
+        lines.append(_line([*_labels(row), *_cells(table, row)]))
     for mark, note in table.numbered_notes():
         lines += ["", f"<sup>{mark}</sup> {_escape(note)}" if mark else _escape(note)]
     return "\n".join([*lines, ""])

@@ -55,12 +55,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """`published` rows are a paper's figures, not this run's; `remark` says what else sets a row apart."""
+    """`published` rows are a paper's figures, not this run's; `remark` says what else sets a row apart.
+
+    `group` is the heading that a row stands under, with its neighbours of the same group; `is_average` rows are means
+    over candidates.
+    """
 
     labels: tuple[str, ...]
     cells: list[Cell]
     published: bool = False
     remark: str = ""
+    group: str = ""
+    is_average: bool = False
 
     @property
     def remarks(self) -> str:
@@ -94,6 +100,13 @@ class Table:
         if not any(column.over for column in self.columns):
             return []
         return [(over, len(list(group))) for over, group in groupby(self.columns, key=lambda column: column.over)]
+
+    def grouped_rows(self) -> Iterator[tuple[str, TableRow]]:
+        """Every row with the heading that is printed above it; empty for all but the first row of a group."""
+        previous = ""
+        for row in self.rows:
+            yield (row.group if row.group != previous else ""), row
+            previous = row.group
 
     def numbered_notes(self) -> Iterator[tuple[str, str]]:
         """Every note with its printed number, empty if nothing refers to it."""

@@ -83,9 +83,12 @@ def _block_lines(table: Table) -> list[str]:
     head.append(line(table.labels, [_with_marks(column.heading, column) for column in table.columns]))
     rule = "-" * max(map(len, head))
     lines = [*head, rule]
-    for previous, row in zip([None, *table.rows], table.rows, strict=False):
-        if previous is not None and row.published and not previous.published:
+    previous = None
+    for heading, row in table.grouped_rows():
+        if previous is not None and (heading or (row.published and not previous.published and not row.group)):
             lines.append(rule)
+        lines += [heading] if heading else []
+        previous = row
         lines.append(line(row.printed_labels, [_value_text(table, row, index) for index in range(len(table.columns))]))
         intervals = [column.interval_text(cell) for cell, column in zip(row.cells, table.columns, strict=True)]
         if any(intervals):

@@ -55,7 +55,12 @@ class RunInputs:
         # which image is swapped for which depends on all usable cases; those of a packed run were usable
         check_images = shows_other_cases(study) and not _is_packed(file, folder)
         case_set = CaseSet.open(file, check_images=check_images)
-        return cls(folder, _with_packed_tables(study, study_folder, folder), manifest, case_set, Prompts(study_folder))
+        study = _with_packed_files(study, study_folder, folder)
+        try:
+            prompts = Prompts.of_study(study, study_folder)
+        except BadInput as error:
+            raise MissingInput(f"{folder}: the prompts that it was made with: {error}") from None
+        return cls(folder, study, manifest, case_set, prompts)
 
     def verify(self, sha256: Callable[[str], str], *, accept: bool, as_marked: bool = False) -> InputChanges:
         """Refuses cases, images or prompts that are not those of the run, unless `accept`. Returns the changes.
@@ -170,7 +175,7 @@ def find_study_folder(folder: Path, study: Study, manifest: Mapping[str, Any]) -
 def _fits(folder: Path, study: Study, manifest: Mapping[str, Any]) -> bool:
     prompts = manifest.get("prompts", {})
     has_tables = all((folder / file).is_file() for file in table_files(study).values())
-    return has_tables and prompt_hashes(Prompts(folder), prompts) == prompts
+    return has_tables and prompt_hashes(Prompts(folder, study.prompts), prompts) == prompts
 
 
 def prompt_hashes(prompts: Prompts, names: Mapping[str, str]) -> dict[str, str | None]:
@@ -194,11 +199,11 @@ def table_files(study: Study) -> dict[str, str]:
     return files
 
 
-def _with_packed_tables(study: Study, study_folder: Path, folder: Path) -> Study:
-    """The study with the paths of its tables in a packed run."""
+def _with_packed_files(study: Study, study_folder: Path, folder: Path) -> Study:
+    """The study with the paths of its tables in a packed run, whose prompts are in `prompts`."""
     if study_folder != folder / PACKED:
         return study
-    changed: dict[str, Any] = {}
+    changed: dict[str, Any] = {"prompts": None}
     for name in table_files(study):
         if name == SEVERITIES:
             changed["severities"] = SEVERITIES + study.severities.rpartition(".toml")[2]

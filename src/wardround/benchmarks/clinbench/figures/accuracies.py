@@ -36,6 +36,11 @@ class GroupAccuracy(NamedTuple):
         return ratio(*np.column_stack([self.sums.sum(axis=1), self.resampled]))
 
 
+def pooled_accuracies(*groups: GroupAccuracy) -> Floats:
+    """The accuracy over all groups together, then those of the resamples."""
+    return ratio(*sum(np.column_stack([group.sums.sum(axis=1), group.resampled]) for group in groups))
+
+
 def resampled_cell(values: Floats, n: int, clusters: int) -> Cell:
     """The first value with the interval of the others, its resamples; no interval for fewer than 8 clusters."""
     low, high = percentile_interval(values[1:]) if clusters >= FEWEST else (None, None)

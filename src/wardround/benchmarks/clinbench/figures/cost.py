@@ -11,6 +11,8 @@ NOTES = [
     "the servers. Money is computed from the candidate's price_in and price_out; without them the cell is empty.",
     "Time is the sum over the answered calls of this run; concurrent calls each count in full. Answers stored before "
     "the run take no time.",
+    "GPU hours are the hours in which at least one call was under way, times the candidate's `gpus`; without that key "
+    "the cell is empty. The server's other work in that time is counted with it.",
 ]
 COLUMNS = [
     Column("Answers", unit="count"),
@@ -22,6 +24,7 @@ COLUMNS = [
     Column("USD, 1,000 answers", unit="fraction", decimals=3),
     Column("Seconds", unit="fraction"),
     Column("Seconds, a call", unit="fraction", decimals=3),
+    Column("GPU hours", unit="fraction", decimals=3),
 ]
 
 
@@ -31,6 +34,7 @@ def cost(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     rows = []
     for name, entry in run.candidate_entries.items():
         total = entry.get("in_all", entry)
+        gpus, busy = entry.get("settings", {}).get("gpus"), entry.get("busy_seconds")
         calls, seconds, bought = entry.get("calls") or 0, entry.get("seconds"), total.get("bought") or 0
         tokens_in, tokens_out, money = (total.get(key) or None for key in ("tokens_in", "tokens_out", "cost"))
         values = [
@@ -43,6 +47,7 @@ def cost(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
             _divide(money, bought / 1000),
             seconds if calls else None,
             _divide(seconds, calls),
+            busy * gpus / 3600 if gpus and busy and calls else None,
         ]
         rows.append(TableRow((name,), [Cell(None if value is None else float(value)) for value in values]))
     return [Table("What it took", ("Candidate",), COLUMNS, rows, NOTES)], []

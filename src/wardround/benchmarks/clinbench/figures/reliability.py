@@ -16,6 +16,7 @@ import polars as pl
 from wardround.benchmarks.clinbench.figures.accuracies import resampled_cell
 from wardround.benchmarks.engine.group_means import mean_cell
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
+from wardround.core.condition import DEFAULTS
 from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import MeasureKind
@@ -26,7 +27,7 @@ from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 KEPT = "Kept"
-LABELS = ("Candidate", "Reasoning")
+VARIED = ("prompt", "reasoning")  # axes by which reasoning is switched; a study varies one of them
 KEPT_NOTE = "Kept: the last worst@k divided by the first. A candidate that always answers the same keeps all of it."
 NOTES = [
     "worst@k: the share of questions right in all of k answers, averaged over all choices of k answers. worst@1 is the "
@@ -48,18 +49,20 @@ class WorstCells(NamedTuple):
 
 
 def fig5(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
-    """One row for each candidate with reasoning on and off, by question and by run."""
+    """One row for each candidate with and without reasoning, by question and by run."""
     trials = run.study.trials
-    cells_by_row = dict(_rows(run, trials))
+    axis = next((name for name in VARIED if name in run.varied_axes), VARIED[-1])
+    labels = ("Candidate", axis.capitalize())
+    cells_by_row = dict(_rows(run, trials, axis))
     if trials < 2 or not cells_by_row:
         note("worst@k needs two or more answers to each question")
         return [], []
     columns = [*(Column(str(k)) for k in range(1, trials + 1)), Column(KEPT)]
-    by_question = [TableRow(labels, cells.by_question) for labels, cells in cells_by_row.items()]
-    by_run = [TableRow(labels, cells.by_run) for labels, cells in cells_by_row.items()]
+    by_question = [TableRow(names, cells.by_question) for names, cells in cells_by_row.items()]
+    by_run = [TableRow(names, cells.by_run) for names, cells in cells_by_row.items()]
     tables = [
-        Table("worst@k for every k", LABELS, columns, by_question, NOTES),
-        Table("worst@k by run", LABELS, columns, by_run, NOTES_BY_RUN),
+        Table("worst@k for every k", labels, columns, by_question, NOTES),
+        Table("worst@k by run", labels, columns, by_run, NOTES_BY_RUN),
     ]
     files = []
     for table, stem in zip(tables, ("worst", "worst-by-run"), strict=True):
@@ -68,7 +71,7 @@ def fig5(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     return tables, files
 
 
-def _rows(run: RunFiles, trials: int) -> Iterator[tuple[tuple[str, str], WorstCells]]:
+def _rows(run: RunFiles, trials: int, axis: str) -> Iterator[tuple[tuple[str, str], WorstCells]]:
     marks = run.marks.filter(pl.col("kind") == "choice", pl.col("outcome").is_in(run.study.scored_outcomes))
     items = (
         marks.group_by("candidate", "condition", "cluster", "case", "question")
@@ -80,14 +83,15 @@ def _rows(run: RunFiles, trials: int) -> Iterator[tuple[tuple[str, str], WorstCe
     cluster_index = {cluster: index for index, cluster in enumerate(run.clusters)}
     keys, parts = [], []
     for (candidate, condition), rows in items.group_by("candidate", "condition", maintain_order=True):
-        keys.append((str(candidate), str(json.loads(str(condition)).get("reasoning", "as-is"))))
+        keys.append((str(candidate), str(json.loads(str(condition)).get(axis, DEFAULTS[axis]))))
         indices = np.array([cluster_index[name] for name in rows["cluster"]], dtype=np.int64)
         parts.append(_sums_by_cluster(indices, np.array(rows["right"].to_list(), dtype=np.float64).T))
     cells_by_key = {
         keys[index]: _cells(parts[index], resampled.all_rows(), len(cluster_index), run.study.seed)
         for index, resampled in resampled_sums(parts, len(cluster_index), run.study.seed)
     }
-    order = sorted(keys, key=lambda key: (run.candidates.index(key[0]), key[1] != "on"))
+    values = run.declared_values(axis)
+    order = sorted(keys, key=lambda key: (run.candidates.index(key[0]), values.index(key[1])))
     yield from ((key, cells_by_key[key]) for key in order)
 
 

@@ -10,13 +10,13 @@ from wardround.benchmarks.engine.group_means import CaseValues, group_means
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.measuring.engine.measure import MeasureKind
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.measuring.measures.confidence import is_confident, uas_weights
 from wardround.measuring.measures.reliability import reliability
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Column, Table, TableRow
 
 PANELS_PER_ROW = 3
-SURE = 0.5  # our choice: the paper does not state its threshold
 KINDS = {
     (True, True): "right and sure",
     (True, False): "right, unsure",
@@ -36,34 +36,47 @@ def calibration(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 
 def _kinds_table(run: RunFiles) -> Table:
-    marks = (
-        marks_at_reference(run.marks, run.study)
-        .filter(pl.col("confidence").is_not_null(), pl.col("outcome").is_in(["right", "wrong"]))
-        .select("candidate", "cluster", "confidence", right=pl.col("outcome") == "right")
-        .collect()
-    )
+    marks = claims_with_certainty(run)
     rows = []
     for candidate in ranked_candidates(run):
         own_marks = marks.filter(pl.col("candidate") == candidate)
         if own_marks.is_empty():
             continue
-        is_right, is_sure = own_marks["right"], own_marks["confidence"] >= SURE
+        is_right, is_sure = own_marks["right"], own_marks["sure"]
         groups = {
             label: CaseValues(own_marks["cluster"], ((is_right == right) & (is_sure == sure)).cast(pl.Float64))
             for (right, sure), label in KINDS.items()
         }
         wrong = own_marks.filter(~pl.col("right"))
-        groups["of wrong ones"] = CaseValues(wrong["cluster"], (wrong["confidence"] >= SURE).cast(pl.Float64))
+        groups["of wrong ones"] = CaseValues(wrong["cluster"], wrong["sure"].cast(pl.Float64))
         means = group_means(groups, MeasureKind.RATE, run.clusters, run.study.seed)
         rows.append(TableRow((candidate,), list(means.values())))
     columns = [Column(label, "Share of answers") for label in KINDS.values()]
     notes = [
-        f"Sure: a stated confidence of {SURE:g} or more, our choice. UAS weights these four kinds by level and "
-        "importance, with our constants (its version is in measures.csv)."
+        "Sure: a stated confidence from UAS's own threshold on, which is 0.5 for questions of mean importance or less "
+        "and rises with importance, our choice. Answers that state none are left out here; UAS counts them as sure "
+        "and weights the four kinds by level and importance (its version is in measures.csv).",
     ]
     return Table(
         "Right or wrong, sure or not", ("Candidate",), [*columns, Column("sure", "Of wrong ones")], rows, notes
     )
+
+
+def claims_with_certainty(run: RunFiles) -> pl.DataFrame:
+    """Each choice with a stated confidence: whether it is right, and whether UAS counts it as confident."""
+    questions = run.marks.select("case", "question", "grade", "importance").unique(("case", "question")).collect()
+    _, importance = uas_weights(questions)
+    scaled = questions.select("case", "question").with_columns(importance=pl.Series(importance))
+    marks = (
+        marks_at_reference(run.marks, run.study)
+        .filter(pl.col("confidence").is_not_null(), pl.col("outcome").is_in(["right", "wrong"]))
+        .filter(pl.col("kind") == "choice")
+        .select("candidate", "case", "question", "cluster", "confidence", right=pl.col("outcome") == "right")
+        .collect()
+        .join(scaled, on=("case", "question"), maintain_order="left")
+    )
+    sure = is_confident(marks["confidence"].to_numpy(), marks["importance"].to_numpy())
+    return marks.with_columns(sure=pl.Series(sure, dtype=pl.Boolean))
 
 
 def _diagrams(bins: pl.DataFrame, order: list[str]) -> alt.ConcatChart:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from wardround.benchmarks.engine.section_output import Note
 from wardround.measuring.chains.breaks import INTACT, RIGHT_AGAIN, WRONG
-from wardround.reporting.figures.table_figure import NEEDED
+from wardround.reporting.figures.figure_files import NEEDED
 
 COLOURS = {INTACT: "#2b6cb0", RIGHT_AGAIN: "#d69e2e", WRONG: "#b83232"}
 LEFT, STEP, BAR, HEIGHT, TOP, PANEL = 24.0, 112.0, 20.0, 170.0, 46.0, 262.0

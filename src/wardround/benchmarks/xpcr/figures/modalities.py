@@ -1,4 +1,4 @@
-"""Accuracy by the number of modalities that a question shows, and the contribution of each modality by group.
+"""The contribution of each modality by group (MCS), with a conclusion.
 
 A group is the set of modalities that a question shows; the paper does not state its groups.
 """
@@ -26,36 +26,6 @@ MIN_CLUSTERS, FEW_CLUSTERS = 8, 30  # below the first no interval, below the sec
 ALL_GROUPS = "all groups"
 
 
-def cross(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
-    """Accuracy by the number of modalities that a question shows."""
-    answers = _answers(run, marks_at_reference(run.marks, run.study))
-    counts = [count for count in sorted(set(answers["modalities"].list.len().to_list())) if count]
-    if not counts:
-        note("no question shows an image with a modality")
-        return [], []
-    tasks = sorted(set(answers["task"].drop_nulls()))
-    rows = []
-    for candidate in ranked_candidates(run):
-        for task in ["", *tasks]:
-            own_answers = answers.filter(pl.col("candidate") == candidate)
-            own_answers = own_answers.filter(pl.col("task") == task) if task else own_answers
-            groups = {count: own_answers.filter(pl.col("modalities").list.len() == count) for count in counts}
-            values = {count: CaseValues(group["cluster"], group["right"]) for count, group in groups.items()}
-            means = group_means(values, MeasureKind.RATE, run.clusters, run.study.seed)
-            sizes = [Cell(len(group)) for group in groups.values()]
-            rows.append(TableRow((candidate, task or "all"), [*means.values(), *sizes]))
-    columns = [
-        *(Column(_label(count), "Accuracy by modalities shown") for count in counts),
-        *(Column(_label(count), "Answers", "count") for count in counts),
-    ]
-    notes = [
-        "By the number of different modalities that a question shows. Questions with more modalities are different "
-        "questions about different eyes: a fall from left to right is not by itself the cost of integration. "
-        "`xpcr/ablation` leaves modalities out of the same questions.",
-    ]
-    return [Table("Accuracy by number of modalities", ("Candidate", "Task"), columns, rows, notes)], []
-
-
 def ablation(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """The contribution of each modality in each group, also as a figure."""
     pairs = contributions(run)
@@ -68,7 +38,7 @@ def ablation(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 def contributions(run: RunFiles) -> pl.DataFrame:
     """Each answer without one modality, paired with that to the same question and trial with all of them."""
-    answers = _answers(run, marks_at_reference(run.marks, run.study, over="without"))
+    answers = scored_answers(run, marks_at_reference(run.marks, run.study, over="without"))
     complete = answers.filter(pl.col("without") == "none").select(*ASKED, whole="right")
     return (
         answers.filter(pl.col("without") != "none")
@@ -118,10 +88,10 @@ def _conclusion(contribution: Cell) -> str:
     return ("helps" if contribution.low > 0 else "hurts" if contribution.high < 0 else "cannot tell") + suffix
 
 
-def _answers(run: RunFiles, marks: pl.LazyFrame) -> pl.DataFrame:
+def scored_answers(run: RunFiles, marks: pl.LazyFrame) -> pl.DataFrame:
     """Scored choice answers with the modalities that their questions show if none is left out."""
     scored = marks.filter(pl.col("outcome").is_in(run.study.scored_outcomes), pl.col("kind") == "choice").select(
-        *ASKED, "cluster", "condition", "task", right=(pl.col("outcome") == "right").cast(pl.Float64)
+        *ASKED, "cluster", "condition", "stage", "task", right=(pl.col("outcome") == "right").cast(pl.Float64)
     )
     without = pl.DataFrame(
         [(name, axes["without"]) for name, axes in run.conditions.items()],
@@ -145,10 +115,6 @@ def _modalities_shown(run: RunFiles) -> pl.DataFrame:
 
 def _ordered(modalities: set[str]) -> list[str]:
     return sorted(modalities, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-
-
-def _label(count: int) -> str:
-    return f"{count} modality" if count == 1 else f"{count} modalities"
 
 
 def _picture(table: Table) -> alt.FacetChart:

@@ -1,21 +1,22 @@
-"""The further tables of Table 2: complete chains against independent stages, and the paper's physicians."""
+"""The further tables of Table 2: drops along the chain, chains against independent stages, the paper's physicians."""
 
 from pathlib import Path
 
 from wardround.benchmarks.engine.published import load_published
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
+from wardround.benchmarks.xpcr.figures.stage_drops import STAGES, drops_table
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.chain_tables import independence_table
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 COLUMNS = (*STAGES, "SWA", "ESA_R", "ESA_A", "ESA_S", "ESA", "CCR")
 PEOPLE = {"Residents": 23, "Attendings": 10, "Specialists": 8}
 
 
 def table2(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
-    """Two tables: chains against their stages, and physicians."""
-    return [table for table in (independence_table(run), physicians()) if table is not None], []
+    """Three tables: drops from stage to stage, chains against their stages, and physicians."""
+    tables = (drops_table(run), independence_table(run), physicians())
+    return [table for table in tables if table is not None], []
 
 
 def physicians() -> Table:

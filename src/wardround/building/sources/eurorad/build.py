@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from wardround.building.distractors.from_source import OptionRequest, choose_options_by_id
+from wardround.building.distractors.from_source import OptionChoice, OptionRequest, choose_options_by_id
 from wardround.building.distractors.options import OptionBalancer, Options, merge_candidates, model_distractors_step
 from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, possible_options
+from wardround.building.distractors.terminology import ROLE as STANDARDISER
+from wardround.building.distractors.terminology import terminology_step
 from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.export import BuiltSet, export, new_set
@@ -23,12 +25,14 @@ from wardround.building.pipeline.pipeline import (
     all_records_step,
     hold_step,
     mark_for_review,
+    published_steps,
     record_step,
 )
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.sources.eurorad.page_files import list_pages, read_pages
 from wardround.building.text.redact import find_revealed_name, redact_diagnosis
 from wardround.cases.conversion import DEFAULT_DEV
+from wardround.cases.published_range import ANY_TIME, PublishedRange
 from wardround.cases.readers.cure import PROMPT
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, drop_empty
@@ -49,29 +53,34 @@ def build_eurorad(
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     dev: int | None = None,
+    options: OptionChoice = "source",
+    published: PublishedRange = ANY_TIME,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> BuiltSet:
     """Builds CURE cases of saved Eurorad pages. `dev`: cases for development (default: 30, at most a tenth)."""
-    settings = {"source": "eurorad", "dev": dev}
+    settings = {"source": "eurorad", "dev": dev, "options": options, **published.to_dict()}
     pages = list_pages(source)
     with new_set(out, seed, note, about, models, answers) as build:
-        records = build.run_steps(read_pages(source, build), _steps(build, synonyms, dev))
+        steps = published_steps(published) + _steps(build, synonyms, dev, options)
+        records = build.run_steps(read_pages(source, build), steps)
         build.require_case(records, source, "page")
         return export(build, records, out, settings, {source.name: hash_source(pages, source)})
 
 
-def _steps(build: Build, synonyms: Synonyms, dev: int | None) -> list[Step]:
+def _steps(build: Build, synonyms: Synonyms, dev: int | None, options: OptionChoice) -> list[Step]:
     if not build.models.has("writer"):
         build.note("no [writer] among the models: a case whose page lists too few other diagnoses goes to review")
+    missing = _count_missing if options == "source" else None
     return [
         record_step("sections", lambda record, build: _check_sections(record, build, synonyms)),
         record_step("images", _usable_images),
         drop_duplicates_step(lambda record: f"{record['history']}\n{record['findings']}"),
         record_step("history", _check_history),
         record_step("findings", _redact_findings),
-        *([model_distractors_step(MAX_OPTIONS - 1)] if build.models.has("writer") else []),
-        all_records_step("options", _write_options),
+        *([model_distractors_step(MAX_OPTIONS - 1, missing)] if build.models.has("writer") else []),
+        *([terminology_step(synonyms, _shown_text)] if build.models.has(STANDARDISER) else []),
+        all_records_step("options", lambda records, build: _write_options(records, build, options)),
         all_records_step("split", lambda records, build: _split(records, build, dev)),
         hold_step(),
     ]
@@ -127,8 +136,14 @@ def _redact_findings(record: Record, build: Build) -> Record:
     return record
 
 
-def _write_options(records: RecordFile, build: Build) -> Iterator[Record]:
-    options_by_id = choose_options_by_id(_requests(records), build)
+def _count_missing(record: Record) -> int:
+    """How many diagnoses a page lacks to five options; none if it lists enough for four."""
+    listed = len(_candidates(record))
+    return 0 if listed >= MIN_OPTIONS - 1 else MAX_OPTIONS - 1 - listed
+
+
+def _write_options(records: RecordFile, build: Build, options: OptionChoice) -> Iterator[Record]:
+    options_by_id = choose_options_by_id(_requests(records), build, choice=options)
     held_balancer = OptionBalancer(build.random_stream("held"))
     for record in records:
         candidates = _candidates(record)
@@ -154,13 +169,17 @@ def _requests(records: RecordFile) -> Iterator[tuple[str, OptionRequest]]:
         candidates = _candidates(record)
         if record.get("holds") or len(candidates) < MIN_OPTIONS - 1:
             continue
-        text = f"{record['history']}\n{record['findings']}\n{PROMPT}"
+        text = _shown_text(record)
         count = min(MAX_OPTIONS, len(candidates) + 1)
         group = record["section"] or ""
         yield (
             record["id"],
             OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text, _facts(record)),
         )
+
+
+def _shown_text(record: Record) -> str:
+    return f"{record['history']}\n{record['findings']}\n{PROMPT}"
 
 
 def _candidates(record: Record) -> list[str]:

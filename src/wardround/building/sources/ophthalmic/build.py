@@ -22,10 +22,11 @@ from wardround.building.pipeline.pipeline import (
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.review.items import PHYSICIAN
 from wardround.building.sources.ophthalmic.items import EyeItem, rows_of
-from wardround.building.sources.ophthalmic.label_table import grouping_step, label_rows, read_labels
+from wardround.building.sources.ophthalmic.label_table import label_rows, read_labels
 from wardround.building.sources.ophthalmic.models import check_models, model_steps
 from wardround.building.sources.ophthalmic.options import options_step
 from wardround.building.sources.ophthalmic.schema import EyeSchema, EyeTables, read_tables
+from wardround.building.sources.ophthalmic.visits import WITHIN_DAYS, grouping_step
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image
@@ -47,6 +48,7 @@ def build_ophthalmic(
     matrix: Path | None = None,
     templates: Path | None = None,
     all_lesions: bool = False,
+    within_days: int = WITHIN_DAYS,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     seed: int = 0,
@@ -56,22 +58,24 @@ def build_ophthalmic(
     """Builds X-PCR chains of a table of labelled images.
 
     `all_lesions`: the table lists every visible lesion, so that any other lesion can be a distractor.
+    `within_days`: how far apart the images of one visit may lie.
     """
     check_models(models or {})
     tables = read_tables(schema, matrix, templates)
     rows = read_labels(table, note)
-    settings = {"source": "ophthalmic", "all_lesions": all_lesions}
+    settings = {"source": "ophthalmic", "all_lesions": all_lesions, "within_days": within_days}
     with new_set(out, seed, note, about, models, answers) as build:
-        records = build.run_steps(label_rows(rows, table, tables.schema_, build), _steps(build, tables, all_lesions))
+        steps = _steps(build, tables, all_lesions, within_days)
+        records = build.run_steps(label_rows(rows, table, tables.schema_, build), steps)
         build.require_case(records, table, "row")
         for name, text in tables.text.items():
             (build.folder / f"{name}.toml").write_text(text, encoding="utf-8")
         return export(build, records, out, settings, {table.name: hash_source([], table)})
 
 
-def _steps(build: Build, tables: EyeTables, all_lesions: bool) -> list[Step]:
+def _steps(build: Build, tables: EyeTables, all_lesions: bool, within_days: int) -> list[Step]:
     return [
-        grouping_step(),
+        grouping_step(within_days),
         drop_duplicates_step(lambda record: record["id"]),
         record_step("history", lambda record, build: _check_history(record, tables.schema_)),
         record_step("images", lambda record, build: _copy_images(record, build, tables.schema_)),

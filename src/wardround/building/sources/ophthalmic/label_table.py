@@ -1,15 +1,12 @@
-"""The table of images: each row becomes a record with labels in the schema's terms, or is rejected.
-
-Rows are then grouped into cases: the images of one `case`, else of one patient, else a single row.
-"""
+"""The table of images: each row becomes a record with labels in the schema's terms, or is rejected."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 from wardround.building.pipeline.image_files import decode_image
-from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Reject, Step, all_records_step
+from wardround.building.pipeline.pipeline import Build, Record, Reject
 from wardround.building.pipeline.table_rows import SourceRow, read_rows
 from wardround.building.sources.ophthalmic.schema import UNGRADABLE, EyeDisease, EyeSchema
 from wardround.core.errors import BadInput
@@ -20,6 +17,7 @@ NAMES = {  # other accepted names of each column
     "patient": ("patient_id", "subject"),
     "case": ("case_id", "visit"),
     "eye": ("side", "laterality"),
+    "date": ("visit_date", "acquisition_date", "study_date"),
     "lesions": ("lesion",),
     "anatomy": ("region", "regions"),
     "grade": ("severity",),
@@ -28,8 +26,6 @@ NAMES = {  # other accepted names of each column
     "source": ("dataset",),
     **dict.fromkeys(("modality", "quality", "age", "split", "level", "importance"), ()),
 }
-GROUPING = "cases"
-SHARED = ("age", "sex", "history", "source")  # of the whole case: from the first row that has it
 MAX_LISTED = 12  # values in a message without a close match
 REQUIRED = ("image", "modality", "disease")
 EYES = {"r": "right", "od": "right", "right": "right", "l": "left", "os": "left", "left": "left", "": ""}
@@ -78,6 +74,7 @@ def _labels(row: SourceRow, folder: Path, schema: EyeSchema) -> Record:
         "lesions": _visible(row, "lesions", schema.lesions, schema_disease, modality),
         "grade": _one_of(row, "grade", grades) if row.cells.get("grade") and quality != UNGRADABLE else None,
         "eye": _one_of(row, "eye", EYES) if row.cells.get("eye") else "",
+        "date": _date(row),
         "patient": row.cells.get("patient", ""),
         "case": row.cells.get("case", ""),
         "age": row.age,
@@ -135,65 +132,18 @@ def _number(row: SourceRow, name: str) -> float | None:
     return number
 
 
+def _date(row: SourceRow) -> str:
+    """The day of the image in ISO form; `20260130`, as DICOM has it, is accepted too."""
+    text = row.cells.get("date", "")
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError:
+        raise Reject("unknown date", f"{text!r}; expected YYYY-MM-DD") from None
+
+
 def _image(file: Path) -> str:
     if not file.is_file():
         raise Reject("there is no such image", file.name)
     if decode_image(file) is None:
         raise Reject("the image cannot be decoded", file.name)
     return str(file)
-
-
-def grouping_step() -> Step:
-    """Makes one record of all rows of a case, with a neutral id; the lines of the table are kept."""
-
-    def group(records: RecordFile, build: Build) -> Iterator[Record]:
-        groups: dict[tuple[str, str], list[Record]] = {}
-        for record in records:
-            groups.setdefault(_group_key(record), []).append(record)
-        clusters: dict[str, str] = {}
-        for number, rows in enumerate(groups.values(), start=1):
-            id = f"eye-{number:05d}"
-            patient = next((row["patient"] for row in rows if row["patient"]), "")
-            cluster = clusters.setdefault(patient, f"patient-{len(clusters) + 1:05d}") if patient else id
-            yield _group(id, cluster, rows)
-
-    def change(records: RecordFile, build: Build) -> Iterator[Record]:
-        cases = RecordFile(group(records, build), build.folder)
-        splits: dict[str, set[str]] = {}
-        for case in cases:
-            splits.setdefault(case["cluster"], set()).update(row["split"] for row in case["rows"] if row["split"])
-        for case in cases:
-            if len(names := sorted(splits[case["cluster"]])) > 1:
-                lines = ", ".join(row["id"] for row in case["rows"])
-                build.reject(case, GROUPING, "one patient is in several splits", f"{lines}: {', '.join(names)}")
-            else:
-                yield case | {"split": names[0] if names else ""}
-
-    return all_records_step(GROUPING, change)
-
-
-def _group_key(record: Record) -> tuple[str, str]:
-    if record["case"]:
-        return record["patient"], record["case"]
-    return (record["patient"], "") if record["patient"] else ("", record["id"])
-
-
-def _group(id: str, cluster: str, rows: list[Record]) -> Record:
-    shared: dict[str, Any] = {name: next((row[name] for row in rows if row[name]), None) for name in SHARED}
-    images = {row["image"]: row["modality"] for row in rows}  # one image may have rows for two diseases
-    return {
-        "id": id,
-        "cluster": cluster,
-        **shared,
-        "history": shared["history"] or _describe_patient(shared["age"], shared["sex"]),
-        "images": [{"file": file, "modality": modality} for file, modality in images.items()],
-        "rows": [row | {"shows": list(images).index(row["image"])} for row in rows],
-    }
-
-
-def _describe_patient(age: float | None, sex: str | None) -> str:
-    """The history of a case whose rows have none."""
-    who = {"F": "A female patient", "M": "A male patient"}.get(sex or "", "A patient")
-    if age is None:
-        return f"{who}." if sex else ""
-    return f"{who}, {age:g} years old." if age >= 1 else f"{who}, an infant."

@@ -1,4 +1,4 @@
-"""Files of articles: JATS, text, and packages (.tar.gz), which are unpacked safely."""
+"""Files of articles: JATS, text, lists of blocks by MinerU, and packages (.tar.gz), which are unpacked safely."""
 
 import shutil
 import tarfile
@@ -8,7 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from wardround.building.pipeline.pipeline import Build, Record
 from wardround.building.pipeline.source_files import list_source_files, read_records
+from wardround.building.sources.pmc.article import PmcArticle
 from wardround.building.sources.pmc.jats import SUFFIXES, read_jats
+from wardround.building.sources.pmc.mineru import SUFFIX as MINERU
+from wardround.building.sources.pmc.mineru import read_content_list
 from wardround.building.sources.pmc.plain_text import read_plain
 from wardround.building.sources.pmc.safe_xml import UnusableFile
 
@@ -22,16 +25,27 @@ def read_articles(source: Path, unpacked: Path, build: Build) -> Iterator[Record
 
     def read(file: Path) -> Record:
         article_file = _unpack_article(file, unpacked) if file.name.lower().endswith(PACKAGES) else file
-        return {**(read_jats(article_file) if article_file.name.lower().endswith(JATS) else read_plain(article_file))}
+        return {**_read_article(article_file)}
 
     return read_records(list_articles(source), source, read, build, wanted="a usable article", unit="article")
 
 
 def list_articles(source: Path) -> list[Path]:
-    """The articles and packages of a folder, or the one file."""
-    suffixes = (*JATS, *PLAIN, *PACKAGES)
-    kinds = ".nxml, .xml, .md, .txt or .tar.gz"
-    return list_source_files(source, lambda file: _is_article(file.name, suffixes), kinds)
+    """The articles and packages of a folder, or the one file. MinerU's list of blocks stands for its Markdown."""
+    suffixes = (*JATS, *PLAIN, *PACKAGES, MINERU)
+    kinds = f".nxml, .xml, .md, .txt, *{MINERU} or .tar.gz"
+
+    def is_wanted(file: Path) -> bool:
+        return _is_article(file.name, suffixes) and not file.with_name(f"{file.stem}{MINERU}").is_file()
+
+    return list_source_files(source, is_wanted, kinds)
+
+
+def _read_article(file: Path) -> PmcArticle:
+    name = file.name.lower()
+    if name.endswith(MINERU):
+        return read_content_list(file)
+    return read_jats(file) if name.endswith(JATS) else read_plain(file)
 
 
 def _is_article(name: str, suffixes: tuple[str, ...]) -> bool:

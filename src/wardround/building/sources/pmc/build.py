@@ -3,11 +3,23 @@
 import re
 import shutil
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from wardround.building.distractors.options import NameRelations, clean_name, merge_candidates, model_distractors_step
+from wardround.building.distractors.from_source import OptionChoice
+from wardround.building.distractors.options import (
+    COUNT,
+    PROPOSER,
+    NameRelations,
+    clean_name,
+    merge_candidates,
+    model_distractors_step,
+    plausible_diagnoses_step,
+)
 from wardround.building.distractors.patient_fit import LEFT_OUT, PatientFacts, possible_options
+from wardround.building.distractors.terminology import ROLE as STANDARDISER
+from wardround.building.distractors.terminology import terminology_step
 from wardround.building.duplicates.near_cases import drop_duplicates_step
 from wardround.building.pipeline.about import About
 from wardround.building.pipeline.export import BuiltSet, export, new_set
@@ -20,6 +32,7 @@ from wardround.building.pipeline.pipeline import (
     hold_step,
     mark_for_review,
     model_step,
+    published_steps,
     record_step,
 )
 from wardround.building.pipeline.source_files import hash_source
@@ -28,9 +41,9 @@ from wardround.building.sources.pmc.article_files import list_articles, read_art
 from wardround.building.sources.pmc.diagnosis import CASE_PARTS, judge_diagnosis
 from wardround.building.sources.pmc.differentials import find_differentials
 from wardround.building.sources.pmc.disease_phrases import expand_abbreviation, find_abbreviations, names_agree
-from wardround.building.sources.pmc.image_quality import quality_problem
+from wardround.building.sources.pmc.image_quality import UNREADABLE, quality_problem
 from wardround.building.sources.pmc.labels import rare_step, specialty_steps
-from wardround.building.sources.pmc.options import options_step, patient_of
+from wardround.building.sources.pmc.options import options_step, patient_of, shown_text
 from wardround.building.sources.pmc.rewriting import as_markdown, rephrase_step, translate_steps
 from wardround.building.sources.pmc.sentences import PATIENT, STEM_PARTS, TREATED, classify_sentences, end_stem
 from wardround.building.sources.pmc.tellings import (
@@ -42,10 +55,12 @@ from wardround.building.sources.pmc.tellings import (
 from wardround.building.sources.pmc.title_phrases import read_title
 from wardround.building.text.modality import modality_of
 from wardround.building.text.redact import find_revealed_name
+from wardround.cases.published_range import ANY_TIME, PublishedRange
 from wardround.core.errors import WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 from wardround.core.study import CandidateSettings
 
+PoorImages = Literal["reject", "drop"]
 SKIPPABLE = ("specialty", "rare", "image-quality", "rephrase", "translate")
 MAX_OPTIONS = 11  # the gold, five distractors of the authors and five of a model
 MODEL_DISTRACTORS = 5
@@ -69,27 +84,43 @@ def build_pmc(
     synonyms: Synonyms = NO_SYNONYMS,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
+    options: OptionChoice = "source",
+    poor_images: PoorImages = "reject",
+    published: PublishedRange = ANY_TIME,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> BuiltSet:
-    """Builds ClinBench cases of articles. `rare`: the names of rare diseases; `skip`: the names of steps."""
+    """Builds ClinBench cases of articles. `rare`: the names of rare diseases; `skip`: the names of steps.
+
+    `poor_images`: a case with a poor image is rejected, as in the paper, or only that image is dropped.
+    """
     for name in skip:
         if name not in SKIPPABLE:
             raise WardroundError(f"there is no step {name!r} to skip; there are {', '.join(SKIPPABLE)}")
-    settings = {"source": "pmc", "skipped": sorted(skip), "rare_names": len(rare or ())}
+    settings = {"source": "pmc", "skipped": sorted(skip), "rare_names": len(rare or ()), "options": options}
+    settings |= {"poor_images": poor_images} | published.to_dict()
     article_files = list_articles(source)
     with new_set(out, seed, note, about, models, answers) as build:
         unpacked = build.folder / "unpacked"
-        records = build.run_steps(read_articles(source, unpacked, build), _steps(build, set(skip), rare, synonyms))
+        steps = published_steps(published) + _steps(build, set(skip), rare, synonyms, options, poor_images)
+        records = build.run_steps(read_articles(source, unpacked, build), steps)
         shutil.rmtree(unpacked, ignore_errors=True)
         build.require_case(records, source, "article")
         return export(build, records, out, settings, {source.name: hash_source(article_files, source)})
 
 
-def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms: Synonyms) -> list[Step]:
+def _steps(
+    build: Build,
+    skip: set[str],
+    rare: Collection[str] | None,
+    synonyms: Synonyms,
+    options: OptionChoice,
+    poor_images: PoorImages,
+) -> list[Step]:
     has = build.models.has
     for role, consequence in (
-        ("writer", "options are those of the article; stems are not rephrased; only English is read"),
+        ("writer", "stems are not rephrased; only English is read; no model fills up options"),
+        (PROPOSER, "no model names plausible diagnoses from the stem alone, as the paper's did"),
         ("extractor", "diagnoses and specialties are found by rules alone"),
         ("reviewer", "options are checked by rules alone"),
     ):
@@ -98,6 +129,8 @@ def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms:
     if rare is None and "rare" not in skip:
         build.note("rare: no catalogue was given, so no case is tagged")
     relations = NameRelations(synonyms)
+    fills_up = options == "source" or has(PROPOSER)  # the writer adds only what is still missing
+    missing = partial(_count_missing, relations=relations) if fills_up else None
     diagnosis = [model_step("diagnosis", "extractor", "diagnosis", _diagnosis_slots, _read_diagnosis, max_tokens=64)]
     review = [model_step("review", "reviewer", "options", _review_slots, _read_review, max_tokens=64)]
     return [
@@ -108,17 +141,23 @@ def _steps(build: Build, skip: set[str], rare: Collection[str] | None, synonyms:
         record_step("stem", lambda record, build: _end_stem(record, synonyms)),
         record_step("complete", lambda record, build: _check_completeness(record)),
         record_step("images", _find_images),
-        *([] if "image-quality" in skip else [record_step("image-quality", _drop_poor_images)]),
+        *(
+            []
+            if "image-quality" in skip
+            else [record_step("image-quality", partial(_check_images, poor_images=poor_images))]
+        ),
         drop_duplicates_step(lambda record: " ".join(sentence["text"] for sentence in stem_sentences(record))),
         record_step("tellings", _add_tellings),
         *([rephrase_step(name) for name in ("text", "multimodal")] if has("writer") and "rephrase" not in skip else []),
         record_step("leaks", _check_leaks),
         *([] if "specialty" in skip else specialty_steps(build)),
         *([] if "rare" in skip or rare is None else [rare_step(list(rare), synonyms)]),
-        *([model_distractors_step(MODEL_DISTRACTORS)] if has("writer") else []),
+        *([plausible_diagnoses_step(MODEL_DISTRACTORS)] if has(PROPOSER) else []),
+        *([model_distractors_step(MODEL_DISTRACTORS, missing)] if has("writer") else []),
         record_step("merge", lambda record, build: _merge(record, build, relations)),
         *(review if has("reviewer") else []),
-        options_step(relations),
+        *([terminology_step(synonyms, shown_text)] if has(STANDARDISER) else []),
+        options_step(relations, options),
         hold_step(),
     ]
 
@@ -205,12 +244,13 @@ def _find_images(record: Record, build: Build) -> Record:
     figures = stem_figures(record)
     if not figures:
         raise Reject("no image in patient information and test results", f"{len(record['figures'])} elsewhere")
+    files = [figure for figure in figures if figure["file"] is not None]
+    readable = [figure for figure in files if decode_image(Path(figure["file"])) is not None]
     images = [
-        {"file": figure["file"], "figure": figure["id"], "modality": _modality(record, figure)}
-        for figure in figures
-        if figure["file"] is not None and decode_image(Path(figure["file"])) is not None
+        {"file": figure["file"], "figure": figure["id"], "modality": _modality(record, figure)} for figure in readable
     ]
-    return record | {"images": images}
+    unreadable = [figure["id"] for figure in files if figure not in readable]
+    return record | {"images": images, "unreadable": unreadable}
 
 
 def _modality(record: Record, figure: dict[str, Any]) -> str | None:
@@ -218,12 +258,17 @@ def _modality(record: Record, figure: dict[str, Any]) -> str | None:
     return modality_of(map(strip_marks, [figure["caption"], *about]))
 
 
-def _drop_poor_images(record: Record, build: Build) -> Record:
-    """Drops images of poor quality; rejects a case that loses all its images."""
+def _check_images(record: Record, build: Build, poor_images: PoorImages) -> Record:
+    """Rejects a case with a poor image; or drops the image, and rejects a case that loses all its images."""
     problems = {image["figure"]: quality_problem(Path(image["file"])) for image in record["images"]}
     good = [image for image in record["images"] if problems[image["figure"]] is None]
+    poor = {id: problem for id, problem in problems.items() if problem}
+    poor |= dict.fromkeys(record["unreadable"], UNREADABLE)
+    listed = "; ".join(f"{id}: {problem}" for id, problem in poor.items())
     if record["images"] and not good:
-        raise Reject("every image is too poor", "; ".join(f"{id}: {problem}" for id, problem in problems.items()))
+        raise Reject("every image is too poor", listed)
+    if poor and poor_images == "reject":
+        raise Reject("an image is too poor", listed)
     return record | {"images": good}
 
 
@@ -244,6 +289,13 @@ def _check_leaks(record: Record, build: Build) -> Record:
 
 def _merge(record: Record, build: Build, relations: NameRelations) -> Record:
     """Drops candidates that overlap, that are a name of the diagnosis, or that the patient cannot have."""
+    candidates, impossible = _own_candidates(record, relations)
+    build.counts[LEFT_OUT] += impossible
+    return record | {"candidates": candidates[: MAX_OPTIONS - 1]}
+
+
+def _own_candidates(record: Record, relations: NameRelations) -> tuple[list[str], int]:
+    """The candidates that can be offered, and the number of those that the patient cannot have."""
     own = [
         name
         for name in record["candidates"]
@@ -251,9 +303,12 @@ def _merge(record: Record, build: Build, relations: NameRelations) -> Record:
     ]
     patient = patient_of(record["tellings"]["text"])
     possible = possible_options(own, PatientFacts.of(patient.get("sex"), patient.get("age")))
-    build.counts[LEFT_OUT] += len(own) - len(possible)
-    candidates = merge_candidates(record["diagnosis"], possible, relations)
-    return record | {"candidates": candidates[: MAX_OPTIONS - 1]}
+    return merge_candidates(record["diagnosis"], possible, relations), len(own) - len(possible)
+
+
+def _count_missing(record: Record, relations: NameRelations) -> int:
+    """How many diagnoses the article lacks to the fewest options of a question."""
+    return max(0, COUNT - 1 - len(_own_candidates(record, relations)[0]))
 
 
 def _review_slots(record: Record, build: Build) -> dict[str, str] | None:

@@ -15,6 +15,7 @@ from wardround.building.audit.images import is_blank
 from wardround.building.pipeline.image_files import decode_image
 from wardround.cases.images.window import Pixels
 
+UNREADABLE = "cannot be read"
 MIN_SIDE = 64  # pixels
 MAX_WIDTH = 512
 MIN_SHARPNESS = 0.045
@@ -24,7 +25,7 @@ def quality_problem(file: Path) -> str | None:
     """What is wrong with a figure, if anything is."""
     image = decode_image(file)
     if image is None:
-        return "cannot be read"
+        return UNREADABLE
     if min(image.shape[:2]) < MIN_SIDE:
         return f"smaller than {MIN_SIDE} pixels"
     if is_blank(image):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from wardround.building.distractors.from_source import OptionRequest, choose_options_by_id
+from wardround.building.distractors.from_source import OptionChoice, OptionRequest, choose_options_by_id
 from wardround.building.distractors.options import COUNT, NameRelations, OptionBalancer, Options
 from wardround.building.distractors.patient_fit import PatientFacts
 from wardround.building.pipeline.image_files import copy_images
@@ -31,12 +31,13 @@ _AGE = re.compile(r"\b(\d{1,3})[\s-]*(year|month|week|day)s?[\s-]*(?:old|of age)
 _SEX = re.compile(r"\b(?:(woman|female|girl|she|lady)|(man|male|boy|he|gentleman))\b", re.IGNORECASE)
 
 
-def options_step(relations: NameRelations) -> Step:
+def options_step(relations: NameRelations, choice: OptionChoice = "source") -> Step:
     """Adds the options. A case with too few, or with a doubt about its diagnosis, is held for review."""
 
     def change(records: RecordFile, build: Build) -> Iterator[Record]:
         settled = (record for record in records if len(record["candidates"]) >= MIN_OWN and not record.get("holds"))
-        options_by_id = choose_options_by_id(((record["id"], _request(record)) for record in settled), build, relations)
+        requests = ((record["id"], _request(record)) for record in settled)
+        options_by_id = choose_options_by_id(requests, build, relations, choice)
         held_balancer = OptionBalancer(build.random_stream("held"))
         for record in records:
             candidates, written = record["candidates"], options_by_id.get(record["id"])
@@ -63,12 +64,16 @@ def options_step(relations: NameRelations) -> Step:
 
 
 def _request(record: Record) -> OptionRequest:
-    text = "\n".join([*record["tellings"].values(), PROMPT])
     candidates, group = record["candidates"], record.get("specialty") or ""
     patient = patient_of(record["tellings"]["text"])
     facts = PatientFacts.of(patient.get("sex"), patient.get("age"))
     count = max(COUNT, len(candidates) + 1)
-    return OptionRequest(record["diagnosis"], record["names"], candidates, count, group, text, facts)
+    return OptionRequest(record["diagnosis"], record["names"], candidates, count, group, shown_text(record), facts)
+
+
+def shown_text(record: Record) -> str:
+    """All that a candidate may read of the case."""
+    return "\n".join([*record["tellings"].values(), PROMPT])
 
 
 def make_case(record: Record, images: list[dict[str, Any]], written: Options) -> dict[str, Any]:

@@ -29,6 +29,7 @@ TITLES = re.compile(
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 _CAPTION = re.compile(r"\**(?:fig(?:ure)?\.?)\s*(\d+)\**\s*[.:|–-]\s*(.+)", re.IGNORECASE)
+_TABLE = re.compile(r"<(table|details)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _NUMBERS = r"\d+\s?[a-z]?(?:\s*(?:,|and|&|[-–])\s*(?:\d+\s?[a-z]?|[a-z])\b)*"
 _FIGURE_REFERENCE = re.compile(rf"\bfig(?:ure)?s?\.?\s*({_NUMBERS})", re.IGNORECASE)
 _CITATION = re.compile(r" ?\[\d+(?:\s*[,–-]\s*\d+)*\]")
@@ -36,12 +37,22 @@ _CITATION = re.compile(r" ?\[\d+(?:\s*[,–-]\s*\d+)*\]")
 
 def read_plain(file: Path) -> PmcArticle:
     """The article of a file."""
+    return parse_text(read_utf8(file), file)
+
+
+def read_utf8(file: Path) -> str:
+    """The text of a file, if it is not too large."""
     if file.stat().st_size > MAX_BYTES:
         raise UnusableFile(f"has more than {MAX_BYTES >> 20} MB")
     try:
-        text = file.read_text(encoding="utf-8-sig").replace(OPEN, "").replace(CLOSE, "")
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnusableFile(f"is not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def parse_text(text: str, file: Path) -> PmcArticle:
+    """The article of a text; images are beside its file. Tables in HTML are left out: cells are not sentences."""
+    text = _TABLE.sub("", text.replace(OPEN, "").replace(CLOSE, ""))
     figures: dict[str, ArticleFigure] = {}
     text = _IMAGE.sub(lambda match: _add_figure(match, figures, file), text)
     sections = list(split_sections(text, figures))
@@ -98,7 +109,8 @@ def _heading(line: str, has_headings: bool) -> tuple[int, str] | None:
 
 def _add_figure(match: re.Match[str], figures: dict[str, ArticleFigure], article_file: Path) -> str:
     caption = _CAPTION.fullmatch(match[1].strip())
-    id = caption[1] if caption else str(len(figures) + 1)
+    number = caption or _CAPTION.match(match.string[match.end() :].lstrip())
+    id = number[1] if number else str(len(figures) + 1)
     file = find_figure_file(match[2], article_file)
     text = clean(caption[2] if caption else match[1])
     figures[id] = {"id": id, "caption": text, "file": str(file) if file else None}

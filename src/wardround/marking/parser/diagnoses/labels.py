@@ -52,6 +52,11 @@ _ABOUT_ONE = re.compile(
     re.I,
 )
 
+_LEADS_TO_ONE = re.compile(
+    r"\b(?:gives?|makes?|clinch(?:es)?|establish(?:es)?|yields?|suggests?|supports?|confirms?) (?:the|a) (?:\w+ )?diagnosis\Z",
+    re.I,
+)
+
 
 @lru_cache(4096)
 def label_role(label: str) -> LabelRole | None:
@@ -59,6 +64,8 @@ def label_role(label: str) -> LabelRole | None:
     label = _PREFIX.sub("", label.strip(" *_:.#>-–—"), count=1).strip()
     if not label or len(label) > MAX_LABEL:
         return None
+    if _LEADS_TO_ONE.search(label):
+        return LabelRole.LIKELY
     return next((role for role, pattern in _ROLES if pattern.fullmatch(label)), None)
 
 

@@ -3,12 +3,14 @@
 import re
 from dataclasses import dataclass
 
+from wardround.marking.parser.diagnoses.findings import diagnosis_of_finding
 from wardround.marking.parser.diagnoses.layout import Line, ReplySection
 from wardround.marking.parser.diagnoses.names import cut_reason, is_sentence, split_names
 from wardround.marking.parser.diagnoses.statements import read_statement, split_sentences
 
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s?%|(?<![\w.])(0?\.\d+)\b")
 _RULED_OUT = re.compile(r"(?<!\bto be )(?<!must be )(?<!should be )\b(?:ruled out|excluded)\b|❌|✗", re.I)
+_ABSENT = re.compile(r"(?:no|without|absence of)\s", re.I)
 _CHOSEN = re.compile(
     r"[(\[–—:,-]\s*(?:this is |the |my )*"
     r"(?:most (?:likely|probable)|leading|top|best fit|favou?red|final|correct|primary)"
@@ -82,12 +84,15 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
     if not is_numbered and len(entries) > 1 and all(share is not None for share, _ in entries):
         entries.sort(key=lambda entry: -(entry[0] or 0))
     names = [name for _, item in entries for name in item]
+    names = [name for name in names if not _ABSENT.match(name)] or names
     return DiagnosisList(tuple(names), is_numbered, chosen) if names else None
 
 
 def item_names(text: str) -> list[str]:
     """The names of a list's entry, without its explanation; none if it is a sentence about something else."""
     sentence = (split_sentences(text) or [""])[0]
+    if linked := diagnosis_of_finding(sentence):
+        return split_names(cut_reason(linked.diagnosis))
     names = split_names(cut_reason(sentence))
     if names and not is_sentence(sentence):
         return names

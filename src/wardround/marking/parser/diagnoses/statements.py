@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from wardround.marking.parser.diagnoses.findings import diagnosis_of_finding
 from wardround.marking.parser.diagnoses.labels import phrases
 from wardround.marking.parser.diagnoses.names import cut_reason, ends_as_disease, is_sentence, split_names
 from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
@@ -11,11 +12,17 @@ from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabular
 HINTED, WEAK, ASIDE, LIKELY, FINAL = range(5)
 MAX_SENTENCE = 500  # characters
 
-_SENTENCE_END = re.compile(r"(?<=[^\s.]{3})[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])|\n")
+_SENTENCE_END = re.compile(r"(?:(?<=[^\s.]{3})|(?<=\s(?:it|is|me|so)))[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])|\n")
 _CLAUSE_END = re.compile(
     r",?\s+(?:(?:even )?though|although|while|whereas)\s+"
+    r"|[,;]\s+(?:and )?(?:so|hence|thus|therefore),?\s+(?=(?:this|it|the|i|we)\b)"
     r"|[,;]?\s+(?<!not )(?:but|however),?\s+(?!rather|instead)|:\s+(?=the\b)"
     r"|\s[–—-]\s(?=(?:this|it|these|I|think|suspect)\b)",
+    re.I,
+)
+_SUBORDINATE = re.compile(
+    r"(?:although|though|while|whereas|unlike|despite|given|with|considering|based on|because of|in view of|in light of)\b"
+    r"[^,;]{3,200}?(?:,[^,;]{3,80}){0,3}?,\s+(?=(?:this|it|these|that|the|i|we)\b)",
     re.I,
 )
 _NOT_BUT = re.compile(r"\bnot\s+[^,;.]{2,60}?,?\s+(?:but|rather)(?: rather| instead)?\s+", re.I)
@@ -36,12 +43,13 @@ _OF_NAME = re.compile(
 _SUBJECT_IS = re.compile(
     rf"(?P<before>(?:[^,;]*[,;]\s)*?[^,;]*?)\b{_words('subjects')}\b"
     rf"(?P<between>(?:,[^;:]{{2,80}}?,|\s{_words('between')}\b[^;:]{{0,80}}?)?)"
-    rf"\s{_words('links')}(?:\s{_words('adverbs')})*:?\s+(?P<name>.+)",
+    rf"(?:\s{_words('links')}(?:\s{_words('adverbs')})*:?|:)\s+(?P<name>.+)",
     re.I,
 )
+_STANDS = re.compile(rf"\b{_words('stands')}\b", re.I)
 _LIKELY = rf"most (?:likely|probable|plausible|fitting|suspected)(?=\W*\Z|\s?[,;(]|\s{_words('after_likely')}\b)"
 _NAME_IS = re.compile(
-    rf"(?P<name>.+?)\s(?:{_words('stands')}(?: by far| to be| as|,? therefore,?| thus| \w+ly)*"
+    rf"(?P<name>.+?)(?:\s*[,–—-]+\s*(?:that|this|it))?(?:\s|(?<=that|this)(?='s))(?:(?:{_words('stands')}|'s)(?: by far| to be| as|,? therefore,?| thus| \w+ly)*"
     rf"\s(?:the most common \w+ and )?(?:(?:the|my|our|your|an?)\s)?(?:(?:single|clear|overall)\s)?"
     rf"(?:{_LIKELY}|{_words('likeliest')})|{_words('fits')})"
     r"(?!.*\bleast\b)",
@@ -54,8 +62,12 @@ _MORE_LIKELY = re.compile(
 )
 _MAKES = re.compile(
     r"\b(?:mak(?:e|es|ing)|render(?:s|ing)?|leaves?)\s+(?P<name>.+?)\s+"
-    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|very|highly|leading|best)\b",
+    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|very|highly|leading|best)\b"
+    r"|\bmakes? (?:this|it)\s(?:an?\s)?(?P<other>(?!more|less|un|very|most|likely|clear|difficult|hard)\w.+)",
     re.I,
+)
+_CORRECTS = re.compile(
+    r"(?:on (?:second thoughts?|reflection|reconsideration)|actually|wait|correction|scratch that|sorry|no,)\b", re.I
 )
 _CHOOSES = re.compile(
     rf"\b(?:i|we)(?:'d| would| will|'m| am)?(?: now| still| therefore| \w+ly)?\s{_words('chooses')}"
@@ -95,7 +107,9 @@ _SUSPECTED = re.compile(
 )
 _SHOWS = re.compile(rf"\b{_words('shows')}\s+(?P<name>.+)", re.I)
 _STARTS = re.compile(
-    r"(?:(?P<firm>most (?:likely|probabl[ey]))|likely|probabl[ey]|suspected|suspect|favou?r|presumed"
+    r"(?:(?P<firm>most (?:likely|probabl[ey])|favou?r(?:ing)?)|likely|probabl[ey]|suspected|suspect|presumed"
+    r"|(?:the )?diagnosis of|(?:looks?|appears?|seems?) to be|(?:looks?|sounds?) like|must be|has to be|(?:definite|certain|clear|obvious)ly"
+    r"|my (?:vote|money|bet) (?:goes to|is on|is|would be(?: on)?)"
     r"|think(?: of)?)[:,]?\s+(?!(?:this|the|that|it|he|she)\b)(?P<name>.+)",
     re.I,
 )
@@ -163,14 +177,18 @@ def read_statement(sentence: str) -> StatedDiagnosis | None:
     if not statements:
         return None
     best = max(statements, key=lambda statement: (statement.strength, bool(statement.names)))
+    if best.names and _CORRECTS.match(sentence):
+        best = best._replace(strength=FINAL)
     others = [name for statement in statements if statement is not best for name in statement.others]
     return best._replace(others=(*best.others, *others))
 
 
 def _read_clause(clause: str) -> StatedDiagnosis | None:
-    clause = clause.strip()
+    clause = _SUBORDINATE.sub("", clause.strip(), count=1)
     if not clause or _SUPPOSED.match(clause):
         return None
+    if (linked := diagnosis_of_finding(clause)) and (stated := _stated(WEAK, linked.diagnosis)):
+        return stated._replace(strength=LIKELY) if linked.is_firm else stated
     return (
         _read_comparison(clause)
         or _read_lead_in(clause)
@@ -206,6 +224,8 @@ def _read_subject(clause: str) -> StatedDiagnosis | None:
     match = _SUBJECT_IS.match(clause)
     if match is None:
         return None
+    if clause[: match.start("name")].rstrip().endswith(":") and _STANDS.search(match["before"]):
+        return None  # "X is the answer: a reason"
     before = match["before"].rpartition(",")[2]
     subject = clause[len(match["before"]) : match.start("name")]
     is_differential = re.match(r"differential|alternative", subject, re.I) or "consider" in match["between"]
@@ -218,7 +238,8 @@ def _read_subject(clause: str) -> StatedDiagnosis | None:
 def _read_likeliest(clause: str) -> StatedDiagnosis | None:
     """ "X is the most likely"; "this makes X the leading diagnosis"."""
     if match := _MAKES.search(clause):
-        return None if _PRONOUN.fullmatch(match["name"]) else _stated(LIKELY, match["name"])
+        name = match["name"] or match["other"]
+        return None if _PRONOUN.fullmatch(name) else _stated(LIKELY, name)
     match = _NAME_IS.match(clause)
     if match is None:
         return None
@@ -264,7 +285,7 @@ def _read_ending(clause: str) -> StatedDiagnosis | None:
     before, colon, after = clause.rpartition(": ")
     if colon and not ends_as_disease(before) and ends_as_disease(after) and not is_sentence(after):
         return _stated(HINTED, after)
-    match = _ENDS.match(clause)
+    match = _ENDS.match(clause) if is_sentence(clause) else None
     if match and ends_as_disease(match["name"]) and (names := _names(match["name"])):
         return StatedDiagnosis(HINTED, (names[0],))
     return None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from wardround.marking.parser.choice import PARSER
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import LIMIT, Measure
 from wardround.measuring.measures import formulas
@@ -31,7 +32,8 @@ def _accuracy_and_best_case(context: MeasureContext) -> list[Measure]:
     best_case = replace(
         accuracy, sums=("possibly_right_choice", "scored_choice"), variant="if_unparsed_right", is_companion=True
     )
-    return [accuracy, best_case]
+    strict = rate("strict_right", "strict_of", group="choice", requires="strict_of", variant="strict", version=PARSER)
+    return [accuracy, best_case, replace(strict, is_companion=True)]
 
 
 def _worst(context: MeasureContext) -> list[Measure]:
@@ -61,7 +63,8 @@ CHOICES = (
         "a refused one too unless the study leaves it out.",
         formula_text="right / (right + wrong + unparsed + refused), mean over trials; from probabilities p(gold). "
         'Unscored marks are left out, and with `refusals = "left out"` refused ones. `accuracy_if_unparsed_right`: '
-        "(right + unparsed + refused) / the same, the best case; accuracy itself is the worst",
+        "(right + unparsed + refused) / the same, the best case; accuracy itself is the worst. `accuracy_strict`: by "
+        "the strict parser, if the study marks by another one",
         origin="paper (MedQ-Deg eq. 2)",
         versions=_accuracy_and_best_case,
     ),
@@ -79,6 +82,17 @@ CHOICES = (
                 group="choice",
                 version=context.parsers,
             )
+        ],
+    ),
+    MeasureRecord(
+        name="parsers_differ",
+        label="Read differently",
+        meaning="Share of choice answers that the study's parser and the strict one read differently.",
+        formula_text="answers whose option (or none) is not the same by both / answers; only if the study marks by "
+        "another parser than `strict`",
+        origin="choice",
+        versions=lambda context: [
+            rate("readings_differ", "strict_of", group="choice", requires="strict_of", version=context.parsers)
         ],
     ),
     MeasureRecord(

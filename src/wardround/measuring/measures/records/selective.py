@@ -31,7 +31,8 @@ SELECTIVE = (
         label="Coverage at 10% risk",
         meaning="Largest share of questions that a threshold of confidence lets through with at most 10% wrong.",
         formula_text="over the thresholds between the confidences that occur; 0 if none has a risk of at most .10. The "
-        "curve is computed again in each resample. At the reference condition and by one axis",
+        "curve is computed again in each resample; at 0 and 1 the interval also holds the coverages that the intervals "
+        "of the risks do not exclude. At the reference condition and by one axis",
         origin="choice",
         versions=_coverage,
     ),

@@ -1,0 +1,157 @@
+"""Slots of prompt files: which each kind of file knows and needs, also by the names that papers print, and filling."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from wardround.core.errors import WardroundError
+
+WHOLE_QUESTION = ("choice", "choice-verbal", "open", "open-verbal")  # kinds that show all of a question
+IMAGES = "-images"  # in the kind of a file for Asks that show images
+PATIENT = ("history", "findings")
+SLOT_MEANINGS = {
+    "history": "the patient's history",
+    "findings": "the imaging findings",
+    "question": "the question; in a file without {history} and {findings} the whole stem: history, findings, question",
+    "options": "the options with their letters, one a line",
+    "images": "the modalities of the images; in a file for images, where the images stand",
+    "evidence": "the documents shown",
+    "given": "answers to earlier questions of a chain",
+    "searches": "the number of searches allowed",
+    "half": "the first half of a text",
+    "gold": "the right answer",
+    "accept": "its other names",
+    "diagnosis": "the diagnosis to judge",
+    "documents": "the documents to judge by",
+    "answer": "the candidate's answer",
+    "reasoning": "the candidate's reasoning",
+    "earlier": "the judge's earlier reply that named no single class",
+    "reply": "the reply to read",
+}
+# names that papers print, in small letters and without apostrophes
+ALIASES = {
+    "option_text": "options",
+    "correct_answer": "gold",
+    "models_answer": "answer",
+    "models_reasoning": "reasoning",
+}
+_CASE = (*PATIENT, "images", "given", "question", "options")
+
+
+class KindSlots(NamedTuple):
+    """The slots that a kind of file must have, and those that it may have as well."""
+
+    needed: tuple[str, ...]
+    further: tuple[str, ...] = ()
+
+
+KINDS = {
+    "choice": KindSlots(("question", "options"), (*_CASE, "evidence")),
+    "open": KindSlots(("question",), (*_CASE, "evidence")),
+    "choice-options-only": KindSlots(("options",), ("question",)),
+    "query": KindSlots((), _CASE),
+    "agent-calls": KindSlots(("question",), (*_CASE, "searches")),
+    "agent-text": KindSlots(("question",), (*_CASE, "searches")),
+    "probe-reference": KindSlots((), _CASE),
+    "probe-rationale": KindSlots((), _CASE),
+    "probe-options": KindSlots((), _CASE),
+    "probe-half": KindSlots(("half",)),
+    "same": KindSlots(("gold", "diagnosis"), ("accept",)),
+    "support": KindSlots(("documents", "diagnosis")),
+    "error": KindSlots(("question", "gold", "answer", "reasoning"), ("images", "earlier")),
+    "option": KindSlots(("options", "reply")),
+}
+_VARIANTS = {"choice": ("images", "verbal"), "open": ("images", "verbal"), "error": ("images",)}
+_SLOT = re.compile(r"\{([A-Za-z][\w'’ ]*)\}")
+
+Block = list[str]  # text, slot, text, slot, ... text
+
+
+class PromptText(NamedTuple):
+    """A prompt file: paragraphs of blocks. A block, or a paragraph of several, is left out if its slots are empty."""
+
+    paragraphs: list[list[Block]]
+    slots: frozenset[str]
+
+    @property
+    def takes_whole_stem(self) -> bool:
+        """Whether {question} stands for history and findings, too."""
+        return "question" in self.slots and not self.slots.intersection(PATIENT)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """The text with its slots filled."""
+        filled = []
+        for blocks in self.paragraphs:
+            texts = [(_fill_block(block, values), len(block) > 1) for block in blocks]
+            if any(text and has_slot for text, has_slot in texts) or not any(has_slot for _, has_slot in texts):
+                filled.append("\n".join(text for text, has_slot in texts if text or not has_slot))
+        return "\n\n".join(filled)
+
+
+def parse_prompt(text: str, kind: str, file: str) -> PromptText:
+    """The paragraphs of a prompt file; an unknown slot, or a missing one that its kind needs, is an error."""
+    paragraphs: list[list[Block]] = []
+    for paragraph in text.rstrip("\n").split("\n\n"):
+        block = _split(paragraph)
+        paragraphs.append([block] if len(block) <= 3 else [_split(line) for line in paragraph.split("\n")])
+    slots = frozenset(slot for blocks in paragraphs for block in blocks for slot in block[1::2])
+    _check_slots(slots, kind, file)
+    return PromptText(paragraphs, slots)
+
+
+def whole_stem(values: Mapping[str, str]) -> str:
+    """History, findings and question as one text, as papers have it in one slot."""
+    findings = values.get("findings")
+    parts = (values.get("history"), f"Imaging findings:\n{findings}" if findings else None, values.get("question"))
+    return "\n\n".join(part for part in parts if part)
+
+
+def slots_of_kind(kind: str) -> KindSlots | None:
+    """The slots of a kind of file, of its variants too; None for a kind without a rule, or an unknown one."""
+    if kind in KINDS:
+        return KINDS[kind]
+    for base, variants in _VARIANTS.items():
+        names = kind.removeprefix(base).split("-")[1:]
+        if kind.startswith(f"{base}-") and names == [name for name in variants if name in names]:
+            return KINDS[base]
+    return KINDS["choice-options-only"] if kind == "choice-options-only-verbal" else None
+
+
+def known_kinds() -> list[str]:
+    """Every kind of file that can replace one of ours."""
+    variants = [f"{base}-images" for base in _VARIANTS]
+    verbal = ["choice-verbal", "choice-images-verbal", "open-verbal", "open-images-verbal"]
+    return sorted([*KINDS, *variants, *verbal, "choice-options-only-verbal"])
+
+
+def _fill_block(block: Block, values: Mapping[str, str]) -> str:
+    """The block with its values; empty if it has slots and all of them are."""
+    if len(block) == 1:
+        return block[0]
+    filled = [values.get(slot) or "" for slot in block[1::2]]
+    if not any(filled):
+        return ""
+    return block[0] + "".join(value + text for value, text in zip(filled, block[2::2], strict=True))
+
+
+def _split(text: str) -> Block:
+    block = _SLOT.split(text)
+    block[1::2] = [_plain_name(name) for name in block[1::2]]
+    return block
+
+
+def _plain_name(name: str) -> str:
+    plain = re.sub(r"\W+", "_", name.replace("'", "").replace("’", "").lower())
+    return ALIASES.get(plain, plain)
+
+
+def _check_slots(slots: frozenset[str], kind: str, file: str) -> None:
+    rule = slots_of_kind(kind)
+    if rule is None:
+        return
+    allowed = dict.fromkeys((*rule.needed, *rule.further))
+    if unknown := sorted(slots - set(allowed)):
+        listed = ", ".join(f"{{{slot}}}" for slot in allowed)
+        raise WardroundError(f"prompt {file}: unknown slot {{{unknown[0]}}}; there are {listed}")
+    if missing := [slot for slot in rule.needed if slot not in slots]:
+        raise WardroundError(f"prompt {file}: lacks the slot {{{missing[0]}}}, without which it cannot be asked")

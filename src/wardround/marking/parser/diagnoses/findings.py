@@ -1,0 +1,63 @@
+"""Sentences that pass from a finding to its diagnosis: "hilar lymphadenopathy, most in keeping with sarcoidosis"."""
+
+import re
+from typing import NamedTuple
+
+from wardround.marking.parser.diagnoses.names import cut_reason, ends_as_disease, is_sentence
+from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
+
+_PHRASES = read_vocabulary("phrases.toml")
+_LINK = re.compile(
+    rf"(?P<comma>[,;:(–—]|\s-)?\s*\b(?:and |which (?:is|are|would be) |that (?:is|are) |is |are |these are |this is )?"
+    rf"(?P<firm>(?:most|best|highly|strongly|very|almost certainly|overall)\s(?:likely |probably )?)?"
+    rf"(?:{one_of(_PHRASES['leads_to'])}|(?(comma){one_of(_PHRASES['leads_to_after_comma'])}|(?!)))\s+(?:an?\s|the\s)?",
+    re.I,
+)
+_DASH = re.compile(r"\s+(?:[–—-]+|[-=]>|→|⇒)\s+|:\s+")
+_RESTATES = re.compile(r",?\s+\(?(?:i\.?\s?e\.?,?|that is,|in other words,?|namely,?)\s+(?:an?\s|the\s)?", re.I)
+_FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\b", re.I)
+_DESCRIBED = re.compile(rf"\b{one_of(_PHRASES['described'])}\b", re.I)
+_ENDS_AS_FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\W*\Z", re.I)
+_PLACE = re.compile(r"\s*[(\[].*|\s+(?:of|in|with|within|at|on|along|involving|measuring)\s.*", re.S)
+_DENIED = re.compile(r"\b(?:not|no longer|without|never|less|against)\b[^,;]{0,20}\Z", re.I)
+
+
+class FindingWithDiagnosis(NamedTuple):
+    """The words after a finding that name its diagnosis, and whether they are said firmly."""
+
+    diagnosis: str
+    is_firm: bool
+
+
+def diagnosis_of_finding(sentence: str) -> FindingWithDiagnosis | None:
+    """What a sentence that begins with a finding takes it for; None if it does not."""
+    if restated := _RESTATES.search(sentence):
+        before, after = sentence[: restated.start()], sentence[restated.end() :]
+        if is_sentence(before) or _is_finding(before) or (ends_as_disease(after) and not ends_as_disease(before)):
+            return FindingWithDiagnosis(after, is_firm=True)
+    links = [link for link in _LINK.finditer(sentence) if not _DENIED.search(sentence, 0, link.start())]
+    for place, link in enumerate(links):
+        if not _is_finding(sentence[: link.start()]):
+            continue
+        following = links[place + 1] if place + 1 < len(links) else None
+        between = sentence[link.end() : following.start()] if following else ""
+        if following and not ends_as_disease(between) and ends_as_disease(cut_reason(sentence[following.end() :])):
+            link = following
+        return FindingWithDiagnosis(sentence[link.end() :], is_firm=bool(link["firm"]))
+    for dash in _DASH.finditer(sentence):
+        before, after = sentence[: dash.start()], sentence[dash.end() :]
+        if _is_finding(before) and not is_sentence(before) and not is_sentence(after) and ends_as_disease(after):
+            return FindingWithDiagnosis(after, is_firm=False)
+    return None
+
+
+def is_plain_finding(text: str) -> bool:
+    """Whether a text names only what is seen: "an expansile lesion of the mandible"."""
+    return text.isascii() and bool(_ENDS_AS_FINDING.search(_PLACE.sub("", text)))
+
+
+def _is_finding(text: str) -> bool:
+    """Whether a text names what is seen and not what it is: "a spiculated nodule", not "nodular sclerosis"."""
+    if _DESCRIBED.search(text):
+        return True
+    return bool(_FINDING.search(text)) and (not ends_as_disease(text) or bool(_ENDS_AS_FINDING.search(text)))

@@ -1,0 +1,101 @@
+"""Replies reworded before options are looked for: idioms, places of options, elided words, written comparators.
+
+"No doubt" is not the option "No"; "the fourth option" is D; "stage II, no, III" is "stage II, no, stage III"; "less
+than 5" is "<5".
+"""
+
+import re
+
+from wardround.core.text import LETTERS
+from wardround.marking.parser.option_text import OptionForms, attach_signs, compare_by_signs
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINAL_NUMBERS = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th")
+_ORDINAL = rf"(?P<ordinal>{'|'.join((*_ORDINALS, *_ORDINAL_NUMBERS))}|last)"
+_HAS_ORDINAL = re.compile(r"\b(?:first|second|third|fourth|[fsent]\w+th|\d(?:st|nd|rd|th)|last)\b")
+_UNIT = r"(?:mg|mcg|mm|cm|ml|g|kg|hu|units?|hours?|days?|weeks?|months?|years?)\b"
+
+_IDIOM = re.compile(
+    r"\b(?:(?:there(?: i|')s )?no|(?:without|beyond)(?: an?| any)?) (?:doubt|question)\b(?! mark)(?: about (?:it|that|this))?"
+    r"(?: that)?|\bnot (?:\w+ly |100% )?(?:sure|certain),? but\b"
+    r"|\bno,? (?:problem|worries|thanks|thank you)\b"
+    r"|\b(?:that's|that is|you're|you are|quite|all|yes,?) right(?=\s*[,.!;:]|\s*\Z)"
+    r"|\A\W*right(?=[,!.:]+ (?:so|let|now|ok|okay|well|the left|a left)\b)",
+    re.I,
+)
+_OPENING_IDIOM = re.compile(r"\A\W*(?:certainly|indeed)[.!:,;]*\s+(?=\S)")
+_ONE = re.compile(r"\b(the (left|right|upper|lower|middle|inner|outer)) one\b", re.I)
+_CHOSEN_BY_PLACE = re.compile(
+    r"(?P<before>\A(?:(?:answer|option|choice|letter)\W+)?|\b(?:choose|pick|select|opt for|go with|go for|say|answer is"
+    r"|choice is|answer:|answer would be|option would be)\s)(?:is )?"
+    rf"(?P<the>the )?{_ORDINAL}(?P<noun> (?:option|choice|alternative|answer|one))?"
+    r"(?(the)(?=\s*(?:[.,!;)(]|\Z)|\s(?:because|since|given|fits|from the top|in the list|listed)\b)"
+    r"|(?(noun)(?=[.!]?\s*\Z)|(?!)))",
+    re.I,
+)
+_JUDGED_BY_PLACE = re.compile(
+    rf"(?P<before>)(?<!my )\b(?:the )?{_ORDINAL} (?:option|choice|alternative)"
+    r"(?=(?: \([^()\n]{1,60}\))? (?:(?:is|seems|would be|appears to be) (?:clearly |therefore |thus )?(?:the )?"
+    r"(?:correct|right|best|most|wrong|incorrect|not)\b|fits\b|best\b))",
+    re.I,
+)
+_NUMBERED = re.compile(
+    rf"\b(option|choice|alternative)(?: (?:number|no\.?|nr\.?)| ?#) ?(\d{{1,2}}|{'|'.join(_NUMBERS)})\b"
+    rf"(?![.,]\d|[%/-]| ?{_UNIT})",
+    re.I,
+)
+_NUMERAL = r"(?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)"
+_OF_CLASS = "cancer|tumou?r|carcinoma|disease|malignancy|lesion|injury|fracture|retinopathy|hypertension|failure"
+_JOINT = (
+    r"\s?[-–/]\s?"
+    r"|[\s,.;:…–—-]{1,4}(?:(?:no|or|and|to|wait|sorry|actually|rather|versus|vs|oops|correction|i mean|make that)"
+    r"[\s,.:…-]{1,3}){1,3}"
+)
+_SPAN = re.compile(r"\A\s?[-–/]\s?\Z")
+
+
+def reword(text: str, forms: OptionForms) -> str:
+    """The reply with these wordings replaced by the letters and option texts that they mean."""
+    lower = text.lower()
+    if "right" in lower or "no" in lower or "doubt" in lower:
+        text = _OPENING_IDIOM.sub("", _IDIOM.sub("certainly", text))
+    if "option" in lower or "choice" in lower or "alternative" in lower:
+        text = _NUMBERED.sub(lambda named: _option_of_number(named, forms), text)
+    if _HAS_ORDINAL.search(lower):
+        for pattern in (_CHOSEN_BY_PLACE, _JUDGED_BY_PLACE):
+            text = pattern.sub(lambda named: _option_of_ordinal(named, forms), text)
+    if " one" in lower:
+        text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
+    if forms.class_word:
+        text = _with_class_word(text, forms.class_word)
+    if forms.has_comparators:
+        return compare_by_signs(text)
+    return attach_signs(text) if "<" in text or ">" in text else text
+
+
+def _option_of_number(named: re.Match[str], forms: OptionForms) -> str:
+    """ "Option number 2" as a letter; without its number if an option's text has that number."""
+    word = named[2].lower()
+    number = _NUMBERS.index(word) + 1 if word in _NUMBERS else int(word)
+    if {word, str(number)} & forms.words:
+        return f"{named[1]} number"
+    return f"{named[1]} {LETTERS[number - 1]}" if 0 < number <= forms.count else named[0]
+
+
+def _option_of_ordinal(named: re.Match[str], forms: OptionForms) -> str:
+    """ "The fourth option" as a letter, unless an option's text has that word."""
+    ordinal = named["ordinal"].lower()
+    if ordinal in _ORDINAL_NUMBERS:
+        ordinal = _ORDINALS[_ORDINAL_NUMBERS.index(ordinal)]
+    place = forms.count - 1 if ordinal == "last" else _ORDINALS.index(ordinal)
+    if ordinal in forms.words or place >= forms.count:
+        return named[0]
+    return f"{named['before']}option {LETTERS[place]}"
+
+
+def _with_class_word(text: str, word: str) -> str:
+    """The reply with the word that all options begin with ("stage") before both numerals of a pair."""
+    text = re.sub(rf"\b({word} {_NUMERAL}) (?:{_OF_CLASS})\b", r"\1", text, flags=re.I)
+    pair = re.compile(rf"\b({word}) ({_NUMERAL})({_JOINT})(?={_NUMERAL}(?:[\s.]*\Z|[.,;:)\n!]))", re.I)
+    return pair.sub(lambda match: f"{match[1]} {match[2]}{_SPAN.sub(' or ', match[3])}{match[1]} ", text)

@@ -1,0 +1,116 @@
+"""Drops along X-PCR's chain and from one modality to several, and `--carry`, against plain counting."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from test_xpcr import PERFECT, STEADY, cell, interval, planted, run, titled
+from xpcr_eyes import STAGES, eyes
+
+from wardround.benchmarks.engine.bench import BenchResult
+from wardround.core.errors import WardroundError
+
+LOSING = planted("losing", [{"when": {"stage": "SG"}, "accuracy": 0.3}], accuracy=0.9)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("xpcr-drops")
+
+
+@pytest.fixture(scope="module")
+def chains(folder: Path) -> Path:
+    return eyes(folder / "chains", 60)
+
+
+@pytest.fixture(scope="module")
+def table2(folder: Path, chains: Path) -> BenchResult:
+    return run("xpcr/table2", chains, folder, [LOSING, STEADY])
+
+
+def shares_right(benched: BenchResult) -> dict[tuple[str, str], float]:
+    """The share right of each candidate and stage, by plain counting in marks.parquet."""
+    answers: dict[tuple[str, str], list[bool]] = {}
+    for mark in pl.read_parquet(Path(benched.folder or "") / "marks.parquet").to_dicts():
+        answers.setdefault((mark["candidate"], mark["stage"]), []).append(mark["outcome"] == "right")
+    return {key: sum(right) / len(right) for key, right in answers.items()}
+
+
+def test_drops_are_differences_of_stage_accuracies(table2: BenchResult) -> None:
+    table, shares = titled(table2, "Accuracy along the chain, and its drops"), shares_right(table2)
+    for name in ("losing", "steady"):
+        for earlier, later in pairwise(STAGES):
+            drop = cell(table, (name,), f"{earlier} to {later}", "Drop (points)")
+            assert drop.value == pytest.approx(shares[name, earlier] - shares[name, later])
+            low, high = interval(drop)
+            assert low < drop.value < high
+    assert interval(cell(table, ("losing",), "DD to SG", "Drop (points)"))[0] > 0.4
+    low, high = interval(cell(table, ("steady",), "DD to SG", "Drop (points)"))
+    assert low < 0 < high
+
+
+def test_the_mean_over_candidates_is_unweighted(table2: BenchResult) -> None:
+    table, shares = titled(table2, "Accuracy along the chain, and its drops"), shares_right(table2)
+    mean = {stage: (shares["losing", stage] + shares["steady", stage]) / 2 for stage in STAGES}
+    row = ("mean over candidates",)
+    for stage in STAGES:
+        assert cell(table, row, stage, "Stage-wise accuracy").value == pytest.approx(mean[stage])
+    drop = cell(table, row, "DD to SG", "Drop (points)")
+    assert drop.value == pytest.approx(mean["DD"] - mean["SG"])
+    assert interval(drop)[0] > 0.1
+
+
+def test_the_published_mean_is_that_of_the_paper_s_prose(table2: BenchResult) -> None:
+    table = titled(table2, "Accuracy along the chain, and its drops")
+    row = ("mean over 21 models",)
+    assert cell(table, row, "IQA", "Stage-wise accuracy").value == pytest.approx(0.8095, abs=5e-5)
+    assert cell(table, row, "CD", "Stage-wise accuracy").value == pytest.approx(0.4037, abs=5e-5)
+    assert cell(table, row, "DD to SG", "Drop (points)").value == pytest.approx(0.1532, abs=5e-5)
+
+
+def test_carry_gold_is_a_run_of_its_own_without_the_paper_s_rows(folder: Path, chains: Path) -> None:
+    leaning = planted("leaning", accuracy=0.85, after_wrong=0.2)
+    own = run("xpcr/table2", chains, folder / "carry", [leaning])
+    gold = run("xpcr/table2", chains, folder / "carry", [leaning], carry="gold")
+    assert gold.folder is not None
+    assert gold.folder.name == "xpcr-table2-carry-gold"
+    assert any("(`--carry own`)" in note for note in own.tables[0].notes)
+    assert any("correct earlier answers" in note for note in gold.tables[0].notes)
+    over = "Stage-wise accuracy"
+    assert cell(gold.tables[0], ("leaning",), "SWA", over).value > cell(own.tables[0], ("leaning",), "SWA", over).value  # type: ignore[operator]
+    assert not any(row.published for row in titled(gold, "Accuracy along the chain, and its drops").rows)
+
+
+def test_carry_is_refused_where_it_changes_nothing(folder: Path, chains: Path) -> None:
+    with pytest.raises(WardroundError, match="asks with every value of carry"):
+        run("xpcr/propagation", chains, folder, [PERFECT], carry="gold")
+    with pytest.raises(WardroundError, match="expected one of own, gold"):
+        run("xpcr/table2", chains, folder, [PERFECT], carry="right")
+
+
+def test_the_drop_from_one_modality_to_several_is_found_where_planted(folder: Path) -> None:
+    groups = (("CFP", "OCT"), ("CFP", "OCT", "FFA"), ("CFP", "OCT", "FFA", "ICGA"), ("CFP",))
+    cases = eyes(folder / "modalities", 96, groups=groups, tasks=True, one_image=True)
+    by = [{"when": {"task": "integration"}, "accuracy": 0.4}]
+    benched = run("xpcr/cross", cases, folder, [planted("scattered", by, accuracy=0.95), PERFECT])
+    table = titled(benched, "From one modality to several")
+    for count in ("2", "3", "4", "2 or more"):
+        paired = cell(table, ("scattered", "diagnosis", count), "same eyes", "Drop (points)")
+        low, high = interval(paired)
+        assert low < 0.95 - 0.4 < high
+        assert cell(table, ("scattered", "diagnosis", count), "Eyes with both").value == (
+            72 if count == "2 or more" else 24
+        )
+        assert cell(table, ("perfect", "all", count), "all questions", "Drop (points)").value == 0.0
+    one, several = (
+        cell(table, ("scattered", "all", "2 or more"), name, "Accuracy with").value
+        for name in ("one modality", "several")
+    )
+    assert one is not None
+    assert several is not None
+    drop = cell(table, ("scattered", "all", "2 or more"), "all questions", "Drop (points)")
+    assert drop.value == pytest.approx(one - several)
+    assert {file.name for file in benched.files} >= {"modality-drops.svg", "modality-drops.png"}
