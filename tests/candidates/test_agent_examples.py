@@ -80,7 +80,9 @@ def searches_and_reads(body: dict[str, Any], number: int) -> Any:
 
 def test_an_agent_searches_the_index_through_mcp(tmp_path, index, monkeypatch):
     start = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
-    server_command = shlex.join([*start, "literature", "serve", "--index", str(index), "--mcp"])
+    (tmp_path / "own.txt").write_text("9000 9001")  # the articles that cases come from
+    without = ["--without", str(tmp_path / "own.txt")]
+    server_command = shlex.join([*start, "literature", "serve", "--index", str(index), "--mcp", *without])
     with ExamServer(searches_and_reads) as server:
         for name, value in (("MODEL_URL", server.url), ("MODEL_NAME", "m"), ("SEARCH_SERVER", server_command)):
             monkeypatch.setenv(name, value)

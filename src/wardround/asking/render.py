@@ -75,7 +75,7 @@ class Renderer:
             if "@" in value:  # an unknown type, or one that the profile lacks, is refused before anything is asked
                 self.profile.at(*parse_degradation(value))
         self._samplings: dict[tuple[str, str], Sampling] = {}
-        # most questions of a case share content and reasons: these are computed once
+        # most questions of a case share content and reasons, and trials share Asks: these are computed once
         self._case: Case | None = None
         self._shared: dict[Any, Any] = {}
         # one image is shown many times
@@ -95,7 +95,29 @@ class Renderer:
         evidence: Evidence = NO_EVIDENCE,
         turn: Turn = ONLY_TURN,
     ) -> RenderedAsk:
+        """The Ask of a question in a trial. Trials whose options have the same order share one."""
         order = self.order(case, question, condition, trial)
+        if evidence is not NO_EVIDENCE or turn is not ONLY_TURN:
+            return self._render(case, question, condition, candidate, identity, order, carried, evidence, turn)
+        key = (question.id, condition.json, candidate.name, identity.json, order, tuple((carried or {}).items()))
+        cache = self._cache_of(case)
+        if key not in cache:
+            cache[key] = self._render(case, question, condition, candidate, identity, order, carried, evidence, turn)
+        rendered: RenderedAsk = cache[key]
+        return rendered
+
+    def _render(
+        self,
+        case: Case,
+        question: Question,
+        condition: Condition,
+        candidate: CandidateSettings,
+        identity: Identity,
+        order: tuple[int, ...],
+        carried: Mapping[str, str] | None,
+        evidence: Evidence,
+        turn: Turn,
+    ) -> RenderedAsk:
         sampling = self._sampling(candidate, condition)
         if condition.probe != "none":
             messages = self._probe_messages(case, question, condition, sampling)

@@ -6,6 +6,7 @@ import orjson
 
 from wardround.candidates.candidate import Fault, Reply, Request
 from wardround.candidates.http.connection import Connection
+from wardround.candidates.http.hosts import chat_host
 from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text, image_placeholder
 from wardround.candidates.openai_text_logprobs import NOT_OFFERED, TextLogprobEndpoint
 from wardround.candidates.request_body import PiecewiseBody, chat_messages, sampling_fields
@@ -42,9 +43,9 @@ class OpenAI(ServerCandidate):
     alternatives_field = "top_logprobs"
 
     def __init__(self, settings: CandidateSettings) -> None:
-        connection = Connection(settings)
+        connection = Connection(settings, chat_host(settings))
         super().__init__(settings, connection)
-        self._url, self._completions_url = connection.url("/chat/completions"), connection.url("/completions")
+        self._completions_url = connection.url("/completions")
         self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
 
     async def answer(self, request: Request) -> Reply:

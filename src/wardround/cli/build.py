@@ -187,6 +187,9 @@ def ophthalmic(
         bool, typer.Option("--all-lesions", help="The table lists every visible lesion of an image.")
     ] = False,
     within_days: Annotated[int, typer.Option(min=0, help="Days between the images of one visit, at most.")] = 7,
+    grades: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Levels and importance set at the desk (grades.jsonl).")
+    ] = None,
     models: Annotated[Path | None, typer.Option(metavar="TOML", help="Models by role: writer and reviewer.")] = None,
     answers: Answers = None,
     about: AboutFile = None,
@@ -204,6 +207,7 @@ def ophthalmic(
         templates=templates,
         all_lesions=all_lesions,
         within_days=within_days,
+        grades=grades,
         seed=seed,
         note=note,
         **_model_settings(out, models, answers, about),

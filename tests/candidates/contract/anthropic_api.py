@@ -121,7 +121,9 @@ class AnthropicApi(Imitation):
         if thinking is None or thinking.type == "disabled":
             return
         if thinking.type != self.thinks_by:
-            raise _error(400, "invalid_request_error", f'"thinking.type.{thinking.type}" is not supported for this model.')
+            raise _error(
+                400, "invalid_request_error", f'"thinking.type.{thinking.type}" is not supported for this model.'
+            )
         if request.temperature not in (None, 1.0):
             message = "`temperature` may only be set to 1 when thinking is enabled."
             raise _error(400, "invalid_request_error", message)
@@ -182,7 +184,12 @@ class AnthropicApi(Imitation):
             case "calls a tool" if not any(_is_result(message) for message in body["messages"]):
                 content[-1] = {"type": "tool_use", "id": "toolu_1", "name": "search", "input": QUERY}
                 reason = "tool_use"
-        usage = {"input_tokens": 90, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 12}
+        usage = {
+            "input_tokens": 90,
+            "cache_creation_input_tokens": 7,
+            "cache_read_input_tokens": 3,
+            "output_tokens": 12,
+        }
         return {
             "id": "msg_1",
             "type": "message",
@@ -202,7 +209,7 @@ class BedrockApi(AnthropicApi):
     access_key, secret_key, region = "EXAMACCESSKEY", "exam/secret+key", "eu-central-1"
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
-        if path != "/model/eu.anthropic.claude-exam-1-v1%3A0/invoke":
+        if path != "/model/eu.anthropic.claude-exam-1-v1:0/invoke":
             raise Refusal(404, {"message": f"no such path: {path}"})
         self.version = "2023-06-01"
         if headers.get("Authorization") != self._signature(headers, path, raw):
@@ -217,7 +224,7 @@ class BedrockApi(AnthropicApi):
         date = headers["X-Amz-Date"]
         names = headers["Authorization"].partition("SignedHeaders=")[2].partition(",")[0]
         listed = "".join(f"{name}:{headers[name].strip()}\n" for name in names.split(";"))
-        path = path.replace("%", "%25")  # every service but S3 encodes the path twice
+        path = path.replace(":", "%3A")  # every service but S3 encodes the path once more
         canonical = f"POST\n{path}\n\n{listed}\n{names}\n{hashlib.sha256(raw).hexdigest()}"
         scope = f"{date[:8]}/{self.region}/bedrock/aws4_request"
         text = f"AWS4-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
@@ -225,9 +232,7 @@ class BedrockApi(AnthropicApi):
         for part in scope.split("/"):
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-        return (
-            f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
-        )
+        return f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
 
 
 class VertexClaudeApi(AnthropicApi):
@@ -236,7 +241,10 @@ class VertexClaudeApi(AnthropicApi):
     tokens = ("token-1",)  # those that are valid now
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
-        if path != "/v1/projects/ward/locations/europe-west1/publishers/anthropic/models/claude-exam@20261001:rawPredict":
+        if (
+            path
+            != "/v1/projects/ward/locations/europe-west1/publishers/anthropic/models/claude-exam@20261001:rawPredict"
+        ):
             raise Refusal(404, {"error": {"code": 404, "message": f"no such path: {path}", "status": "NOT_FOUND"}})
         self.version = "2023-06-01"
         if headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:

@@ -11,7 +11,7 @@ MAX_REQUEST_BYTES = 20 * 1024 * 1024
 
 
 class Blob(Schema):
-    mimeType: Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]  # noqa: N815
+    mimeType: Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
     data: str
 
 
@@ -29,10 +29,10 @@ class FunctionResponse(Schema):
 
 class Part(Schema):
     text: str | None = None
-    inlineData: Blob | None = None  # noqa: N815
-    functionCall: FunctionCall | None = None  # noqa: N815
-    functionResponse: FunctionResponse | None = None  # noqa: N815
-    thoughtSignature: str | None = None  # noqa: N815
+    inlineData: Blob | None = None
+    functionCall: FunctionCall | None = None
+    functionResponse: FunctionResponse | None = None
+    thoughtSignature: str | None = None
 
 
 class Content(Schema):
@@ -41,33 +41,33 @@ class Content(Schema):
 
 
 class ThinkingConfig(Schema):
-    thinkingBudget: int | None = Field(default=None, ge=-1)  # noqa: N815
-    includeThoughts: bool | None = None  # noqa: N815
-    thinkingLevel: str | None = None  # noqa: N815
+    thinkingBudget: int | None = Field(default=None, ge=-1)
+    includeThoughts: bool | None = None
+    thinkingLevel: str | None = None
 
 
 class GenerationConfig(Schema):
     temperature: float | None = Field(default=None, ge=0, le=2)
-    topP: float | None = None  # noqa: N815
-    topK: int | None = None  # noqa: N815
-    maxOutputTokens: int | None = Field(default=None, ge=1)  # noqa: N815
-    stopSequences: list[str] | None = Field(default=None, max_length=5)  # noqa: N815
-    candidateCount: int | None = Field(default=None, ge=1)  # noqa: N815
+    topP: float | None = None
+    topK: int | None = None
+    maxOutputTokens: int | None = Field(default=None, ge=1)
+    stopSequences: list[str] | None = Field(default=None, max_length=5)
+    candidateCount: int | None = Field(default=None, ge=1)
     seed: int | None = None
-    responseLogprobs: bool | None = None  # noqa: N815
+    responseLogprobs: bool | None = None
     logprobs: int | None = Field(default=None, ge=0, le=20)
-    thinkingConfig: ThinkingConfig | None = None  # noqa: N815
+    thinkingConfig: ThinkingConfig | None = None
 
 
 class FunctionDeclaration(Schema):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
-    parametersJsonSchema: dict[str, Any] | None = None  # noqa: N815
+    parametersJsonSchema: dict[str, Any] | None = None
 
 
 class ToolDeclaration(Schema):
-    functionDeclarations: list[FunctionDeclaration]  # noqa: N815
+    functionDeclarations: list[FunctionDeclaration]
 
 
 class SafetySetting(Schema):
@@ -77,10 +77,10 @@ class SafetySetting(Schema):
 
 class GenerateContentRequest(Schema):
     contents: list[Content] = Field(min_length=1)
-    systemInstruction: Content | None = None  # noqa: N815
+    systemInstruction: Content | None = None
     tools: list[ToolDeclaration] | None = None
-    safetySettings: list[SafetySetting] | None = None  # noqa: N815
-    generationConfig: GenerationConfig | None = None  # noqa: N815
+    safetySettings: list[SafetySetting] | None = None
+    generationConfig: GenerationConfig | None = None
 
 
 class GeminiApi(Imitation):
@@ -154,7 +154,11 @@ class GeminiApi(Imitation):
         config = body.get("generationConfig", {})
         usage: dict[str, Any] = {"promptTokenCount": 100, "candidatesTokenCount": 9, "totalTokenCount": 109}
         if self.behaviour == "filtered":
-            return {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": usage, "modelVersion": "gemini-exam-1"}
+            return {
+                "promptFeedback": {"blockReason": "SAFETY"},
+                "usageMetadata": usage,
+                "modelVersion": "gemini-exam-1",
+            }
         candidates = [self._candidate(body, config, index) for index in range(config.get("candidateCount", 1))]
         if config.get("thinkingConfig", {}).get("thinkingBudget"):
             usage["thoughtsTokenCount"] = 3

@@ -30,7 +30,11 @@ class Refusal(Exception):
     """What the API answers instead: a status, a body, headers."""
 
     def __init__(self, status: int, body: Any, **headers: str) -> None:
-        self.status, self.body, self.headers = status, body, {name.replace("_", "-"): value for name, value in headers.items()}
+        self.status, self.body, self.headers = (
+            status,
+            body,
+            {name.replace("_", "-"): value for name, value in headers.items()},
+        )
 
 
 class Imitation:

@@ -1,6 +1,7 @@
-"""Where the models of Anthropic and Google are offered: address, endpoint, fixed fields and authorisation of each host.
+"""Where hosted models are offered: endpoint, fixed fields and authorisation of each host.
 
-A host is named after the provider: `anthropic`, `anthropic:bedrock`, `anthropic:vertex`, `gemini`, `gemini:vertex`.
+A host is named after the provider: `openai`, `openai:azure`, `anthropic`, `anthropic:bedrock`, `anthropic:vertex`,
+`gemini`, `gemini:vertex`.
 Written from the public references as of November 2026.
 """
 
@@ -34,6 +35,17 @@ class ApiHost:
 PLAIN_HOST = ApiHost()
 
 
+def chat_host(settings: CandidateSettings) -> ApiHost:
+    """The host of a candidate with provider `openai`."""
+    match settings.provider:
+        case "openai":
+            return ApiHost("/chat/completions", make_authorization=_token(settings) if settings.token_command else None)
+        case "openai:azure":
+            authorize = _token(settings) if settings.token_command else None
+            return ApiHost("/chat/completions", key_header="api-key", make_authorization=authorize)
+    raise _unknown(settings, ("openai", "openai:azure"))
+
+
 def claude_host(settings: CandidateSettings) -> ApiHost:
     """The host of a candidate with provider `anthropic`."""
     model = _model(settings)
@@ -43,7 +55,7 @@ def claude_host(settings: CandidateSettings) -> ApiHost:
             authorize = _token(settings) if settings.token_command else None
             return ApiHost("/v1/messages", {"model": model}, headers, "x-api-key", authorize)
         case "anthropic:bedrock":
-            endpoint = f"/model/{quote(model, safe='')}/invoke"
+            endpoint = f"/model/{quote(model, safe=':')}/invoke"
             return ApiHost(endpoint, {"anthropic_version": "bedrock-2023-05-31"}, make_authorization=_aws(settings))
         case "anthropic:vertex":
             endpoint = f"/publishers/anthropic/models/{quote(model, safe='@')}:rawPredict"

@@ -24,7 +24,7 @@ from wardround.degrade.operations.soft_tissue import soft_tissue
 from wardround.degrade.signature import Image, SeverityParameters
 
 COUNTED_AT = 512  # pixels of the longer side
-BELOW, ABOVE = 0.62, 0.18  # powers of the side
+BELOW, ABOVE = 0.50, 0.0  # powers of the side
 FIRST_GUESS, FALLS_BY = 140, 1.3  # views; the power of their number by which streaks fall
 FEWEST, MOST = 8, 720
 ATTEMPTS, NEAR = 5, 0.06  # scans to find the views for a strength; how near, by its logarithm
@@ -44,7 +44,8 @@ def _scan(image: Image, views: int, start: float) -> Image:
     patient, margin = extend_patient(image)
     angles = start + np.pi * np.arange(views) / views
     weights = np.full(views, np.pi / views)
-    return within_frame(reconstruct(project(patient, angles), angles, weights, patient.shape), margin)
+    sinogram = project(patient, angles)  # its own interpolation is divided out: a scanner has none
+    return within_frame(reconstruct(sinogram, angles, weights, patient.shape, interpolations=1), margin)
 
 
 def _scan_with_change(image: Image, wanted: float, guess: float, start: float) -> Image:

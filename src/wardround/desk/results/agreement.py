@@ -5,8 +5,8 @@ others. Intervals: 2,000 resamples of the items, percentiles 2.5 and 97.5 (our c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +46,15 @@ class ReaderAgreement(NamedTuple):
     high: float | None
 
 
-def labels_by_batch(desk: Desk, task: Task) -> dict[str, list[dict[str, str]]]:
-    """The first label of each reader on each item, by batch."""
-    kind = desk.kind(task)
+def labels_by_batch(
+    desk: Desk, task: Task, label_of: Callable[[Mapping[str, Any]], str | None] | None = None
+) -> dict[str, list[dict[str, str]]]:
+    """The first label of each reader on each item, by batch; `label_of` makes another label of a verdict."""
+    label_of = label_of or desk.kind(task).label
     batches = {item.number: item.batch for item in desk.tasks.list_items(task)}
     labels_by_item: dict[int, dict[str, str]] = {}
     for verdict in desk.tasks.verdicts(task):
-        label = kind.label(verdict.said)
+        label = label_of(verdict.said)
         if label is not None and verdict.level != ARBITER:
             labels_by_item.setdefault(verdict.item, {}).setdefault(verdict.reader, label)
     by_batch: dict[str, list[dict[str, str]]] = {}

@@ -2,10 +2,11 @@
 
 from wardround.desk.tasks.errors import ErrorClasses
 from wardround.desk.tasks.exam import Exam
+from wardround.desk.tasks.grading import Grading
 from wardround.desk.tasks.judge import JudgeValidation
 from wardround.desk.tasks.retain import Retain
 from wardround.desk.tasks.review import Review
 from wardround.desk.tasks.severity import Severity
 from wardround.desk.tasks.task_kind import TaskKind
 
-KINDS: tuple[TaskKind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Exam())
+KINDS: tuple[TaskKind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Grading(), Exam())

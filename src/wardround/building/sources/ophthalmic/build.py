@@ -21,6 +21,7 @@ from wardround.building.pipeline.pipeline import (
 )
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.review.items import PHYSICIAN
+from wardround.building.sources.ophthalmic.grades import grades_step, read_grades
 from wardround.building.sources.ophthalmic.items import EyeItem, rows_of
 from wardround.building.sources.ophthalmic.label_table import label_rows, read_labels
 from wardround.building.sources.ophthalmic.models import check_models, model_steps
@@ -49,6 +50,7 @@ def build_ophthalmic(
     templates: Path | None = None,
     all_lesions: bool = False,
     within_days: int = WITHIN_DAYS,
+    grades: Path | None = None,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     seed: int = 0,
@@ -58,28 +60,30 @@ def build_ophthalmic(
     """Builds X-PCR chains of a table of labelled images.
 
     `all_lesions`: the table lists every visible lesion, so that any other lesion can be a distractor.
-    `within_days`: how far apart the images of one visit may lie.
+    `within_days`: how far apart the images of one visit may lie. `grades`: levels and importance set at the desk.
     """
     check_models(models or {})
     tables = read_tables(schema, matrix, templates)
     rows = read_labels(table, note)
     settings = {"source": "ophthalmic", "all_lesions": all_lesions, "within_days": within_days}
     with new_set(out, seed, note, about, models, answers) as build:
-        steps = _steps(build, tables, all_lesions, within_days)
+        steps = _steps(build, tables, all_lesions, within_days, grades)
         records = build.run_steps(label_rows(rows, table, tables.schema_, build), steps)
         build.require_case(records, table, "row")
         for name, text in tables.text.items():
             (build.folder / f"{name}.toml").write_text(text, encoding="utf-8")
-        return export(build, records, out, settings, {table.name: hash_source([], table)})
+        sources = [table, *([grades] if grades else [])]
+        return export(build, records, out, settings, {file.name: hash_source([], file) for file in sources})
 
 
-def _steps(build: Build, tables: EyeTables, all_lesions: bool, within_days: int) -> list[Step]:
+def _steps(build: Build, tables: EyeTables, all_lesions: bool, within_days: int, grades: Path | None) -> list[Step]:
     return [
         grouping_step(within_days),
         drop_duplicates_step(lambda record: record["id"]),
         record_step("history", lambda record, build: _check_history(record, tables.schema_)),
         record_step("images", lambda record, build: _copy_images(record, build, tables.schema_)),
         options_step(tables, all_lesions),
+        *([grades_step(read_grades(grades), grades)] if grades else []),
         *model_steps(build),
         _decisions_step(tables),
         all_records_step("split", _split),

@@ -46,8 +46,9 @@ def diagnosis_of_finding(sentence: str) -> FindingWithDiagnosis | None:
         return FindingWithDiagnosis(sentence[link.end() :], is_firm=bool(link["firm"]))
     for dash in _DASH.finditer(sentence):
         before, after = sentence[: dash.start()], sentence[dash.end() :]
-        if _is_finding(before) and not is_sentence(before) and not is_sentence(after) and ends_as_disease(after):
-            return FindingWithDiagnosis(after, is_firm=False)
+        name = cut_reason(after)
+        if _is_finding(before) and not is_sentence(before) and not is_sentence(name) and ends_as_disease(name):
+            return FindingWithDiagnosis(name, is_firm=False)
     return None
 
 

@@ -23,7 +23,7 @@ _EXPLANATION = re.compile(
     r"\s+[–—-]+\s+.*|:\s.*|[(\[].*|,\s+(?:because|since|given|based on|as|which|but|although|though)\b.*", re.S
 )
 _SEPARATOR = re.compile(
-    r"\s*;\s*|\s+>+\s+|\s*[、]\s*|\s*,\s*(?:(?:followed by|and then|then|and|or|y|und|et|e|oder|ou)\s+)?"
+    r"\s*;\s*|\s+\?(?=\w)|\s+>+\s+|\s*[、]\s*|\s*,\s*(?:(?:followed by|and then|then|and|or|y|und|et|e|oder|ou)\s+)?"
     r"|,?\s+(?:or|followed by|and then|then|versus|vs\.?|as opposed to|oder|ou|rather than|или)\s+"
     r"|(?<=[\u4e00-\u9fff])(?:和|或|以及)(?=[\u4e00-\u9fff]{2})",
     re.I,

@@ -21,8 +21,9 @@ _CLAUSE_END = re.compile(
     re.I,
 )
 _SUBORDINATE = re.compile(
-    r"(?:although|though|while|whereas|unlike|despite|given|with|considering|based on|because of|in view of|in light of)\b"
-    r"[^,;]{3,200}?(?:,[^,;]{3,80}){0,3}?,\s+(?=(?:this|it|these|that|the|i|we)\b)",
+    r"(?:although|though|while|whereas|unlike|despite|previously|initially|in this|at first|given|with|considering|based on|because of|in view of|in light of)\b"
+    r"[^,;]{3,200}?(?:,[^,;]{3,80}){0,3}?,\s+(?=(?:this|it|these|that|the|i|we|he|she|they|her|his|my)\b)"
+    r"|if (?:i|we) had to\b[^,;]*?,?\s+(?=(?:it|this|i|we|my)\b(?! had))",
     re.I,
 )
 _NOT_BUT = re.compile(r"\bnot\s+[^,;.]{2,60}?,?\s+(?:but|rather)(?: rather| instead)?\s+", re.I)
@@ -62,7 +63,7 @@ _MORE_LIKELY = re.compile(
 )
 _MAKES = re.compile(
     r"\b(?:mak(?:e|es|ing)|render(?:s|ing)?|leaves?)\s+(?P<name>.+?)\s+"
-    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|very|highly|leading|best)\b"
+    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|more likely|very|highly|leading|best)\b"
     r"|\bmakes? (?:this|it)\s(?:an?\s)?(?P<other>(?!more|less|un|very|most|likely|clear|difficult|hard)\w.+)",
     re.I,
 )
@@ -70,7 +71,7 @@ _CORRECTS = re.compile(
     r"(?:on (?:second thoughts?|reflection|reconsideration)|actually|wait|correction|scratch that|sorry|no,)\b", re.I
 )
 _CHOOSES = re.compile(
-    rf"\b(?:i|we)(?:'d| would| will|'m| am)?(?: now| still| therefore| \w+ly)?\s{_words('chooses')}"
+    rf"\b(?:i|we)(?:'d| would| will|'m| am| can| could| should)?(?: now| still| therefore| \w+ly)?\s{_words('chooses')}"
     rf"(?:\s{_words('chosen_for')})*[:,]?\s+(?P<name>.+)",
     re.I,
 )
@@ -86,7 +87,7 @@ _PATIENT_HAS = re.compile(
 )
 _THIS_IS = re.compile(
     r"(?:(?:so|therefore|thus|overall|hence|in summary|in conclusion),?\s)?"
-    r"(?:it's|that's|(?:this|it|these|that|presentation|picture)(?: \w+){0,3}?\s"
+    r"(?:it's|that's|what (?:i|we|you) (?:see|have)(?: here)? is|(?:the )?(?:this|it|these|that|presentation|picture)(?: \w+){0,3}?\s"
     r"(?:is|are|appears to be|seems to be|must be|would be))(?: \w+ly| most| therefore)*\s(?P<name>.+)",
     re.I,
 )
@@ -95,6 +96,12 @@ _IS_LIKELY = re.compile(
     r"(?:an?\s)?(?P<name>.+)",
     re.I,
 )
+_PERSON_WITH = re.compile(
+    rf"(?:this is |we have )?(?:an? )?[^,;]*?\b{_words('described')}\b[^,;]{{0,40}}?\swith\s(?P<name>[^,;]+)\Z", re.I
+)
+_EXPLAINS = re.compile(
+    r"(?P<name>[^,;]+?)\s(?:would |could |can |best |also |readily |fully )*(?:explains?|accounts? for)\s", re.I
+)
 _EQUALS = re.compile(r".+\s(?:=+|[-=]+>|→|⇒)\s+(?P<name>.+)")
 _UNTIL_PROVEN = re.compile(r".*\bis an?\s(?P<name>.+?) until proven otherwise", re.I)
 _QUESTION = re.compile(
@@ -102,6 +109,7 @@ _QUESTION = re.compile(
     re.I,
 )
 _ENDS = re.compile(rf".*\b{_words('ends')}\s+(?:an?\s|the\s)?(?P<name>\S.{{2,80}}?)(?: first)?\Z", re.I)
+_APPOSITION = re.compile(r",\s+(?:an?|the)\s[^,]*\Z")
 _SUSPECTED = re.compile(
     rf"(?P<name>.+?)\s(?:is|was) (?:strongly |highly |very |clinically )?{_words('suspected')}\b", re.I
 )
@@ -269,6 +277,8 @@ def _read_choice(clause: str) -> StatedDiagnosis | None:
 
 def _read_weak(clause: str) -> StatedDiagnosis | None:
     """What only points to a diagnosis: "suggests X", "the patient has X", "this is X"."""
+    if (match := _PERSON_WITH.match(clause) or _EXPLAINS.match(clause)) and ends_as_disease(cut_reason(match["name"])):
+        return _stated(WEAK, match["name"])
     for pattern in (_STARTS, _UNTIL_PROVEN, _POINTS, _PATIENT_HAS, _IS_LIKELY, _THIS_IS, _SUSPECTED, _EQUALS, _SHOWS):
         match = pattern.search(clause) if pattern in (_POINTS, _PATIENT_HAS, _SHOWS) else pattern.match(clause)
         if match is None:
@@ -285,7 +295,7 @@ def _read_ending(clause: str) -> StatedDiagnosis | None:
     before, colon, after = clause.rpartition(": ")
     if colon and not ends_as_disease(before) and ends_as_disease(after) and not is_sentence(after):
         return _stated(HINTED, after)
-    match = _ENDS.match(clause) if is_sentence(clause) else None
+    match = _ENDS.match(_APPOSITION.sub("", clause)) if is_sentence(clause) else None
     if match and ends_as_disease(match["name"]) and (names := _names(match["name"])):
         return StatedDiagnosis(HINTED, (names[0],))
     return None

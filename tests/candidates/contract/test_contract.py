@@ -1,0 +1,375 @@
+"""One contract for all providers: what is asked for, what is made of each reply, on strict imitations of each API."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from anthropic_api import AnthropicApi, BedrockApi, VertexClaudeApi
+from exam_study import write_cases, write_study
+from gemini_api import GeminiApi, VertexGeminiApi
+from imitation import PLAN, QUERY, Imitation
+from openai_api import AzureApi, OpenAIApi
+
+from wardround.asking.agent import TOOLS
+from wardround.candidates.candidate import (
+    Candidate,
+    Fault,
+    QuestionRefused,
+    RateLimited,
+    Reply,
+    Request,
+    RequestAdapted,
+    RequestRejected,
+    Unsupported,
+)
+from wardround.candidates.registry import make_candidate
+from wardround.cases.encoded_image import EncodedImage
+from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
+from wardround.core.case import Case
+from wardround.core.condition import Condition
+from wardround.core.study import CandidateSettings
+from wardround.pipeline import run_study
+
+CASE = Case.model_validate(
+    {"id": "c", "questions": [{"id": "q", "kind": "choice", "prompt": "?", "options": ["x", "y"], "gold": 0}]}
+)
+IMAGES = tuple(
+    EncodedImage(base64.b64encode(data), "image/png", name, 8, 8)
+    for name, data in (("first", b"1" * 30), ("second", b"2" * 30))
+)
+SYSTEM = Message("system", ("You are examined.",))
+
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "candidates.md"
+# row of the table in docs/candidates.md -> the test that shows it
+BEHAVIOURS = {
+    "text, model name, tokens": "test_a_text_is_answered_with_model_and_tokens",
+    "images in order, before the text": "test_images_arrive_in_order_and_before_the_text",
+    "several votes in one request": "test_votes",
+    "log-probabilities of the first token": "test_logprobs_of_the_first_token",
+    "reasoning on and off, kept apart": "test_reasoning_is_kept_apart_from_the_answer",
+    "tool calls of an agent": "test_a_tool_is_called_and_its_result_returned",
+    "system text": "test_system_text_is_sent_as_such",
+    "cut and declined answers": "test_a_cut_and_a_declined_answer_are_told_apart",
+    "rate limit, quota, too long, image too large": "test_a_failure_means_what_it_says",
+    "overload": "test_an_overloaded_server_is_asked_again",
+    "no reply in time": "test_a_reply_that_does_not_come_is_a_fault",
+    "refused key; secrets in no message": "test_a_refused_key_ends_the_candidate_and_is_in_no_message",
+    "unknown field": "test_a_field_that_the_api_does_not_know_is_reported",
+}
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider, the API that it speaks, and the settings by which its candidate reaches an imitation of it."""
+
+    api: Callable[..., Imitation]
+    path: str
+    settings: dict[str, Any]
+    has_logprobs: bool = True
+    has_votes: bool = True
+
+
+VERTEX = "/v1/projects/ward/locations/europe-west1"
+PROVIDERS = {
+    "openai": Provider(OpenAIApi, "/v1", {"model": "gpt-exam", "api_key_env": "EXAM_KEY"}),
+    "openai:azure": Provider(
+        AzureApi,
+        "/openai/deployments/ward-gpt?api-version=2025-04-01-preview",
+        {"model": "ward-gpt", "api_key_env": "EXAM_KEY"},
+    ),
+    "anthropic": Provider(
+        AnthropicApi, "", {"model": "claude-exam", "api_key_env": "EXAM_KEY"}, has_logprobs=False, has_votes=False
+    ),
+    "anthropic:bedrock": Provider(
+        BedrockApi, "", {"model": "eu.anthropic.claude-exam-1-v1:0"}, has_logprobs=False, has_votes=False
+    ),
+    "anthropic:vertex": Provider(
+        VertexClaudeApi,
+        VERTEX,
+        {"model": "claude-exam@20261001", "token_command": ["echo", "token-1"]},
+        has_logprobs=False,
+        has_votes=False,
+    ),
+    "gemini": Provider(GeminiApi, "/v1beta", {"model": "gemini-exam", "api_key_env": "EXAM_KEY"}),
+    "gemini:vertex": Provider(VertexGeminiApi, VERTEX, {"model": "gemini-exam", "token_command": ["echo", "token-1"]}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _credentials(monkeypatch):
+    monkeypatch.setenv("EXAM_KEY", Imitation.key)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", BedrockApi.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", BedrockApi.secret_key)
+    monkeypatch.setenv("AWS_REGION", BedrockApi.region)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+
+
+@pytest.fixture(params=PROVIDERS)
+def name(request: pytest.FixtureRequest) -> str:
+    if request.param == "anthropic:bedrock":
+        pytest.importorskip("botocore")
+    return str(request.param)
+
+
+def candidate(name: str, api: Imitation, **fields: Any) -> Candidate:
+    provider = PROVIDERS[name]
+    settings = {"name": "hosted", "provider": name, "base_url": api.url + provider.path, **provider.settings, **fields}
+    return make_candidate(CandidateSettings.model_validate(settings))
+
+
+def request(
+    *messages: Message, trials: int = 1, images: tuple[EncodedImage, ...] = (), tools: bool = False, **sampling: Any
+) -> Request:
+    parts = (*(ImagePart(image.sha256, image.sha256, ()) for image in images), "Which?")
+    ask = Ask(
+        Identity("x"),
+        Sampling(**{"max_tokens": 64} | sampling),
+        (*(messages or (Message("user", parts),)),),
+        TOOLS if tools else (),
+    )
+    return Request(ask, CASE, CASE.questions[0], Condition(), (0, 1), tuple(range(trials)), 0, images)
+
+
+def send(to: Candidate, *requests: Request) -> list[Reply]:
+    """The replies; a request is sent again after a RequestAdapted."""
+
+    async def answer(request: Request) -> Reply:
+        while True:
+            try:
+                return await to.answer(request)
+            except RequestAdapted:
+                continue
+
+    async def send_all() -> list[Reply]:
+        await to.prepare(None)  # type: ignore[arg-type]
+        try:
+            return [await answer(request) for request in requests]
+        finally:
+            await to.close()
+
+    return asyncio.run(send_all())
+
+
+def contract_table() -> str:
+    """The table of docs/candidates.md: providers x behaviours."""
+    missing = {"test_votes": "has_votes", "test_logprobs_of_the_first_token": "has_logprobs"}
+    lines = [f"| | {' | '.join(f'`{name}`' for name in PROVIDERS)} |", "|---" * (len(PROVIDERS) + 1) + "|"]
+    for behaviour, test in BEHAVIOURS.items():
+        offered = [getattr(provider, missing[test]) if test in missing else True for provider in PROVIDERS.values()]
+        lines.append(
+            f"| {behaviour} | {' | '.join('yes' if is_offered else 'not offered' for is_offered in offered)} |"
+        )
+    return "\n".join(lines)
+
+
+def test_the_documented_table_is_that_of_these_tests():
+    assert all(test in globals() for test in BEHAVIOURS.values())
+    assert contract_table() in DOCUMENT.read_text()
+
+
+def test_a_text_is_answered_with_model_and_tokens(name):
+    with PROVIDERS[name].api() as api:
+        [reply] = send(candidate(name, api), request())
+    [answer] = reply.answers
+    assert (answer.text, answer.finish, answer.reasoning) == ("Answer: A", "stop", None)
+    assert str(answer.model).endswith("exam-1")
+    assert reply.tokens_in == 100
+    assert reply.tokens_out in (9, 12)
+
+
+def test_images_arrive_in_order_and_before_the_text(name):
+    with PROVIDERS[name].api() as api:
+        [reply] = send(candidate(name, api), request(images=IMAGES))
+    sent = orjson.dumps(api.bodies[-1])
+    places = [sent.index(image.base64) for image in IMAGES]
+    assert places == sorted(places)
+    assert places[-1] < sent.index(b"Which?")
+    assert reply.answers[0].images == ("first", "second")
+
+
+def test_votes(name):
+    with PROVIDERS[name].api() as api:
+        [reply] = send(candidate(name, api), request(trials=3))
+    assert len(reply.answers) == (3 if PROVIDERS[name].has_votes else 1)
+
+
+def test_logprobs_of_the_first_token(name):
+    with PROVIDERS[name].api() as api:
+        to = candidate(name, api)
+        if PROVIDERS[name].has_logprobs:
+            [reply] = send(to, request(logprobs=20))
+            assert reply.answers[0].first_token == tuple(PLAN)
+        else:
+            with pytest.raises(Unsupported, match="no log-probabilities"):
+                send(to, request(logprobs=20))
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_reasoning_is_kept_apart_from_the_answer(name, is_on):
+    with PROVIDERS[name].api() as api:
+        [reply] = send(candidate(name, api), request(reasoning=is_on))
+    assert reply.answers[0].text == "Answer: A"
+    assert reply.answers[0].reasoning == ("It enhances." if is_on else None)
+
+
+def test_a_tool_is_called_and_its_result_returned(name):
+    asked = Message("user", ("Which?",))
+    with PROVIDERS[name].api("calls a tool") as api:
+        to = candidate(name, api)
+        [reply] = send(to, request(asked, tools=True, reasoning=True))
+        [call] = reply.answers[0].tool_calls
+        assert call["function"]["name"] == "search"
+        assert orjson.loads(call["function"]["arguments"]) == QUERY
+        assert reply.answers[0].finish == "tool_calls"
+        turn = Message("assistant", (reply.answers[0].text,), (call,))
+        result = Message("tool", ("One article.",), tool_call_id=call["id"])
+        [reply] = send(to, request(asked, turn, result, tools=True, reasoning=True))
+    assert reply.answers[0].text == "Answer: A"
+
+
+def test_system_text_is_sent_as_such(name):
+    with PROVIDERS[name].api() as api:
+        send(candidate(name, api), request(SYSTEM, Message("user", ("Which?",))))
+    body = api.bodies[-1]
+    assert "examined" in str(body.get("system") or body.get("systemInstruction") or body["messages"][0])
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "finish"), [("cut", "length"), ("declined", {"declined", "content_filter", "stop"})]
+)
+def test_a_cut_and_a_declined_answer_are_told_apart(name, behaviour, finish):
+    with PROVIDERS[name].api(behaviour) as api:
+        [reply] = send(candidate(name, api), request())
+    [answer] = reply.answers
+    assert answer.finish in finish
+    assert (answer.refused_for is not None) == (behaviour == "declined")
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:azure", "gemini"])
+def test_a_filtered_question_has_that_as_its_outcome(name):
+    with PROVIDERS[name].api("filtered") as api:
+        try:
+            [reply] = send(candidate(name, api), request())
+            finish = reply.answers[0].finish
+        except QuestionRefused as refused:
+            finish = refused.finish
+    assert finish == "content_filter"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error", "field", "value"),
+    [
+        ("rate limit", RateLimited, "retry_after", 7.0),
+        ("out of credit", Fault, "kind", "quota"),
+        ("server error", Fault, "kind", "HTTP 500"),
+        ("broken body", Fault, "kind", "not JSON"),
+        ("too long", QuestionRefused, "finish", "too_long"),
+        ("image too large", QuestionRefused, "finish", "image_too_large"),
+    ],
+)
+def test_a_failure_means_what_it_says(name, behaviour, error, field, value):
+    with PROVIDERS[name].api(behaviour) as api, pytest.raises(error) as raised:
+        send(candidate(name, api), request(images=IMAGES))
+    assert getattr(raised.value, field) == value
+
+
+def test_an_overloaded_server_is_asked_again(name):
+    with PROVIDERS[name].api("overloaded") as api, pytest.raises(Fault) as raised:
+        send(candidate(name, api), request())
+    assert raised.value.stops_after is None
+
+
+def test_a_reply_that_does_not_come_is_a_fault(name):
+    with PROVIDERS[name].api("no reply") as api, pytest.raises(Fault) as raised:
+        send(candidate(name, api, timeout=0.2), request())
+    assert raised.value.kind == "no reply in time"
+
+
+def test_a_refused_key_ends_the_candidate_and_is_in_no_message(name, monkeypatch):
+    secret = "wrong-key-9876543210"
+    monkeypatch.setenv("EXAM_KEY", secret)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
+    fields = {"token_command": ["echo", secret]} if name.endswith("vertex") else {}
+    with PROVIDERS[name].api() as api, pytest.raises((Fault, RequestRejected)) as raised:
+        send(candidate(name, api, **fields), request())
+    assert secret not in str(raised.value)
+    if isinstance(raised.value, Fault):
+        assert raised.value.stops_after == 3
+
+
+def test_a_field_that_the_api_does_not_know_is_reported(name):
+    with PROVIDERS[name].api() as api, pytest.raises(RequestRejected, match="wardround_test"):
+        send(candidate(name, api, extra_body={"wardround_test": 1}), request())
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_a_model_that_takes_no_temperature_answers_without_it_and_the_run_says_so(name):
+    with PROVIDERS[name].api(takes_sampling=False) as api:
+        to = candidate(name, api)
+        [reply] = send(to, request(temperature=0.5))
+    assert reply.answers[0].text == "Answer: A"
+    assert "the server takes no temperature: its own default holds" in to.warnings
+
+
+def test_the_new_version_of_anthropics_api_takes_no_temperature():
+    with AnthropicApi() as api:
+        to = candidate("anthropic", api, headers={"Anthropic-Version": "2026-10-21"})
+        send(to, request(temperature=1.0, top_p=0.9))
+    assert api.headers[-1]["anthropic-version"] == "2026-10-21"
+    assert "temperature" not in api.bodies[-1]
+    assert len(to.warnings) == 2
+
+
+def test_an_older_claude_thinks_by_a_budget_on_top_of_the_answers_tokens():
+    with AnthropicApi(thinks_by="enabled") as api:
+        [reply] = send(candidate("anthropic", api), request(reasoning=True))
+    assert reply.answers[0].reasoning == "It enhances."
+    assert api.bodies[-1]["max_tokens"] == 64 + api.bodies[-1]["thinking"]["budget_tokens"]
+
+
+def test_a_token_is_renewed_when_the_server_refuses_it(tmp_path):
+    counter = tmp_path / "calls"
+    script = f'echo x >> "{counter}"; echo token-$(wc -l < "{counter}" | tr -d " ")'
+    with VertexClaudeApi() as api:
+        api.tokens = ("token-2",)
+        to = candidate("anthropic:vertex", api, token_command=["sh", "-c", script])
+        [first, second] = send(to, request(), request())
+    assert first.answers[0].text == second.answers[0].text == "Answer: A"
+    assert counter.read_text().count("x") == 2
+
+
+def test_a_cached_prompt_marks_the_last_image():
+    with AnthropicApi() as api:
+        send(candidate("anthropic", api, cache_prompts=True), request(images=IMAGES))
+    blocks = api.bodies[-1]["messages"][0]["content"]
+    assert ["cache_control" in block for block in blocks] == [False, True, False]
+
+
+def test_one_candidate_a_request_is_learnt():
+    with GeminiApi(max_candidates=1) as api:
+        to = candidate("gemini", api)
+        [reply] = send(to, request(trials=4))
+    assert len(reply.answers) == 1
+    assert not to.supports_multiple
+
+
+def test_a_whole_study_is_run_and_continued_at_a_hosted_model(tmp_path):
+    write_cases(tmp_path / "cases", 4)
+    with AnthropicApi() as api:
+        hosted = {"name": "claude", "provider": "anthropic", "base_url": api.url, "model": "claude-exam"}
+        study = write_study(tmp_path, top={"trials": 2}, candidate=hosted | {"api_key_env": "EXAM_KEY"})
+        first = run_study(study, runs=tmp_path / "runs", quiet=True)
+        asked = len(api.bodies)
+        second = run_study(study, runs=tmp_path / "runs", quiet=True)
+    assert asked == len(api.bodies) == 4 * 2 + 1  # and one sentinel
+    assert first.exit_code == second.exit_code == 0
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert Imitation.key.encode() not in written
