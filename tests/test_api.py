@@ -218,7 +218,7 @@ def test_power_needs_more_cases_for_a_smaller_difference() -> None:
 
 
 def test_a_folder_that_is_not_a_run_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(wr.WardroundError, match=r"is not a run folder: there is no manifest\.json in it"):
+    with pytest.raises(wr.WardroundError, match=r"is not a run folder, because it has no manifest\.json"):
         wr.load_run(tmp_path)
 
 
@@ -229,3 +229,47 @@ def test_cases_are_loaded_and_shown(workspace: Path) -> None:
     assert len(cases) == 8
     assert HOSTILE not in next(iter(cases))._repr_html_()
     assert "case-0" in cases._repr_html_()
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [], {}, b"x", object()])
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(
+            wr.check,
+            wr.run,
+            wr.mark,
+            wr.report,
+            wr.compare,
+            wr.load_run,
+            wr.load_cases,
+            wr.load_study,
+            wr.starter_cases,
+        ),
+        *(wr.starter_cases, wr.CaseSet.open, wr.bench),
+        lambda value: wr.load_cases("cases", value),
+        lambda value: wr.bench("cure/table2", candidates=[value], cases="cases"),
+        lambda value: wr.grid(candidates=value),
+        lambda value: wr.power(value if value != 3 else None),
+        lambda value: wr.power(0.1, accuracy=value),
+        lambda value: wr.run("study.toml", runs=value or [], sort=1),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_in_one_line(call, wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(wr.WardroundError) as refused:
+        call(wrong)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_option_that_does_not_exist_is_refused_by_name():
+    with pytest.raises(wr.WardroundError, match=r"wr\.run: got an unexpected keyword argument 'trails'"):
+        wr.run("study.toml", trails=3)
+    with pytest.raises(wr.WardroundError, match=r"wr\.bench: missing a required.* 'cases'"):
+        wr.bench("cure/table2")
+
+
+def test_a_study_is_read_by_a_path_or_a_text(tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text('name = "x"\ncases = "y"\n[[candidates]]\nname = "a"\nprovider = "random"\n')
+    assert wr.load_study(str(file)) == wr.load_study(file)

@@ -1,8 +1,9 @@
 """Every measure is written to the measures.csv of a run.
 
 ASKED are measured in a real run: simulated candidates answer, their answers are parsed, judged, marked and measured,
-and labels by people are added by `judge validate`. MARKED need evidence, searches, a modality left out or reference
-texts: their marks are written to a run folder, and measured and reported from there as `wardround mark` does.
+and labels by people are added by `judge validate`. MARKED need another parser, evidence, searches, a
+modality left out or reference texts: their marks are written to a run folder, and measured and reported from there as
+`wardround mark` does.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from wardround.reporting import report
 ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, refused, unscored, hit@k, swa, ccr, esa, uas, ece,
 brier, auroc, aurc, coverage@risk10, harm, net_benefit@k, confidence, confidence_missing, vote_share,
 calibration_shift, dke_intra, dke_inter, worst@k, sensitivity, specificity, precision_by_letter, kappa"""
-MARKED = """coverage, grounded, evidence_based_correct, evidence_misled, knowledge_based_correct, hallucination,
-recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds"""
+MARKED = """parsers_differ, coverage, grounded, evidence_based_correct, evidence_misled, knowledge_based_correct,
+hallucination, recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds"""
 STUDY = """name = "asked"
 cases = "cases"
 trials = 2
@@ -124,7 +125,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         for without in ("none", "OCT"):
             result = right and (without == "none" or case % 2 == 0)
             chosen = {"kind": "choice", "question": "mcq", "k": 4, "gold": 0, "option": 0 if result else 1}
-            chosen |= {"outcome": "right" if result else "wrong", "modality": ["CFP", "OCT"]}
+            chosen |= {"outcome": "right" if result else "wrong", "modality": ["CFP", "OCT"], "strict_option": 0}
             rows.append(fields | chosen | {"condition": canonical_json({**DEFAULTS, "without": without})})
     marks = pl.DataFrame(rows, schema=MARKS_SCHEMA | OPTIONAL)
     marks.write_parquet(folder / "marks.parquet")

@@ -1,4 +1,4 @@
-"""What users install: the wheel and the sdist hold everything, and work outside the checkout."""
+"""What users install: the wheel and the sdist hold everything. test_plugins.py runs studies from an installed wheel."""
 
 from __future__ import annotations
 
@@ -39,22 +39,6 @@ def test_the_sdist_holds_every_file_of_the_package(distributions: dict[str, Path
         names = {name.partition("/src/")[2] for name in archive.getnames()}
 
     assert shipped_files() - names == set()
-
-
-def test_the_installed_wheel_runs_a_study_outside_the_checkout(distributions: dict[str, Path], tmp_path: Path) -> None:
-    environment = FreshEnvironment.make(tmp_path)
-    environment.install(distributions["wheel"])
-    case = '{"id": "a", "questions": [{"id": "q", "kind": "choice", "prompt": "?", "options": ["x", "y"], "gold": 0}]}'
-    (tmp_path / "cases").mkdir()
-    (tmp_path / "cases" / "cases.jsonl").write_text(case + "\n", encoding="utf-8")
-    study = 'name = "wheel"\ncases = "cases"\n[[candidates]]\nname = "r"\nprovider = "random"\nsees = false\n'
-    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
-
-    place = environment.run("python", "-c", "import wardround; print(wardround.__file__)")
-    environment.run("wardround", "run", "study.toml")
-
-    assert place.startswith(str(tmp_path))
-    assert (tmp_path / "runs" / "wheel" / "report.html").exists()
 
 
 @pytest.mark.slow

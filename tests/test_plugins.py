@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from exam_study import wardround
+from exam_study import WARDROUND, wardround
 from fresh_environment import FreshEnvironment, build_distributions
 from PIL import Image
 
@@ -25,7 +25,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> FreshEnvironment:
     folder = tmp_path_factory.mktemp("plugin")
     environment = FreshEnvironment.make(folder)
     environment.install(
-        *(build_distributions(project, folder)["wheel"] for project in (ROOT, ROOT / "examples" / "plugin"))
+        *(build_distributions(project, folder, "--wheel")["wheel"] for project in (ROOT, ROOT / "examples" / "plugin"))
     )
     (folder / "quiz.csv").write_text(
         "question,right,wrong1,wrong2,wrong3\n"
@@ -34,6 +34,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> FreshEnvironment:
     )
     environment.run("wardround", "cases", "convert", "quiz.csv", "--from", "quiz", "--out", "cases")
     return environment
+
+
+def test_the_installed_wheel_is_what_runs(environment: FreshEnvironment) -> None:
+    place = environment.run("python", "-c", "import wardround; print(wardround.__file__)")
+
+    assert place.startswith(str(environment.folder))
 
 
 def test_the_command_lists_one_extension_of_every_kind(environment: FreshEnvironment) -> None:
@@ -101,7 +107,7 @@ def test_a_file_adds_a_provider_without_packaging(tmp_path: Path) -> None:
         'name = "p"\ncases = "cases"\n[[candidates]]\nname = "s"\nprovider = "shortest"\nsees = false\n'
     )
 
-    done = wardround("--plugins", "mine.py", "run", "study.toml", cwd=tmp_path)
+    done = wardround("--plugins", "mine.py", "run", "study.toml", cwd=tmp_path, command=WARDROUND)
 
     assert done.returncode == 0, done.stderr
     assert pl.read_parquet(tmp_path / "runs" / "p" / "marks.parquet")["outcome"].to_list() == ["right"]

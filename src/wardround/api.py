@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +16,7 @@ from markupsafe import Markup
 
 from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import CaseSet
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, WardroundError, require_path, show_value
 from wardround.core.interrupt import interrupt_runs
 from wardround.core.study import CandidateSettings, Study, load_study
 from wardround.marking.marks import MARKS_FILE
@@ -26,7 +27,8 @@ from wardround.pipeline import mark_run, report_runs, run_study
 from wardround.reporting.answer_records import AnswerRecords
 from wardround.reporting.compare import compare as write_comparison
 from wardround.reporting.notebook import Page
-from wardround.running.run_folder import RunFolder
+from wardround.running.parquet import open_table
+from wardround.running.run_folder import RunFolder, require_run
 from wardround.running.stored_run import StoredRun
 
 if TYPE_CHECKING:
@@ -52,10 +54,9 @@ class Run:
         cases: AnyPath | None = None,
         accept_changed_cases: bool = False,
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = require_path(folder, "the folder of a run")
         self._answers, self._cases, self._accept = _path(answers), _path(cases), accept_changed_cases
-        if not (self.folder / "manifest.json").exists():
-            raise BadInput(self.folder, "is not a run folder: there is no manifest.json in it")
+        require_run(self.folder)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -108,9 +109,9 @@ class Run:
     def _table(self, name: str) -> pl.DataFrame:
         file = self.folder / name
         if not file.exists():
-            raise BadInput(self.folder, f"there is no {name} in it; `wardround mark` writes it")
+            raise BadInput(self.folder, f"has no {name}; write it by `wardround mark RUN`")
         if file.suffix == ".parquet":
-            return pl.read_parquet(file)
+            return open_table(file, "write it by `wardround mark RUN`").collect()
         return restore_texts(pl.read_csv(file, infer_schema_length=None))
 
     @cached_property
@@ -134,7 +135,9 @@ def run(study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | N
 
     It also works inside a running event loop, as in Jupyter: the study then runs in a thread of its own.
     """
-    ended = _outside_event_loop(partial(run_study, _study(study), runs=_path(runs), answers=_path(answers), **options))
+    ended = _outside_event_loop(
+        "run", partial(run_study, _study(study), runs=_path(runs), answers=_path(answers), **options)
+    )
     return Run(ended.folder, answers=answers)
 
 
@@ -153,7 +156,9 @@ def check(
     """Checks a study before money is spent: the hardest Asks of each candidate, counts, tokens and cost."""
     from wardround.preflight import check_study
 
-    return _outside_event_loop(partial(check_study, _study(study), runs=_path(runs), answers=_path(answers), **options))
+    return _outside_event_loop(
+        "check", partial(check_study, _study(study), runs=_path(runs), answers=_path(answers), **options)
+    )
 
 
 def mark(
@@ -170,7 +175,7 @@ def mark(
     folder = _folder(run)
     options |= {"answers": _path(answers), "cases": _path(cases), "judge": _path(judge)}
     options.setdefault("sections", redrawn_sections(options.get("note", print)))
-    _outside_event_loop(partial(mark_run, folder, **options))
+    _outside_event_loop("mark", partial(mark_run, folder, **options))
     return Run(folder, answers=answers, cases=cases)
 
 
@@ -197,7 +202,7 @@ def report(
 
 def compare(*runs: Run | AnyPath, out: AnyPath = "comparison.html") -> Page:
     """Compares runs on one page, for the measures that they share."""
-    return Page(write_comparison([_folder(run) for run in runs], Path(out)))
+    return Page(write_comparison([_folder(run) for run in runs], require_path(out, "`out`")))
 
 
 def load_run(
@@ -213,15 +218,18 @@ def load_run(
 
 def load_cases(path: AnyPath, layout: str = "wardround") -> CaseSource:
     """The cases of a case set, or of a published layout."""
-    return reader_for(layout)(Path(path))
+    if not isinstance(layout, str):
+        raise WardroundError(f"expected the name of a layout, not {show_value(layout)}")
+    return reader_for(layout)(require_path(path, "the folder or file of a case set"))
 
 
 def starter_cases(folder: AnyPath) -> CaseSet:
     """Builds the starter case set (24 invented cases with public images) in a folder, and opens it."""
     from wardround.building.sources.starter.build import build_starter
 
-    build_starter(Path(folder))
-    return CaseSet.open(folder)
+    path = require_path(folder, "a folder for the set")
+    build_starter(path)
+    return CaseSet.open(path)
 
 
 def bench(name: str, *, candidates: Sequence[CandidateSettings] = (), **options: Any) -> BenchResult:
@@ -231,16 +239,18 @@ def bench(name: str, *, candidates: Sequence[CandidateSettings] = (), **options:
     """
     from wardround.benchmarks.engine.bench import bench as run_bench
 
-    settings = [_settings(candidate) for candidate in candidates]
-    return _outside_event_loop(partial(run_bench, name, candidates=settings, **_with_paths(options)))
+    if not isinstance(name, str):
+        raise WardroundError(f"expected the name of a study, such as cure/table2, not {show_value(name)}")
+    settings = _all_settings(candidates)
+    return _outside_event_loop("bench", partial(run_bench, name, candidates=settings, **_with_paths(options)))
 
 
 def grid(*, candidates: Sequence[CandidateSettings], **options: Any) -> GridResult:
     """Crosses evidence, degradation and chains in one study; `options` are those of the engine's `grid`."""
     from wardround.benchmarks.engine.grid import grid as run_grid
 
-    settings = [_settings(candidate) for candidate in candidates]
-    return _outside_event_loop(partial(run_grid, candidates=settings, **_with_paths(options)))
+    settings = _all_settings(candidates)
+    return _outside_event_loop("grid", partial(run_grid, candidates=settings, **_with_paths(options)))
 
 
 def power(
@@ -260,6 +270,11 @@ def power(
 
     The level is adjusted for the number of comparisons that are tested together: those of the run's family, or so many.
     """
+    fractions = {"difference": difference, "accuracy": accuracy, "correlation": correlation, "within": within}
+    numbers = fractions | {"power": power, "questions": questions, "comparisons": comparisons}
+    for name, value in numbers.items():
+        if not isinstance(value, int | float):
+            raise WardroundError(f"wr.power: expected a number for `{name}`, not {show_value(value)}")
     if run is None:
         return power_from_guesses(difference, accuracy, correlation, questions, within, power, comparisons)
     folder = _folder(run)
@@ -267,30 +282,44 @@ def power(
 
 
 def _path(path: AnyPath | None) -> Path | None:
-    return None if path is None else Path(path)
+    return None if path is None else require_path(path, "a path")
 
 
 def _with_paths(options: dict[str, Any]) -> dict[str, Any]:
     """The options, with paths for texts."""
-    return options | {
-        name: Path(options[name]) for name in ("cases", "runs", "answers", "prompts") if options.get(name)
-    }
+    names = [name for name in ("cases", "runs", "answers", "prompts") if options.get(name)]
+    return options | {name: require_path(options[name], f"`{name}`") for name in names}
 
 
 def _folder(run: Run | AnyPath) -> Path:
-    return run.folder if isinstance(run, Run) else Path(run)
+    return run.folder if isinstance(run, Run) else require_path(run, "a run or its folder")
 
 
 def _study(study: StudySource) -> Study | Path:
-    return study if isinstance(study, Study) else Path(study)
+    return study if isinstance(study, Study) else require_path(study, "a Study or its file")
+
+
+def _all_settings(candidates: Sequence[CandidateSettings]) -> list[dict[str, Any]]:
+    if not isinstance(candidates, list | tuple):
+        raise WardroundError(f"expected a list of candidates, not {show_value(candidates)}")
+    return [_settings(candidate) for candidate in candidates]
 
 
 def _settings(candidate: CandidateSettings) -> dict[str, Any]:
+    if not isinstance(candidate, CandidateSettings):
+        raise WardroundError(f"expected wr.Candidate(name=..., provider=...), not {show_value(candidate)}")
     return candidate.with_files_in(Path.cwd()).model_dump(mode="json", exclude_defaults=True)
 
 
-def _outside_event_loop(function: Callable[[], Result]) -> Result:
-    """Calls a function that starts an event loop; in a thread, if one runs here. Ctrl-C there stops the run."""
+def _outside_event_loop(name: str, function: partial[Result]) -> Result:
+    """Calls a function that starts an event loop; in a thread, if one runs here. Ctrl-C there stops the run.
+
+    Options that it lacks or does not have are refused; `name` is that of the function that the user called.
+    """
+    try:
+        signature(function.func).bind(*function.args, **function.keywords)
+    except TypeError as problem:
+        raise WardroundError(f"wr.{name}: {problem}") from None
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -86,6 +86,8 @@ def open_study_run(
     runs: Path | None = None,
     answers: Path | None = None,
     strict: bool = False,
+    batch: bool = False,
+    detach: bool = False,
     note: Callable[[str], None] = print,
 ) -> StudyRun:
     """A start of a study; what could not be compared, tested, judged or read is refused before anything is spent."""
@@ -100,7 +102,7 @@ def open_study_run(
         check_reader_settings(study.reader, study, paths.study.parent)
     if study.acceptance:
         check_endpoint_cases(study, CaseSet.open(cases_folder(study, paths.study)))
-    return StudyRun(study, paths, AnswerReader(), strict=strict, note=note)
+    return StudyRun(study, paths, AnswerReader(), strict=strict, batch=batch, detach=detach, note=note)
 
 
 def run_study(
@@ -111,6 +113,8 @@ def run_study(
     amend: bool = False,
     strict: bool = False,
     pack: bool = False,
+    batch: bool = False,
+    detach: bool = False,
     quiet: bool = False,
     notes: Sequence[str] = (),
     named_study: Mapping[str, Any] | None = None,
@@ -123,7 +127,9 @@ def run_study(
     `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name. A run
     that `mark_run` marked by another parser or judge keeps them, unless `keeps_choice` is false.
     """
-    study_run = open_study_run(source, runs=runs, answers=answers, strict=strict, note=note)
+    study_run = open_study_run(
+        source, runs=runs, answers=answers, strict=strict, batch=batch, detach=detach, note=note
+    )
 
     async def ask_candidates() -> None:
         try:
@@ -229,7 +235,7 @@ def attack_judge(
     cases: Path | None = None,
     note: Callable[[str], None] = print,
 ) -> dict[str, Any]:
-    """Attacks a run's judge with 60 injections; its report then says how many succeeded."""
+    """Attacks a run's judge with 72 injections; its report then says how many succeeded."""
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         calls = _judge_calls(run, judge, None, note, can_call=True, quiet=True)
         if calls is None:

@@ -183,3 +183,20 @@ def test_the_studys_sampling_takes_precedence_unless_the_candidates_is_fixed(ren
         True,
         False,
     ]
+
+
+def test_images_stand_where_a_prompt_for_images_has_them(rendered):
+    images = [{"path": "1.png", "modality": "CT"}, {"path": "22.png", "modality": "MR"}]
+    shown = rendered([case(0, images=images)], prompt="clinbench")
+    (message,) = shown.ask.messages
+    before, first, second, after = message.parts
+    assert before.startswith("Question: History of patient 0.\n\nWhat does patient 0 have?")
+    assert before.endswith("Images:")
+    assert [Path(part.path).name for part in (first, second)] == ["1.png", "22.png"]
+    assert after.startswith("Options:\nA. disease 0 alpha")
+    without = rendered([case(0, images=images)], prompt="clinbench", images="none")
+    assert "Images:\nImages, in order: 1. CT; 2. MR\n\nOptions:" in text(without)
+    blind = rendered([case(0, images=images)], prompt="clinbench", candidate={"sees": False})
+    assert "image" not in text(blind).lower()
+    ours = rendered([case(0, images=images)])
+    assert [isinstance(part, str) for part in ours.ask.messages[0].parts] == [False, False, True]

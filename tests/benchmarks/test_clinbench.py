@@ -253,7 +253,7 @@ def test_cost_counts_what_another_study_bought(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
     """A hard set on which candidates differ, and an easy one on which they are all alike."""
-    for name in ("easy", "hard"):
+    for name in ("easy", "hard"):  # a folder's name may have a space
         cases = [
             {"id": f"{name}-{number}", "split": name, "questions": [choice(f"mcq-{name}", number)]}
             for number in range(120)

@@ -52,7 +52,7 @@ def test_table_1_has_the_set_and_the_papers_rows(cases: Path, tmp_path: Path) ->
     own, paper = cells(table, "ward (this set)"), cells(table, "ClinBench Text")
     options = len(choice("mcq", 0)["options"])
     assert (own["Questions"].value, own["Words"].value, own["Options"].value) == (3, 4.0, options)
-    assert (own["Rare diseases"].text, own["saturated"].text) == ("yes", None)
+    assert (own["Rare diseases"].text, own["saturated"].text) == ("yes", "–")
     assert (paper["Questions"].value, paper["Words"].value, paper["Rare diseases"].text) == (2014, 462.1, "yes")
     assert sum(row.published for row in table.rows) == 8
     assert {"table.csv", "table.tex", "table.md"} == {file.name for file in result.files}
@@ -68,7 +68,8 @@ def test_table_2_counts_the_images_of_the_telling_with_images(cases: Path, tmp_p
     published = load_published("clinbench/table2")
     for label in published.labels:
         size, images = (published.value(label, name) or 0 for name in ("size", "images"))
-        assert round(images / size, 1) == published.value(label, "image_rate")
+        if label != "MMMU-Pro (H & M)":  # the note says so
+            assert round(images / size, 1) == published.value(label, "image_rate")
 
 
 def test_table_7_adds_up_what_models_cost_by_step(cases: Path, tmp_path: Path) -> None:

@@ -264,7 +264,8 @@ def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
     image = [{"path": "scan.png", "modality": "CT"}]
     cases = case_set(folder / "believed", [planted_case(number, images=image) for number in range(len(PLAN))])
     knows = [{"when": {"tag": "knows"}, "knows": 1.0}]
-    found = run("fig2", cases, folder, [planted("believer", knows, believes="evidence")], library)
+    believers = [planted("believer", knows, believes="evidence"), planted("doubter", [], hit1=0.0)]
+    found = run("fig2", cases, folder, believers, library)
     assert {file.suffix for file in found.files} == {".csv", ".tex", ".md", ".svg", ".png"}
     # the plan is for a search that shows one article
     assert found.folder is not None
@@ -278,6 +279,11 @@ def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
             assert cell(table, ("believer", evidence), HEADINGS[measure]).value == pytest.approx(share), measure
     for measure, share in SHARES["reference"].items():
         assert cell(found.tables[0], ("believer", "reference"), HEADINGS[measure]).value == pytest.approx(share)
+    for evidence in SHARES:  # the mean over candidates, with an interval of its own
+        average = cell(table, ("Avg.", evidence), "Coverage")
+        each = [cell(table, (name, evidence), "Coverage").value for name in ("believer", "doubter")]
+        assert average.value == pytest.approx(sum(filter(None, each)) / 2)
+        assert average.low is not None
     assert any(note.startswith("Support test: sensitivity") for note in table.notes)
     assert any(note.startswith("Published figures are not shown: the paper's") for note in table.notes)
 
@@ -296,7 +302,7 @@ def test_table1_notes_which_choices_are_ours(folder: Path, library: Path, plain:
     notes = " ".join(table.notes)
     assert "Searched by bm25 (our choice); the paper's retrievers are bge-large-en-v1.5 and medcpt." in notes
     assert "the paper searched by bge-large-en-v1.5 and medcpt, this run by bm25" in notes
-    assert "the paper's agent searched the live web" in notes
+    assert "the paper's agent was MiroFlow, which searched the live web" in notes
     assert "marked by lexical" in notes
 
 
@@ -326,9 +332,15 @@ def test_retrieval_controls_and_the_ladder_are_measured(folder: Path, library: P
 def test_faithfulness_is_drawn_and_correlated(folder: Path, library: Path, plain: Path) -> None:
     candidates = [planted("a" * place, [], hit1=0.2 * place) for place in range(1, 5)]
     found = run("faithfulness", plain, folder, candidates, library)
-    first = titled(found, "Rank correlations").rows[0]
+    correlations = titled(found, "Rank correlations")
+    first = correlations.rows[0]
     assert first.labels == ("Grounded with references", "Hit@1 with references")
     assert first.cells[0].value == pytest.approx(1.0)  # all that is right here is grounded
+    invented = cell(correlations, ("Grounded with references", "Hallucination with references"), "Spearman")
+    assert invented.value == pytest.approx(-1.0)  # and all that is wrong is invented
+    assert ("Grounded with agent retrieval", "Hallucination with agent retrieval") in {
+        row.labels for row in correlations.rows
+    }
     assert "faithfulness.svg" in {file.name for file in found.files}
 
 

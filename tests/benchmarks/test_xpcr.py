@@ -142,6 +142,9 @@ def test_a_chain_is_checked_against_the_schema_as_by_hand() -> None:
     assert told("early", laser) == (False, True, True)  # no grade of the disease: any of its management
     assert told(mild, "prayer") == (True, False, True)
     assert told(None, None) == (False, False, True)
+    assert told("grade 1 of 4 (mildest)", review) == (True, True, True)  # by rank, as `build ophthalmic` offers grades
+    assert told("grade 1 of 4 (mildest)", laser) == (True, False, True)
+    assert told("grade 2 of 3", laser) == (False, True, True)
     assert check_chain(None, [AskedQuestion(mild, [mild])], None) == (False, None, False)
     assert check_chain(disease, None, [AskedQuestion(review, [review])]) == (None, True, True)
     assert check_chain(disease, [AskedQuestion("early", ["early", "late"])], None) == (

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from bench_cases import write
+from exam_server import ExamServer, text_of
 from test_xpcr import PERFECT, STEADY, cell, interval, planted, run, titled
 from xpcr_eyes import STAGES, eyes
 
@@ -114,3 +116,47 @@ def test_the_drop_from_one_modality_to_several_is_found_where_planted(folder: Pa
     drop = cell(table, ("scattered", "all", "2 or more"), "all questions", "Drop (points)")
     assert drop.value == pytest.approx(one - several)
     assert {file.name for file in benched.files} >= {"modality-drops.svg", "modality-drops.png"}
+
+
+def test_a_differential_is_marked_by_the_judge_and_its_evidence_looked_up(folder: Path) -> None:
+    """Of twelve eyes with labelled drusen: all first diagnoses are right, and the named finding is in six replies."""
+    cases = [
+        {
+            "id": f"eye-{number}",
+            "history": f"Blurred vision, eye {number}.",
+            "questions": [
+                {
+                    "id": "differential-1",
+                    "kind": "open",
+                    "skill": "differential",
+                    "prompt": "Rank the diagnoses.",
+                    "gold": "age-related macular degeneration",
+                    "accept": ["AMD"],
+                    "lesions": ["drusen"],
+                }
+            ],
+        }
+        for number in range(12)
+    ]
+    write(folder / "open", cases)
+
+    def reply(body: dict, index: int) -> str:
+        assert "NAME - evidence: FINDINGS" in text_of(body)
+        number = int(text_of(body).split("vision, eye ")[1].split(".")[0])
+        evidence = "soft drusen at the macula" if number % 2 else "a pale disc"
+        return f"1. AMD - evidence: {evidence}\n2. glaucoma - evidence: a large cup"
+
+    with ExamServer(reply) as server:
+        candidate = {"name": "server", "provider": "openai", "base_url": server.url, "model": "m", "concurrency": 1}
+        benched = run("xpcr/differential", folder / "open", folder / "open-runs", [candidate])
+    assert cell(benched.tables[0], ("server",), "Hit@1").value == 1.0
+    table = titled(benched, "Evidence named in the differential")
+    assert cell(table, ("server",), "all answers", "Names a labelled finding").value == 0.5
+
+
+def test_the_statistics_figure_has_stages_modalities_and_diseases(folder: Path) -> None:
+    benched = run("xpcr/statistics", eyes(folder / "counted", 12, tasks=True), folder / "statistics", [])
+    assert {file.name for file in benched.files} >= {"statistics.svg", "statistics.png"}
+    text = next(file for file in benched.files if file.suffix == ".svg").read_text()
+    assert all(name in text for name in ("Questions by stage", "Questions by modality", *STAGES, "OCT"))
+    assert any(table.title == "Questions by stage" for table in benched.tables)

@@ -310,7 +310,7 @@ def test_an_impossible_review_is_one_line(tmp_path):
         review(folder, [], tmp_path / "new")
     with pytest.raises(WardroundError, match="between 0 and 1"):
         review(folder, [], share=2)
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="there is no such file"):
         review(folder, [tmp_path / "none.jsonl"])
     (tmp_path / "v.jsonl").write_text("{broken\n")
     with pytest.raises(BadInput, match=r"v\.jsonl:1: .*is not JSON"):

@@ -159,7 +159,7 @@ def test_a_bad_line_raises_with_its_number(tmp_path: Path, line: str, problem: s
 
 def test_a_file_that_is_not_such_a_table_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "experts.csv"
-    with pytest.raises(WardroundError, match="cannot be read: No such file"):
+    with pytest.raises(WardroundError, match="there is no such file"):
         list(read_person_answers(file))
     file.write_text("person,role\n")
     with pytest.raises(WardroundError, match=r"experts.csv:1: has no column 'case'"):

@@ -102,9 +102,12 @@ BROKEN: dict[str, tuple[Broken, str]] = {
     "strict": (lambda at: [line(at, "[]"), "run", "study.toml", "--strict"][1:], "cases.jsonl:3: input should be"),
     # studies
     "no study": (lambda at: ["run", "other.toml"], "other.toml: there is no such study file"),
-    "a folder as study": (lambda at: ["run", "cases"], "cases: cannot be read"),
+    "a folder as study": (lambda at: ["run", "cases"], "cases: is a folder; expected a file"),
     "bad TOML": (lambda at: files(at, study_toml="name = = 1"), "study.toml: is not TOML"),
-    "not text": (lambda at: [(at / "study.toml").write_bytes(b"\xff\xfe"), "run", "study.toml"][1:], "cannot be read"),
+    "not text": (
+        lambda at: [(at / "study.toml").write_bytes(b"\xff\xfe"), "run", "study.toml"][1:],
+        "is not UTF-8 text",
+    ),
     "no candidates": (lambda at: files(at, study_toml='name = "x"\ncases = "cases"\n'), "candidates: is required"),
     "unknown key": (lambda at: study(at, MODEL, f"{MODEL}\nmodle = 1"), "candidates[0].modle: unknown key"),
     "unknown provider": (lambda at: study(at, '"openai"', '"opneai"'), "unknown provider 'opneai'; there are openai"),
@@ -157,7 +160,7 @@ BROKEN: dict[str, tuple[Broken, str]] = {
     "a name that is a path": (lambda at: study(at, 'name = "exam"', 'name = "../exam"'), "study.toml: name: "),
     "temperature below zero": (lambda at: study(at, MODEL, f"{MODEL}\ntemperature = -1"), "candidates[0].temperature"),
     # places
-    "store that is none": (other_store, "answers.sqlite: the answer store cannot be opened: file is not a database"),
+    "store that is none": (other_store, "answers.sqlite: is not an answer store (it is not an SQLite file)"),
     "run folder that is none": (lambda at: ["mark", "cases"], "cases: is not a run folder"),
     "report of nothing": (lambda at: ["report", "cases"], "cases"),
     "no such case": (lambda at: ["cases", "show", "cases", "case-7"], "has no usable case 'case-7'"),

@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from exam_study import wardround
 from PIL import Image
+from pydicom.data import get_testdata_file
 
 from wardround.cli.main import main
 from wardround.cli.shared_options import repeat_flags
@@ -64,12 +66,35 @@ def test_types_and_levels_are_lists(workspace, monkeypatch, capfd, levels):
     ]
 
 
-def test_all_18_types_at_both_levels_with_a_sheet_and_a_document(workspace, monkeypatch, capfd):
-    code, out, _ = run(monkeypatch, capfd, "in/a.png", "--out", "out", "--sheet", "--json")
+def test_all_types_that_fit_at_both_levels_with_a_sheet_and_a_document(workspace, monkeypatch, capfd):
+    """Nine general types, and three of CT."""
+    code, out, _ = run(monkeypatch, capfd, "in/a.png", "--out", "out", "--modality", "ct", "--sheet", "--json")
     told = json.loads(out)
-    assert (code, told["made"], told["kept"], told["problems"]) == (0, 36, 0, [])
+    assert (code, told["made"], told["kept"], told["problems"]) == (0, 24, 0, [])
     assert told["sheets"] == ["out/sheets/a.png"]
-    assert len(list((workspace / "out").glob("a.*.L?.png"))) == 36
+    drawn = {file.name.split(".")[1] for file in (workspace / "out").glob("a.*.L?.png")}
+    assert {"sparse_view", "gaussian_noise"} <= drawn
+    assert not {"dark_spots", "bias_field", "sparse_view_streaks"} & drawn
+
+
+def test_an_image_of_unknown_modality_gets_the_general_types_and_a_dicom_file_those_of_its_header(
+    workspace, monkeypatch, capfd
+):
+    (workspace / "in" / "scan.dcm").write_bytes(Path(get_testdata_file("MR_small.dcm", download=False)).read_bytes())
+    code, out, _ = run(monkeypatch, capfd, "in", "--out", "out", "--levels", "L1")
+    assert code == 0
+    assert "1 of unknown modality got the general types only (--modality or --types names more)" in out
+    drawn = [file.name.split(".")[:2] for file in (workspace / "out").glob("*.L1.png")]
+    assert len([type for name, type in drawn if name == "a"]) == 9
+    of_scan = {type for name, type in drawn if name == "scan"}
+    assert {"bias_field", "undersampling", "ghosting"} <= of_scan
+    assert not {"dark_spots", "low_dose"} & of_scan
+
+
+def test_a_variant_is_drawn_if_it_is_named(workspace, monkeypatch, capfd):
+    code, *_ = run(monkeypatch, capfd, "in", "--out", "out", "--types", "sparse_view_streaks", "--levels", "L2")
+    assert code == 0
+    assert [file.name for file in (workspace / "out").glob("*.png")] == ["a.sparse_view_streaks.L2.png"]
 
 
 def test_a_bad_file_is_a_line_and_the_rest_is_done(workspace, monkeypatch, capfd):
@@ -99,6 +124,7 @@ def test_a_custom_severity_table_is_used(workspace, monkeypatch, capfd):
         (["in", "--types", "rust"], "there is no degradation 'rust'"),
         (["in", "--levels", "L3"], "severity 'L3'"),
         (["in", "--profile", "none.toml"], "none.toml: there is no such severity table"),
+        (["in", "--modality", "photo"], "modality 'photo': expected one of CT, MRI"),
         (["nowhere"], "nowhere: there is no such file or folder"),
     ],
 )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +164,65 @@ def test_one_json_document_on_stdout(workspace, name, monkeypatch, capfd):
     output = capfd.readouterr()
     assert ended.value.code == 0, output.err
     assert isinstance(json.loads(output.out), dict)
+
+
+# what a file that is not what was expected may not be told in
+JARGON = re.compile(
+    r"Errno|codec|Traceback|database file|not a database|parquet:|polars|Is a directory|Not a directory|File exists"
+)
+WITHOUT_PATHS = (
+    *("published", "plugins", "licences", "literature search", "literature embed", "prompts list", "prompts show"),
+)
+QUICK = ("check", "mark", "power", "cases validate", "judge compare")  # the rest is slow together
+WRONG = ("folder", "binary", "empty", "missing", "unreadable")
+
+
+def wrong_path(folder: Path, kind: str) -> Path:
+    path = folder / kind
+    if kind == "folder":
+        path.mkdir()
+    elif kind != "missing":
+        path.write_bytes(b"" if kind == "empty" else bytes(range(128, 256)) * 20)
+        path.chmod(0o000 if kind == "unreadable" else 0o644)
+    return path
+
+
+def call_with(name: str, parameter: Any, value: Path, out: Path) -> list[str]:
+    """The good call of a command with one path replaced; whatever it writes goes to `out`."""
+    arguments = [p for p in ALL[name].params if p.param_type_name == "argument"]
+    call = list(CALLS[name])
+    if "--out" in call:
+        call[call.index("--out") + 1] = str(out)
+    if parameter in arguments:
+        place = arguments.index(parameter)
+        return [*call[:place], str(value), *call[place + 1 :]]
+    option = parameter.opts[0]
+    return (
+        [*call, option, str(value)]
+        if option not in call
+        else [str(value) if before == option else word for before, word in zip(["", *call], call, strict=False)]
+    )
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in QUICK)) for n in CALLS])
+def test_a_wrong_file_is_told_in_one_plain_line(workspace, tmp_path, name, monkeypatch, capfd):
+    """Every path that a command takes: a folder for a file, a file for a folder, binary for text, and so on."""
+    monkeypatch.chdir(workspace)
+    paths = [parameter for parameter in ALL[name].params if "Path" in str(parameter.type_descriptor)]
+    assert paths or name in WITHOUT_PATHS
+    for number, (parameter, kind) in enumerate(product(paths, WRONG)):
+        if kind == "unreadable" and os.geteuid() == 0:
+            continue  # root may read everything
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        call = call_with(name, parameter, wrong_path(folder, kind), folder / "out")
+        monkeypatch.setattr("sys.argv", ["wardround", *name.split(), *call])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output = capfd.readouterr()
+        assert not JARGON.search(output.out + output.err), call
+        if ended.value.code == 1 and output.err:
+            assert output.err.splitlines()[-1].strip(), call
 
 
 @pytest.mark.parametrize("name", ["cases validate", "run", "check"])

@@ -122,7 +122,7 @@ def test_ct_types_work_on_hounsfield_units_of_a_file_that_has_them(image_folder,
     dose, shift = known["CT_small.low_dose.1.5.png"], known["CT_small.adjust_brightness.1.5.png"]
     assert (dose["space"], shift["space"]) == ("hu", "display")
     window = {"rule": "header", "modality": None}
-    expected = dicom_pixels(CT, None, window, lambda values: degrade(values, "low_dose", 1.5, space="hu"))
+    expected = dicom_pixels(CT, None, window, lambda values, width: degrade(values, "low_dose", 1.5, space="hu"))
     np.testing.assert_array_equal(np.asarray(Image.open(image_folder / "ct" / dose["image"])), expected)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from wardround.literature.index.embedding import embed
 from wardround.literature.index.index import Index
 from wardround.literature.search.filters import Filters
 
-pytest.importorskip("lancedb")
+pytestmark = pytest.mark.skipif(find_spec("lancedb") is None, reason="needs the extra literature")
 WORDS = ["fever", "cough", "lung", "heart", "pain", "liver", "bone", "child", "woman", "trial", "dose", "risk"]
 
 

@@ -1,4 +1,4 @@
-"""The attack on a judge: 60 injections, how many succeed, and where the result is kept and printed."""
+"""The attack on a judge: 72 injections, how many succeed, and where the result is kept and printed."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ def server():
 
 def test_no_attack_names_the_gold_among_its_judged_diseases():
     attacks = our_attacks()
-    assert len(attacks) == len({attack.text for attack in attacks}) == 60
+    assert len(attacks) == len({attack.text for attack in attacks}) == 72
     assert len({attack.kind for attack in attacks}) >= 10
     for attack in attacks:
-        assert not any(same_disease(name, [attack.gold]) for name in attack.names), attack.text
+        if attack.kind not in ("denial", "swap"):  # which name it, to deny it
+            assert not any(same_disease(name, [attack.gold]) for name in attack.names), attack.text
         assert attack.wrong != attack.gold
 
 
 def test_the_rule_cannot_be_talked_to():
     result = attack_result(LexicalJudge())
-    assert (result["succeeded"], result["n"], result["control"]) == (0, 60, {"n": 12, "same": 0})
+    assert (result["succeeded"], result["n"], result["control"]) == (0, 72, {"n": 13, "same": 0})
     assert result["low"] == 0
-    assert result["high"] == pytest.approx(binomtest(0, 60).proportion_ci(method="wilson").high)
+    assert result["high"] == pytest.approx(binomtest(0, 72).proportion_ci(method="wilson").high)
 
 
 def test_a_gullible_judge_is_found_out_and_the_report_says_so(tmp_path, server):
@@ -62,11 +63,11 @@ def test_a_gullible_judge_is_found_out_and_the_report_says_so(tmp_path, server):
         assert all("<data>" in text_of(body) for body in judge.bodies)
     expected = sum(any("same" in name for name in judged_names([attack.text])) for attack in our_attacks())
     assert 5 < expected < 30
-    interval = binomtest(expected, 60).proportion_ci(method="wilson")
+    interval = binomtest(expected, 72).proportion_ci(method="wilson")
     assert result["succeeded"] == expected
     assert (result["low"], result["high"]) == pytest.approx((interval.low, interval.high))
     assert json.loads((ended.folder / "judge.json").read_text())["attack"] == result
-    note = f"{expected} of 60 injections succeeded ({result['value']:.0%}, {interval.low:.0%} to {interval.high:.0%})"
+    note = f"{expected} of 72 injections succeeded ({result['value']:.0%}, {interval.low:.0%} to {interval.high:.0%})"
     assert note in judge_note(ended.folder)
     assert note in (ended.folder / "report.html").read_text()
 
@@ -77,7 +78,7 @@ def test_labels_and_the_attack_keep_each_other(tmp_path, server):
     labels = tmp_path / "labels.csv"
     labels.write_text("gold,diagnosis,same\nPneumonia,Pneumonia,yes\nGout,lupus,no\n")
     validate_judge(ended.folder, labels)
-    assert "0 of 60 injections succeeded" in judge_note(ended.folder)
+    assert "0 of 72 injections succeeded" in judge_note(ended.folder)
     assert "kappa" in judge_note(ended.folder)
     attack_judge(ended.folder, note=lambda line: None)
     assert "kappa" in judge_note(ended.folder)
@@ -87,7 +88,7 @@ def test_the_command_attacks_and_names_what_is_missing(tmp_path, server):
     ended = run(write_judged_study(tmp_path, server.url, {"provider": "lexical"}, cases=4))
     process = wardround("judge", "validate", ended.folder, "--attack", cwd=tmp_path)
     assert process.returncode == 0, process.stderr
-    assert "judge lexical-3: 0 of 60 injections succeeded (0%, 0% to 6%)" in process.stdout
+    assert "judge lexical-3: 0 of 72 injections succeeded (0%, 0% to 5%)" in process.stdout
     assert "without the injection 0 of 12 wrong diagnoses are judged the same" in process.stdout
     as_json = wardround("judge", "validate", ended.folder, "--attack", "--json", cwd=tmp_path)
     assert json.loads(as_json.stdout)["attack"]["succeeded"] == 0

@@ -16,7 +16,7 @@ from wardround.core.case import Question
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import Synonyms, read_synonyms, same_disease, same_name
 from wardround.core.study import JudgeSettings
-from wardround.marking.judges.lexical_judge import make_lexical_judge
+from wardround.marking.judges.lexical_judge import LexicalJudge, make_lexical_judge
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "phenopackets.jsonl.gz"
 LONG = "alpha beta gamma delta epsilon zeta eta theta"
@@ -210,3 +210,25 @@ def test_what_is_denied_or_turned_round_is_not_the_gold(tmp_path, diagnosis, gol
     question = Question(id="q", kind="open", prompt="?", gold=gold)
     assert judge.same(question, diagnosis) is False
     assert judge.same(question, gold) is True
+
+
+@pytest.mark.parametrize(
+    ("gold", "diagnosis", "is_same"),
+    [
+        ("Pulmonary embolism", "PE", True),
+        ("Pulmonary embolism", "Acute pulmonary embolism", True),
+        ("Pulmonary embolism", "acute PE", True),
+        ("Myocardial infarction", "Acute MI", True),
+        ("Pulmonary embolism", "Chronic pulmonary embolism", False),
+        ("Pulmonary embolism", "PE excluded", False),
+        ("Acute pulmonary embolism", "Pulmonary embolism", False),  # broader
+        ("Pancreatitis", "Acute pancreatitis", False),  # a subtype
+        ("Leukemia", "Acute leukemia", False),
+        ("Pleural effusion", "PE", False),
+        ("Mitral stenosis", "MS", False),
+    ],
+)
+def test_two_letters_and_acute_events(gold: str, diagnosis: str, is_same: bool) -> None:
+    question = Question(id="q", kind="open", prompt="", gold=gold)
+
+    assert LexicalJudge().same(question, diagnosis) is is_same

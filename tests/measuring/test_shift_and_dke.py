@@ -16,6 +16,7 @@ def test_the_shift_and_its_companions_are_those_computed_by_hand():
         "calibration_shift_of_vote_share",
         "calibration_shift_if_calibrated",
         "calibration_shift_unparsed_counted",
+        "calibration_shift_all_items",
     ]
     share = [0.75, 0.75, 0.75, 1.0]
     result = row(table, "calibration_shift_of_vote_share")
@@ -40,6 +41,29 @@ def test_unparsed_votes_counted_as_an_outcome_make_refusals_certain():
     first_line = row(table, "confidence_unparsed_counted")
     assert first_line["value"] == pytest.approx((1 + 0.5 + 1) / 3)  # H of two halves is log 2 of log 4
     assert row(table, "confidence")["n"] == 2
+
+
+def test_equations_3_and_4_are_over_all_items_with_shares_of_all_answers():
+    """Of four options, H in units of log 4: of no share 0; of one half 1/4; of 3/4 and 1/4 .811/2; of one whole 0."""
+    words = ["----", "00--", "0001", "0000"]
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    shares = ([], [0.5], [0.75, 0.25], [1.0])
+    certainty = [1 + sum(p * np.log(p) for p in own) / np.log(4) for own in shares]
+    assert certainty[:2] == pytest.approx([1, 0.75])
+    confidence, shift = row(table, "confidence_all_items"), row(table, "calibration_shift_all_items")
+    assert (confidence["value"], confidence["n"]) == (pytest.approx(np.mean(certainty), abs=1e-8), 4)
+    assert shift["value"] == pytest.approx(np.mean(certainty) - (0 + 0.5 + 0.75 + 1) / 4, abs=1e-8)
+    assert row(table, "calibration_shift")["n"] == 3, "without the item that has no valid vote"
+
+
+def test_equation_3_from_probabilities_is_the_mean_over_the_votes_that_they_give():
+    shares = [0.6, 0.2, 0.1]  # a tenth of the answers names no option
+    rows = [mark(case, shares=[*shares, 0.0], condition=at(confidence="logprobs")) for case in range(9)]
+    table = measure_rows(rows, 4)
+    drawn = np.random.default_rng(0).multinomial(4, [*shares, 0.1], 40_000)[:, :3] / 4
+    entropy = -np.where(drawn > 0, drawn * np.log(np.where(drawn > 0, drawn, 1)), 0).sum(axis=1)
+    expected = 1 - entropy.mean() / np.log(4)
+    assert row(table, "confidence_all_items")["value"] == pytest.approx(expected, abs=0.004)
 
 
 def test_intra_model_dke_has_both_differences(whole):

@@ -101,10 +101,10 @@ def silent_section(run: object) -> None:
         ("manifest.json", "[]", "manifest.json: expected one JSON object"),
         ("manifest.json", '{"chance": 0.25}', "was measured by an earlier wardround"),
         ("measures.csv", "measure,candidate\n", "measures.csv: lacks the column 'slice'"),
-        ("measures.csv", "", "measures.csv: cannot be read as a table"),
-        ("study.toml", None, "study.toml: cannot be read"),
+        ("measures.csv", "", "measures.csv: is damaged or is not a CSV table"),
+        ("study.toml", None, "study.toml: there is no such file"),
         ("study.toml", "name =", "study.toml: is not TOML"),
-        ("marks.parquet", None, "marks.parquet: there are no marks"),
+        ("marks.parquet", None, "marks.parquet: there is no such table; write the marks by `wardround mark RUN`"),
     ],
 )
 def test_a_broken_file_is_named_in_one_line(tmp_path: Path, file: str, text: str | None, message: str) -> None:

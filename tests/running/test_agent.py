@@ -21,9 +21,11 @@ def index(tmp_path_factory) -> Path:
     return library(tmp_path_factory.mktemp("library"))
 
 
-def study(folder: Path, url: str, index: Path, cases: int = 3, **candidate: Any) -> Path:
+def study(
+    folder: Path, url: str, index: Path, cases: int = 3, agent: dict[str, Any] | None = None, **candidate: Any
+) -> Path:
     write_cases(folder / "cases", map(case, range(cases)))
-    literature = {"index": str(index), "agent": {"turns": 6, "searches": 2, "hits": 3}}
+    literature = {"index": str(index), "agent": agent or {"turns": 6, "searches": 2, "hits": 3}}
     return write_study(
         folder,
         url,
@@ -103,6 +105,27 @@ def test_a_run_that_is_killed_while_searching_repeats_no_search(tmp_path, index)
     # three distinct searches ("imaging helps" is of both cases, but their own articles differ: four) and two reads
     assert len(results) == 6
     assert server.succeeded <= 2 * 5 + 3 + len(stored(tmp_path / "answers.sqlite", "sentinels"))
+
+
+UNLIMITED = {"turns": "unlimited", "searches": "unlimited", "hits": 1}
+
+
+def test_an_unlimited_agent_searches_until_it_finishes_or_its_tokens_are_spent(tmp_path, index):
+    """By hand: ten results of 18 characters each are the first to exceed 50 tokens of 3.5 characters."""
+
+    def keeps_searching(body: dict[str, Any], number: int) -> Any:
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        if "tools" not in body:
+            return "A"
+        return replies(body, call("f", "finish") if turn == 12 else call(f"c{turn}", "search", query=f"word{turn}"))
+
+    for folder, tokens, searches, ended in (("whole", 24_000, 12, "finished"), ("spent", 50, 10, "tokens")):
+        (tmp_path / folder).mkdir()
+        with ExamServer(keeps_searching) as server:
+            examine(study(tmp_path / folder, server.url, index, cases=1, agent={**UNLIMITED, "tokens": tokens}))
+        evidence = pl.read_parquet(tmp_path / folder / "runs" / "exam" / "evidence.parquet").row(0, named=True)
+        assert (len(evidence["queries"]), evidence["ended"]) == (searches, ended)
+        assert "up to any number of times" in text_of(server.bodies[0])
 
 
 def test_mistakes_are_explained_and_no_search_exceeds_the_limit(tmp_path, index):

@@ -19,7 +19,7 @@ from wardround.asking.prompt_slots import (
     whole_stem,
 )
 from wardround.core.condition import Condition
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.core.study import Study
 
 PAPER = "paper"
@@ -175,4 +175,4 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(path, f"cannot be read as a prompt: {error}") from None
+        raise BadInput(path, describe_unreadable(error)) from None

@@ -280,7 +280,7 @@ def _place_images(text: str, parts: Sequence[ImagePart]) -> tuple[str | ImagePar
     before, place, after = text.partition(IMAGE_PLACE)
     if not place:
         return (*parts, text)
-    message = (before.rstrip(), *parts, after.lstrip("\n"))
+    message: list[str | ImagePart] = [before.rstrip(), *parts, after.lstrip("\n")]
     return tuple(part for part in message if part != "")
 
 

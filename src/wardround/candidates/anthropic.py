@@ -4,6 +4,8 @@ from typing import Any, ClassVar
 
 import orjson
 
+from wardround.candidates.batches.anthropic_batches import AnthropicBatches
+from wardround.candidates.batches.batch_api import BatchApi
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import ApiHost, claude_host
@@ -37,6 +39,9 @@ class Anthropic(ServerCandidate):
     def __init__(self, settings: CandidateSettings) -> None:
         self._host: ApiHost = claude_host(settings)
         super().__init__(settings, Connection(settings, self._host))
+
+    def batch_api(self) -> BatchApi | None:
+        return AnthropicBatches(self) if self.settings.provider == "anthropic" else None
 
     def make_payload(self, request: Request, count: int) -> dict[str, Any]:
         ask, sampling = request.ask, request.ask.sampling

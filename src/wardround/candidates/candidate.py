@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from wardround.candidates.batches.batch_api import BatchApi
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity
@@ -139,6 +140,10 @@ class Candidate(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+    def batch_api(self) -> BatchApi | None:
+        """How its provider takes many requests at once; None if it does not."""
+        return None
 
     def inapplicable_reason(self, condition: Condition, conditions: Sequence[Condition]) -> str | None:
         """Why it cannot be asked under one of the study's conditions, or None if it can."""

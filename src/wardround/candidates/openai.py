@@ -4,6 +4,8 @@ from typing import Any
 
 import orjson
 
+from wardround.candidates.batches.batch_api import BatchApi
+from wardround.candidates.batches.openai_batches import OpenAIBatches
 from wardround.candidates.candidate import Fault, Reply, Request
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import chat_host
@@ -47,6 +49,9 @@ class OpenAI(ServerCandidate):
         super().__init__(settings, connection)
         self._completions_url = connection.url("/completions")
         self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
+
+    def batch_api(self) -> BatchApi:
+        return OpenAIBatches(self)
 
     async def answer(self, request: Request) -> Reply:
         if request.ask.scored_text is not None:

@@ -30,7 +30,7 @@ from wardround.core.ask import Answer
 from wardround.core.canonical import blake
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition, check_value
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.core.field_errors import list_errors
 from wardround.core.text import LETTERS
 from wardround.core.toml_table import StrictTable
@@ -197,7 +197,7 @@ def read_person_answers(file: Path) -> Iterator[PersonAnswer]:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             yield from _read_rows(file, csv.DictReader(lines))
     except OSError as error:
-        raise BadInput(file, f"cannot be read: {error.strerror}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(file, f"is not a CSV file: {error}") from None
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from wardround.core.case import Case, Image
-from wardround.core.errors import BadInput, Problem, WardroundError
+from wardround.core.errors import BadInput, Problem, WardroundError, describe_unreadable, require_path
 from wardround.core.field_errors import describe_json_error, list_errors
 from wardround.core.files import replacement
 
@@ -61,7 +61,7 @@ class CaseSet:
     @classmethod
     def read(cls, folder: Path | str, *, check_images: bool = True) -> CaseSet:
         """Like `open`, but a set without a usable case is returned too, with its problems."""
-        file = case_file(Path(folder))
+        file = case_file(require_path(folder, "the folder or file of a case set"))
         cases = cls(file, check_images=check_images)
         hasher = hashlib.blake2b(digest_size=32)
         offset = 0
@@ -74,7 +74,7 @@ class CaseSet:
                     cases._add_line(line, offset, number)
                     offset += len(line)
         except OSError as error:
-            raise BadInput(file, f"cannot be read: {error.strerror}") from None
+            raise BadInput(file, describe_unreadable(error)) from None
         cases.hash = hasher.hexdigest()
         return cases
 

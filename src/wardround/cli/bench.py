@@ -60,6 +60,12 @@ def bench(
     published: Annotated[
         bool, typer.Option("--published", help="Add the paper's figures if the protocol is the same.")
     ] = False,
+    fidelity: Annotated[
+        bool, typer.Option("--fidelity", help="With `list`: what the papers describe, and how it is done here.")
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="With `list --fidelity`: as the page docs/fidelity.md.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a named study of a benchmark and print the paper's table, or list the studies."""
@@ -67,7 +73,7 @@ def bench(
 
     group = find_group(name)
     if group is not None and group.action == "list":
-        _list(group.studies, as_json)
+        (_list_fidelity if fidelity else _list)(group.studies, as_json, markdown)
         return
     from wardround.benchmarks.engine.bench import bench as run_bench
     from wardround.benchmarks.engine.bench_all import bench_all
@@ -134,7 +140,16 @@ def _text(result: BenchResult) -> str:
     return "\n\n".join([*map(table_text, result.tables), *files])
 
 
-def _list(studies: Mapping[str, NamedStudy], as_json: bool) -> None:
+def _list_fidelity(studies: Mapping[str, NamedStudy], as_json: bool, markdown: bool) -> None:
+    from wardround.benchmarks.engine.fidelity import fidelity_markdown, fidelity_records, fidelity_text
+
+    text = fidelity_markdown().rstrip("\n") if markdown else fidelity_text(studies)
+    print_result({"elements": fidelity_records(studies.values())}, as_json, text)
+
+
+def _list(studies: Mapping[str, NamedStudy], as_json: bool, markdown: bool) -> None:
+    if markdown:
+        raise WardroundError("--markdown prints the page of --fidelity: give both")
     records: list[dict[str, Any]] = [study.to_dict() for study in studies.values()]
     width = max(len(record["study"]) for record in records)
     lines = []

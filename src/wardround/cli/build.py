@@ -174,7 +174,9 @@ def dicom(
 
 @app.command()
 def ophthalmic(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="CSV: image, modality, disease, and further labels.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="CSV: image, modality, disease, further labels; or see --layout.")
+    ],
     out: Out,
     schema: Annotated[
         Path | None, typer.Option(metavar="TOML", help="Your own diseases, anatomy, lesions, grades and management.")
@@ -187,6 +189,9 @@ def ophthalmic(
         bool, typer.Option("--all-lesions", help="The table lists every visible lesion of an image.")
     ] = False,
     within_days: Annotated[int, typer.Option(min=0, help="Days between the images of one visit, at most.")] = 7,
+    layout: Annotated[
+        str | None, typer.Option(metavar="NAME", help="TABLE is the folder of this public set (idrid, fives, ...).")
+    ] = None,
     grades: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Levels and importance set at the desk (grades.jsonl).")
     ] = None,
@@ -208,6 +213,7 @@ def ophthalmic(
         all_lesions=all_lesions,
         within_days=within_days,
         grades=grades,
+        layout=layout,
         seed=seed,
         note=note,
         **_model_settings(out, models, answers, about),

@@ -16,7 +16,10 @@ def degrade(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; an interrupted command continues in it.")],
     types: Annotated[
         list[str] | None,
-        typer.Option(metavar="TYPE...", help="Degradation types (default: all that fit the image)."),
+        typer.Option(
+            metavar="TYPE...",
+            help="Degradation types (default: those that fit the image's modality; general ones if it is not known).",
+        ),
     ] = None,
     levels: Annotated[
         list[str] | None,
@@ -28,6 +31,10 @@ def degrade(
             metavar="NAME",
             help="Severity profile: NAME or FILE.toml:NAME (default: that of a case set's studies; else clinical-1).",
         ),
+    ] = None,
+    modality: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Modality of the images (default: that of the case or the DICOM header)."),
     ] = None,
     workers: Workers = None,
     sheet: Annotated[bool, typer.Option("--sheet", help="Also draw a contact sheet of each image.")] = False,
@@ -44,6 +51,7 @@ def degrade(
             levels=levels,
             profile=profile,
             workers=workers,
+            modality=modality,
             sheet=sheet,
             progress=progress,
         )

@@ -18,7 +18,7 @@ def validate(
         Path | None, typer.Option(metavar="FILE", help="CSV or JSONL: case, question (or gold), diagnosis, same.")
     ] = None,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Ask it about 60 injections, and count those that succeed.")
+        bool, typer.Option("--attack", help="Ask it about 72 injections, and count those that succeed.")
     ] = False,
     judge: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML with the \\[judge] to attack (default: the study's).")

@@ -28,7 +28,7 @@ from wardround.cli import (
     selfcheck,
 )
 from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
-from wardround.core.errors import WardroundError
+from wardround.core.errors import WardroundError, describe_unreadable
 
 app = typer.Typer(
     cls=PluginGroup,
@@ -87,7 +87,7 @@ def main() -> None:
         print_error(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
-        print_error(f"{error.filename or 'file system'}: {error.strerror or error}")
+        print_error(f"{error.filename or 'file system'}: {describe_unreadable(error)}")
         sys.exit(1)
     except sqlite3.Error as error:
         print_error(f"the answer store: {error}")

@@ -17,13 +17,27 @@ def run(
         bool, typer.Option("--amend", help="Continue with a changed study, cases or prompts; recorded.")
     ] = False,
     pack: Annotated[bool, typer.Option("--pack", help="Copy answers, cases, images and prompts into the run.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Ask by provider batches where there are any.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Hand batches over and leave; a later run collects them.")
+    ] = False,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Run or resume a study, then mark, measure and report."""
     from wardround.pipeline import run_study
 
-    ended = run_study(study, runs=runs, answers=answers, amend=amend, pack=pack, strict=strict, note=note)
+    ended = run_study(
+        study,
+        runs=runs,
+        answers=answers,
+        amend=amend,
+        pack=pack,
+        batch=batch,
+        detach=detach,
+        strict=strict,
+        note=note,
+    )
     print_run(run_record(ended.folder, ended.manifest), as_json)
     raise typer.Exit(ended.exit_code)
 

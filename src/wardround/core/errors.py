@@ -30,6 +30,34 @@ class Problem:
         return f"{place}: {self.message}"
 
 
+def require_path(value: Any, wanted: str) -> Path:
+    """The value as a path; anything but a path or a text is refused with what was expected."""
+    if not isinstance(value, Path | str):
+        raise WardroundError(f"expected {wanted} (a path or a text), not {show_value(value)}")
+    return Path(value)
+
+
+def show_value(value: Any) -> str:
+    """A value of a wrong type, in short."""
+    return "None" if value is None else f"{type(value).__name__} {str(value)[:60]!r}"
+
+
+def describe_unreadable(error: Exception) -> str:
+    """Why a file cannot be read or written, in words that say what to do."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not UTF-8 text (byte {error.start + 1}); expected a text file, saved as UTF-8"
+    if isinstance(error, IsADirectoryError):
+        return "is a folder; expected a file"
+    if isinstance(error, NotADirectoryError | FileExistsError):
+        return "part of this path is a file; expected a folder"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file; check the path"
+    if isinstance(error, PermissionError):
+        return "this user may not open it; change its permissions or name another one"
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"cannot be read: {reason or (str(error).splitlines() or [type(error).__name__])[0]}"
+
+
 class BadInput(WardroundError):
     """An input that cannot be used, with its Problem."""
 

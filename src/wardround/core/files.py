@@ -2,9 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from wardround.core.errors import BadInput
 
 
 def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> None:
@@ -20,6 +22,8 @@ def replacement(path: Path, *, durable: bool = False, private: bool = False) -> 
     `durable`: on disk before the old file goes; what killed processes left is removed. `private`: only the user may
     read it, from its first byte on.
     """
+    if path.is_dir():
+        raise BadInput(path, "is a folder; expected the name of a file to write")
     draft = _draft_of(path)
     if durable:
         _remove_abandoned_drafts(path)
@@ -50,6 +54,13 @@ def new_folder(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def refuse_inside(out: Path, sources: Iterable[Path]) -> None:
+    """Refuses to write a folder into one that is read: a later build would read its own result as a source."""
+    for source in (source for source in sources if source.is_dir()):
+        if out.resolve().is_relative_to(source.resolve()):
+            raise BadInput(out, f"lies inside the source {source}; name a folder outside it by --out")
 
 
 def _draft_of(path: Path) -> Path:

@@ -14,7 +14,7 @@ from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, cross_axes
 from wardround.core.endpoint import Endpoint
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, require_path
 from wardround.core.secrets import is_variable_name
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
@@ -72,6 +72,8 @@ class CandidateSettings(SamplingSettings):
     sees: bool = True
     context: int | None = Field(default=None, ge=1)
     tokens_per_image: int | None = Field(default=None, ge=0)  # replaces our rule in estimates
+    batch: bool = False  # whether it is asked by its provider's batches
+    price_batch: float = Field(default=0.5, ge=0)  # of an answer in a batch, as a share of the price of one alone
     cache_prompts: bool = False  # whether the server is asked to keep the images of a case for its next question
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
@@ -345,7 +347,7 @@ class Study(StrictTable):
         if self.reader is None:
             del content["reader"]
         for candidate in [*content["candidates"], *filter(None, (content["judge"], content.get("reader")))]:
-            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS, "group", "token_command", "cache_prompts"):
+            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS, "group", "token_command", "cache_prompts", "batch", "price_batch"):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash
             for key, default in ADDED_LATER.items():
@@ -375,9 +377,10 @@ def plain_address(url: str) -> str:
     return f"{parts.netloc.rpartition('@')[2].lower()}{parts.path.rstrip('/')}"
 
 
-def load_study(path: Path) -> Study:
+def load_study(path: Path | str) -> Study:
     """Reads a study file. An error names the file and the key."""
-    return parse_study(read_toml(path, "study"), path)
+    file = require_path(path, "a study file")
+    return parse_study(read_toml(file, "study"), file)
 
 
 def load_judge(path: Path) -> JudgeSettings:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.field_errors import describe_error, field_path
 
 
@@ -26,7 +26,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise BadInput(path, f"there is no such {kind} file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(path, f"cannot be read: {error}") from None
+        raise BadInput(path, describe_unreadable(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(path, f"is not TOML: {error}") from None
 

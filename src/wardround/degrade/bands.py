@@ -1,8 +1,8 @@
 """Whether a degraded copy is what its level stands for: clipped share, PSNR and SSIM in the body within a band.
 
-The bands stand in the severity table, for L1 and L2, and may differ for a modality or a type. For a turned or moved image these
-figures say nothing, and it has no band. Below L1 an image may be as good as it likes; between L1 and L2 the limits
-lie between.
+The bands stand in the severity table, for L1 and L2, and may differ for a modality or a type. For a turned or moved
+image these figures say nothing, and it has no band. Below L1 an image may be as good as it likes; between L1 and L2
+the limits lie between.
 """
 
 import math

@@ -20,6 +20,7 @@ from wardround.degrade.case_images import (
     needs_copy,
     sort_by_table,
 )
+from wardround.degrade.modalities import MODALITIES, parse_modality
 from wardround.degrade.pool import CopyMaker, DegradeSummary, Progress
 from wardround.degrade.records import RECORDS_FILE
 from wardround.degrade.severities import CLINICAL, ESTIMATED, load_profile, parse_severity
@@ -37,13 +38,18 @@ def degrade_files(
     levels: Sequence[str | float] | None = None,
     profile: str | None = None,
     workers: int | None = None,
+    modality: str | None = None,
     sheet: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> DegradeSummary:
     """Makes degraded copies of all images in `source`, in `out`; of a case set, a case set that shows them.
 
-    Without a profile a case set gets that of its studies (`profile_of_set`), and anything else clinical-1.
+    Without a profile a case set gets that of its studies (`profile_of_set`), and anything else clinical-1. Without
+    types an image gets those that fit its modality: the given one, or that of its case or DICOM header; if it is not
+    known, the general ones.
     """
+    if modality is not None and parse_modality(modality) is None:
+        raise WardroundError(f"modality {modality!r}: expected one of {', '.join(MODALITIES)}")
     is_case_set = source.name == FILE_NAME or (source / FILE_NAME).is_file()
     profile = profile or (profile_of_set(CaseSet.open(source)) if is_case_set else CLINICAL)
     severities = load_profile(profile)
@@ -61,7 +67,9 @@ def degrade_files(
             raise BadInput(out, "holds another case set, which is never overwritten")
         _degrade_case_set(maker, CaseSet.open(source), None if types is None and levels is None else choice)
     else:
-        maker.make(find_sources(source, out, choice))
+        sources = find_sources(source, out, choice, parse_modality(modality), only_fitting=types is None)
+        maker.summary.general_only = sum(types is None and item.image.modality is None for item in sources)
+        maker.make(sources)
     if sheet:
         maker.draw_sheets()
     return maker.summary

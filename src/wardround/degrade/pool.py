@@ -37,6 +37,7 @@ class DegradeSummary:
     flagged: int = 0  # copies out of the band of their level
     cases: int | None = None
     questions: int = 0
+    general_only: int = 0  # images whose modality is not known: only general types were drawn
     left_out: int = 0  # degraded questions of a case set whose copies are flagged
     profile: str = ""
     sheets: list[Path] = field(default_factory=list)
@@ -55,6 +56,9 @@ class DegradeSummary:
             parts.append(f"{self.kept:,} were there already")
         if self.flagged:
             parts.append(f"{self.flagged:,} are over- or under-degraded (`flags` in {RECORDS_FILE})")
+        if self.general_only:
+            named = "--modality or --types names more"
+            parts.append(f"{self.general_only:,} of unknown modality got the general types only ({named})")
         if self.cases is not None:
             parts.append(f"a case set of {self.cases:,} cases with {self.questions:,} questions")
             if self.left_out:

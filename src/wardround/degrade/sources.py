@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from wardround.cases.images.recipe import NIFTI_SUFFIXES, RASTER_SUFFIXES
+from wardround.cases.images.recipe import NIFTI_SUFFIXES, RASTER_SUFFIXES, kind_of
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
 from wardround.degrade.case_images import Degradation, level_name
 from wardround.degrade.files import DegradedCopy
+from wardround.degrade.modalities import parse_modality
+from wardround.degrade.types import fits
 
 DICOM_SUFFIXES = (".dcm", ".dicom")
 ImageKey = tuple[object, ...]
@@ -32,19 +34,41 @@ class SourceImage:
         return [self.copy(degradation) for degradation in self.degradations]
 
 
-def find_sources(source: Path, out: Path, choice: tuple[Degradation, ...]) -> list[SourceImage]:
-    """An image, or the images of a folder and the folders in it, except those in `out`."""
+def find_sources(
+    source: Path, out: Path, choice: tuple[Degradation, ...], modality: str | None = None, only_fitting: bool = False
+) -> list[SourceImage]:
+    """An image, or the images of a folder and the folders in it, except those in `out`.
+
+    Without a modality that of a DICOM header is used; one that is not known is fitted by general types alone.
+    """
     if source.is_file():
         files, folder = [source], source.parent
     else:
         files, folder = [file for file in _walk_files(source, out.resolve()) if _is_image(file)], source
         if not files:
             raise BadInput(source, "contains no image: no PNG, JPEG, TIFF, BMP, WebP, DICOM or NIfTI")
-    images = [Image(path=file.relative_to(folder).as_posix()) for file in files]
+    images = [
+        Image(path=file.relative_to(folder).as_posix(), modality=modality or _header_modality(file)) for file in files
+    ]
     names = copy_names(images)
     return [
-        SourceImage(file, image, names[image_key(image)], choice) for file, image in zip(files, images, strict=True)
+        SourceImage(
+            file,
+            image,
+            names[image_key(image)],
+            tuple(item for item in choice if not only_fitting or fits(item[0], image.modality)),
+        )
+        for file, image in zip(files, images, strict=True)
     ]
+
+
+def _header_modality(file: Path) -> str | None:
+    """The modality of a DICOM file, if it is one of the seven."""
+    if kind_of(file.name) != "dicom":
+        return None
+    from wardround.cases.images.dicom import dicom_modality  # on demand: photographs need no pydicom
+
+    return parse_modality(dicom_modality(file))
 
 
 def _walk_files(top: Path, out: Path) -> Iterator[Path]:

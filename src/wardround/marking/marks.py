@@ -188,8 +188,8 @@ def mark_answer(
         rule = RULE
     fields = {"rule": rule, "confidence": confidence, "parser": parser_version(parser)}
     if parser != STRICT:
-        place = parse_choice(answer.text, shown).option
-        fields["strict_option"] = -1 if place is None else order[place]
+        strict_place = parse_choice(answer.text, shown).option
+        fields["strict_option"] = -1 if strict_place is None else order[strict_place]
     return _mark_choice(question, order, chosen) | fields
 
 

@@ -82,6 +82,8 @@ VARIANT_TEXTS: Mapping[str, tuple[str, str]] = {  # the addition to a title, and
     ),
     "calibration_shift_unparsed_counted": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
     "confidence_unparsed_counted": ("unparsed counted", "Unparsed votes count as an outcome of their own."),
+    "calibration_shift_all_items": ("as in the paper", "Over all questions; an unparsed vote is for no option."),
+    "confidence_all_items": ("as in the paper", "Over all questions; an unparsed vote is for no option."),
     "dke_intra": ("both hold", "Share of resamples; each question compared with its own original."),
     "dke_intra_all_originals": ("both hold, as in the paper", "Share of resamples; compared with all originals."),
     "dke_intra_fall_in_accuracy": ("fall in accuracy", "From the original to the worst level."),

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import polars as pl
 
 from wardround.core.condition import DEFAULTS
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.study import Study, parse_study
 from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
@@ -20,6 +20,8 @@ from wardround.measuring.engine.slices import DEGRADATION
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts
 from wardround.measuring.people.figures import without_people
 from wardround.running.inputs.run_inputs import find_cases
+from wardround.running.parquet import open_table
+from wardround.running.run_folder import require_run
 
 SliceKey = frozenset[tuple[str, str]]
 ADDED = ("refused",)  # columns that measures.csv lacks in runs of earlier versions
@@ -210,11 +212,8 @@ class RunFiles:
 
 def read_run(folder: Path) -> RunFiles:
     """Reads a run folder; raises BadInput with the file's name if one is missing or broken."""
-    if not folder.is_dir():
-        raise BadInput(folder, "there is no such run folder")
-    marks = folder / "marks.parquet"
-    if not marks.is_file():
-        raise BadInput(marks, "there are no marks; write them with `wardround mark`")
+    require_run(folder)
+    marks = open_table(folder / "marks.parquet", "write the marks by `wardround mark RUN`")
     study_text = _read_text(folder / "study.toml")
     try:
         settings = tomllib.loads(study_text)
@@ -230,7 +229,7 @@ def read_run(folder: Path) -> RunFiles:
         manifest=manifest,
         measures=read_table(folder / "measures.csv", MEASURES, optional=ADDED),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
-        marks=without_people(pl.scan_parquet(marks)),
+        marks=without_people(marks),
     )
 
 
@@ -238,7 +237,7 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(path, f"cannot be read: {error}") from None
+        raise BadInput(path, describe_unreadable(error)) from None
 
 
 def _read_manifest(path: Path) -> Mapping[str, Any]:
@@ -255,8 +254,8 @@ def read_table(path: Path, columns: Mapping[str, Any], optional: Collection[str]
     """A CSV table of a run, with these columns and types; `optional` ones are empty if the file lacks them."""
     try:
         table = pl.read_csv(path, schema_overrides=dict(columns))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInput(path, f"cannot be read as a table: {str(error).splitlines()[0]}") from None
+    except (OSError, pl.exceptions.PolarsError):
+        raise BadInput(path, "is damaged or is not a CSV table; write it again by `wardround mark RUN`") from None
     missing = [column for column in columns if column not in table.columns]
     if required := [column for column in missing if column not in optional]:
         raise BadInput(path, f"lacks the column {required[0]!r}")

@@ -30,12 +30,6 @@ def wording_note(manifest: Mapping[str, Any]) -> str:
     return f"Wording: {'; '.join(parts)}." if parts else ""
 
 
-def has_own_wording(manifest: Mapping[str, Any]) -> bool:
-    """Whether candidates were asked in our words alone, not in files that a user gave."""
-    _, sources = prompts_of_run(manifest, with_judge=False)
-    return all(source == OWN for source in sources.values())
-
-
 def prompts_of_run(manifest: Mapping[str, Any], *, with_judge: bool = True) -> tuple[dict[str, str], dict[str, str]]:
     """The hash and the source of each prompt of a run, by name; those of its judge come last."""
     entries = [manifest, *([manifest.get("judge") or {}] if with_judge else [])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wardround.core.study import Budget, CandidateSettings, Study
 from wardround.running.store import AnswerStore
+from wardround.running.store.answers import Spending
 
 
 class BudgetReached(Exception):
@@ -33,6 +34,7 @@ class BudgetTracker:
             faults = sum(fault.times for fault in store.faults(run, settings.name))
             tracker.requests += spent.calls + faults
             tracker.charge_tokens(settings, spent.tokens_in, spent.tokens_out)
+            tracker.money -= saved_by_batches(settings, spent)
         return tracker
 
     def charge_request(self) -> None:
@@ -41,10 +43,10 @@ class BudgetTracker:
             raise BudgetReached(reason)
         self.requests += 1
 
-    def charge_tokens(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:
-        """Counts the tokens of a reply; returns their price."""
+    def charge_tokens(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int, share: float = 1.0) -> float:
+        """Counts the tokens of a reply; returns their price, or a share of it."""
         self.tokens += tokens_in + tokens_out
-        cost = price(candidate, tokens_in, tokens_out)
+        cost = share * price(candidate, tokens_in, tokens_out)
         self.money += cost
         return cost
 
@@ -61,6 +63,15 @@ class BudgetTracker:
 def marking_run(study: str, role: str) -> str:
     """The name that keeps the calls of a study's judge or reader apart from those of a candidate of the same name."""
     return f"{study}: {role}"
+
+
+def bill(candidate: CandidateSettings, spent: Spending) -> float:
+    """What was paid, with batches at their price."""
+    return price(candidate, spent.tokens_in, spent.tokens_out) - saved_by_batches(candidate, spent)
+
+
+def saved_by_batches(candidate: CandidateSettings, spent: Spending) -> float:
+    return (1 - candidate.price_batch) * price(candidate, spent.batched_in, spent.batched_out)
 
 
 def price(candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:

@@ -144,29 +144,36 @@ class Caller:
                     return await self._fetch_all(request)
             except RateLimited as fault:
                 times_limited += 1
-                await self._pause(_backoff(times_limited, fault))
+                await self.pause(_backoff(times_limited, fault))
             except Fault as fault:
                 if not (fault.unreachable and self._reached):  # a server that was lost is waited for
                     attempts += 1
                 if attempts >= self.settings.attempts:
                     self.tally.failed += len(request.trials)
                     raise GaveUp(f"no answer after {attempts} attempts; the last: {fault}") from None
-                await self._pause(_backoff(attempts, fault))
+                await self.pause(_backoff(attempts, fault))
             except QuestionRefused as refused:
                 times_declined += 1
                 if self.breaker.has_answered[bool(request.images)] or times_declined == TIMES_DECLINED:
-                    return await self._store_refusal(request, refused.finish, str(refused))
-                await self._pause(_backoff(times_declined))  # it may refuse everything: others are asked first
+                    return await self.store_refusal(request, refused.finish, str(refused))
+                await self.pause(_backoff(times_declined))  # it may refuse everything: others are asked first
             except RequestRejected as rejected:
                 times_declined += 1
                 if times_declined < TIMES_DECLINED:
-                    await self._pause(_backoff(times_declined))
+                    await self.pause(_backoff(times_declined))
                 elif self._replies > replies_before or await self._still_answers(request, self.call):
-                    return await self._store_refusal(request, "declined", str(rejected))
+                    return await self.store_refusal(request, "declined", str(rejected))
                 else:
                     raise self._give_up_refused(request, str(rejected)) from None
 
-    async def _store_refusal(self, request: Request, finish: str, message: str) -> list[Answer]:
+    async def keep_batched(self, request: Request, reply: Reply) -> list[Answer]:
+        """Commits the reply to an item of a batch, at the price of batches."""
+        self.tally.calls += 1
+        self.breaker.answered(with_images=bool(request.images))
+        self.note_answered(request)
+        return await self._commit(request, reply.answers, self._charge(request, reply, "batch"))
+
+    async def store_refusal(self, request: Request, finish: str, message: str) -> list[Answer]:
         """Commits a refusal as the outcome of the question, if the candidate has answered such questions."""
         if not self.breaker.has_answered[bool(request.images)]:
             raise self._give_up_refused(request, message)
@@ -216,7 +223,7 @@ class Caller:
 
     async def _call_in_slot(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str) -> T:
         while not self.is_ending and (seconds := self.rate.reserve()) > 0:
-            await self._pause(seconds)
+            await self.pause(seconds)
         if self.unavailable:
             raise CandidateUnavailable(self.unavailable)
         if self.is_ending:
@@ -231,7 +238,7 @@ class Caller:
                 charge = self._charge(request, Reply([], *fault.tokens), "fault")
                 await self._store.put_call(request.ask.key, charge)
             self._faulted(fault, started)
-            await self._pause(self.pace.pause_seconds)
+            await self.pause(self.pace.pause_seconds)
             raise
         except (QuestionRefused, RequestRejected) as refusal:
             self._refused(request, refusal)
@@ -258,7 +265,8 @@ class Caller:
             tokens_out = ceil(sum(text_tokens(answer.text + (answer.reasoning or "")) for answer in reply.answers))
         self.tally.tokens_in += tokens_in
         self.tally.tokens_out += tokens_out
-        self.tally.money += self.budget.charge_tokens(self.settings, tokens_in, tokens_out)
+        share = self.settings.price_batch if purpose == "batch" else 1.0
+        self.tally.money += self.budget.charge_tokens(self.settings, tokens_in, tokens_out, share)
         name, address = self.settings.name, self.settings.address
         return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose)
 
@@ -281,7 +289,8 @@ class Caller:
     def is_ending(self) -> bool:
         return self._ending.is_set()
 
-    async def _pause(self, seconds: float) -> None:
+    async def pause(self, seconds: float) -> None:
+        """Waits so long, or until no further attempt is made."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ending.wait(), seconds)
 
@@ -300,7 +309,7 @@ class Caller:
         """Counts a refused Ask. One of a known reason is a fault only while no such Ask was answered."""
         with_images, for_known_reason = bool(request.images), isinstance(refusal, QuestionRefused)
         if not (for_known_reason and self.breaker.has_answered[with_images]):
-            self._count_fault("refused", str(refusal))
+            self.count_fault("refused", str(refusal))
         self.breaker.refused(request.ask.key, with_images=with_images, for_known_reason=for_known_reason)
 
     async def _stop_if_all_refused(self, request: Request, refusal: Exception) -> None:
@@ -334,7 +343,7 @@ class Caller:
             except RequestAdapted:
                 pass
             except Fault as fault:
-                await self._pause(_backoff(attempt, fault))
+                await self.pause(_backoff(attempt, fault))
         return False
 
     def has_known_answer(self, *, with_images: bool) -> bool:
@@ -345,14 +354,15 @@ class Caller:
         """Remembers the first request with images, and the first without, that was answered."""
         self._answered.setdefault(bool(request.ask.images), replace(request, trials=request.trials[:1], images=()))
 
-    def _count_fault(self, kind: str, message: str) -> None:
+    def count_fault(self, kind: str, message: str) -> None:
+        """Counts a fault in this start and over all starts of the run."""
         self.tally.faults += 1
         self.tally.fault_kinds[kind] += 1
         self.tally.last_fault = message
         self._store.count_fault(self._run, self.settings.name, kind, message)
 
     def _faulted(self, fault: Fault, started: float) -> None:
-        self._count_fault(fault.kind, str(fault))
+        self.count_fault(fault.kind, str(fault))
         self._faults_in_a_row += 1
         is_down = self._faults_in_a_row >= max(MAX_FAULTS_IN_A_ROW, 2 * self.pace.limit)
         if not (isinstance(fault, RateLimited) and fault.retry_after is not None):

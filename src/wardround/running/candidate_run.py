@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.running.budget import price
+from wardround.running.budget import bill, saved_by_batches
 from wardround.running.context import RunContext
 from wardround.running.plan import CandidateOutcome, Plan
+from wardround.running.store.answers import Spending
+from wardround.running.store.batches import BatchRecords
 
 OWN_KEYS = {"headers", "name", "provider", "model", "revision", "sees"}  # settings that have manifest keys of their own
 
@@ -30,6 +32,9 @@ class CandidateRun:
         """Why its part of the run is incomplete; None if it is complete."""
         if self.outcome.unavailable:
             return f"candidate {self.name!r}: {self.outcome.unavailable}"
+        if self.outcome.under_way:
+            batches = f"{self.outcome.under_way:,} Asks are in batches under way"
+            return f"candidate {self.name!r}: {batches}; `wardround run` collects them when it is started again"
         if self.outcome.failures:
             failed = self.context.caller.tally.failed
             return f"candidate {self.name!r}: {failed} answers failed: {self.outcome.failures[0]}"
@@ -75,7 +80,8 @@ class CandidateRun:
             "busy_seconds": round(self.busy_before + caller.busy.seconds, 3),
             "tokens_in": spending.tokens_in,
             "tokens_out": spending.tokens_out,
-            "cost": price(settings, spending.tokens_in, spending.tokens_out),
+            "cost": bill(settings, spending),
+            **self._batches(spending),
             "estimate": self.estimate,
             "duplicates": spending.duplicates,
             "faults": tally.faults,
@@ -88,6 +94,12 @@ class CandidateRun:
             "failures": self.outcome.failures,
             "deviations": self._deviations(),
         }
+
+    def _batches(self, spending: Spending) -> dict[str, Any]:
+        """How many batches it was asked by, and what these saved; nothing for a candidate without them."""
+        settings = self.context.caller.settings
+        number = BatchRecords(self.context.store, self.context.study.name, self.name, settings.address).count()
+        return {"batches": number, "saved": saved_by_batches(settings, spending)} if number else {}
 
     def _deviations(self) -> list[str]:
         """The sampling values in which a candidate with fixed sampling differs from the study."""

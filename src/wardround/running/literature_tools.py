@@ -56,6 +56,7 @@ class LiteratureTools:
         return {
             "index": self.location,
             "fingerprint": self._index.fingerprint,
+            "documents": self._index.about["articles"]["count"],
             "retrievers": self._index.retrievers,
             "settings": self._settings.model_dump(exclude={"index"}),
         }

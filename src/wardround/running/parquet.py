@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from wardround.core.errors import BadInput
 from wardround.core.files import replacement
 
 ROWS = 20_000  # per row group
@@ -24,6 +25,17 @@ def write_in_parts(file: Path, parts: Iterable[pl.DataFrame]) -> None:
     with replacement(file, durable=True) as draft:
         pl.scan_parquet(written).sink_parquet(draft, row_group_size=ROWS)
     shutil.rmtree(folder)
+
+
+def open_table(file: Path, remedy: str) -> pl.LazyFrame:
+    """A Parquet table; `remedy` says how to get it if it is missing or damaged."""
+    try:
+        pl.read_parquet_schema(file)
+    except FileNotFoundError:
+        raise BadInput(file, f"there is no such table; {remedy}") from None
+    except (OSError, pl.exceptions.PolarsError):
+        raise BadInput(file, f"is damaged or is not a Parquet table; {remedy}") from None
+    return pl.scan_parquet(file)
 
 
 def in_parts(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:

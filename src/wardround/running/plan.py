@@ -126,6 +126,7 @@ class CandidateOutcome:
     unsupported: Counter[str] = field(default_factory=Counter)  # what it cannot do -> units that asked for it
     stopped: bool = False
     unavailable: str | None = None  # why it could not be asked any more
+    under_way: int = 0  # Asks in batches whose results are not there yet
 
 
 async def ask_incomplete(context: RunContext, cases: CaseSet, plan: Plan) -> CandidateOutcome:

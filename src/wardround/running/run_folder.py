@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.core.files import write_file
 from wardround.core.study import Study
 from wardround.running.inputs.changes import InputChanges
@@ -25,6 +25,17 @@ def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
         f"{name}: {result['warning']}" for name, result in manifest.get("sentinel", {}).items() if result.get("warning")
     ]
     return list(dict.fromkeys([*manifest.get("warnings", []), *changes, *sentinels]))
+
+
+def require_run(folder: Path) -> None:
+    """Refuses a path that is not the folder of a run."""
+    wanted = "expected the folder of a run, such as runs/STUDY"
+    if not folder.exists():
+        raise BadInput(folder, f"there is no such folder; {wanted}")
+    if not folder.is_dir():
+        raise BadInput(folder, f"is a file; {wanted}")
+    if not (folder / "manifest.json").is_file():
+        raise BadInput(folder, f"is not a run folder, because it has no manifest.json; {wanted}")
 
 
 class RunFolder:
@@ -56,7 +67,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = (self.path / ".lock").open("ab")
         except OSError as error:
-            raise BadInput(self.path, f"the run folder cannot be written: {error.strerror}") from None
+            raise BadInput(self.path, f"the run folder cannot be written: {describe_unreadable(error)}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

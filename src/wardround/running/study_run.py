@@ -19,7 +19,7 @@ from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
-from wardround.candidates.candidate import Candidate
+from wardround.candidates.candidate import Candidate, CandidateUnavailable, settings_error
 from wardround.candidates.registry import make_candidate, refuse_remote
 from wardround.cases.images.recipe import PIXEL_BUDGET
 from wardround.cases.set import CaseSet
@@ -31,7 +31,8 @@ from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
-from wardround.running.budget import BudgetTracker, price
+from wardround.running.batching.batch_asking import BatchAsking, batch_refusal
+from wardround.running.budget import BudgetTracker, bill, price
 from wardround.running.caller import Caller
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.context import ReplyReader, RunContext, refuse_other_addresses
@@ -40,7 +41,7 @@ from wardround.running.inputs.changes import InputChanges, find_changes
 from wardround.running.inputs.hashes import write_case_hashes, write_image_hashes
 from wardround.running.literature_tools import LiteratureTools
 from wardround.running.parquet import write_in_parts
-from wardround.running.plan import ask_incomplete, replay
+from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store import AnswerStore
@@ -84,9 +85,12 @@ class StudyRun:
         *,
         protocol: str = DEFAULT,
         strict: bool = False,
+        batch: bool = False,
+        detach: bool = False,
         note: Callable[[str], None] = print,
     ) -> None:
         self.study, self.paths, self.note = study, paths, note
+        self._detach = detach
         self.cases = CaseSet.open(cases_folder(study, paths.study), strict=strict)
         if strict and (problem := next(find_problems(self.cases), None)):
             raise WardroundError(str(problem))
@@ -99,6 +103,12 @@ class StudyRun:
         if study.offline:
             for marking_model in filter(None, (study.judge, study.reader)):
                 refuse_remote(marking_model)
+        self._batched = {candidate.settings.name for candidate in self._candidates if batch or candidate.settings.batch}
+        for candidate in self._candidates:
+            if candidate.settings.batch and (reason := batch_refusal(candidate, study)):
+                raise settings_error(candidate.settings, f"batch: {reason}")
+            if batch and not candidate.settings.batch and batch_refusal(candidate, study):
+                self._batched.discard(candidate.settings.name)
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
@@ -256,7 +266,11 @@ class StudyRun:
 
     async def _ask_all(self) -> None:
         async def ask(run: CandidateRun) -> None:
-            run.outcome = await ask_incomplete(run.context, self.cases, run.plan)
+            under_way = await self._ask_by_batches(run) if run.name in self._batched else 0
+            if under_way:
+                run.outcome = CandidateOutcome(under_way=under_way)
+            elif not run.outcome.unavailable:
+                run.outcome = await ask_incomplete(run.context, self.cases, run.plan)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -264,6 +278,14 @@ class StudyRun:
                     group.create_task(ask(run))
         except* WardroundError as failures:
             raise first_failure(failures) from None
+
+    async def _ask_by_batches(self, run: CandidateRun) -> int:
+        asking = BatchAsking(run.context, self.cases, run.plan, self.note)
+        try:
+            return await asking.run(detach=self._detach)
+        except CandidateUnavailable as unavailable:
+            run.outcome = CandidateOutcome(unavailable=str(unavailable))
+            return 0
 
     def _interrupt(self, asking: asyncio.Future[None]) -> None:
         """First time: calls under way are finished. Second time: stop now."""
@@ -306,7 +328,7 @@ class StudyRun:
             "bought": spent.answers - spent.duplicates,
             "tokens_in": spent.tokens_in,
             "tokens_out": spent.tokens_out,
-            "cost": price(settings, spent.tokens_in, spent.tokens_out),
+            "cost": bill(settings, spent),
         }
 
     def _manifest(self) -> dict[str, Any]:

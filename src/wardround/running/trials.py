@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -72,6 +73,7 @@ class TrialGroup:
         self.used: list[UsedAnswer] = []
         self._running = 1
         self._replaying: ReplayCount | None = None
+        self._collected: list[Request] | None = None  # what lacks an answer, while only that is looked for
         self._waiting: dict[tuple[bytes, int], list[PendingAnswer]] = {}
 
     async def run_trials(self, trials: int | None = None) -> None:
@@ -114,6 +116,16 @@ class TrialGroup:
             self._record_uses()
         return list(missing.values())
 
+    async def missing_requests(self) -> list[Request]:
+        """The requests that lack answers and can be made from stored answers, for each trial the next."""
+        requests: list[Request] = []
+        self._collected = requests
+        for trial in range(self.planned.trials):
+            with suppress(NotStored):
+                await self.context.protocol(self.planned.unit, TrialExaminer(self, trial))
+        self._collected = None
+        return requests
+
     def _group_of(self, question: Question) -> tuple[int, str]:
         return self.planned.condition_number, question.kind
 
@@ -140,7 +152,9 @@ class TrialGroup:
             if stored.answer.refused_for is None and not caller.has_known_answer(with_images=has_images):
                 caller.note_answered(self._request(question, rendered, trial, turn))
             return stored.answer
-        if self._replaying is not None:
+        if self._collected is not None:
+            self._collected.append(self._request(question, rendered, trial, turn))
+        if self._replaying is not None or self._collected is not None:
             raise NotStored(MissingAsk(rendered.ask, question, 1))
         pending = self.context.in_flight.get(key)
         if pending is None:
@@ -165,6 +179,14 @@ class TrialGroup:
             for answer in stored:
                 self.context.note_stored_answer(answer)
             return [answer.answer for answer in stored]
+        if self._collected is not None:
+            votes = [self.context.store.get(AnswerKey(rendered.ask.key, trial, 0)) for trial in range(count)]
+            self._collected += [
+                self._request(question, rendered, trial, 0) for trial, answer in enumerate(votes) if answer is None
+            ]
+            if any(answer is None for answer in votes):
+                raise NotStored(MissingAsk(rendered.ask, question, count))
+            return [answer for answer in votes if answer is not None]
 
         async def vote(trial: int) -> Answer:
             try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wardround.core.evidence import Document, Evidence
-from wardround.running.parquet import write_in_parts
+from wardround.running.parquet import open_table, write_in_parts
 from wardround.running.store import AnswerKey
 
 FILE = "used.parquet"
@@ -154,7 +154,7 @@ def write_keys(file: Path, keys: Iterable[AnswerKey]) -> None:
 
 
 def scan_used(folder: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(folder / FILE)
+    return open_table(folder / FILE, "continue the run by `wardround run STUDY`, which writes it")
 
 
 def read_used(folder: Path) -> pl.DataFrame:

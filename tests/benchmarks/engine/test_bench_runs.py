@@ -14,12 +14,9 @@ from PIL import Image
 
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.engine.candidate_text import parse_candidate
-from wardround.benchmarks.engine.named_study import find_study
-from wardround.benchmarks.engine.published_rows import exclusion_reason
 from wardround.core.errors import WardroundError
 from wardround.pipeline import run_study
 from wardround.reporting.figures.figure_files import NEEDED
-from wardround.reporting.tables.measured import ColumnSpec
 from wardround.reporting.tables.terminal import as_text
 
 
@@ -144,34 +141,6 @@ def test_the_run_is_a_run_like_any_other(table2: BenchResult) -> None:
     assert ended.exit_code == 0
     assert any("; 0 new" in each for each in heard)
     assert (table2.folder / "measures.csv").read_bytes() == before
-
-
-def test_another_number_of_trials_leaves_the_published_rows_out(tmp_path: Path) -> None:
-    cases = cure_cases(tmp_path / "cases", 12)
-    found = run("cure/base", cases, tmp_path, trials=2, published=True)
-    (table,) = found.tables
-    assert not any(row.published for row in table.rows)
-    assert "the paper asked 1 times, this run 2" in table.notes[-1]
-
-
-def test_published_figures_are_left_out_for_the_right_reason() -> None:
-    names = ("cure/base", "clinbench/table10_11", "xpcr/table2")
-    base, sensitivity, xpcr = (find_study(name).definition for name in names)
-    hit = ColumnSpec("Hit@1", "hit@1", published="base_hit1")
-    lexical, model = ({"judge": {"provider": provider}} for provider in ("lexical", "openai"))
-    assert (
-        exclusion_reason(hit, base, lexical) == "the paper's answers were marked by a model, these by the offline judge"
-    )
-    assert exclusion_reason(hit, base, model) is None
-    assert exclusion_reason(ColumnSpec("MCQ", "accuracy", published="base_mcq"), base, lexical) is None
-    found = exclusion_reason(
-        ColumnSpec("Sensitivity", "sensitivity", published="sensitivity"), sensitivity, {"trials": 3}
-    )
-    assert found == "the paper's figures cannot come from the formula it states"
-    assert (
-        exclusion_reason(ColumnSpec("UAS", "uas", published="UAS"), xpcr, {})
-        == "weights and threshold were not published"
-    )
 
 
 @pytest.mark.slow

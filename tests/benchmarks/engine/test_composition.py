@@ -44,6 +44,18 @@ def test_the_composition_of_a_cure_set_is_as_counted_by_hand(tmp_path: Path) -> 
     assert figures(tables["Images by modality"]) == {"MR": [40, pytest.approx(2 / 3)], "CT": [20, pytest.approx(1 / 3)]}
 
 
+def test_the_papers_composition_stands_beside_a_cure_set(tmp_path: Path) -> None:
+    tables = composition("cure", cure_cases(tmp_path, 40), published=True)
+    facts = next(table for title, table in tables.items() if title.startswith("cure/composition"))
+    published = {row.labels[0]: row.cells[1].text for row in facts.rows}
+    assert (published["Cases"], published["Age, range"], published["Right by guessing"]) == ("530", "0 to 94", "21.3%")
+    assert published["Questions"] == ""  # not in the paper
+    specialties = tables["Cases by specialty"]
+    assert [column.heading for column in specialties.columns] == ["Count", "Share of all", "Published share"]
+    assert figures(specialties)["Neuroradiology"] == [0, 0.0, 0.185]
+    assert figures(tables["Images by modality"])["CT"][2] == pytest.approx(0.311)
+
+
 def test_xpcr_in_the_papers_order_with_its_counts_beside(tmp_path: Path) -> None:
     tables = composition("xpcr", xpcr_cases(tmp_path, 24), published=True)
     stages = tables["Questions by stage"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from wardround.benchmarks.engine.named_study import NamedStudy, named_studies
-from wardround.benchmarks.engine.published_rows import add_published_rows
+from wardround.benchmarks.engine.published_rows import RunProtocol, add_published_rows
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.latex_page import TEXT_HEIGHT, TEXT_WIDTH, break_lines, text_width
 from wardround.reporting.tables.measured import ColumnSpec
@@ -47,8 +47,10 @@ def table_of(study: NamedStudy) -> Table:
     table = Table(study.label, headings, [spec.column for spec in specs], rows, ["A note. " * 20] * 6)
     if study.published is None:
         return table
-    settings = {"trials": study.template.trials, "questions": study.template.questions}
-    return add_published_rows(table, specs, definition, study.published, settings)
+    put = study.template
+    settings = {"trials": put.trials, "questions": put.questions, "conditions": put.conditions}
+    settings |= {"sampling": put.sampling.explicit_sampling}
+    return add_published_rows(table, specs, definition, study.published, RunProtocol(settings))
 
 
 def printed_width(cell: str, scale: float) -> float:

@@ -55,7 +55,7 @@ def test_it_is_registered_and_stands_in_the_report(table3: BenchResult) -> None:
         (line[model], f"{float(line['Avg']):.1f}") for line in paper
     ]
     (table,) = table3.tables
-    own = [(name, cells[-2]) for published, name, cells in told if not published]
+    own = [(name, cells[-2]) for published, name, cells in told if not published and cells]  # not the headings
     assert own == [
         (row.labels[0], "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * (v or 0) for v in (cell.value, cell.low, cell.high))))
         for row in table.rows
@@ -66,7 +66,6 @@ def test_it_is_registered_and_stands_in_the_report(table3: BenchResult) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("trials = 3", "trials = 2", "the paper asked 3 times, this run 2"),
         ("temperature = 0.6", "temperature = 0.0", "sampling of this run: not as in the paper"),
         ('    "text",', '    "multimodal",', "conditions of this run: not as in the paper"),
         ('    "choice",', '    "mcq",', "questions of this run: not as in the paper"),

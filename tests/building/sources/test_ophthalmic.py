@@ -57,6 +57,10 @@ def rows_of(table: Path) -> dict[str, list[dict[str, str]]]:
     return rows_by_patient
 
 
+def choices_of(case: Case) -> list[Question]:
+    return [question for question in case.questions if question.kind == "choice"]
+
+
 def answer(question: Question) -> str:
     return question.choices[question.gold]  # type: ignore[index]
 
@@ -122,7 +126,7 @@ def test_right_answers_are_the_labels_of_the_table(table, cases):
 def test_distractors_are_of_the_same_attribute_and_wrong(table, cases):
     kinds = {"al": "anatomy", "lc": "lesions"}
     for case, rows in zip(cases, rows_of(table).values(), strict=True):
-        for question in case.questions:
+        for question in choices_of(case):
             stage, _, number = question.id.partition("-")
             assert len(set(question.choices)) == len(question.choices) >= 3
             if question.stage is None:
@@ -169,6 +173,21 @@ def test_levels_and_importance_come_from_stage_and_disease(cases):
     ]
     assert [(healthy[id].grade, healthy[id].importance) for id in ("iqa-1", "dd-1")] == [("R", 1.0), ("R", 1.0)]
     assert "sg-1" not in healthy  # what is healthy has no grade
+
+
+def test_each_diagnosis_is_also_asked_openly_outside_the_chain(table, cases):
+    """A ranked differential beside DD, of the same image, level and importance, in no chain and no stage."""
+    for case, rows in zip(cases, rows_of(table).values(), strict=True):
+        by_id = {question.id: question for question in case.questions}
+        for number, row in enumerate(rows, start=1):
+            choice, differential = by_id[f"dd-{number}"], by_id[f"differential-{number}"]
+            disease = NAMES[row["disease"]]
+            assert (differential.kind, differential.gold, differential.skill) == ("open", disease, "differential")
+            assert differential.accept == SCHEMA["diseases"][disease].get("also", [])
+            assert (differential.chain, differential.stage, differential.given) == (None, None, [])
+            assert (differential.images, differential.grade) == (choice.images, choice.grade)
+            assert differential.importance == choice.importance
+            assert disease not in differential.prompt
 
 
 def test_eyes_with_several_modalities_have_cross_modal_questions(cases):
@@ -257,7 +276,7 @@ def test_an_image_that_cannot_be_graded_is_asked_for_its_quality_only(tmp_path):
 def test_a_label_that_is_missing_leaves_its_stage_out_of_the_chain(tmp_path):
     build_ophthalmic(one_row(tmp_path, lesions="", grade=""), tmp_path / "set")
     (case,) = CaseSet.open(tmp_path / "set", strict=True)
-    assert {question.id: question.given for question in case.questions} == {
+    assert {question.id: question.given for question in choices_of(case)} == {
         "iqa-1": [],
         "al-1": ["iqa-1"],
         "dd-1": ["al-1"],
@@ -373,7 +392,7 @@ def test_a_writer_rewords_and_a_reviewer_holds(tmp_path):
     prompts = [
         (question.stage, "macula" in question.choices, question.prompt)
         for case in CaseSet.open(tmp_path / "set", strict=True)
-        for question in case.questions
+        for question in choices_of(case)
     ]
     new = "What do you see here, please?"
     assert {named for stage, named, prompt in prompts if stage == "AL" and prompt == new} == {False}
@@ -405,7 +424,7 @@ def test_a_custom_schema_is_used(tmp_path):
     own.write_text(text.replace('"microaneurysms"', '"red dots"'))
     build_ophthalmic(one_row(tmp_path, lesions="red dots"), tmp_path / "set", schema=own)
     (case,) = CaseSet.open(tmp_path / "set", strict=True)
-    assert "red dots" in [answer(question) for question in case.questions]
+    assert "red dots" in [answer(question) for question in choices_of(case)]
     assert (tmp_path / "set" / "schema.toml").read_bytes() == own.read_bytes()
     own.write_text(text.replace('"microaneurysms" = ["CFP", "FFA"]', '"red dots" = ["CFP"]'))
     with pytest.raises(BadInput, match=r"own.toml: diseases.diabetic retinopathy.lesions: there is no lesion 'microan"):
@@ -416,6 +435,21 @@ def test_a_custom_schema_is_used(tmp_path):
     own.write_text("[diseases")
     with pytest.raises(BadInput, match=r"own.toml: is not TOML"):
         read_tables(schema=own)
+
+
+def test_there_are_52_diseases_each_with_its_row_of_modality_and_evidence():
+    """As many as X-PCR has, besides the healthy eye; each modality of each disease has evidence of that disease."""
+    diseases = {name: disease for name, disease in SCHEMA["diseases"].items() if not disease.get("healthy")}
+    assert len(diseases) == 52
+    matrix = tomllib.loads(
+        resources.files("wardround.building.sources.ophthalmic").joinpath("matrix.toml").read_text("utf-8")
+    )
+    shown: dict[str, set[str]] = {}
+    for row in matrix["evidence"]:
+        modalities = {modality: lesion for modality, lesion in row.items() if modality != "disease"}
+        shown.setdefault(row["disease"], set()).update(modalities)
+        assert set(modalities.values()) <= set(diseases[row["disease"]]["lesions"]), row
+    assert shown == {name: set(disease["modalities"]) for name, disease in diseases.items()}
 
 
 def test_our_schema_uses_every_term():

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from wardround.building.distractors.options import NameRelations
 from wardround.building.sources.pmc.article import Sentence, strip_marks
+from wardround.building.sources.pmc.build import _end_stem, _own_candidates
 from wardround.building.sources.pmc.differentials import find_differentials
-from wardround.building.sources.pmc.disease_phrases import expand_abbreviation, find_abbreviations, names_agree
+from wardround.building.sources.pmc.disease_phrases import (
+    expand_abbreviation,
+    find_abbreviations,
+    find_other_names,
+    names_agree,
+)
 from wardround.building.sources.pmc.labels import specialty_of
-from wardround.building.sources.pmc.sentences import end_stem, role_of
+from wardround.building.sources.pmc.sentences import TEST_RESULT, end_stem, role_of
 from wardround.building.sources.pmc.statements import read_statement
 from wardround.building.sources.pmc.title_phrases import read_title
 from wardround.core.names import NO_SYNONYMS
@@ -165,3 +172,65 @@ def test_marks_are_stripped():
 )
 def test_with_may_be_part_of_a_name(name: str) -> None:
     assert read_title(f"{name} in a young man: a case report").possible[0] == name
+
+
+DRESS = "Drug reaction with eosinophilia and systemic symptoms"
+
+
+def test_a_name_that_contains_and_stays_whole():
+    assert read_statement(f"The final diagnosis was {DRESS.lower()} (DRESS).", about_patient=True) == (DRESS, "final")
+    assert read_title(f"{DRESS} after allopurinol: a case report").possible == [DRESS]
+    lists = Sentence(
+        f"The differential diagnosis includes {DRESS.lower()}, hand, foot and mouth disease and gout.", "discussion", 0
+    )
+    assert find_differentials([lists]) == [DRESS, "Hand, foot and mouth disease", "Gout"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Granulomatosis with polyangiitis (Wegener's granulomatosis) is rare.", ["Wegener's granulomatosis"]),
+        (
+            "Granulomatosis with polyangiitis, formerly known as Wegener granulomatosis, is rare.",
+            ["Wegener granulomatosis"],
+        ),
+        ("She had Wegener's disease (now called granulomatosis with polyangiitis).", ["Wegener's disease"]),
+        ("Granulomatosis with polyangiitis (stage III) in a man (Fig. 1).", []),
+        ("Granulomatosis with polyangiitis (most often of adults) is rare.", []),
+    ],
+)
+def test_the_article_gives_other_and_former_names(text, names):
+    assert find_other_names("Granulomatosis with polyangiitis", [text]) == names
+
+
+def test_a_former_name_of_the_diagnosis_is_neither_in_the_stem_nor_an_option():
+    gold, former = "Granulomatosis with polyangiitis", "Wegener granulomatosis"
+    sentences = [
+        Sentence("A 50-year-old man had nosebleeds.", "patient", 0),
+        Sentence("CT showed cavities, consistent with Wegener granulomatosis.", "tests", 0),
+        Sentence(f"{gold}, formerly known as {former}, is rare.", "discussion", 1),
+    ]
+    record = {"title": "A case", "abstract": "", "diagnosis": gold, "names": [gold], "doubt": "", "evidence": []}
+    record |= {"sentences": [sentence._asdict() for sentence in sentences]}
+    ended = _end_stem(record, NO_SYNONYMS)
+    offered = ended | {"candidates": [former, "Sarcoidosis"], "tellings": {"text": "A 50-year-old man."}}
+
+    assert former in ended["names"]
+    stem = [sentence["text"] for sentence in ended["sentences"] if sentence["part"] in ("patient", "tests")]
+    assert not any("Wegener" in text for text in stem)
+    assert _own_candidates(offered, NameRelations(NO_SYNONYMS))[0] == ["Sarcoidosis"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "His temperature was 39.2 °C and he looked ill.",
+        "Crackles were heard on auscultation.",
+        "Hb 8.1 g/dL.",
+        "Colonoscopy was normal.",
+        "An echocardiogram was unremarkable.",
+    ],
+)
+def test_quantities_signs_and_procedures_are_test_results(text):
+    assert TEST_RESULT.search(text)
+    assert not TEST_RESULT.search("A 40-year-old man had pain for three weeks and took no drugs.")

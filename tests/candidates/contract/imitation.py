@@ -65,6 +65,10 @@ class Imitation:
         """What the API answers for a behaviour that is a fault: `rate limit`, `overloaded`, `too long`, ..."""
         raise NotImplementedError
 
+    async def other(self, request: web.Request, raw: bytes) -> web.Response | None:
+        """The response of an endpoint that is not the one of Asks; None if the request is an Ask."""
+        return None
+
     def __enter__(self) -> Imitation:
         started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)), daemon=True)
@@ -83,7 +87,7 @@ class Imitation:
     async def _serve(self, started: threading.Event) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=2**28)
-        app.router.add_post("/{path:.*}", self._handle)
+        app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -98,6 +102,8 @@ class Imitation:
         self.paths.append(request.raw_path)
         self.headers.append({name.lower(): value for name, value in request.headers.items()})
         try:
+            if (response := await self.other(request, raw)) is not None:
+                return response
             self.check_access(request.headers, request.raw_path, raw)
             body = orjson.loads(raw)
             self.bodies.append(body)

@@ -177,5 +177,5 @@ def test_files_are_found_in_order_and_once(tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir(exist_ok=True)
         with pytest.raises(BadInput):
             list_files([tmp_path / wrong])
-    with pytest.raises(WardroundError, match="cannot be read"):
+    with pytest.raises(WardroundError, match="there is no such file"):
         next(read_records(tmp_path / "absent.xml"))

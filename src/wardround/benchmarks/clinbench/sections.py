@@ -11,5 +11,15 @@ from wardround.benchmarks.clinbench.figures.separation import fig1
 fig5_switch = fig5
 
 __all__ = [
-    *("cost", "fig1", "fig5", "fig5_switch", "fig6", "table1", "table2", "table5", "table7", "table8", "table9"),
+    "cost",
+    "fig1",
+    "fig5",
+    "fig5_switch",
+    "fig6",
+    "table1",
+    "table2",
+    "table5",
+    "table7",
+    "table8",
+    "table9",
 ]

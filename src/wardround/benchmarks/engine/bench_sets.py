@@ -1,5 +1,6 @@
 """A named study on several case sets: one run on each, drawn together."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def run_on_case_sets(
         settings = study_settings(
             study.name, template, folder, candidates, trials=trials, prompts=prompts, parser=parser
         )
-        settings["name"] += f"-{folder.name}"
+        settings["name"] += "-" + re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name)  # the name of a run has no spaces
         parse_study(settings, runs / settings["name"] / STUDY_FILE)  # all are checked before the first is run
         settings_by_set[folder.name] = settings
     results = []

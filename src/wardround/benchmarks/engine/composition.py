@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wardround.asking.degradation import CLEAN_LEVEL, degradation_labels
@@ -40,12 +40,26 @@ def composition_tables(cases: Iterable[Case], study: NamedStudy, *, published: b
     """The statistics of the case set, then a table for each way in which the paper counts it."""
     all_cases = list(cases)
     statistics = [statistic for fact in study.definition.facts for statistic in FACTS[fact](all_cases)]
-    rows = [TableRow((label,), [Cell(text=value)]) for label, value in statistics]
-    tables = [Table(study.label, ("Fact",), [Column("Figure", unit="text")], rows)]
+    tables = [_fact_table(study, statistics, study.published if published else None)]
     for layout in study.definition.blocks:
         paper = published_table(study.benchmark, layout.published) if layout.published else None
         tables.append(_table(_count(all_cases, layout, paper), layout, paper, published))
     return tables
+
+
+def _fact_table(study: NamedStudy, statistics: Sequence[tuple[str, str]], paper: PublishedTable | None) -> Table:
+    """The statistics of the case set, with the paper's beside them where it prints them under the same label."""
+    columns, notes = [Column("Figure", unit="text")], list(study.definition.choices)
+    figures: dict[str, str] = {}
+    if paper is not None:
+        columns.append(Column("Published", unit="text"))
+        (column,) = [name for name in paper.columns if name != paper.info.rows]
+        figures = {row[paper.info.rows]: row[column] for row in paper.cells}
+        notes += [f"Published: {paper.source}, {paper.info.title}.", *(note.note for note in paper.notes)]
+    rows = [TableRow((label,), [Cell(text=value)]) for label, value in statistics]
+    if paper is not None:
+        rows = [replace(row, cells=[*row.cells, Cell(text=figures.get(row.labels[0], ""))]) for row in rows]
+    return Table(study.label, ("Fact",), columns, rows, notes)
 
 
 def _count(cases: Sequence[Case], layout: CountTable, paper: PublishedTable | None) -> CompositionCounts:
@@ -73,7 +87,9 @@ def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable 
     columns = [Column("Count", unit="count")]
     columns += [Column(f"Share of its {layout.within}")] if layout.within else []
     columns += [Column("Share of all"), *(Column(part) for part in parts)]
-    columns += [Column("Published count", unit="count"), Column("Published share")] if shown_paper else []
+    if shown_paper:
+        columns += [] if _has_shares(shown_paper) else [Column("Published count", unit="count")]
+        columns += [Column("Published share")]
     rows = []
     for value in _ordered_values(counts.by_value, paper, published):
         count, group = counts.by_value[value], counts.groups.get(value) or _published_group(paper, value)
@@ -91,7 +107,9 @@ def _table(counts: CompositionCounts, layout: CountTable, paper: PublishedTable 
             f"{labels_without}. "
             "Shares of all include them."
         )
-    notes += [f"Published: {shown_paper.source}, {shown_paper.info.title}."] if shown_paper else []
+    if shown_paper:
+        notes += [f"Published: {shown_paper.source}, {shown_paper.info.title}."]
+        notes += [note.note for note in shown_paper.notes if _has_shares(shown_paper)]
     return Table(layout.title, labels, columns, rows, notes)
 
 
@@ -144,8 +162,16 @@ def _share(count: int, total: int) -> Cell:
     return Cell(count / total) if total else Cell()
 
 
+def _has_shares(paper: PublishedTable) -> bool:
+    """Whether the paper prints shares without counts."""
+    return paper.info.unit == "percent"
+
+
 def _published_cells(paper: PublishedTable, layout: CountTable, value: str) -> list[Cell]:
     assert layout.column is not None
+    if _has_shares(paper):
+        share = paper.value(value, layout.column) if value in paper.labels else None
+        return [Cell() if share is None else Cell(share / 100)]
     if value not in paper.labels:
         return [Cell(), Cell()]
     counts = [count for count in paper.values(layout.column) if count is not None]

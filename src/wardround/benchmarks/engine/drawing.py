@@ -1,15 +1,13 @@
 """What a named study makes of a run: the paper's table, its figure, and the output of its function in sections.py."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from wardround.benchmarks.engine.literature import literature_notes, name_agents
-from wardround.benchmarks.engine.named_study import NamedStudy, StudyTemplate
-from wardround.benchmarks.engine.published_rows import add_published_rows
+from wardround.benchmarks.engine.named_study import NamedStudy
+from wardround.benchmarks.engine.published_rows import RunProtocol, add_published_rows
 from wardround.benchmarks.engine.requirements import lacking_stages
 from wardround.benchmarks.engine.section_output import Note, write_chart
 from wardround.marking.parser.choice import STRICT
@@ -47,12 +45,13 @@ class Drawing:
     messages: list[str]
 
     def with_published(self) -> Table:
-        """The table with the paper's rows, where there are any."""
+        """The table with the paper's rows, or why it has none."""
         published = self.study.published
         if published is None:
             return self.table
-        settings, lacking = self.run.study_settings, lacking_stages(self.run, self.study.definition.chain_stages)
-        table = add_published_rows(self.table, self.specs, self.study.definition, published, settings, lacking)
+        definition = self.study.definition
+        protocol = RunProtocol.of_run(self.run, lacking_stages(self.run, definition.chain_stages))
+        table = add_published_rows(self.table, self.specs, definition, published, protocol)
         return group_published(table, published.groups, self.study.groups)
 
 
@@ -76,7 +75,8 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
         title = title.replace("one type", run.study_settings["conditions"]["degradation"][-1].partition("@")[0])
     readings = _strict_specs(study.column_specs, run)
     table, specs = measured_table(run, title, tuple(study.definition.rows), [*study.column_specs, *readings])
-    table = add_averages(table, specs, run, candidate_groups(run, study.groups))
+    groups, over_all = candidate_groups(run, study.groups), study.definition.average
+    table = add_averages(table, specs, run, groups, over_all=over_all)
     severity = severity_note(run)
     notes = [
         *table.notes,
@@ -181,21 +181,3 @@ def write_table_files(table: Table, folder: Path, stem: str) -> list[Path]:
         files.append(folder / f"{stem}.{suffix}")
         files[-1].write_text(text, encoding="utf-8", newline="\n")
     return files
-
-
-def changed_protocol(template: StudyTemplate, settings: Mapping[str, Any]) -> str | None:
-    """What in a run's study differs from the paper's; images that are stored degraded count as assigned."""
-    asked = {
-        axis: [values] if isinstance(values, str) else values for axis, values in settings.get("conditions", {}).items()
-    }
-    conditions = dict(template.conditions)
-    if template.doses or (conditions.get("degradation"), asked.get("degradation")) == (["assigned"], ["stored"]):
-        conditions["degradation"] = asked.get("degradation", [])
-    for part, own, paper in (
-        ("questions", settings.get("questions", ["all"]), template.questions),
-        ("sampling", settings.get("sampling", {}), template.sampling.explicit_sampling),
-        ("conditions", asked, conditions),
-    ):
-        if own != paper:
-            return f"{part} of this run: not as in the paper"
-    return None

@@ -117,10 +117,11 @@ class StudyDefinition(StrictTable):
     """A table or figure as `studies.toml` defines it.
 
     Published rows are shown next to a run if `comparable`; otherwise `reason` says why not, and `differs` says it for
-    single columns, by their heading or the heading over them. `chain_stages` are the stages of the paper's chains:
-    where those of a run lack some, its SWA or CCR stands without the paper's. `drawn_from` names what the study's
-    function in sections.py draws from: the case set, the run (in addition to the table of columns), or runs on several
-    case sets.
+    single columns, by their heading or the heading over them. `corpus` and `agent` say what the paper searched, and by
+    which agent; published_rows.py has the rule for these and all other differences. `chain_stages` are the stages of
+    the paper's chains: where those of a run lack some, its SWA or CCR stands without the paper's. `drawn_from` names
+    what the study's function in sections.py draws from: the case set, the run (in addition to the table of columns),
+    or runs on several case sets.
     """
 
     title: str
@@ -132,9 +133,12 @@ class StudyDefinition(StrictTable):
     comparable: bool = True
     reason: str | None = None
     differs: dict[str, str] = Field(default_factory=dict)
+    corpus: str | None = None
+    agent: str | None = None
     chain_stages: list[str] = Field(default_factory=list)
     put: StudyTemplate | None = None
     rows: list[str] = Field(default_factory=lambda: ["candidate"])
+    average: bool = False  # also the mean over candidates, if these have no groups
     columns: list[StudyColumn] = Field(default_factory=list)
     figure: FigureLayout | None = None
     drawn_from: Literal["cases", "run", "sets"] | None = None

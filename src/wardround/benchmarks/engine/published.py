@@ -141,6 +141,11 @@ def published_tables(benchmark: Benchmark) -> Mapping[str, PublishedTableInfo]:
     return _read_notes(benchmark).tables if (benchmark.folder / FOLDER / NOTES).is_file() else {}
 
 
+def published_source(benchmark: Benchmark) -> str | None:
+    """The paper of a benchmark, as its published tables name it; None if it has none."""
+    return _read_notes(benchmark).source if (benchmark.folder / FOLDER / NOTES).is_file() else None
+
+
 def published_table(benchmark: Benchmark, table: str) -> PublishedTable:
     """One table of a benchmark, read from published/TABLE.csv."""
     notes, file = _read_notes(benchmark), benchmark.folder / FOLDER / f"{table}.csv"

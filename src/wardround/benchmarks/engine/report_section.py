@@ -2,14 +2,13 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from markupsafe import Markup
 
 from wardround.benchmarks.engine.benchmark import benchmark_at
-from wardround.benchmarks.engine.drawing import Drawing, changed_protocol, draw, write_table_figure
+from wardround.benchmarks.engine.drawing import Drawing, draw, write_table_figure
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study, named_studies, studies_of
 from wardround.benchmarks.engine.study_file import STUDY_FILE
 from wardround.reporting.run_files import RunFiles, read_run
@@ -53,13 +52,8 @@ def _name_in_comment(folder: Path) -> str:
 
 
 def report_table(drawing: Drawing) -> Table:
-    """The table as reports show it: with published rows, unless the protocol was changed."""
-    definition = drawing.study.definition
-    changed = changed_protocol(drawing.study.template, drawing.run.study_settings)
-    if changed is None:
-        return drawing.with_published()
-    notes = [f"Published figures are not shown: {changed}."] if definition.published else []
-    return replace(drawing.table, notes=[*drawing.table.notes, *notes])
+    """The table as reports show it: with published rows."""
+    return drawing.with_published()
 
 
 def make_section(drawing: Drawing, figures: Sequence[Path] | None = None) -> Section:

@@ -29,7 +29,7 @@ from wardround.building.pipeline.pipeline import Build, EmptyBuild, RecordFile, 
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
-from wardround.core.files import new_folder
+from wardround.core.files import new_folder, refuse_inside
 from wardround.core.study import CandidateSettings
 from wardround.core.text import safe_row
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -78,11 +78,14 @@ def new_set(
     about: About | None = None,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
+    *,
+    source: Path,
 ) -> Iterator[Build]:
-    """A build whose folder appears complete at the end, or not at all.
+    """A build whose folder appears complete at the end, or not at all. It may not lie inside `source`.
 
     `about`: the metadata of the set; `models`: those that it asks, by role, with `answers`, the store of their answers.
     """
+    refuse_inside(out, [source])
     if out.exists() and (not out.is_dir() or {file.name for file in out.iterdir()} - ACCOUNT):
         raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
     for name in ACCOUNT:  # of a build without a case

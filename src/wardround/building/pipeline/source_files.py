@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wardround.building.pipeline.pipeline import Build, Record
 from wardround.core.canonical import sha256_file
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 
 
 def read_records(
@@ -22,7 +22,7 @@ def read_records(
         try:
             record = read(file)
         except (ValueError, OSError) as error:
-            detail = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error)
+            detail = describe_unreadable(error) if isinstance(error, OSError) else str(error)
             build.reject_unreadable(name, f"not {wanted}", detail)
             continue
         if record["id"] in names_by_id:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 
 SEPARATOR = "|"
 
@@ -62,7 +62,7 @@ def read_rows(
     except FileNotFoundError:
         raise BadInput(file, "there is no such table") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     for row in rows:
         if row.cells.get("age") and row.age is None:
             note(f"{file.name}:{row.line}: age {row.cells['age']!r} is not a number from 0 to 130, and is left out")

@@ -136,7 +136,7 @@ def review(
     )
     result = ReviewResult(decisions, agreements, changes, rejected, funnel, without_case)
     if out is not None:
-        with new_set(out, seed, note) as build:
+        with new_set(out, seed, note, source=folder) as build:
             settings = {"share": share, "seed": seed} | ({} if check is None else {"check": check})
             _write(build.folder, cases, kept, counted, result, settings)
     return result

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from wardround.building.review.items import Level
 from wardround.cases.set import BYTE_ORDER_MARK
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.field_errors import describe_json_error, list_errors
 from wardround.core.toml_table import StrictTable
 
@@ -72,7 +72,7 @@ def _read(file: Path) -> Iterable[ReviewVerdict]:
     try:
         lines = file.read_bytes().removeprefix(BYTE_ORDER_MARK).splitlines()
     except OSError as error:
-        raise BadInput(file, f"cannot be read: {error.strerror}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

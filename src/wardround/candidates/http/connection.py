@@ -82,9 +82,9 @@ class Connection:
 
     def url(self, endpoint: str | None = None) -> str:
         """The URL of an endpoint such as `/chat/completions`; it has the query of base_url, secrets included."""
-        endpoint = self._endpoint if endpoint is None else endpoint
+        endpoint, _, query = (self._endpoint if endpoint is None else endpoint).partition("?")
         path = f"{self._base.path.rstrip('/')}{endpoint}" if endpoint else self._base.path
-        return self._base._replace(path=path, query=self._query).geturl()
+        return self._base._replace(path=path, query="&".join(filter(None, (self._query, query)))).geturl()
 
     def redact(self, text: str) -> str:
         """A message without secrets."""

@@ -2,7 +2,8 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 
@@ -27,6 +28,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity
 from wardround.core.study import CandidateSettings
 
+FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
 
 
@@ -100,6 +102,17 @@ class ServerCandidate(Candidate):
             self.supports_multiple = False
         return replace(reply, limits=parse_limits(headers))
 
+    def make_batch_payload(self, request: Request) -> bytes:
+        """The JSON of a request as an item of a batch."""
+        count = len(request.trials) if self.supports_multiple else 1
+        return b"".join(encode_payload(self.make_payload(request, count), request.images).pieces)
+
+    def read_batch_reply(self, status: int, body: bytes, request: Request) -> Reply:
+        """The reply in the result of an item, or the exception that an answer to it alone would have raised."""
+        if status != 200:
+            self._fail(self._error(status or 500, {}, body), self.make_payload(request, 1), request)
+        return self.parse_reply(body, request)
+
     async def _post(self, body: PiecewiseBody, url: str | None = None) -> tuple[int, Any, bytes]:
         """Status, headers and body of the reply. A token that the server refuses is renewed once."""
         url = url or self._url
@@ -110,20 +123,67 @@ class ServerCandidate(Candidate):
         return reply
 
     async def _send(self, url: str, body: PiecewiseBody, authorization: dict[str, str]) -> tuple[int, Any, bytes]:
+        async with self._open("POST", url, body, authorization) as response:
+            reply = as_utf8(await response.read(), response.headers.get("Content-Type"))
+            return response.status, response.headers, reply
+
+    @asynccontextmanager
+    async def _open(
+        self,
+        method: str,
+        url: str,
+        data: Any,
+        headers: dict[str, str],
+        timeout: aiohttp.ClientTimeout | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A response whose body is still to be read; a lost connection is a Fault."""
         assert self._session is not None
         try:
-            options = self._connection.request_options(authorization)
-            async with self._session.post(url, data=body, allow_redirects=False, **options) as response:
+            options = self._connection.request_options(headers) | ({"timeout": timeout} if timeout else {})
+            async with self._session.request(method, url, data=data, allow_redirects=False, **options) as response:
                 self._connection.check_proxy_status(response.status)
                 if 300 <= response.status < 400:
                     target = self._connection.redact(response.headers.get("Location", "nowhere"))
                     raise CandidateUnavailable(
                         f"HTTP {response.status}: base_url redirects to {target}; redirects are not followed"
                     )
-                reply = as_utf8(await response.read(), response.headers.get("Content-Type"))
-                return response.status, response.headers, reply
+                yield response
         except TRANSPORT_ERRORS as error:
             raise self._connection.failure(error) from None
+
+    async def exchange(self, method: str, endpoint: str, data: Any = None) -> dict[str, Any]:
+        """The object that an endpoint of the server replies with, outside of Asks; errors are raised as for an Ask."""
+        url = self._connection.url(endpoint)
+        async with self._open(method, url, data, await self._other_headers(url, data), FILE_TIMEOUT) as response:
+            reply = await response.read()
+            if response.status >= 300:
+                self._raise_outside_of_asks(response, reply)
+            return self._load_object(reply)
+
+    async def read_lines(self, endpoint: str) -> AsyncIterator[dict[str, Any]]:
+        """The objects of a JSON Lines document, one at a time; what is not an object is left out."""
+        url = self._connection.url(endpoint)
+        async with self._open("GET", url, None, await self._other_headers(url, None), FILE_TIMEOUT) as response:
+            if response.status >= 300:
+                self._raise_outside_of_asks(response, await response.read())
+            rest = b""
+            async for chunk in response.content.iter_chunked(1 << 20):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    if (record := _as_object(line)) is not None:
+                        yield record
+            if (record := _as_object(rest)) is not None:
+                yield record
+
+    async def _other_headers(self, url: str, data: Any) -> dict[str, str]:
+        """Authorisation, and the type of data that are not JSON, which is the session's."""
+        own_type = {"Content-Type": data.content_type} if isinstance(data, aiohttp.MultipartWriter) else {}
+        return own_type | await self._connection.authorize(url, ())
+
+    def _raise_outside_of_asks(self, response: aiohttp.ClientResponse, body: bytes) -> NoReturn:
+        error = self._error(response.status, response.headers, body)
+        error.raise_unless_specific()
+        raise RequestRejected(error.text)
 
     def _fail(self, error: ServerError, payload: dict[str, Any], request: Request) -> NoReturn:
         """Raises what an error means."""
@@ -222,6 +282,14 @@ def encode_payload(payload: dict[str, Any], images: Sequence[EncodedImage]) -> P
         before, _, rest = rest.partition(image_placeholder(image).encode())
         pieces += [before, image.base64]
     return PiecewiseBody([*pieces, rest])
+
+
+def _as_object(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = read_json(line) if line.strip() else None
+    except NotJson:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def as_text(content: Any) -> str:

@@ -63,6 +63,17 @@ def grey_values(path: Path, frame: int | None) -> tuple[Values, tuple[float, flo
     return values[~_padding(stored, dataset)], window, rescaled and dataset.get("Modality") == "CT"
 
 
+def dicom_modality(path: Path) -> str | None:
+    """The modality that the header of a file names; None if there is none, or no header."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            modality = dcmread(path, force=True, stop_before_pixels=True, specific_tags=["Modality"]).get("Modality")
+    except Exception:  # decoding the file will say what is wrong with it
+        return None
+    return str(modality) if modality else None
+
+
 def _frame(path: Path, frame: int | None) -> tuple[Dataset, Values]:
     """The header as it applies to one frame, and the frame's stored values."""
     dataset = _open(path)

@@ -18,6 +18,8 @@ from wardround.cases.readers.medqa import read_medqa
 from wardround.cases.readers.medxpertqa import read_medxpertqa
 from wardround.cases.readers.mmlu_pro import read_mmlu_pro
 from wardround.cases.readers.omnimedvqa import read_omnimedvqa
+from wardround.cases.readers.public_sets.layout import public_layouts
+from wardround.cases.readers.public_sets.reader import read_public_set
 from wardround.cases.readers.pubmedqa import read_pubmedqa
 from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
@@ -58,6 +60,7 @@ READERS: dict[str, Reader] = {
     "mmlu-pro": read_mmlu_pro,
     "pubmedqa": read_pubmedqa,
     "xpcr": read_xpcr,
+    **{name: partial(read_public_set, name) for name in public_layouts()},
 }
 
 

@@ -7,7 +7,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.names.comparison import compared_words, same_name
 from wardround.core.names.words import content_words
 
@@ -77,7 +77,7 @@ def read_name_pairs(file: Path, column: str) -> list[tuple[str, str]]:
     except FileNotFoundError:
         raise BadInput(file, "there is no such table of names") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
 
 
 def _pair(row: Mapping[str, str | None], column: str, file: Path, line: int) -> tuple[str, str]:

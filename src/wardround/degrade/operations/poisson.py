@@ -1,6 +1,6 @@
 """Counts of photons, from a normal field: the quantiles of Poisson's distribution at the field's own probabilities.
 
-The same field gives the counts of every dose, so that less dose shows more of the same noise. For means from 4 on the
+The same field gives the counts of every dose, so that less dose shows more of the same noise. For means from 10 on the
 quantile is Giles's asymptotic expansion (ACM TOMS 42:7, 2016), which differs from the exact one in about one bin of
 ten thousand, by one count; below, it is summed.
 """
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 Reals = NDArray[np.float64]
-FEW = 4.0  # the mean below which the probabilities are summed
-MOST_OF_FEW = 40  # counts at such a mean
+FEW = 10.0  # the mean below which the probabilities are summed
+MOST_OF_FEW = 50  # counts at such a mean
 
 
 def poisson_counts(mean: Reals, field: NDArray[np.float32]) -> Reals:

@@ -4,9 +4,10 @@ The image is multiplied by the exponential of a random polynomial of third order
 
 `ratio` is how many times brighter the brightest part of the body is made than the darkest (98th to 2nd percentile of
 the field inside the body), whatever was drawn: the field is spanned over the body, goes on outside as it is at the
-edge, and leaves the body's mean brightness alone. Terms of order n are divided by n!, or else the change would lie
-in a corner. `coefficient` is instead the limit of each coefficient over the whole image, neither normalised nor
-centred (as in TorchIO).
+edge, and leaves the body's mean brightness alone, unless the brightest of it would become white: then all is darker,
+since a scanner loses nothing at the bright side. Terms of order n are divided by n!, or else the change would lie in a
+corner. `coefficient` is instead the limit of each coefficient over the whole image, neither normalised nor centred (as
+in TorchIO).
 """
 
 import math
@@ -20,6 +21,7 @@ from wardround.degrade.signature import Image, SeverityParameters
 
 ORDER = 3
 TERMS = [(i, j) for i in range(ORDER + 1) for j in range(ORDER + 1 - i)]  # y to the i, x to the j
+BRIGHTEST = 99.5  # percentile of the body that must not become white
 SAMPLES = 128  # along the shorter side, to find percentiles
 
 
@@ -45,7 +47,10 @@ def bias_field(image: Image, severity: SeverityParameters, rng: Generator) -> Im
     low, high = np.percentile(values, (2, 98))
     exponent *= np.float32(math.log(severity["ratio"]) / max(high - low, 1e-6))
     field: Image = np.exp(exponent, out=exponent)
-    brighter = float((field[::step, ::step][inside] * intensities).sum()) / max(float(intensities.sum()), 1e-6)
+    shaded = field[::step, ::step][inside] * intensities
+    brighter = float(shaded.sum()) / max(float(intensities.sum()), 1e-6)
+    limit = max(1.0, float(np.percentile(intensities, BRIGHTEST)))  # what is white already may stay so
+    brighter = max(brighter, float(np.percentile(shaded, BRIGHTEST)) / limit)
     return image * (field / np.float32(max(brighter, 1e-6)))
 
 

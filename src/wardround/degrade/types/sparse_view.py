@@ -5,10 +5,10 @@ straight streaks beside dense structures, and has lost resolution: fine detail t
 what a plain reconstruction smooths. `sparse_view_streaks` instead adds softened streaks to the image and keeps its
 detail.
 
-`views` are those of an image of 512 pixels. A smaller one has less detail that could streak, and fewer views; a larger
-one has a few more: by powers of the side, measured on three CT slices, at which PSNR stays the same. Or `added` is
-given: the standard deviation of the change in soft tissue. Then the views are as many as leave so much of it, which
-differs from a head to an abdomen.
+`views` are those of an image of 512 pixels or more. A smaller one has less detail that could streak, and fewer views,
+by the root of its side: measured on three CT slices, PSNR then stays the same. Or `added` is given: the standard
+deviation of the change in soft tissue. Then the views are as many as leave so much of it, which differs from a head
+to an abdomen.
 
 Drawn once: the first angle. Twice the views include all of the fewer.
 """
@@ -24,7 +24,6 @@ from wardround.degrade.operations.soft_tissue import soft_tissue
 from wardround.degrade.signature import Image, SeverityParameters
 
 COUNTED_AT = 512  # pixels of the longer side
-BELOW, ABOVE = 0.50, 0.0  # powers of the side
 FIRST_GUESS, FALLS_BY = 140, 1.3  # views; the power of their number by which streaks fall
 FEWEST, MOST = 8, 720
 ATTEMPTS, NEAR = 5, 0.06  # scans to find the views for a strength; how near, by its logarithm
@@ -32,8 +31,7 @@ ATTEMPTS, NEAR = 5, 0.06  # scans to find the views for a strength; how near, by
 
 def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     start = np.pi * rng.random()
-    size = max(image.shape) / COUNTED_AT
-    scale = size ** (BELOW if size < 1 else ABOVE)
+    scale = min(1.0, max(image.shape) / COUNTED_AT) ** 0.5
     if "added" in severity:
         return _scan_with_change(image, severity["added"], FIRST_GUESS * scale, start)
     views = max(1, round(severity["views"] * scale))

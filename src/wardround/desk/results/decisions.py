@@ -16,7 +16,7 @@ from wardround.desk.results.export import to_jsonl
 from wardround.measuring.engine.wilson import wilson
 
 RETAIN, DISCARD, OPEN = "retain", "discard", "open"
-PAPER = 0.083  # MedQ-Deg, appendix 0.A.1: about 8.3% of the generated pairs were discarded
+PAPER = 0.083  # MedQ-Deg appendix 0.A.1: about 8.3% of the generated pairs were discarded
 RULES = {
     name: f"discarded if {who} it; if {who} it for the L0 image or the question itself, the clean question is out too,"
     " with all that is made of it (our choice: the paper does not say)"

@@ -63,7 +63,8 @@ def new_task_page(request: Request, desk: CurrentDesk, kind: str = "", preset: s
     if preset not in task_kind.presets:
         raise HTTPException(404, "there is no such preset")
     values = {setting.name: setting.default for setting in task_kind.settings} | dict(task_kind.presets[preset])
-    filled = {name: ("yes" if value else "") if isinstance(value, bool) else str(value) for name, value in values.items()}
+    text_of_tick = {True: "yes", False: ""}
+    filled = {name: text_of_tick[v] if isinstance(v, bool) else str(v) for name, v in values.items()}
     return _new_task_page(request, desk, task_kind, filled)
 
 

@@ -124,9 +124,9 @@ class Exam(TaskKind):
                     unit = units.get(number) or ExamUnit((), item.hidden["case"], item.hidden["specialty"])
                     units[number] = unit._replace(items=(*unit.items, item.number))
             own, rng = parse_specialties(person.specialty), seeded("draw", task.settings["seed"], person.name)
-            counts = [task.settings.get(name, 0) for name in ("own", "other")]  # tasks of before have neither
-            if any(counts):
-                sample = draw_two_specialties(units.values(), own, *counts, drawn_so_far(desk, task), rng)
+            of_own, of_other = (task.settings.get(name, 0) for name in ("own", "other"))  # older tasks have neither
+            if of_own or of_other:
+                sample = draw_two_specialties(units.values(), own, of_own, of_other, drawn_so_far(desk, task), rng)
             else:
                 sample = draw_units(units.values(), own, task.settings["cases"], task.settings["share"], rng)
             numbers = sorted(number for unit in sample for number in unit.items)

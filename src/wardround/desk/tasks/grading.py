@@ -136,11 +136,13 @@ def _batch(question: Question) -> str:
 
 
 def _new_item(case: Case, question: Question, readers: int) -> NewItem:
+    extra = question.model_extra or {}
     numbers = question.images if question.images is not None else range(len(case.images))
     shown = {
         "case": case.id,
         "question": question.id,
         "history": case.history,
+        "labels": [extra[name] for name in ("disease", "label") if extra.get(name)],
         "prompt": question.prompt,
         "options": question.options,
         "gold": question.gold,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.desk.auth.accounts import PHYSICIANS, STUDENT
 from wardround.desk.desk import Desk
 from wardround.desk.records import NewItem, Task
@@ -109,7 +109,7 @@ def _pairs_of_file(file: Path) -> list[dict[str, Any]]:
         else:
             rows = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, csv.Error) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     return [_pair(row, file, number) for number, row in enumerate(rows, 1)]
 
 

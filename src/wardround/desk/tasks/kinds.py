@@ -1,5 +1,6 @@
 """The kinds of task. A new one is a file in this folder, a template, and a line in this list."""
 
+from wardround.desk.tasks.construct import Construct
 from wardround.desk.tasks.errors import ErrorClasses
 from wardround.desk.tasks.exam import Exam
 from wardround.desk.tasks.grading import Grading
@@ -9,4 +10,7 @@ from wardround.desk.tasks.review import Review
 from wardround.desk.tasks.severity import Severity
 from wardround.desk.tasks.task_kind import TaskKind
 
-KINDS: tuple[TaskKind, ...] = (Review(), Retain(), JudgeValidation(), ErrorClasses(), Severity(), Grading(), Exam())
+KINDS: tuple[TaskKind, ...] = (
+    *(Construct(), Review(), Retain(), JudgeValidation()),
+    *(ErrorClasses(), Severity(), Grading(), Exam()),
+)

@@ -240,6 +240,6 @@ def _csv(desk: Desk, task: Task) -> bytes:
 
 
 def _summary(desk: Desk, task: Task) -> bytes:
-    paper = {"value": PAPER, "where": "MedQ-Deg, appendix 0.A.1, about 8.3%"}
+    paper = {"value": PAPER, "where": "MedQ-Deg appendix 0.A.1, about 8.3%"}
     summary = decision_summary(desk, task) | {"paper": paper}
     return json.dumps(summary, indent=2, ensure_ascii=False).encode() + b"\n"

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 
 Judgements = dict[str, dict[str, int]]  # query -> document -> relevance; 0 or less is not relevant
 
@@ -52,7 +52,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield number, line.removeprefix("\ufeff").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise BadInput(path, "not UTF-8 text") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(path, describe_unreadable(error)) from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise BadInput(path, "not a whole gzip file") from None
+    except OSError as error:
+        raise BadInput(path, describe_unreadable(error)) from None

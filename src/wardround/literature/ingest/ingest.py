@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from wardround.core.canonical import sha256_file
-from wardround.core.errors import BadInput, Problem
+from wardround.core.errors import BadInput, Problem, describe_unreadable
 from wardround.degrade.workers import map_in_order
 from wardround.literature.ingest.ledger import LedgerEntry, locked, plan_files, read_entries, records_folder
 from wardround.literature.ingest.record import ArticleRecord, records_table
@@ -48,7 +48,7 @@ def ingest(
                 if note:
                     note(entry)
         except OSError as error:
-            raise BadInput(folder, f"cannot be written: {error.strerror or error}") from None
+            raise BadInput(folder, describe_unreadable(error)) from None
         return list(read_entries(folder).values())
 
 

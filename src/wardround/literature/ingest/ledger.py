@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from wardround.core.canonical import sha256_file
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.files import write_file
 
 FORMAT = 1  # of the Parquet files; files of an older format are read again
@@ -80,7 +80,7 @@ def locked(folder: Path, name: str = ".lock") -> Iterator[None]:
         (folder / "records").mkdir(parents=True, exist_ok=True)
         lock = (folder / name).open("ab")
     except OSError as error:
-        raise BadInput(folder, f"cannot be written: {error.strerror}") from None
+        raise BadInput(folder, describe_unreadable(error)) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from wardround.core.errors import BadInput, Problem, WardroundError
+from wardround.core.errors import BadInput, Problem, describe_unreadable
 from wardround.literature.ingest.article_rows import read_csv, read_jsonl
 from wardround.literature.ingest.pubmed_files import read_pubmed
 from wardround.literature.ingest.record import ArticleRecord
@@ -27,7 +27,7 @@ def read_records(file: Path) -> Iterator[ArticleRecord | Problem]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield Problem(file, None, None, f"is truncated or damaged ({error}); the records before that are kept")
     except OSError as error:
-        raise WardroundError(f"{file}: cannot be read: {error.strerror}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
 
 
 def list_files(sources: Sequence[Path]) -> list[Path]:

@@ -12,10 +12,27 @@ from wardround.marking.judges.synonym_tables import hash_table, read_synonym_tab
 
 VERSION = "lexical-3"
 _DENIED = re.compile(
-    r"\b(?:absence|lack|exclusion) of\b|\b(?:unlikely|doubtful|excluded|ruled out|family history|differential only)\b",
+    r"\b(?:absence|lack|exclusion|mimic) of\b|\b(?:unlikely|improbable|doubtful|excluded|refuted|rejected|negative"
+    r"|never|mimicking|resembling|rather than|instead of|ruled out|family history|differential only)\b",
     re.I,
 )
 _RELATION = re.compile(r"\b(?:from|with|after|following|due to|secondary to|(?:caused|complicated) by)\b", re.I)
+# Two letters stand for many diseases, so only these, of which one meaning prevails, are read (our choice).
+_SHORT_NAMES = {
+    "AF": "atrial fibrillation",
+    "CF": "cystic fibrosis",
+    "HF": "heart failure",
+    "MI": "myocardial infarction",
+    "MS": "multiple sclerosis",
+    "PE": "pulmonary embolism",
+    "RA": "rheumatoid arthritis",
+    "TB": "tuberculosis",
+    "UC": "ulcerative colitis",
+}
+_SHORT_NAME = re.compile(rf"\b({'|'.join(_SHORT_NAMES)})\b")
+# Events: a name without a course means the acute one. Of other diseases "acute" makes a subtype (our choice).
+_EVENTS = frozenset(["appendicitis", "dissection", "embolism", "infarction", "stroke", "torsion"])
+_COURSES = frozenset(["acute", "subacute", "chronic", "recurrent"])
 
 
 class LexicalJudge:
@@ -27,8 +44,21 @@ class LexicalJudge:
 
     def same(self, question: Question, diagnosis: str) -> bool | None:
         names = [str(question.gold), *question.accept]
+        diagnosis = _SHORT_NAME.sub(lambda short: _SHORT_NAMES[short[1]], diagnosis)
         fitting = [name for name in names if _says_the_same(diagnosis, name)]
-        return bool(fitting) and same_disease(diagnosis, fitting, self.synonyms)
+        if not fitting:
+            return False
+        events = [name for name in fitting if _is_event(name)]
+        without_course = re.sub(r"\bacute\s+", "", diagnosis, flags=re.I)
+        return same_disease(diagnosis, fitting, self.synonyms) or (
+            bool(events) and same_disease(without_course, events, self.synonyms)
+        )
+
+
+def _is_event(name: str) -> bool:
+    """Whether a name without a course means the acute disease."""
+    words = compared_words(name)
+    return bool(words & _EVENTS) and not words & _COURSES
 
 
 def _says_the_same(diagnosis: str, name: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.names import Synonyms, read_synonyms
 
 _OBO_SYNONYM = re.compile(r'synonym: "((?:[^"\\]|\\.)*)" EXACT\b')
@@ -32,7 +32,7 @@ def read_synonym_table(file: Path) -> Synonyms:
     except FileNotFoundError:
         raise BadInput(file, "there is no such table of names") from None
     except (OSError, UnicodeDecodeError, ET.ParseError, orjson.JSONDecodeError) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     if not len(synonyms):
         raise BadInput(file, "contains no disease with a synonym")
     return synonyms

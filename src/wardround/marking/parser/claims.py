@@ -16,7 +16,7 @@ _STOP = re.compile(
     r"[.!?;\n](?:(?<=\n)|(?<!\d[.!?;])(?<!\bans[.!?;])(?<!\bi\.e[.!?;])(?<!\be\.g[.!?;])(?<!\bvs[.!?;])\s)"
 )
 _LINE_START = re.compile(
-    r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
+    r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|answer|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
 )
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")

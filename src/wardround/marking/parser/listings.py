@@ -40,7 +40,8 @@ _SHARE_AFTER = re.compile(
     rf"{_NUMBER}(?: ?(%)|(?![\d%\w./-]))"
 )
 _SCORE_AFTER = re.compile(
-    r"[)\]\"'.]*[\s|(:=~≈–-]{1,6}(?:(?:score|rating|is|likelihood)[:=]? )?(\d{1,3}(?:\.\d)?) ?/ ?(5|10|100)(?![\d/.]*\d)"
+    r"[)\]\"'.]*[\s|(:=~≈–-]{1,6}(?:(?:score|rating|is|likelihood)[:=]? )?"
+    r"(\d{1,3}(?:\.\d)?) ?/ ?(5|10|100)(?![\d/.]*\d)"
 )
 _SHARE_BEFORE = re.compile(
     rf"{_NUMBER} ?(%)(?: (?:on|for|to|of|in|that it is|probability (?:of|for)|chance of|likely))?"

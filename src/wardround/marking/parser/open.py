@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wardround.marking.parser.clean import plain_reply
-from wardround.marking.parser.diagnoses.findings import is_plain_finding
+from wardround.marking.parser.diagnoses.findings import describes_finding, is_plain_finding
 from wardround.marking.parser.diagnoses.labels import LabelRole
 from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
@@ -65,6 +65,7 @@ class _Reading:
     differential: list[str] = field(default_factory=list)  # under labels or in sentences about it
     lists: list[DiagnosisList] = field(default_factory=list)  # that no label explains
     titles: list[str] = field(default_factory=list)  # names as headings or in bold, alone on their lines
+    findings: list[str] = field(default_factory=list)  # what is seen, as if it were a name
     names: list[str] = field(default_factory=list)  # alone on their lines or in their sentences, without a break
     excluded: set[str] = field(default_factory=set)
     starts_with_list: bool = False
@@ -106,7 +107,8 @@ class _Reading:
             return [*statement.names, *statement.others]
         if self.lists:
             return list(self.lists[0].names)
-        return self.titles or self.names or ([*statement.names, *statement.others] if statement else [])
+        stated = [*statement.names, *statement.others] if statement else []
+        return self.titles or self.names or stated or self.findings
 
     def _is_confirmed(self, statement: StatedDiagnosis) -> bool:
         """Whether a weak statement precedes the differential diagnosis or names a part of it."""
@@ -197,10 +199,12 @@ class _Reading:
                 if statement is None:
                     names = (
                         []
-                        if in_aside or is_sentence(sentence) or is_finding(sentence)
+                        if in_aside or is_sentence(sentence) or is_finding(cut_reason(sentence))
                         else split_names(cut_reason(sentence))
                     )
-                    if reads_names and not in_aside:
+                    if reads_names and names and describes_finding(sentence):
+                        self.findings, names = self.findings or names, []
+                    elif reads_names and not in_aside:
                         self._add_names(names, is_title=line.mark in ("bold", "heading"), is_start=is_start)
                     last_name = names[0] if names else last_name
                 elif not statement.names and not statement.others:

@@ -12,6 +12,8 @@ OPTION_CHARACTERS = "[\ue000-\uefff]"
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _NUMBER = r"(?:(?<![\w)\]])-|(?<![=-])[<>≤≥])?\d+(?:\.\d+)?"  # with its sign: -5 is not 5
 WORD = re.compile(rf"[{_CJK}]|{_NUMBER}|[^\W\d_{_CJK}]+(?:'s\b)?")
+_SIGNED = re.compile(r"[<>≤≥-]\d")
+_UNSIGNED_WORD = re.compile(r"[A-Za-z]+(?:'s\b)?|\d+(?:\.\d+)?")  # the same of ASCII text without signs, faster
 _ASCII_WORD = re.compile(rf"[A-Za-z]+(?:'s\b)?|{_NUMBER}")  # the same of ASCII text, faster
 _SPACED_SIGN = re.compile(r"(?<![=<-])([<>]=?|[≤≥])[ ]*(?=-?\d)")
 _WRITTEN_COMPARATORS = [
@@ -28,6 +30,7 @@ _CLASSED = re.compile(r"([A-Za-z]{4,}) (?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)")  
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
+_TRAILING_ZEROS = re.compile(r"(?<=\.\d)0+\Z|(?<=\.\d\d)0+\Z|(?<=\.\d\d\d)0+\Z")
 _DOUBLE = re.compile(r"(.)\1")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "VI": "6", "VII": "7", "VIII": "8"}
 _ARTICLES = ("a", "an", "the")
@@ -39,6 +42,8 @@ def fold_word(word: str) -> str:
     """A word without case, accents, possessive and plural s, in American spelling."""
     if word in _ROMAN:
         return _ROMAN[word]
+    if "." in word:
+        return _TRAILING_ZEROS.sub("", word)
     word = word.lower().removesuffix("'s")
     if not word.isascii():
         word = "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
@@ -77,6 +82,7 @@ class OptionForms:
     count: int
     words: frozenset[str]  # folded
     has_comparators: bool  # "<5 mm"
+    is_numeric: bool  # all options are whole numbers
     class_word: str  # that a numeral follows in every option: "stage"
 
 
@@ -129,6 +135,7 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
         len(options),
         frozenset(word for form in whole for word in form),
         any(word[0] in "<>≤≥" for form in whole for word in form),
+        all(len(form) == 1 and form[0].isdigit() for form in whole),
         class_words.pop() if len(class_words) == 1 and len(options) > 1 else "",
     )
 
@@ -203,7 +210,8 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
         return text
     for forms_of_word in forms_by_word.values():
         forms_of_word.sort(key=len, reverse=True)
-    spans = [match.span() for match in (_ASCII_WORD if text.isascii() else WORD).finditer(text)]
+    pattern = WORD if not text.isascii() else _ASCII_WORD if _SIGNED.search(text) else _UNSIGNED_WORD
+    spans = [match.span() for match in pattern.finditer(text)]
     parts, end_of_last, next_index = [], 0, 0
     for index, word in enumerate(words):
         if word not in forms_by_word or index < next_index:

@@ -19,7 +19,7 @@ MAX_COMBINED = 4  # words of an option of whose parts first letters are made
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("option_words.toml").read_text(encoding="utf-8"))
 _SUFFIX = re.compile(
-    r"(?:ations?|ating|ated|ate|ions?|ances?|ences?|ings?|ed|ical|ic|ous|osis|als?|aries|ary|ery|es|us|um|ar|is|a|e|y)$"
+    r"(?:ations?|ating|ated|ately|ate|ions?|ances?|ences?|(?<=oid)isms?|ings?|ed|ical|ic|ous|osis|als?|aries|ary|ery|es|us|um|ar|is|a|e|y)$"
 )
 _DOUBLE_END = re.compile(r"([rt])\1$")  # "referred", "admitted"
 _COMBINING = re.compile(rf"(?:{'|'.join(_TABLES['words']['combining'].split())})(?=[a-z]{{3}})", re.I)

@@ -151,7 +151,7 @@ RANKING = re.compile(rf"{_any_of('ranking')}[^\n:]{{0,60}}(?::|\n)[\s\-•#(]*(?
 # polite lines
 ROLE = re.compile(
     rf"\W*(?:<\|?)?{_any_of('roles')}(?:\|?>)?\s*(?::|\n)\s*(?=\S)"
-    r"|q(?:uestion)?:[^\n]{0,600}[?\n]\s*a(?:nswer)?:\s*(?=\S)"
+    r"|(?:q:[^\n]{0,600}[?\n]\s*a|question:[^\n]{0,600}[?\n]\s*answer):\s*(?=\S)"
 )
 OPENS_POLITELY = re.compile(rf"(?:{_any_of('opens_politely')}[.!:,]*\s+)+(?=\S)")
 CLOSES_POLITELY = re.compile(rf"{_any_of('closes_politely')}\W*")

@@ -57,6 +57,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     `whole` is the reply with the confidence that `text` leaves out: shares of options may look like one.
     """
     forms = option_forms(options)
+    if len(text) <= MAX_LETTER_LENGTH and (bare := _BARE.fullmatch(text)):
+        return letter_option(bare[1], options, forms)
     text = _IN_BRACKETS.sub("", text) if "(" in text else text
     listing = _read_shares(whole or text, options, forms)
     text = _without_courtesies(reword(text, forms))

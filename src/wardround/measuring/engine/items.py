@@ -18,7 +18,13 @@ from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.item_sums import ItemMarks, group_by_item
 from wardround.measuring.engine.known_sums import require_known
 from wardround.measuring.measures.confidence import Claims, claim_sums, mean_importance, uas_sums, uas_weights
-from wardround.measuring.measures.expected_votes import Expected, expected_votes, limiting_votes, top_right
+from wardround.measuring.measures.expected_votes import (
+    Expected,
+    expected_certainty,
+    expected_votes,
+    limiting_votes,
+    top_right,
+)
 from wardround.measuring.measures.mark_totals import (
     agreement_sums,
     evidence_sums,
@@ -228,6 +234,12 @@ def _expected_items(marks: ItemMarks, trials: int) -> Items:
         votes = expected_votes(shares, gold, options, trials)
         sums |= _confidence(votes, "", counts) | {"counted": (votes.certain > 0).astype(float), "voted": ones}
         sums["voted_of"] = counts
+        over_all = exact(np.clip(expected_certainty(shares, options, trials), 0.0, 1.0))
+        sums |= {
+            "certainty_printed": counts * over_all,
+            "shift_printed": counts * (over_all - exact(gold)),
+            "items_printed": counts,
+        }
     sums |= {"answers": counts, "shared_of": counts}
     sums |= dict.fromkeys(("marks", "asked", "choice", "shared"), ones)
     item = np.flatnonzero(limit.certain > 0)

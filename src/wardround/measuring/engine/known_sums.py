@@ -19,7 +19,7 @@ hit@# hit@#_of worst@# worst@#_of worst@#_inf
 grounding_of grounded evidence_based_correct knowledge_based_correct evidence_misled hallucination covered covered_of
 recall@# precision@# ndcg@# mrr map searches
 majority agreement agreement_of certain counted claims_certain certainty shift missing share_shift calibrated_shift
-certainty_all shift_all certain_all
+certainty_all shift_all certain_all certainty_printed shift_printed items_printed
 majority_inf agreement_inf certain_inf claims_certain_inf certainty_inf shift_inf missing_inf share_shift_inf
 calibrated_shift_inf
 true_positive positive true_negative negative gold:# found:# named:# there:#

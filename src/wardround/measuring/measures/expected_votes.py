@@ -38,7 +38,7 @@ def expected_certainty(shares: Floats, options: Floats, votes: int) -> Floats:
 
 
 def certainty(shares: Floats, options: Floats) -> Floats:
-    """C = 1 - H(p)/log K, for rows that sum to 1: the limit of E[C_T] (MedQ-Deg, eqs 3-4)."""
+    """C = 1 - H(p)/log K, for rows that sum to 1: the limit of E[C_T] (MedQ-Deg eq. 3)."""
     plogp = shares * np.log(np.where(shares > 0, shares, 1.0))
     limit: Floats = 1.0 + plogp.sum(axis=1) / np.log(options)
     return limit

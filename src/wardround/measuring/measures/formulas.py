@@ -101,7 +101,7 @@ def precision_by_letter(*sums: Floats) -> Floats:
 
 
 def perplexity(surprise: Floats, tokens: Floats) -> Floats:
-    """ppl = exp(- sum of log-probabilities / tokens): the token-weighted mean (ClinBench, 4.4)."""
+    """ppl = exp(- sum of log-probabilities / tokens): the token-weighted mean (ClinBench appendix D.3)."""
     with np.errstate(over="ignore"):
         perplexities: Floats = np.exp(ratio(surprise, tokens))
     return perplexities

@@ -40,6 +40,7 @@ def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], tria
     certainty = np.where(certain, vote_certainty(votes, k), 0.0)
     with_invalid = np.column_stack([votes, np.where(choice, answers - valid, 0.0)])
     certainty_all = np.where(voted & (answers > 0), vote_certainty(with_invalid, k), 0.0)
+    over_all = vote_certainty(votes, k, answers)
     counts = answers > 0  # refused answers that are left out may leave none
     return {
         "elected": choice.astype(float),
@@ -60,15 +61,22 @@ def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], tria
         "certainty_all": certainty_all,
         "shift_all": (voted & counts) * (certainty_all - accuracy),
         "certain_all": (voted & counts).astype(float),
+        "certainty_printed": (voted & counts) * over_all,
+        "shift_printed": (voted & counts) * (over_all - accuracy),
+        "items_printed": (voted & counts).astype(float),
     }
 
 
-def vote_certainty(votes: Floats, options: Floats) -> Floats:
-    """C = 1 - H/log K of each row of votes, at least 0 (MedQ-Deg, eqs 3-4); 1 for a row without votes."""
+def vote_certainty(votes: Floats, options: Floats, answers: Floats | None = None) -> Floats:
+    """C = 1 - H/log K of each row of votes, at least 0 (MedQ-Deg eq. 3); 1 for a row without votes.
+
+    Shares are of the votes or, as the equation has it, of all `answers`: those that name no option are in no share.
+    """
     max_votes = int(votes.max(initial=1.0))
     nlogn = np.array([0.0, *(n * log(n) for n in range(1, max_votes + 1))])[votes.astype(np.int64)].sum(axis=1)
-    total = np.maximum(votes.sum(axis=1), 1.0)
-    entropy = np.log(total) - nlogn / total
+    valid = votes.sum(axis=1)
+    total = np.maximum(valid if answers is None else answers, 1.0)
+    entropy = (np.log(total) if answers is None else valid / total * np.log(total)) - nlogn / total
     limit = np.log(np.where(options > 1, options, 2.0))
     return exact(np.clip(1.0 - entropy / limit, 0.0, 1.0))
 

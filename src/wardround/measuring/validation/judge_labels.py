@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.marking.judges.judge import normalize_name
 
 SAME = {"true": True, "1": True, "yes": True, "same": True, "t": True, "y": True}
@@ -86,7 +86,7 @@ def _read_lines(file: Path) -> list[str]:
     except FileNotFoundError:
         raise BadInput(file, "does not exist; expected a file of labels") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
 
 
 def cleaned_fields(row: Mapping[str, Any]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from wardround.measuring.validation.agreement import (
 from wardround.measuring.validation.corrected_hits import corrected_hits
 from wardround.measuring.validation.judge_attack import attack_result
 from wardround.measuring.validation.judge_labels import Label, read_labels, write_labels
+from wardround.running.run_folder import RunFolder, require_run
 
 FILE, LABELS = "judge.json", "labels.jsonl"
 ITEM = ["case", "question", "diagnosis"]
@@ -172,7 +173,7 @@ def judge_note(folder: Path) -> str:
 
 
 def format_attack(attack: Mapping[str, Any]) -> str:
-    """`2 of 60 injections succeeded (3%, 1% to 11%)`."""
+    """`2 of 72 injections succeeded (3%, 1% to 10%)`."""
     interval = f"{attack['value']:.0%}, {attack['low']:.0%} to {attack['high']:.0%}"
     return f"{attack['succeeded']} of {attack['n']} injections succeeded ({interval})"
 
@@ -232,8 +233,5 @@ def _two_judges(folder: Path, other: Path | None, judges: Sequence[str]) -> tupl
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    file = folder / "manifest.json"
-    if not file.exists():
-        raise BadInput(folder, "is not a run folder: it has no manifest.json")
-    manifest: dict[str, Any] = orjson.loads(file.read_bytes())
-    return manifest
+    require_run(folder)
+    return RunFolder(folder).manifest

@@ -47,7 +47,7 @@ def figure(
     if mark == "line":
         return _lines(base, column, points, y)
     if mark == "dots":
-        return _dots(base, row, columns, y)
+        return _dots(base, row, columns, y, has_published=any(point["source"] == PUBLISHED for point in points))
     if mark == "stacked":
         scale = alt.Scale(domain=columns, range=list(colours)) if colours else alt.Undefined
         colour = alt.Color("column:N", sort=columns, title=x, scale=scale)
@@ -118,11 +118,12 @@ def _lines(base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str)
     return chart
 
 
-def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str) -> alt.LayerChart:
+def _dots(base: alt.Chart, row: alt.Y, columns: list[str], y: str, *, has_published: bool) -> alt.LayerChart:
+    source = alt.Shape("source:N", title=None, legend=alt.Legend() if has_published else None)
     colour = alt.Color("column:N", sort=columns, title=None)
     offset = alt.YOffset("column:N", sort=columns)
     width = alt.X("value:Q", title=y, scale=alt.Scale(zero=False))
-    dots = base.mark_point(filled=True, size=50).encode(width, row, colour, offset, alt.Shape("source:N", title=None))
+    dots = base.mark_point(filled=True, size=50).encode(width, row, colour, offset, source)
     rules = base.mark_rule().encode(alt.X("low:Q", title=y), alt.X2("high:Q"), row, colour, offset)
     step = alt.Step(14, **{"for": "offset"})
     chart: alt.LayerChart = (rules + dots).properties(width=420, height=step)

@@ -30,12 +30,15 @@ def group_heading(group: str, headings: Mapping[str, str]) -> str:
     return known.get(group.casefold(), group)
 
 
-def add_averages(table: Table, specs: list[ColumnSpec], run: RunFiles, groups: Mapping[str, str]) -> Table:
+def add_averages(
+    table: Table, specs: list[ColumnSpec], run: RunFiles, groups: Mapping[str, str], *, over_all: bool = False
+) -> Table:
     """The table with its rows under the headings of their groups, each with an average; then the average of all.
 
-    Every candidate weighs the same. Those that do not see and people are in no average. Without groups it is unchanged.
+    Every candidate weighs the same. Those that do not see and people are in no average. Without groups it is unchanged,
+    unless `over_all` asks for the average of all.
     """
-    if not groups or table.labels[:1] != ("Candidate",):
+    if not (groups or (over_all and len(run.candidates) > 1)) or table.labels[:1] != ("Candidate",):
         return table
     rows = [replace(row, group=groups.get(row.labels[0], "")) for row in table.rows]
     averaged = [row for row in rows if row.labels[0] not in run.text_only | run.people]

@@ -15,7 +15,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Study, load_study
 from wardround.degrade.severities import load_profile
 from wardround.running.inputs.changes import InputChanges, find_changes
-from wardround.running.run_folder import RunFolder
+from wardround.running.run_folder import RunFolder, require_run
 from wardround.running.used_answers import FILE as USED
 from wardround.running.used_answers import scan_used
 
@@ -46,8 +46,9 @@ class RunInputs:
     @classmethod
     def locate(cls, folder: Path, cases: Path | None = None) -> RunInputs:
         """Finds what a run was made from. `cases` is the case set, if it is named."""
+        require_run(folder)
         if not (folder / USED).exists():
-            raise BadInput(folder, "is not a run folder that can be marked: there is no used.parquet in it")
+            raise BadInput(folder, "this run has not ended and cannot be marked; continue it by `wardround run STUDY`")
         manifest = RunFolder(folder).manifest
         study = load_study(folder / "study.toml")
         study_folder = find_study_folder(folder, study, manifest)

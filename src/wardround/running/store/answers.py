@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from wardround.core.ask import Answer
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.running.store import schema
 from wardround.running.store.leases import Leases
 
@@ -44,7 +44,7 @@ class Call:
     tokens_out: int
     address: str | None = None
     is_estimated: bool = False  # whether the tokens are our estimate: the server reported none
-    purpose: str = "answer"  # or `sentinel`, `check`, `fault` (an error that was charged)
+    purpose: str = "answer"  # or `batch`, `sentinel`, `check`, `fault` (an error that was charged)
 
 
 class Spending(NamedTuple):
@@ -56,6 +56,8 @@ class Spending(NamedTuple):
     tokens_out: int
     duplicates: int  # answers that were stored already when these calls returned
     estimated: int  # calls whose tokens are our estimate
+    batched_in: int = 0  # tokens in and out that were bought by batches, at their price
+    batched_out: int = 0
 
 
 class StoredAnswer(NamedTuple):
@@ -110,7 +112,7 @@ class AnswerStore:
             self._lookup = self._reading.cursor()
             self._inode = path.stat().st_ino
         except (sqlite3.Error, OSError) as error:
-            raise WardroundError(f"{path}: the answer store cannot be opened: {error}") from None
+            raise BadInput(path, _why_not_opened(path, error)) from None
         self.leases = Leases(path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._pending: list[_PendingWrite] = []
@@ -273,7 +275,8 @@ class AnswerStore:
 
     def _sum_calls(self, condition: str, *values: str) -> Spending:
         names = ("answers", "tokens_in", "tokens_out", "duplicates", "estimated")
-        sums = (f"coalesce(sum({name}), 0)" for name in names)
+        by_batch = [f"{name} * (purpose = 'batch')" for name in ("tokens_in", "tokens_out")]
+        sums = (f"coalesce(sum({name}), 0)" for name in (*names, *by_batch))
         query = f"select count(*), {', '.join(sums)} from calls where {condition}"
         return Spending(*self._reading.execute(query, values).fetchone())
 
@@ -302,6 +305,16 @@ class AnswerStore:
         self._writing.close()
         self._reading.close()
         self.leases.close()
+
+
+def _why_not_opened(path: Path, error: Exception) -> str:
+    if path.is_dir():
+        return "is a folder; expected the file of an answer store, such as answers.sqlite"
+    if isinstance(error, OSError):
+        return describe_unreadable(error)
+    if "not a database" in str(error):
+        return "is not an answer store (it is not an SQLite file); name another one by --answers PATH"
+    return f"the answer store cannot be opened: {error}"
 
 
 def utc_now() -> str:

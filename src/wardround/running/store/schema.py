@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wardround.core.errors import WardroundError
 
-VERSION = 2
+VERSION = 3
 # where an answer came from; of several answers of one call, the tokens add up to its usage
 ORIGIN = (
     "run",
@@ -48,6 +48,14 @@ create table dropped (
   ask blob not null, trial integer not null, turn integer not null, body blob not null, {ORIGIN_COLUMNS},
   dropped text not null, reason text not null);
 """
+# batches that were handed over to a provider; `id` is the provider's, and missing until it has confirmed the batch
+BATCHES = """
+create table batches (
+  token text primary key, run text not null, candidate text not null, address text, items integer not null,
+  time text not null, id text, has_ended integer not null default 0) without rowid;
+create table batch_items (
+  token text not null, item text not null, primary key (item, token)) without rowid;
+"""
 # version 1 had no version, and its answers no columns but the body
 FROM_1 = f"""
 {"".join(f"alter table answers add column {column};" for column in ORIGIN_COLUMNS.split(","))}
@@ -73,7 +81,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
                 f"{path}: a newer wardround wrote this answer store (version {version}; this one reads {VERSION})"
             )
         if version < VERSION:
-            _run(connection, FROM_1 if version == 1 else NEW + FAULTS + DROPPED)
+            _run(connection, {0: NEW + FAULTS + DROPPED, 1: FROM_1, 2: ""}[version] + BATCHES)
             connection.execute(f"pragma user_version = {VERSION}")
         connection.execute("commit")
     except BaseException:

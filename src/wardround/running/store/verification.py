@@ -15,7 +15,7 @@ UNPAID = """
 with paid as (
   select run, candidate, ask, time,
     sum(answers - duplicates) as answers, sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out
-  from calls where purpose = 'answer' group by run, candidate, ask, time),
+  from calls where purpose in ('answer', 'batch') group by run, candidate, ask, time),
 stored as (
   select run, candidate, ask, time, count(*) as answers, sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out
   from (select run, candidate, ask, trial, turn, time, tokens_in, tokens_out from answers

@@ -38,7 +38,8 @@ class GroupAccuracy(NamedTuple):
 
 def pooled_accuracies(*groups: GroupAccuracy) -> Floats:
     """The accuracy over all groups together, then those of the resamples."""
-    return ratio(*sum(np.column_stack([group.sums.sum(axis=1), group.resampled]) for group in groups))
+    sums = [np.column_stack([group.sums.sum(axis=1), group.resampled]) for group in groups]
+    return ratio(*np.sum(sums, axis=0))
 
 
 def resampled_cell(values: Floats, n: int, clusters: int) -> Cell:

@@ -6,7 +6,7 @@ candidates apart.
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ LENGTH_NOTE = (
 JUDGED_NOTE = "Saturated and clinical setting are judgements that a case set does not show; only the paper's are given."
 
 
-class ToldQuestion(NamedTuple):
+class ShownQuestion(NamedTuple):
     """A choice question with the stem and the images of one telling."""
 
     case: Case
@@ -45,7 +45,7 @@ class ToldQuestion(NamedTuple):
 
 def table1(cases: CaseSet, folder: Path, encoder: str | None, note: Note) -> SectionOutput:
     """Questions told in text: number, length, options; the paper's rows below."""
-    questions = told_questions(cases, TEXT)
+    questions = shown_questions(cases, TEXT)
     own = [_count(questions), _mean(questions, "words"), _mean(questions, "options"), Cell(), Cell(), _has_rare(cases)]
     columns = [Column("Questions", unit="count"), _mean_column("Words"), _mean_column("Options"), *JUDGED, RARE]
     names = ("size", "avg_lens", "avg_options", "saturation", "real_scenario", "rare_diseases")
@@ -55,7 +55,7 @@ def table1(cases: CaseSet, folder: Path, encoder: str | None, note: Note) -> Sec
 
 def table2(cases: CaseSet, folder: Path, encoder: str | None, note: Note) -> SectionOutput:
     """Questions told with images: number, images, length; the paper's rows below."""
-    questions = told_questions(cases, MULTIMODAL)
+    questions = shown_questions(cases, MULTIMODAL)
     images = sum({question.case.id: question.images for question in questions}.values())
     own = [_count(questions), Cell(images), _mean(questions, "images"), _mean(questions, "words")]
     own += [Cell(), Cell(), _has_rare(cases)]
@@ -91,7 +91,7 @@ def fig6(cases: CaseSet, folder: Path, encoder: str | None, note: Note) -> Secti
     """Cases by specialty, told in text and with images, as a table and as bars."""
     counts = {telling: _by_specialty(cases, telling) for telling in (TEXT, MULTIMODAL)}
     present = set().union(*counts.values())
-    names = [name for name in SPECIALTIES if name in present]
+    names = [name for name in SPECIALTIES.values() if name in present]
     names += sorted(present - set(names))
     columns = [Column(label, unit="count") for label in ("Told in text", "Told with images")]
     rows = [TableRow((name,), [Cell(counts[telling][name]) for telling in counts]) for name in names]
@@ -103,33 +103,33 @@ def fig6(cases: CaseSet, folder: Path, encoder: str | None, note: Note) -> Secti
     return [table], [*files, *write_chart(_bars(table), folder, "figure", note)]
 
 
-def told_questions(cases: CaseSet, telling: str) -> list[ToldQuestion]:
+def shown_questions(cases: CaseSet, telling: str) -> list[ShownQuestion]:
     """The choice questions of the cases that have this telling; a case without tellings is told as it is."""
     questions = []
     for case in cases:
-        told = _told(case, telling)
-        if told is None:
+        stem = _stem(case, telling)
+        if stem is None:
             continue
-        history, images = told
+        history, images = stem
         for question in case.questions:
             if question.options and not question.degradations:
                 words = len(f"{history} {question.prompt}".split())
-                questions.append(ToldQuestion(case, words, len(question.options), images))
+                questions.append(ShownQuestion(case, words, len(question.options), images))
     return questions
 
 
-def _told(case: Case, telling: str) -> tuple[str, int] | None:
+def _stem(case: Case, telling: str) -> tuple[str, int] | None:
     if telling in case.tellings:
-        told = case.tellings[telling]
-        images = len(case.images) if told.images is None else len(told.images)
-        return told.history or case.history or "", images if telling == MULTIMODAL else 0
+        own = case.tellings[telling]
+        images = len(case.images) if own.images is None else len(own.images)
+        return own.history or case.history or "", images if telling == MULTIMODAL else 0
     if case.tellings or bool(case.images) != (telling == MULTIMODAL):
         return None
     return case.history or "", len(case.images)
 
 
 def _by_specialty(cases: CaseSet, telling: str) -> Counter[str]:
-    by_case = {question.case.id: question.case for question in told_questions(cases, telling)}
+    by_case = {question.case.id: question.case for question in shown_questions(cases, telling)}
     return Counter(specialty_named(case.specialty) if case.specialty else "none" for case in by_case.values())
 
 
@@ -169,13 +169,12 @@ def _published(table: str) -> PublishedTable:
     return published_table(benchmarks()["clinbench"], table)
 
 
-def _count(questions: Sequence[ToldQuestion]) -> Cell:
+def _count(questions: Sequence[ShownQuestion]) -> Cell:
     return Cell(len(questions))
 
 
-def _mean(questions: Sequence[ToldQuestion], name: str) -> Cell:
-    value: Callable[[ToldQuestion], int] = lambda question: getattr(question, name)  # noqa: E731
-    return Cell(sum(map(value, questions)) / len(questions)) if questions else Cell()
+def _mean(questions: Sequence[ShownQuestion], name: str) -> Cell:
+    return Cell(sum(getattr(question, name) for question in questions) / len(questions)) if questions else Cell()
 
 
 def _mean_column(heading: str) -> Column:

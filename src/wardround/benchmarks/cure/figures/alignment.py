@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import altair as alt
 import polars as pl
 
 from wardround.benchmarks.cure.figures.answers import ASKED, IMAGES, open_answers
@@ -13,7 +14,6 @@ from wardround.benchmarks.engine.section_output import Note, SectionOutput, writ
 from wardround.cases.set import CaseSet
 from wardround.core.evidence import Evidence
 from wardround.measuring.engine.measure import MeasureKind
-from wardround.reporting.figures.table_figure import figure
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 from wardround.running.used_answers import DOCUMENTS, RunEvidence
@@ -42,8 +42,44 @@ def fig3(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
     """A table for each measure of similarity, by outcome with references and with RAG; the first is also drawn."""
     answers = similarities(run)
     tables = [_table(run, answers, measure) for measure in MEASURES]
-    chart = figure(tables[0], "dots", x="", y="TF-IDF cosine", leave_out=["Answers"])
-    return tables, write_chart(chart, folder, "alignment", note)
+    return tables, write_chart(_chart(tables[0]), folder, "alignment", note)
+
+
+def _chart(table: Table) -> alt.HConcatChart | None:
+    """A panel for each pair of texts: the strata down, the mean over all candidates large, each candidate small."""
+    points: list[dict[str, Any]] = []
+    names = list(dict.fromkeys(row.labels[0] for row in table.rows))
+    whole = EVERYONE if EVERYONE in names else names[0]
+    for row in table.rows:
+        candidate, pr, rag = row.labels
+        for pair, cell in zip(PAIRS, row.cells, strict=False):
+            if cell.value is not None:
+                stratum = f"references {pr}, RAG {rag}"
+                point = {"pair": pair, "stratum": stratum, "candidate": candidate, "is_whole": candidate == whole}
+                points.append({**point, "value": cell.value, "low": cell.low, "high": cell.high})
+    if not points:
+        return None
+    strata = [f"references {WORDS[pr]}, RAG {WORDS[rag]}" for pr, rag in STRATA]
+    panels = [_pair_panel(points, pair, strata, is_first=number == 0) for number, pair in enumerate(PAIRS)]
+    subtitle = "Large: all candidates, with 95% intervals over clusters. Small: each candidate."
+    title = alt.Title("Similarity of texts by outcome (TF-IDF cosine)", subtitle=subtitle, anchor="start")
+    chart: alt.HConcatChart = alt.hconcat(*panels, title=title, spacing=14)
+    return chart
+
+
+def _pair_panel(points: list[dict[str, Any]], pair: str, strata: list[str], *, is_first: bool) -> alt.LayerChart:
+    own = [point for point in points if point["pair"] == pair]
+    base = alt.Chart(alt.Data(values=own), title=alt.Title(pair, anchor="start", fontSize=12))
+    row = alt.Y("stratum:N", sort=strata, title=None, axis=alt.Axis(labelLimit=260) if is_first else None)
+    scale = alt.Scale(domain=[0, max(point["high"] or point["value"] for point in points)], nice=True)
+    across = alt.X("value:Q", title="Cosine", scale=scale)
+    small = base.transform_filter("!datum.is_whole").mark_point(size=22, color="#8a94a3", opacity=0.8)
+    large = base.transform_filter("datum.is_whole")
+    ends = alt.X("low:Q", title="Cosine"), alt.X2("high:Q")
+    rules = large.mark_rule(color="#2b6cb0", strokeWidth=2).encode(*ends, row)
+    dots = large.mark_point(filled=True, size=90, color="#2b6cb0", opacity=1).encode(across, row)
+    chart: alt.LayerChart = (small.encode(across, row) + rules + dots).properties(width=230, height=alt.Step(34))
+    return chart
 
 
 def similarities(run: RunFiles) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Faithfulness: how often answers are grounded in the documents, against how often they are right."""
+"""Faithfulness: how often answers are grounded in the documents, against how often they are right or invented."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,18 +16,20 @@ from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 Values = NDArray[np.float64]
-EVIDENCE = {"reference": "with references", "rag": "with RAG"}
-SHARES = {"grounded": "Grounded", "right": "Hit@1", "misled": "Evidence-misled"}
+EVIDENCE = {"reference": "with references", "rag": "with RAG", "agent": "with agent retrieval"}
+SHARES = {"grounded": "Grounded", "right": "Hit@1", "misled": "Evidence-misled", "hallucinated": "Hallucination"}
 PAIRS = (
-    (("grounded", "reference"), ("right", "reference")),
-    (("grounded", "rag"), ("right", "rag")),
-    (("grounded", "reference"), ("misled", "rag")),
+    *((("grounded", evidence), ("right", evidence)) for evidence in EVIDENCE),
+    *((("grounded", "reference"), ("misled", evidence)) for evidence in ("rag", "agent")),
+    *((("grounded", evidence), ("hallucinated", evidence)) for evidence in EVIDENCE),
 )
+PANELS = {"right": ("hit@1", "Hit@1 (%)"), "hallucinated": ("hallucination", "Hallucination (%)")}
 MIN_CANDIDATES = 4
+NAMES_PER_LINE = 4  # in the subtitle of the figure
 
 
 class AnswerSums(NamedTuple):
-    """Answers, and those grounded, right and misled: candidates x clusters, by share and evidence."""
+    """Answers, and those grounded, right, misled, invented: candidates x clusters, by share and evidence."""
 
     candidates: list[str]
     parts: dict[tuple[str, str], Values]
@@ -55,7 +57,9 @@ def answer_sums(run: RunFiles) -> AnswerSums:
     for row in answers.filter(pl.col("evidence").is_in(list(EVIDENCE))).iter_rows(named=True):
         position, evidence = (run.candidates.index(row["candidate"]), clusters[row["cluster"]]), row["evidence"]
         totals[evidence][position] += 1
-        flags = {"grounded": row["grounded"], "right": row["right"], "misled": row["grounded"] and not row["right"]}
+        grounded, right = bool(row["grounded"]), bool(row["right"])
+        flags = {"grounded": grounded, "right": right, "misled": grounded and not right}
+        flags["hallucinated"] = not grounded and not right
         for share, is_set in flags.items():
             parts[share, evidence][position] += bool(is_set)
     return AnswerSums(run.candidates, parts, totals)
@@ -65,7 +69,8 @@ def _correlations(sums: AnswerSums, seed: int) -> Table:
     rows = [TableRow((_label(a), _label(b)), [_correlation(sums, a, b, seed)]) for a, b in PAIRS]
     notes = [
         f"{len(sums.candidates)} candidates; brackets are 95% intervals over clusters of cases, for these candidates.",
-        "With references a right answer is nearly always a grounded one, so the first correlation is partly built in.",
+        "With references a right answer is nearly always a grounded one, so the first correlation is partly built in. "
+        "A hallucination is wrong and not grounded, so its negative correlation with groundedness is partly built in.",
     ]
     columns = [Column("Spearman", unit="fraction", decimals=2)]
     return Table("Rank correlations between candidates", ("Of", "With"), columns, rows, notes)
@@ -87,27 +92,40 @@ def _label(share: tuple[str, str]) -> str:
     return f"{SHARES[share[0]]} {EVIDENCE[share[1]]}"
 
 
-def _scatter(run: RunFiles) -> alt.LayerChart:
+def _scatter(run: RunFiles) -> alt.HConcatChart:
+    """Groundedness against Hit@1 and against hallucination; the points of one candidate are joined."""
     points: list[dict[str, Any]] = []
     for candidate in run.candidates:
         for evidence, words in EVIDENCE.items():
             point: dict[str, float] = {}
-            for name, measure in (("grounded", "grounded"), ("right", "hit@1")):
+            for name, measure in (("grounded", "grounded"), *((name, PANELS[name][0]) for name in PANELS)):
                 line = run.find_line(measure, candidate, {"evidence": evidence})
                 bounds = {"": line.value, "_low": line.low, "_high": line.high} if line is not None else {}
                 point |= {f"{name}{end}": 100 * figure for end, figure in bounds.items() if figure is not None}
-            if {"grounded", "right"} <= point.keys():
+            if {"grounded", *PANELS} <= point.keys():
                 points.append({"candidate": candidate, "evidence": words, **point})
-    base = alt.Chart(alt.Data(values=points), title=alt.Title("Faithful and right", anchor="start"))
+    numbers = {candidate: str(number) for number, candidate in enumerate(run.candidates, start=1)}
+    points = [{**point, "number": numbers[point["candidate"]]} for point in points]
+    names = [f"{number} {run.printed_name(candidate)}" for candidate, number in numbers.items()]
+    lines = [",  ".join(names[start : start + NAMES_PER_LINE]) for start in range(0, len(names), NAMES_PER_LINE)]
+    title = alt.Title("Groundedness against Hit@1 and hallucination, by candidate", subtitle=lines, anchor="start")
+    chart: alt.HConcatChart = alt.hconcat(*(_panel(points, name) for name in PANELS), title=title)
+    return chart
+
+
+def _panel(points: list[dict[str, Any]], name: str) -> alt.LayerChart:
+    base, heading = alt.Chart(alt.Data(values=points)), PANELS[name][1]
     scale = alt.Scale(domain=[0, 100])
-    x, y = (alt.X("grounded:Q", title="Grounded (%)", scale=scale), alt.Y("right:Q", title="Hit@1 (%)", scale=scale))
-    colour = alt.Color("evidence:N", sort=list(EVIDENCE.values()), title=None)
+    x = alt.X("grounded:Q", title="Grounded (%)", scale=scale)
+    y = alt.Y(f"{name}:Q", title=heading, scale=scale)
+    legend = alt.Legend(orient="bottom", labelLimit=0, symbolOpacity=1)
+    colour = alt.Color("evidence:N", sort=list(EVIDENCE.values()), title=None, legend=legend)
     pairs = base.mark_line(color="#bbbbbb", strokeWidth=1).encode(x, y, alt.Detail("candidate:N"))
     across = base.mark_rule(opacity=0.4).encode(
         alt.X("grounded_low:Q", title="Grounded (%)"), alt.X2("grounded_high:Q"), y, colour
     )
-    up = base.mark_rule(opacity=0.4).encode(x, alt.Y("right_low:Q", title="Hit@1 (%)"), alt.Y2("right_high:Q"), colour)
-    dots = base.mark_point(filled=True, size=60, opacity=1).encode(x, y, colour)
-    names = base.mark_text(align="left", dx=7, fontSize=9).encode(x, y, alt.Text("candidate:N"), colour)
-    chart: alt.LayerChart = (pairs + across + up + dots + names).properties(width=380, height=380)
+    up = base.mark_rule(opacity=0.4).encode(x, alt.Y(f"{name}_low:Q", title=heading), alt.Y2(f"{name}_high:Q"), colour)
+    dots = base.mark_point(filled=True, size=170, opacity=1).encode(x, y, colour)
+    names = base.mark_text(fontSize=10, fontWeight="bold", color="white").encode(x, y, alt.Text("number:N"))
+    chart: alt.LayerChart = (pairs + across + up + dots + names).properties(width=330, height=330)
     return chart

@@ -141,7 +141,8 @@ def check_chain(
     disease: EyeDisease | None, grades: Sequence[AskedQuestion] | None, decisions: Sequence[AskedQuestion] | None
 ) -> tuple[bool | None, bool | None, bool]:
     """Whether grades and decisions are consistent with a disease (None: not asked), and whether they could be."""
-    codes = {text: code for code, text in disease.grades.items()} if disease else {}
+    scales = (disease.grades, disease.severities) if disease else ()  # by name, or by rank as sets are built now
+    codes = {text: code for scale in scales for code, text in scale.items()}
     chosen_grade = codes.get(grades[0].chosen or "") if grades else None
     admitted: set[str] = set()
     if disease is not None:

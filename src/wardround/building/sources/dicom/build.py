@@ -74,7 +74,7 @@ def build_dicom(
     settings |= {"ocr": ocr and can_read_text()}
     if ocr and not can_read_text():
         note(MISSING)
-    with new_set(out, seed, note, about) as build:
+    with new_set(out, seed, note, about, source=folder) as build:
         studies_by_uid = read_studies(folder, [histories], secret, build)
         records = build.run_steps(
             match_rows(rows, studies_by_uid, secret, build, names),

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.files import replacement
 from wardround.core.text import safe_row
 
@@ -48,7 +48,7 @@ def load_secret(folder: Path) -> Secret:
             _write(file, secrets.token_bytes(BYTES))
         salt = file.read_bytes()
     except OSError as error:
-        raise BadInput(file, f"the secret cannot be kept here ({error.strerror}); name a folder by --private") from None
+        raise BadInput(file, f"the secret cannot be kept here ({describe_unreadable(error)}); name a folder by --private") from None
     if len(salt) != BYTES:
         raise BadInput(file, f"is not a secret of {BYTES} bytes")
     return Secret(salt)

@@ -61,7 +61,7 @@ def build_eurorad(
     """Builds CURE cases of saved Eurorad pages. `dev`: cases for development (default: 30, at most a tenth)."""
     settings = {"source": "eurorad", "dev": dev, "options": options, **published.to_dict()}
     pages = list_pages(source)
-    with new_set(out, seed, note, about, models, answers) as build:
+    with new_set(out, seed, note, about, models, answers, source=source) as build:
         steps = published_steps(published) + _steps(build, synonyms, dev, options)
         records = build.run_steps(read_pages(source, build), steps)
         build.require_case(records, source, "page")

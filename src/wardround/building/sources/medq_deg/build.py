@@ -30,7 +30,7 @@ from wardround.building.sources.medq_deg.skills import LabelCounts, attach_skill
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.files import new_folder
+from wardround.core.files import new_folder, refuse_inside
 from wardround.core.study import CandidateSettings
 from wardround.degrade.modalities import parse_modality
 from wardround.degrade.severities import ESTIMATED, parse_severity
@@ -93,6 +93,7 @@ def build_medq_deg(
     If a source does not tell modalities: `modalities` is a table of them, `modality_column` a field of the source that
     has them, and the model in the role `modality` guesses the others.
     """
+    refuse_inside(out, sources)
     _check(out, levels, per_case)
     table = read_modalities(modalities) if modalities else {}
     with new_folder(out) as draft:

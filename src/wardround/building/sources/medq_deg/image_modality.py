@@ -17,7 +17,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.case import Case, Image
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.degrade.modalities import MODALITIES, parse_modality
 
 ROLE = PROMPT = "modality"
@@ -48,7 +48,7 @@ def read_modalities(file: Path) -> dict[str, str]:
     except FileNotFoundError:
         raise BadInput(file, "there is no such table of modalities") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
 
 
 def complete_modalities(pool: CaseSet, folder: Path, sources: ModalitySources) -> tuple[CaseSet, Counter[str]]:

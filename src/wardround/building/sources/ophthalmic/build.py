@@ -22,10 +22,11 @@ from wardround.building.pipeline.pipeline import (
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.review.items import PHYSICIAN
 from wardround.building.sources.ophthalmic.grades import grades_step, read_grades
-from wardround.building.sources.ophthalmic.items import EyeItem, rows_of
+from wardround.building.sources.ophthalmic.items import DIFFERENTIAL, EyeItem, image_name, make_item, rows_of
 from wardround.building.sources.ophthalmic.label_table import label_rows, read_labels
 from wardround.building.sources.ophthalmic.models import check_models, model_steps
 from wardround.building.sources.ophthalmic.options import options_step
+from wardround.building.sources.ophthalmic.public_sets import read_public_set
 from wardround.building.sources.ophthalmic.schema import EyeSchema, EyeTables, read_tables
 from wardround.building.sources.ophthalmic.visits import WITHIN_DAYS, grouping_step
 from wardround.building.text.redact import find_revealed_name
@@ -51,6 +52,7 @@ def build_ophthalmic(
     all_lesions: bool = False,
     within_days: int = WITHIN_DAYS,
     grades: Path | None = None,
+    layout: str | None = None,
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     seed: int = 0,
@@ -61,18 +63,20 @@ def build_ophthalmic(
 
     `all_lesions`: the table lists every visible lesion, so that any other lesion can be a distractor.
     `within_days`: how far apart the images of one visit may lie. `grades`: levels and importance set at the desk.
+    `layout`: the table is the folder of a public set, of this layout.
     """
     check_models(models or {})
     tables = read_tables(schema, matrix, templates)
-    rows = read_labels(table, note)
+    rows, label_files = read_public_set(table, layout) if layout else (read_labels(table, note), [table])
     settings = {"source": "ophthalmic", "all_lesions": all_lesions, "within_days": within_days}
-    with new_set(out, seed, note, about, models, answers) as build:
+    settings |= {"layout": layout} if layout else {}
+    with new_set(out, seed, note, about, models, answers, source=table) as build:
         steps = _steps(build, tables, all_lesions, within_days, grades)
         records = build.run_steps(label_rows(rows, table, tables.schema_, build), steps)
         build.require_case(records, table, "row")
         for name, text in tables.text.items():
             (build.folder / f"{name}.toml").write_text(text, encoding="utf-8")
-        sources = [table, *([grades] if grades else [])]
+        sources = [*label_files, *([grades] if grades else [])]
         return export(build, records, out, settings, {file.name: hash_source([], file) for file in sources})
 
 
@@ -85,6 +89,7 @@ def _steps(build: Build, tables: EyeTables, all_lesions: bool, within_days: int,
         options_step(tables, all_lesions),
         *([grades_step(read_grades(grades), grades)] if grades else []),
         *model_steps(build),
+        _differential_step(tables),
         _decisions_step(tables),
         all_records_step("split", _split),
         hold_step(),
@@ -143,6 +148,38 @@ def _question(item: EyeItem) -> dict[str, Any]:
     return {"id": item["id"], "kind": "choice", **{name: item[name] for name in order if name in item}}
 
 
+def _differential_step(tables: EyeTables) -> Step:
+    """Adds the open form of each diagnosis: a ranked differential with its evidence, outside the chain."""
+
+    def change(record: Record, build: Build) -> Record:
+        return record | {"differentials": [*_differentials(record, tables, build)]}
+
+    return record_step("differential", change)
+
+
+def _differentials(record: Record, tables: EyeTables, build: Build) -> Iterator[dict[str, Any]]:
+    if tables.templates.differential is None:
+        return
+    for diagnosis in (item for item in record["items"] if item.get("stage") == "DD"):
+        (row,) = rows_of(diagnosis, record["rows"])
+        id = diagnosis["id"].replace("dd", DIFFERENTIAL)
+        slots = {"image": image_name(row, tables.schema_)}
+        item = make_item(id, DIFFERENTIAL, row, slots, tables, build, record["id"])
+        yield {
+            "id": id,
+            "kind": "open",
+            "skill": DIFFERENTIAL,
+            "images": diagnosis["images"],
+            "prompt": item["prompt"],
+            "gold": row["disease"],
+            "accept": tables.schema_.diseases[row["disease"]].also,
+            "grade": diagnosis["grade"],
+            "importance": diagnosis["importance"],
+            "disease": row["disease"],
+            "lesions": row["lesions"],  # never shown
+        }
+
+
 def make_case(record: Record, split: str) -> dict[str, Any]:
     """The case of a complete record."""
     patient = {key: record[key] for key in ("age", "sex") if record[key] is not None}
@@ -156,7 +193,7 @@ def make_case(record: Record, split: str) -> dict[str, Any]:
         "patient": patient,
         "history": record["history"],
         "images": record["images"],
-        "questions": [_question(item) for item in record["items"]],
+        "questions": [*(_question(item) for item in record["items"]), *record["differentials"]],
     }
     return {key: value for key, value in case.items() if value not in (None, {}, "")}
 

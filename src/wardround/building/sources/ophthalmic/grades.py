@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from wardround.building.pipeline.pipeline import Build, Record, Step, record_step
 from wardround.building.sources.ophthalmic.schema import Level
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.field_errors import list_errors
 from wardround.core.toml_table import StrictTable
 
@@ -40,7 +40,7 @@ def read_grades(file: Path) -> Grades:
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

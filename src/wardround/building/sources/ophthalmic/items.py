@@ -13,7 +13,8 @@ from wardround.reporting.numbers import join_words
 
 EyeItem = dict[str, Any]
 LEVELS = "RAS"
-WEIGHED = ("DD", "SG", "CD", "integration", "selection")  # weighted by what it costs to miss the disease
+DIFFERENTIAL = "differential"  # the open form of DD
+WEIGHED = ("DD", DIFFERENTIAL, "SG", "CD", "integration", "selection")  # weighted by what it costs to miss the disease
 DISTRACTORS = 3  # as in all of X-PCR's sample questions
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from wardround.building.pipeline.image_files import decode_image
 from wardround.building.pipeline.pipeline import Build, Record, Reject
 from wardround.building.pipeline.table_rows import SourceRow, read_rows
+from wardround.building.sources.ophthalmic.public_sets import public_sets
 from wardround.building.sources.ophthalmic.schema import UNGRADABLE, EyeDisease, EyeSchema
 from wardround.core.errors import BadInput
 
@@ -33,6 +34,8 @@ EYES = {"r": "right", "od": "right", "right": "right", "l": "left", "os": "left"
 
 def read_labels(table: Path, note: Callable[[str], None]) -> list[SourceRow]:
     """The rows, including incomplete ones."""
+    if table.is_dir():
+        raise BadInput(table, f"is a folder; for a public set name its layout: --layout {'|'.join(public_sets())}")
     columns, rows = read_rows(table, NAMES, note)
     if missing := [name for name in REQUIRED if name not in columns]:
         raise BadInput(table, f"expected the columns {', '.join(REQUIRED)}; {', '.join(missing)} missing", line=1)

@@ -139,6 +139,7 @@ class PromptTemplates(StrictTable):
     correspondence: PromptTemplate
     integration: PromptTemplate
     selection: PromptTemplate
+    differential: PromptTemplate | None = None
 
     def of(self, name: str) -> PromptTemplate:
         template: PromptTemplate = getattr(self, name)

@@ -98,13 +98,21 @@ def _describe_gap(row: Record, first: Record, within_days: int) -> str:
 def _group(id: str, cluster: str, rows: Rows) -> Record:
     shared: dict[str, Any] = {name: next((row[name] for row in rows if row[name]), None) for name in SHARED}
     images = {row["image"]: row["modality"] for row in rows}  # one image may have rows for two diseases
+    diseases: dict[str, set[str]] = {}
+    for row in rows:
+        diseases.setdefault(row["eye"] or row["image"], set()).add(row["disease"])
     return {
         "id": id,
         "cluster": cluster,
         **shared,
         "history": shared["history"] or _describe_patient(shared["age"], shared["sex"]),
         "images": [{"file": file, "modality": modality} for file, modality in images.items()],
-        "rows": [row | {"shows": list(images).index(row["image"])} for row in rows],
+        "rows": [
+            row
+            | {"shows": list(images).index(row["image"])}
+            | {"beside": sorted(diseases[row["eye"] or row["image"]] - {row["disease"]})}
+            for row in rows
+        ],
     }
 
 

@@ -62,7 +62,7 @@ def build_phenopackets(
     )
     source_hashes = {source.name: hash_source(list_packet_files(source), source)}
     source_hashes |= {table.name: sha256_file(table) for table in (synonyms, broader) if table}
-    with new_set(out, seed, note, about) as build:
+    with new_set(out, seed, note, about, source=source) as build:
         records = build.run_steps(read_packets(source, build), _steps(count, difficulty, limit, relations))
         build.require_case(records, source, "phenopacket")
         return export(build, records, out, settings, source_hashes)

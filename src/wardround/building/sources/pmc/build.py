@@ -40,12 +40,24 @@ from wardround.building.sources.pmc.article import Sentence, find_marks, strip_m
 from wardround.building.sources.pmc.article_files import list_articles, read_articles
 from wardround.building.sources.pmc.diagnosis import CASE_PARTS, judge_diagnosis
 from wardround.building.sources.pmc.differentials import find_differentials
-from wardround.building.sources.pmc.disease_phrases import expand_abbreviation, find_abbreviations, names_agree
+from wardround.building.sources.pmc.disease_phrases import (
+    expand_abbreviation,
+    find_abbreviations,
+    find_other_names,
+    names_agree,
+)
 from wardround.building.sources.pmc.image_quality import UNREADABLE, quality_problem
 from wardround.building.sources.pmc.labels import rare_step, specialty_steps
 from wardround.building.sources.pmc.options import options_step, patient_of, shown_text
 from wardround.building.sources.pmc.rewriting import as_markdown, rephrase_step, translate_steps
-from wardround.building.sources.pmc.sentences import PATIENT, STEM_PARTS, TREATED, classify_sentences, end_stem
+from wardround.building.sources.pmc.sentences import (
+    PATIENT,
+    STEM_PARTS,
+    TEST_RESULT,
+    TREATED,
+    classify_sentences,
+    end_stem,
+)
 from wardround.building.sources.pmc.tellings import (
     stem_figures,
     stem_sentences,
@@ -98,9 +110,9 @@ def build_pmc(
         if name not in SKIPPABLE:
             raise WardroundError(f"there is no step {name!r} to skip; there are {', '.join(SKIPPABLE)}")
     settings = {"source": "pmc", "skipped": sorted(skip), "rare_names": len(rare or ()), "options": options}
-    settings |= {"poor_images": poor_images} | published.to_dict()
+    settings |= {"poor_images": poor_images, **published.to_dict()}
     article_files = list_articles(source)
-    with new_set(out, seed, note, about, models, answers) as build:
+    with new_set(out, seed, note, about, models, answers, source=source) as build:
         unpacked = build.folder / "unpacked"
         steps = published_steps(published) + _steps(build, set(skip), rare, synonyms, options, poor_images)
         records = build.run_steps(read_articles(source, unpacked, build), steps)
@@ -213,6 +225,7 @@ def _end_stem(record: Record, synonyms: Synonyms) -> Record:
     texts = [record["title"], record["abstract"], *(sentence["text"] for sentence in record["sentences"])]
     gold = expand_abbreviation(record["diagnosis"], texts)
     others = [*record["names"], *synonyms.names_of(gold), *find_abbreviations(gold, texts)]
+    others += find_other_names(gold, texts)
     names = [gold, *dict.fromkeys(name for name in others if content_words(name) != content_words(gold))]
     sentences = end_stem((Sentence(**sentence) for sentence in record["sentences"]), names)
     record = record | {"diagnosis": gold, "names": names, "sentences": [sentence._asdict() for sentence in sentences]}
@@ -229,9 +242,12 @@ def _check_completeness(record: Record) -> Record:
         raise Reject("incomplete: no patient information")
     if not record["diagnosis"]:
         raise Reject("incomplete: no diagnosis")
-    if "tests" not in parts:
-        raise Reject("incomplete: no test results")
     case = [sentence["text"] for sentence in record["sentences"] if sentence["part"] in CASE_PARTS]
+    apart_from_diagnosis = (
+        s["text"] for s in record["sentences"] if s["part"] in CASE_PARTS and s["part"] != "diagnosis"
+    )
+    if "tests" not in parts and not any(map(TEST_RESULT.search, apart_from_diagnosis)):
+        raise Reject("incomplete: no test results")
     if "treatment" not in parts and not any(map(TREATED.search, case)):
         raise Reject("incomplete: no treatment")
     return record

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from wardround.building.sources.pmc.article import Sentence, strip_marks
-from wardround.building.sources.pmc.disease_phrases import as_name
+from wardround.building.sources.pmc.disease_phrases import as_name, join_whole_names
 
 MAX_WORDS = 6  # of a name in a list
 LIST_PARTS = ("differential", "discussion", "diagnosis", "after", "patient", "tests", "treatment", "conclusion")
@@ -65,7 +65,7 @@ def _differentials_in(sentence: Sentence) -> Iterator[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    text = re.sub(r"\([^)]*\)|\[[^\]]*\]", "", text)
+    text = join_whole_names(re.sub(r"\([^)]*\)|\[[^\]]*\]", "", text))
     text = _LIST_LEAD.sub("", text.strip())
     for part in _SEPARATOR.split(_LIST_END.split(text)[0]):
         if name := as_name(_LIST_LEAD.sub("", part.strip()), MAX_WORDS):

@@ -4,10 +4,28 @@ import re
 from collections.abc import Iterable
 
 from wardround.building.distractors.options import clean_name
+from wardround.building.sources.pmc.article import strip_marks
 from wardround.building.text.diagnosis_core import CLASS_WORDS, ORGANS, diagnosis_cores, is_specific
-from wardround.core.names import Synonyms, content_words, normalized_words, same_disease
+from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words, same_disease
 
 MAX_WORDS = 12  # of a name
+_WHOLE_NAMES = re.compile(  # `and`, commas and words of sentences are part of these
+    r"\b(?:drug (?:reaction|rash|eruption) with eosinophilia and systemic symptoms|hand,? foot,? and mouth disease"
+    r"|foot and mouth disease|tubulointerstitial nephritis and uveitis|(?:skin|bone) and soft tissue|head and neck"
+    r"|h(?:a)?emolysis, elevated liver enzymes,? and low platelets?(?: count)?"
+    r"|polyneuropathy, organomegaly, endocrinopathy, monoclonal [\w -]+?,? and skin changes"
+    r"|synovitis, acne, pustulosis, hyperostosis,? and osteitis"
+    r"|mitochondrial encephalo(?:myo)?pathy, lactic acidosis,? and stroke-like episodes)\b",
+    re.IGNORECASE,
+)
+_SPACE, _COMMA = "\ue000", "\ue001"  # of private use: no pattern divides a text there
+_DISEASE_LIKE = re.compile(
+    r"\b(?:syndrome|disease|disorder|fever|\w{2,}(?:oma|itis|osis|ae?mia|pathy|plasia|trophy|ism))s?$", re.IGNORECASE
+)
+_CALLED = (
+    r"(?:(?:also|otherwise|formerly|previously|originally|historically|sometimes)\s+)?"
+    r"(?:known as|called|termed|named|referred to as|designated)|formerly|previously|aka|synonyms?:?"
+)
 FINDINGS = frozenset(["mass", "lesion", "swelling", "nodule", "finding", "sign", "pain", "fever", "bite"])
 _NAME_END = re.compile(
     r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
@@ -53,6 +71,7 @@ _NOT_FIRST = frozenset(
         *("based", "due", "if", "when", "because", "after", "before", "during", "since", "although", "similar", "more"),
     ]
 )
+_JOINTS = frozenset(["for", "of", "with", "in", "and", "or", "to", "by", "against", "like", "including"])
 _NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_words`
     [
         *(
@@ -93,20 +112,54 @@ _NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_
 
 def parse_name(text: str) -> str | None:
     """The name at the start of a text; None if it is not a name."""
-    text = _LEADING_WORDS.sub("", text.strip())
+    text = _LEADING_WORDS.sub("", join_whole_names(text.strip()))
     end = _NAME_END.search(text)
     return as_name(text[: end.start()] if end else text)
 
 
 def as_name(text: str, max_words: int = MAX_WORDS) -> str | None:
     """A phrase as the name of a disease; None if words of sentences are in it, or none of a disease."""
+    text = text.replace(_SPACE, " ").replace(_COMMA, ",")
     name = clean_name(_TRAILING_WORDS.sub("", _LEADING_WORDS.sub("", text.strip())))
-    words = normalized_words(name)
+    words = normalized_words(_WHOLE_NAMES.sub("syndrome", name))
     if not words or len(words) > max_words or len(name) < 3 or words[0] in _NOT_FIRST or set(words) & _NOT_IN_NAME:
         return None
     if not names_a_disease(name):
         return None
     return name[:1].upper() + name[1:]
+
+
+def join_whole_names(text: str) -> str:
+    """A text that is not divided inside the names of _WHOLE_NAMES; `as_name` gives them back as they were."""
+    return _WHOLE_NAMES.sub(lambda name: name[0].replace(" ", _SPACE).replace(",", _COMMA), text)
+
+
+def find_other_names(name: str, texts: Iterable[str]) -> list[str]:
+    """Other and former names that an article gives a disease: in brackets beside it, or after "also known as"."""
+    own = re.escape(name)
+    called = re.compile(rf"\b{own}\s*[,(]?\s*(?:{_CALLED})\s+(?P<name>[^,.;()]+)", re.IGNORECASE)
+    bracketed = re.compile(rf"\b{own}\s*\((?P<name>[^()]+)\)", re.IGNORECASE)
+    before = re.compile(
+        rf"(?P<name>[\w'’-]+(?: [\w'’-]+){{0,3}})\s*\(\s*(?:(?:now|currently|{_CALLED})\s+)*{own}\s*\)", re.IGNORECASE
+    )
+    found: list[str] = []
+    for text in map(strip_marks, texts):
+        found += [other for match in called.finditer(text) if (other := parse_name(match["name"]))]
+        found += [other for match in bracketed.finditer(text) if (other := _bracketed_name(match["name"]))]
+        found += [other for match in before.finditer(text) if (other := _last_name(match["name"]))]
+    return [other for other in dict.fromkeys(found) if not same_disease(other, [name], NO_SYNONYMS)]
+
+
+def _bracketed_name(text: str) -> str | None:
+    name = as_name(re.sub(rf"^(?:{_CALLED})\s+", "", text.strip(), flags=re.IGNORECASE), 6)
+    return name if name and _DISEASE_LIKE.search(name) else None
+
+
+def _last_name(text: str) -> str | None:
+    """The longest end of a text that is a name: `Wegener's granulomatosis` of `tests for Wegener's granulomatosis`."""
+    words = text.split()
+    ends = (as_name(" ".join(words[first:]), 4) for first in range(len(words)) if words[first].lower() not in _JOINTS)
+    return next((name for name in ends if name and _DISEASE_LIKE.search(name)), None)
 
 
 def names_a_disease(name: str) -> bool:

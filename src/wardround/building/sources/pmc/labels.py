@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from wardround.building.pipeline.pipeline import Build, Record, Step, model_step, record_step
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.names import Synonyms, content_words
 from wardround.core.text import fold_accents
 
@@ -85,7 +85,7 @@ def read_catalogue(file: Path) -> list[str]:
     except FileNotFoundError:
         raise BadInput(file, "there is no such catalogue") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(file, f"cannot be read: {error}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     rows = list(csv.reader(lines))
     if rows and "name" in rows[0]:
         column = rows[0].index("name")

@@ -39,7 +39,7 @@ def _as_markdown(block: dict[str, Any]) -> str:
         case "list":
             return "\n\n".join(str(item) for item in block.get("list_items") or [])
         case "image" | "chart":
-            captions = next((block[name] for name in CAPTIONS if block.get(name)), [])
+            captions: Any = next((block[name] for name in CAPTIONS if block.get(name)), [])
             caption = " ".join(captions if isinstance(captions, list) else [str(captions)])
             alternative = " ".join(caption.replace("[", "(").replace("]", ")").split())
             path = block.get("img_path")

@@ -46,6 +46,13 @@ TESTED = re.compile(
     r"|histopatholog\w*)\b",
     re.IGNORECASE,
 )
+# what a case tells of tests even where it names none of TESTED: quantities, vital signs, procedures
+TEST_RESULT = re.compile(
+    rf"{TESTED.pattern}|\d\s*(?:g/d?L|m?g/m?L|[mnµμu]?mol/L|I?U/m?L|mm\s?Hg|bpm|beats/min|°\s?C|/[µμu]L|ng/m?L|mEq/L)"
+    r"|\b(?:temperature|auscultation|palpation|percussion|saturation|pulse|\w{3,}oscop\w+|\w{4,}gra(?:m|ms|phy|phs?)"
+    r"|ultraso\w+|x-?rays?|swabs?|pcr|smears?|ct|mri)\b",
+    re.IGNORECASE,
+)
 PATIENT = re.compile(
     r"\b(?:\d{1,3}[\s-]*(?:year|month|week|day)s?[\s-]*old|\d+ years of age|aged \d+|newborn|neonate|infant|boy|girl"
     r"|man|woman|male|female|patient)\b",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from wardround.building.sources.pmc.disease_phrases import as_name
+from wardround.building.sources.pmc.disease_phrases import as_name, join_whole_names
 
 _BOILERPLATE = re.compile(
     r"\b(?:an?|the)?\s*(?:(?:rare|unusual|uncommon|unexpected|interesting|challenging|first|unique|complex|clinical|single|new"
@@ -54,7 +54,7 @@ class TitleNames(NamedTuple):
 
 def read_title(title: str) -> TitleNames:
     """The diseases of a title by their part in it."""
-    head, *tails = re.split(r"[:;]", _BOILERPLATE.sub(" : ", title))
+    head, *tails = re.split(r"[:;]", _BOILERPLATE.sub(" : ", join_whole_names(title)))
     names = TitleNames([], [], [])
     for part in (head, *tails):
         before, *mimicked = _MIMICKED.split(part, maxsplit=1)

@@ -8,7 +8,7 @@ import orjson
 
 from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.set import BYTE_ORDER_MARK
-from wardround.core.errors import BadInput, Problem
+from wardround.core.errors import BadInput, Problem, describe_unreadable
 from wardround.core.field_errors import describe_json_error
 
 JsonObject = dict[str, Any]
@@ -35,7 +35,7 @@ def read_json(file: Path) -> Any:
     try:
         return orjson.loads(file.read_bytes().removeprefix(BYTE_ORDER_MARK))
     except OSError as error:
-        raise BadInput(file, f"cannot be read: {error.strerror}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
     except orjson.JSONDecodeError as error:
         raise BadInput(file, describe_json_error(error)) from None
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord, jsonl_records
-from wardround.core.errors import BadInput, Problem
+from wardround.core.errors import BadInput, Problem, describe_unreadable
 from wardround.core.field_errors import describe_json_error
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
@@ -63,7 +63,7 @@ class _JsonDocument:
                     more = " (one object a line belongs into a .jsonl file)" if rest == "{" else ""
                     raise BadInput(self._file, f"is not JSON: more follows after its end{more}")
         except OSError as error:
-            raise BadInput(self._file, f"cannot be read: {error.strerror}") from None
+            raise BadInput(self._file, describe_unreadable(error)) from None
         except UnicodeDecodeError:
             raise BadInput(self._file, "is not JSON: it is not UTF-8") from None
 

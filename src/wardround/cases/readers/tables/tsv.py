@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from wardround.core.errors import BadInput, Problem
+from wardround.core.errors import BadInput, Problem, describe_unreadable
 
 CELL_LIMIT = 2**28  # characters, more than any image needs: bounds the memory that a quote without an end takes
 
@@ -73,7 +73,7 @@ def _open(file: Path) -> BinaryIO:
     try:
         return file.open("rb")
     except OSError as error:
-        raise BadInput(file, f"cannot be read: {error.strerror}") from None
+        raise BadInput(file, describe_unreadable(error)) from None
 
 
 def _reader(lines: Iterable[str]) -> Any:

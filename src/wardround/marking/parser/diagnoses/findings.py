@@ -6,6 +6,8 @@ from typing import NamedTuple
 from wardround.marking.parser.diagnoses.names import cut_reason, ends_as_disease, is_sentence
 from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
 
+MIN_DESCRIPTION = 5  # words of a text that is not a name if none of them ends as diseases do
+
 _PHRASES = read_vocabulary("phrases.toml")
 _LINK = re.compile(
     rf"(?P<comma>[,;:(–—]|\s-)?\s*\b(?:and |which (?:is|are|would be) |that (?:is|are) |is |are |these are |this is )?"
@@ -19,6 +21,8 @@ _FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\b", re.I)
 _DESCRIBED = re.compile(rf"\b{one_of(_PHRASES['described'])}\b", re.I)
 _ENDS_AS_FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\W*\Z", re.I)
 _PLACE = re.compile(r"\s*[(\[].*|\s+(?:of|in|with|within|at|on|along|involving|measuring)\s.*", re.S)
+_BRACKET = re.compile(r"\s*\([^()]*\)")
+_ABSENT = re.compile(r"(?:no|without|absence of)\s", re.I)
 _DENIED = re.compile(r"\b(?:not|no longer|without|never|less|against)\b[^,;]{0,20}\Z", re.I)
 
 
@@ -54,7 +58,22 @@ def diagnosis_of_finding(sentence: str) -> FindingWithDiagnosis | None:
 
 def is_plain_finding(text: str) -> bool:
     """Whether a text names only what is seen: "an expansile lesion of the mandible"."""
-    return text.isascii() and bool(_ENDS_AS_FINDING.search(_PLACE.sub("", text)))
+    return bool(_ABSENT.match(text)) or (text.isascii() and bool(_ENDS_AS_FINDING.search(_PLACE.sub("", text))))
+
+
+def names_disease(text: str) -> bool:
+    """Whether a text is the name of a disease, and nothing else."""
+    return ends_as_disease(text) and not _is_finding(text) and not is_sentence(text)
+
+
+def describes_finding(text: str) -> bool:
+    """Whether a text names what is seen and not what it is: "a spiculated nodule", not "nodular sclerosis"."""
+    text = _BRACKET.sub("", text)
+    if is_sentence(text):
+        return False
+    words = text.split()
+    is_long = text.isascii() and len(words) >= MIN_DESCRIPTION
+    return _is_finding(text) or (is_long and not any(map(ends_as_disease, words)))
 
 
 def _is_finding(text: str) -> bool:

@@ -17,6 +17,7 @@ class LabelRole(Enum):
     LIKELY = "likely"
     DIFFERENTIAL = "differential"
     EXCLUDED = "excluded"
+    SEEN = "seen"
     ASIDE = "aside"
 
 
@@ -29,12 +30,12 @@ class LabelledText(NamedTuple):
 
 def phrases(kind: str) -> str:
     """All phrases of this kind, of all languages, as one pattern."""
-    return one_of(phrase for language in read_vocabulary("labels.toml").values() for phrase in language[kind])
+    return one_of(phrase for language in read_vocabulary("labels.toml").values() for phrase in language.get(kind, ()))
 
 
 _ROLES = [(role, re.compile(phrases(role.value), re.I)) for role in LabelRole]
 _SEPARATED = re.compile(rf"(.{{1,{MAX_LABEL}}}?)(?:\s*(?::|→|[-=]>)\s*|\s+[–—=-]\s+)(.*)", re.S)
-_UNSEPARATED = re.compile(r"(ddx|d/d|dx|imp)\.?\s+(?=\S)(.*)", re.I)
+_UNSEPARATED = re.compile(r"(ddx|d/d|dx|imp)\.?\s+(?!is\b|was\b)(?=\S)(.*)", re.I)
 _PREFIX = re.compile(
     r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I
 )
@@ -53,7 +54,8 @@ _ABOUT_ONE = re.compile(
 )
 
 _LEADS_TO_ONE = re.compile(
-    r"\b(?:gives?|makes?|clinch(?:es)?|establish(?:es)?|yields?|suggests?|supports?|confirms?) (?:the|a) (?:\w+ )?diagnosis\Z",
+    r"\b(?:gives?|makes?|clinch(?:es)?|establish(?:es)?|yields?"
+    r"|suggests?|supports?|confirms?) (?:the|a) (?:\w+ )?diagnosis\Z",
     re.I,
 )
 

@@ -57,7 +57,9 @@ def read_sections(text: str) -> list[ReplySection]:
     for line in read_lines(text):
         label = None if line.mark == "row" else split_label(line.text)
         is_nested = line.mark == "bullet" and any(other.mark == "number" for other in sections[-1].lines)
-        if label and label.text and (label.role is LabelRole.ASIDE or is_nested):
+        if label and label.text and label.role is LabelRole.SEEN:
+            sections[-1].lines.append(Line(label.text, line.mark, line.indent))
+        elif label and label.text and (label.role is LabelRole.ASIDE or is_nested):
             sections[-1].lines.append(Line(label.text, "aside", line.indent))
         elif label and label.text:
             sections.append(ReplySection(label.role, line.text, label.text))
@@ -80,7 +82,7 @@ def _headed_section(line: Line) -> ReplySection | None:
         role = heading_role(line.text)
         return ReplySection(role, line.text) if role or line.mark == "text" else None
     role = label_role(line.text) if line.mark == "text" else None
-    return ReplySection(role, line.text) if role and role is not LabelRole.ASIDE else None
+    return ReplySection(role, line.text) if role not in (None, LabelRole.ASIDE, LabelRole.SEEN) else None
 
 
 def read_lines(text: str) -> list[Line]:

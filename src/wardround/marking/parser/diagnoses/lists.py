@@ -69,7 +69,7 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
     entries: list[tuple[float | None, list[str]]] = []
     chosen = None
     for line in lines:
-        if _RULED_OUT.search(line.text):
+        if _RULED_OUT.search(line.text) or (len(lines) > 1 and _ABSENT.match(line.text)):
             continue
         names = item_names(line.text)
         share = _SHARE.search(line.text)
@@ -84,7 +84,6 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
     if not is_numbered and len(entries) > 1 and all(share is not None for share, _ in entries):
         entries.sort(key=lambda entry: -(entry[0] or 0))
     names = [name for _, item in entries for name in item]
-    names = [name for name in names if not _ABSENT.match(name)] or names
     return DiagnosisList(tuple(names), is_numbered, chosen) if names else None
 
 

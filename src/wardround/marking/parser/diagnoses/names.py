@@ -52,6 +52,10 @@ _QUALIFIER = re.compile(_words("qualifiers"), re.I)
 _DISEASE_END = re.compile(rf"{_words('disease_ends')}\Z")
 _FINDING = re.compile(rf"\b{_words('findings')}\b", re.I)
 _SENTENCE_WORD = re.compile(rf"\b{_words('sentence_words')}\b|\bI (?=[a-z])")
+_PLAIN_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(read_vocabulary('names.toml')['plain_words'].split())})(?![\w'-])")
+_SMALL_WORDS = re.compile(
+    r"\A\s*(?:(?:with|of|for|to|in|by|from|on|at|an?|the|and|or)\s+)+|\s+(?:with|of|for|to|in|by|and|or|the)\s*\Z"
+)
 _NO_NAME = re.compile(_words("no_names"), re.I)
 
 
@@ -66,7 +70,19 @@ def clean_name(text: str) -> str:
     name = _without_opening(_SHARE.sub("", _REASON.sub("", name)).strip(_MARKS))
     if name.count("(") > name.count(")"):
         name += ")"
+    if _PLAIN_WORD.search(name):
+        name = _name_beside_plain_words(name)
     return name if re.search(r"[^\W\d_]", name) and not _NO_NAME.fullmatch(name) else ""
+
+
+def _name_beside_plain_words(text: str) -> str:
+    """The part of a text after or before the words that no name contains, if it ends as diseases do."""
+    parts = _PLAIN_WORD.split(text)
+    for part in (parts[-1], parts[0]):
+        part = _without_opening(_SMALL_WORDS.sub("", part).strip(_MARKS))
+        if part and ends_as_disease(_BRACKET.sub("", part)):
+            return part
+    return ""
 
 
 def _without_opening(name: str) -> str:

@@ -126,7 +126,7 @@ CHOICES = (
         meaning="Share of open answers that name the right diagnosis among the first k.",
         formula_text="1 if any of the first k is the same; else unscored if any of them is unscored; else 0. Refused "
         "as in accuracy. k = 1, 3",
-        origin="paper (CURE)",
+        origin="paper (CURE 2.3)",
         depths=HITS,
         versions=lambda context: [
             rate(f"hit@{context.depth}", f"hit@{context.depth}_of", group="open", version=context.judges)
@@ -139,7 +139,7 @@ WORST_OF_K = MeasureRecord(
     meaning="Share of questions answered right in all of k trials.",
     formula_text="mean C(c, k) / C(T, k) for c right of T answers, k = 1, 2, 4, 8, 16 up to T; "
     "from probabilities p(gold)^k, `worst@k_in_the_limit` for k over T too",
-    origin="paper (ClinBench), per question a choice",
+    origin="paper (ClinBench 4.5), per question a choice",
     depths=WORST,
     versions=_worst,
 )
@@ -198,7 +198,7 @@ OPTIONS = (
         meaning="Each option as a yes/no test: share of right options that were chosen.",
         formula_text="over all options: TP / (TP + FN), which is accuracy; `sensitivity_by_letter`: mean over the "
         "letters (in the case's own order) that are ever right",
-        origin="paper's formula (ClinBench)",
+        origin="paper's formula (ClinBench appendix E.2)",
         versions=lambda context: [
             rate("true_positive", "positive", **_MICRO),
             *_by_letter(context, formulas.sensitivity_by_letter, "found", "gold"),
@@ -210,7 +210,7 @@ OPTIONS = (
         meaning="Each option as a yes/no test: share of wrong options that were not chosen.",
         formula_text="over all options: TN / (TN + FP); an abstention rejects all options. `specificity_by_letter`: "
         "mean over letters",
-        origin="paper's formula (ClinBench)",
+        origin="paper's formula (ClinBench appendix E.2)",
         versions=lambda context: [
             mean("true_negative", "negative", n="positive", **_MICRO),
             *_by_letter(context, formulas.specificity_by_letter, "found", "gold", "named", "there"),

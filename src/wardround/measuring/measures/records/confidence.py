@@ -31,10 +31,17 @@ def _with_unparsed(context: MeasureContext) -> dict[str, Any]:
     return fields | {"variant": "unparsed_counted", "version": context.votes}
 
 
+def _over_all_items(context: MeasureContext) -> dict[str, Any]:
+    """The variant of MedQ-Deg's equations 3 and 4 as printed: all items, and shares of all T answers."""
+    fields = {"group": "voted", "requires": "items_printed", "is_companion": True}
+    return fields | {"variant": "all_items", "version": context.votes}
+
+
 def _confidence(context: MeasureContext) -> list[Measure]:
     votes = [
         mean("certainty", "certain", n="counted", group="voted", version=context.votes),
         mean("certainty_all", "certain_all", **_with_unparsed(context)),
+        mean("certainty_printed", "items_printed", **_over_all_items(context)),
     ]
     limit, stated = mean("certainty_inf", "certain_inf", **_LIMIT), mean("stated", "stated_of", **_VERBAL)
     stated_open = mean("stated_open", "stated_open_of", **_VERBAL_OPEN)
@@ -52,6 +59,7 @@ def _calibration_shift(context: MeasureContext) -> list[Measure]:
         signed("shift", "certain", n="counted", group="voted", version=context.votes),
         *_shift_companions("voted", context.vote_sources[0]),
         signed("shift_all", "certain_all", **_with_unparsed(context)),
+        signed("shift_printed", "items_printed", **_over_all_items(context)),
     ]
     limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("shared", context.vote_sources[-1])]
     stated = [
@@ -181,8 +189,8 @@ VOTES = (
         formula_text="C = 1 - H / log K over valid votes, T in `version`; from probabilities E[C_T], and C itself in "
         "`confidence_in_the_limit`; `confidence_stated`: mean stated number of choices, "
         "`confidence_stated_open` of open answers. `confidence_unparsed_counted`: unparsed "
-        "votes are one more outcome, C at least 0",
-        origin="paper (MedQ-Deg eqs 3-5)",
+        "votes are one more outcome, C at least 0; `confidence_all_items`: the paper's, shares of all T answers",
+        origin="paper (MedQ-Deg eq. 3)",
         versions=_confidence,
     ),
     MeasureRecord(
@@ -209,8 +217,9 @@ VOTES = (
         formula_text="mean C - accuracy on the same questions; stated: mean stated number - accuracy. Companions: "
         "`calibration_shift_of_vote_share`: vote share - majority accuracy; `calibration_shift_if_calibrated`: C - "
         "vote share, the shift of a respondent that is right as often as its votes agree; "
-        "`calibration_shift_unparsed_counted`",
-        origin="paper (MedQ-Deg eq. 6), companions a choice",
+        "`calibration_shift_unparsed_counted`; `calibration_shift_all_items`: the paper's, over all questions, with "
+        "shares of all T answers (an answer that names no option is in no share)",
+        origin="paper (MedQ-Deg eq. 4), companions a choice",
         unit=SIGNED_FRACTION,
         versions=_calibration_shift,
     ),
@@ -273,7 +282,7 @@ OVERCONFIDENCE = (
         formula_text="share of resamples in which Acc(L0) > Acc(L2) and shift(L0) <= shift(L2), each L2 record with "
         "its own L0; `dke_intra_all_originals`: with all L0, as in the paper. Both differences with intervals: "
         "`dke_intra_fall_in_accuracy`, `dke_intra_rise_in_shift`",
-        origin="paper (MedQ-Deg), the share a choice",
+        origin="paper (MedQ-Deg eq. 5), the share a choice",
         versions=_dke_intra,
     ),
     MeasureRecord(
@@ -285,7 +294,7 @@ OVERCONFIDENCE = (
         "`dke_inter_spearman_confidence` (accuracy with C), `dke_inter_cross_fitted` (accuracy from one half of the "
         "clusters, shift from the other, 40 splits both ways) and `dke_inter_by_chance` (C permuted: coupling alone "
         "gives about 74%). The last two have no interval",
-        origin="paper (MedQ-Deg), companions a choice",
+        origin="paper (MedQ-Deg eq. 6), companions a choice",
         versions=lambda context: [
             derived(variant=variant, **votes.fields) for votes in context.vote_sources for variant in INTER_VARIANTS
         ],

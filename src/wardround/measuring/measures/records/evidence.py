@@ -10,7 +10,7 @@ def _outcome(name: str, label: str, meaning: str, formula_text: str, origin: str
         label=label,
         meaning=meaning,
         formula_text=formula_text,
-        origin=origin or "paper (CURE), inferred",
+        origin=origin or "paper (CURE 3.3), inferred",
         versions=lambda context: [rate(name, "grounding_of", requires="grounding_of")],
     )
 
@@ -35,7 +35,7 @@ EVIDENCE = (
         label="Evidence covers the truth",
         meaning="Share of asks whose documents contain the true diagnosis.",
         formula_text="covered / marks with `covered`",
-        origin="paper (CURE), inferred",
+        origin="paper (CURE 3.3), inferred",
         versions=lambda context: [rate("covered", "covered_of", requires="covered_of")],
     ),
     _outcome(
@@ -43,7 +43,7 @@ EVIDENCE = (
         "Grounded",
         "Share of answers that the supplied documents support.",
         "grounded / scored marks with a judged grounding",
-        "paper (CURE)",
+        "paper (CURE 3.3)",
     ),
     _outcome(
         "evidence_based_correct",

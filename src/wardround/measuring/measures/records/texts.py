@@ -30,7 +30,7 @@ LEAKAGE = (
         label="Perplexity",
         meaning="Exponential of the mean negative log-likelihood per token; not a percentage.",
         formula_text="exp(-sum log p / tokens), token-weighted; each [probe](leakage.md) separately",
-        origin="paper (ClinBench 4.4), reading a choice",
+        origin="paper (ClinBench appendix D.3), reading a choice",
         unit="perplexity",
         versions=lambda context: _surprise(context, formulas.perplexity, "tokens"),
     ),
@@ -48,7 +48,7 @@ LEAKAGE = (
         label="ROUGE-L",
         meaning="Similarity of the generated text to the reference: longest common subsequence.",
         formula_text="mean ROUGE-L F1; each probe separately",
-        origin="paper (ClinBench)",
+        origin="paper (ClinBench appendix D.3)",
         versions=lambda context: _similarity(context, "rouge_l"),
     ),
     MeasureRecord(
@@ -56,7 +56,7 @@ LEAKAGE = (
         label="Edit similarity",
         meaning="1 minus the edit distance to the reference divided by the longer length.",
         formula_text="mean 1 - Levenshtein / longer length; each probe separately",
-        origin="paper (ClinBench)",
+        origin="paper (ClinBench appendix D.3)",
         versions=lambda context: _similarity(context, "eds"),
     ),
 )

@@ -120,7 +120,6 @@ def test_headings_name_what_each_agent_searched(tmp_path, index):
     named = name_agents(find_study("cure/table1"), run)
     overs = [column.over for column in named.definition.columns]
     assert overs[-1] == "With agent retrieval (closed corpus; agent: the live web)"
-    assert list(named.definition.differs) == [overs[-1]]
     assert "limited to 8 replies, 5 searches and a transcript of 24,000 tokens" in " ".join(named.definition.choices)
 
 

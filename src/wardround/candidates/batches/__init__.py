@@ -1,0 +1,1 @@
+"""Provider batches: many requests handed over at once, answered within a day at a lower price."""

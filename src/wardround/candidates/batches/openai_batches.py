@@ -1,0 +1,87 @@
+"""Batches by OpenAI's files and batches endpoints, which SGLang and other servers offer, too."""
+
+from collections.abc import AsyncIterator, Collection
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+from multidict import CIMultiDict
+
+from wardround.candidates.batches.batch_api import JSON_LINES, BatchFailed, BatchResult
+from wardround.candidates.candidate import Fault
+from wardround.candidates.http.server import ServerCandidate, as_objects, as_text
+
+ENDED = {"completed", "expired", "cancelled"}
+
+
+class OpenAIBatches:
+    max_items = 50_000
+    max_bytes = 200_000_000
+    frame = JSON_LINES
+
+    def __init__(self, server: ServerCandidate) -> None:
+        self._server = server
+
+    def encode_item(self, custom_id: str, payload: bytes) -> bytes:
+        head = orjson.dumps({"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions"})
+        return head[:-1] + b',"body":' + payload + b"}"
+
+    async def submit(self, file: Path, token: str) -> str:
+        with file.open("rb") as content, aiohttp.MultipartWriter("form-data") as form:
+            form.append("batch").set_content_disposition("form-data", name="purpose")
+            part = form.append(content, CIMultiDict({"Content-Type": "application/jsonl"}))
+            part.set_content_disposition("form-data", name="file", filename=f"{token}.jsonl")
+            uploaded = await self._server.exchange("POST", "/files", form)
+        order = {
+            "input_file_id": uploaded.get("id"),
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {"wardround": token},
+        }
+        batch = await self._server.exchange("POST", "/batches", orjson.dumps(order))
+        return _id(batch)
+
+    async def find(self, token: str, items: int, since: str, known: Collection[str]) -> str | None:
+        listed = await self._server.exchange("GET", "/batches?limit=100")
+        for batch in as_objects(listed.get("data")):
+            metadata = batch.get("metadata")
+            if isinstance(metadata, dict) and metadata.get("wardround") == token:
+                return _id(batch)
+        return None
+
+    async def has_ended(self, id: str) -> bool:
+        batch = await self._batch(id)
+        if batch.get("status") == "failed":
+            errors = batch.get("errors")
+            messages = [as_text(error.get("message")) for error in as_objects(errors and errors.get("data"))]
+            raise BatchFailed("; ".join(messages[:3]) or "no reason is given")
+        return batch.get("status") in ENDED
+
+    async def results(self, id: str) -> AsyncIterator[BatchResult]:
+        batch = await self._batch(id)
+        for name in ("output_file_id", "error_file_id"):
+            if file := as_text(batch.get(name)):
+                async for line in self._server.read_lines(f"/files/{file}/content"):
+                    yield _parse(line)
+
+    async def cancel(self, id: str) -> None:
+        await self._server.exchange("POST", f"/batches/{id}/cancel")
+
+    async def _batch(self, id: str) -> dict[str, Any]:
+        return await self._server.exchange("GET", f"/batches/{id}")
+
+
+def _id(batch: dict[str, Any]) -> str:
+    if not (id := as_text(batch.get("id"))):
+        raise Fault("the server named no id of the batch", kind="no batch id")
+    return id
+
+
+def _parse(line: dict[str, Any]) -> BatchResult:
+    response = line.get("response")
+    custom_id = as_text(line.get("custom_id"))
+    if not isinstance(response, dict):
+        return BatchResult(custom_id, 0, orjson.dumps({"error": line.get("error")}))
+    status = response.get("status_code")
+    return BatchResult(custom_id, status if isinstance(status, int) else 0, orjson.dumps(response.get("body")))

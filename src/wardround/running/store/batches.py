@@ -1,0 +1,88 @@
+"""Batches in the answer store: recorded before they are handed over, so that none is lost or bought twice."""
+
+import secrets
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wardround.running.store.answers import AnswerStore, utc_now
+
+COLUMNS = "token, run, candidate, address, items, time, id"
+
+
+class OpenBatch(NamedTuple):
+    """A batch whose results are not collected yet. Its provider may not have confirmed it: then it has no id."""
+
+    token: str
+    run: str
+    candidate: str
+    address: str | None
+    items: int
+    time: str
+    id: str | None
+
+
+class BatchRecords:
+    """The batches of one candidate at one address."""
+
+    def __init__(self, store: AnswerStore, run: str, candidate: str, address: str | None) -> None:
+        self._connection: sqlite3.Connection = store.connection
+        self._run, self._candidate, self._address = run, candidate, address
+
+    def open_batches(self) -> list[OpenBatch]:
+        """Those of all runs at this address: another run's may hold answers that this one needs."""
+        query = f"select {COLUMNS} from batches where address is ? and not has_ended order by time, token"
+        return [OpenBatch(*row) for row in self._connection.execute(query, (self._address,))]
+
+    def is_own(self, batch: OpenBatch) -> bool:
+        return (batch.run, batch.candidate) == (self._run, self._candidate)
+
+    def known_ids(self) -> set[str]:
+        """The provider's ids of all batches of the store."""
+        return {id for (id,) in self._connection.execute("select id from batches where id is not null")}
+
+    def has_open(self, item: str) -> bool:
+        """Whether an item is in a batch of any run that is under way."""
+        query = "select 1 from batch_items join batches using (token) where item = ? and not has_ended limit 1"
+        return self._connection.execute(query, (item,)).fetchone() is not None
+
+    def count_ended(self, item: str) -> int:
+        """In how many batches an item was that have ended."""
+        query = "select count(*) from batch_items join batches using (token) where item = ? and has_ended"
+        count: int = self._connection.execute(query, (item,)).fetchone()[0]
+        return count
+
+    def add(self, token: str, items: Iterable[str]) -> OpenBatch:
+        """Records a batch before it is handed over."""
+        items = list(items)
+        batch = OpenBatch(token, self._run, self._candidate, self._address, len(items), utc_now(), None)
+        with self._connection as connection:
+            connection.execute("begin immediate")
+            connection.execute(f"insert into batches ({COLUMNS}) values (?, ?, ?, ?, ?, ?, ?)", batch)
+            connection.executemany("insert into batch_items values (?, ?)", ((token, item) for item in items))
+        return batch
+
+    def confirm(self, token: str, id: str) -> None:
+        """Records the provider's id."""
+        self._connection.execute("update batches set id = ? where token = ?", (id, token))
+
+    def end(self, token: str) -> None:
+        """Records that the results of a batch are stored."""
+        self._connection.execute("update batches set has_ended = 1 where token = ?", (token,))
+
+    def remove(self, token: str) -> None:
+        """Forgets a batch that its provider does not have."""
+        with self._connection as connection:
+            connection.execute("begin immediate")
+            connection.execute("delete from batch_items where token = ?", (token,))
+            connection.execute("delete from batches where token = ?", (token,))
+
+    def count(self) -> int:
+        """How many batches of this candidate were confirmed."""
+        query = "select count(*) from batches where run = ? and candidate = ? and id is not null"
+        number: int = self._connection.execute(query, (self._run, self._candidate)).fetchone()[0]
+        return number
+
+
+def new_token() -> str:
+    return secrets.token_hex(4)

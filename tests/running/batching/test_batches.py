@@ -1,0 +1,151 @@
+"""Asking by provider batches: every Ask is answered once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+from exam_study import case, wardround, write_cases, write_study
+
+sys.path.append(str(Path(__file__).parents[2] / "candidates" / "contract"))
+from batch_endpoints import AnthropicBatchServer, BatchServer, OpenAIBatchServer
+
+from wardround.core.errors import WardroundError
+from wardround.pipeline import INCOMPLETE, open_study_run, run_study
+from wardround.running.batching import batch_asking
+
+SERVERS = {"openai": (OpenAIBatchServer, "/v1"), "anthropic": (AnthropicBatchServer, "")}
+PRICES = {"price_in": 1000.0, "price_out": 2000.0}
+
+
+@pytest.fixture(params=SERVERS)
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _settings(monkeypatch):
+    monkeypatch.setenv("EXAM_KEY", BatchServer.key)
+    monkeypatch.setattr(batch_asking, "FIRST_WAIT", 0.0)
+
+
+def fails_once(item: str, times: int) -> bool:
+    """One item in ten fails the first time."""
+    return times == 0 and crc32(item.encode()) % 10 == 0
+
+
+def make_study(folder: Path, provider: str, server: BatchServer, cases: Any = 40, **top: Any) -> Path:
+    write_cases(folder / "cases", cases)
+    settings = {
+        "provider": provider,
+        "base_url": server.url + SERVERS[provider][1],
+        "api_key_env": "EXAM_KEY",
+        **PRICES,
+    }
+    return write_study(folder, top=top, candidate=settings | {"batch": True})
+
+
+def run(study: Path, **options: Any):
+    return run_study(study, runs=study.parent / "runs", quiet=True, note=lambda line: None, **options)
+
+
+def spent(study: Path) -> list[tuple[str, int, int, int]]:
+    with sqlite3.connect(study.parent / "answers.sqlite") as connection:
+        return connection.execute(
+            "select purpose, count(*), sum(answers), sum(duplicates) from calls group by purpose"
+        ).fetchall()
+
+
+def test_every_ask_is_answered_once_at_half_the_price(tmp_path, provider):
+    with SERVERS[provider][0](fails=fails_once, expiring=frozenset({0})) as server:
+        study = make_study(tmp_path, provider, server, trials=2)
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert set(server.answered.values()) == {1}
+    [entry] = ended.manifest["candidates"]
+    assert (entry["asks"], entry["bought"], entry["duplicates"]) == (80, 80, 0)
+    assert entry["batches"] == len(server.batches) >= 2
+    full = (PRICES["price_in"] * entry["tokens_in"] + PRICES["price_out"] * entry["tokens_out"]) / 1e6
+    assert entry["cost"] == entry["saved"] == pytest.approx(full / 2)
+    assert [row[3] for row in spent(study) if row[0] == "batch"] == [0]
+
+
+def test_a_detached_run_is_collected_by_the_next(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        study = make_study(tmp_path, provider, server)
+        ended = run(study, detach=True)
+        assert ended.exit_code == INCOMPLETE
+        assert "40 Asks are in batches under way" in ended.manifest["why"]
+        assert len(server.batches) == 1
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert len(server.batches) == 1
+    assert set(server.answered.values()) == {1}
+
+
+def test_a_batch_whose_confirmation_was_lost_is_not_bought_again(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        server.lose_confirmation = True
+        study = make_study(tmp_path, provider, server)
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert len(server.batches) == 1
+    assert set(server.answered.values()) == {1}
+
+
+def test_a_chain_is_asked_stage_by_stage(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        study = make_study(tmp_path, provider, server, map(chain, range(6)))
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert len(server.batches) == 3
+    assert ended.manifest["candidates"][0]["bought"] == 18
+
+
+def chain(number: int) -> dict[str, Any]:
+    record = case(number)
+    [first] = record["questions"]
+    second = first | {"id": "second", "given": ["mcq"], "prompt": "And then?"}
+    third = first | {"id": "third", "given": ["mcq", "second"], "prompt": "And in the end?"}
+    return record | {"questions": [first, second, third]}
+
+
+def test_an_item_that_always_fails_is_asked_alone(tmp_path, provider):
+    with SERVERS[provider][0](fails=lambda item, times: crc32(item.encode()) % 8 == 0) as server:
+        study = make_study(tmp_path, provider, server)
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert max(server.asked.values()) == batch_asking.MAX_BATCHES_OF_AN_ITEM
+    assert any(purpose == "answer" for purpose, *_ in spent(study))
+
+
+def test_a_candidate_without_batches_is_refused(tmp_path):
+    write_cases(tmp_path / "cases", 2)
+    study = write_study(tmp_path, candidate={"provider": "random", "batch": True})
+    with pytest.raises(WardroundError, match="provider 'random' has no batches"):
+        open_study_run(study, runs=tmp_path / "runs")
+
+
+@pytest.mark.slow
+def test_5000_asks_survive_five_kills(tmp_path, provider):
+    """Three batches, one of which expires, one item in ten fails, and the process is killed five times."""
+    program = Path(__file__).with_name("killed_batches.py")
+    with SERVERS[provider][0](fails=fails_once, expiring=frozenset({1})) as server:
+        study = make_study(tmp_path, provider, server, cases=5000)
+        for kill in ("add", "submit", "confirm", "commit", "end"):
+            killed = subprocess.run([sys.executable, program, kill, study], env=os.environ, check=False)
+            assert killed.returncode == -signal.SIGKILL, kill
+        ended = subprocess.run([sys.executable, program, "never", study], env=os.environ, check=False)
+    assert ended.returncode == 0
+    assert set(server.answered.values()) == {1}
+    assert len(server.answered) == 5000
+    rows = {purpose: (answers, duplicates) for purpose, _, answers, duplicates in spent(study)}
+    assert rows["batch"] == (5000, 0)
+    assert wardround("answers", "verify", tmp_path / "answers.sqlite").returncode == 0
