@@ -10,16 +10,22 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all browser lint metrics perf clean
+.PHONY: demo test test-all browser style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
 
-test: $(VENV)/.test lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
+# whole files go to a worker, so that their fixtures are made once, in the order of tests/conftest.py
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test-all: $(VENV)/.test lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+test: $(VENV)/.test style
+	@$(call beside_types,$(PYTEST) -m "not slow")
+
+test-all: $(VENV)/.test style
+	@$(call beside_types,$(PYTEST))
+
+# mypy has one process: it runs beside the tests, and both must pass
+beside_types = $(BIN)/mypy & types=$$!; $(1); tested=$$?; wait $$types && exit $$tested
 
 # Chromium by the system's own package manager: pages are then tried, too
 browser:
@@ -32,9 +38,11 @@ browser:
 metrics:
 	$(PYTHON) tools/metrics.py
 
-lint: $(VENV)/.test
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: style
 	$(BIN)/mypy
 
 perf: $(VENV)/.perf

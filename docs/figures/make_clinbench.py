@@ -74,13 +74,14 @@ def simulated(name: str, **truth: Any) -> dict[str, Any]:
 
 def case(number: int, **fields: Any) -> dict[str, Any]:
     """A patient told in text and, except every fifth, with an image."""
-    options = [f"disease {number} {letter}" for letter in "abcdefgh"]
+    options = [f"disease {number} {letter}, {fields.get('split', '')}" for letter in "abcdefgh"]
     question = {"id": "mcq", "kind": "choice", "prompt": "What is it?", "options": options, "gold": number % 8}
     tellings: dict[str, Any] = {"text": {"history": f"Patient {number} coughs; the CT shows a node.", "images": []}}
     if number % 5:
         tellings["multimodal"] = {"history": f"Patient {number} coughs. The CT is shown.", "images": [0]}
     images = [{"path": "scan.png", "modality": "CT"}]
-    return {"id": f"case-{number}", "images": images, "tellings": tellings, "questions": [question], **fields}
+    name = "-".join(filter(None, (fields.get("split"), f"case-{number}")))
+    return {"id": name, "images": images, "tellings": tellings, "questions": [question], **fields}
 
 
 def write_set(folder: Path, cases: list[dict[str, Any]]) -> Path:

@@ -276,5 +276,5 @@ def test_a_ct_volume_is_degraded_before_its_window_too(renderer, tmp_path):
     )
     body = np.hypot(x, y) < 18
     per_grey = 400 / 255  # Hounsfield units in one grey level of the window
-    assert in_hounsfield[body].std() * per_grey == pytest.approx(1000 * step["hu"]["noise"], rel=0.35)
+    assert in_hounsfield[body].std() * per_grey == pytest.approx(400 * step["hu"]["noise_of_window"], rel=0.35)
     assert not np.array_equal(in_hounsfield, in_display)

@@ -253,12 +253,12 @@ def test_cost_counts_what_another_study_bought(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
     """A hard set on which candidates differ, and an easy one on which they are all alike."""
-    for name in ("easy", "hard"):  # a folder's name may have a space
+    for name in ("easy", "hard"):
         cases = [
             {"id": f"{name}-{number}", "split": name, "questions": [choice(f"mcq-{name}", number)]}
             for number in range(120)
         ]
-        write(tmp_path / "sets" / name, cases)
+        write(tmp_path / "sets" / f"{name} set", cases)
     candidates = [
         {
             "name": f"model-{number}",
@@ -269,17 +269,19 @@ def test_fig1_tells_which_case_sets_separate(tmp_path: Path) -> None:
     ]
     found = bench("clinbench/fig1", cases=tmp_path / "sets", candidates=candidates, runs=tmp_path / "runs", note=str)
     (table,) = found.tables
-    apart = {name: cell(table, name, "Pairs told apart") for name in ("easy", "hard")}
+    apart = {name: cell(table, f"{name} set", "Pairs told apart") for name in ("easy", "hard")}
     assert (apart["hard"].value, apart["hard"].n) == (1.0, 6)
     assert apart["easy"].value == 0
-    assert cell(table, "hard", "Ranks open").value == 1
-    assert cell(table, "easy", "Ranks open").value == 4
-    spread = {name: cell(table, name, "True spread (SD)").value for name in ("easy", "hard")}
+    assert cell(table, "hard set", "Ranks open").value == 1
+    assert cell(table, "easy set", "Ranks open").value == 4
+    spread = {name: cell(table, f"{name} set", "True spread (SD)").value for name in ("easy", "hard")}
     assert spread["hard"] == pytest.approx(np.std([0.2, 0.45, 0.7, 0.95], ddof=1), abs=0.05)
     assert spread["easy"] < 0.03  # type: ignore[operator]
     assert {path.name for path in found.files} >= {"table.csv", "figure.svg"}
     with pytest.raises(WardroundError, match="expected a folder of two or more case sets"):
-        bench("clinbench/fig1", cases=tmp_path / "sets" / "hard", candidates=candidates, runs=tmp_path / "r", note=str)
+        bench(
+            "clinbench/fig1", cases=tmp_path / "sets" / "hard set", candidates=candidates, runs=tmp_path / "r", note=str
+        )
 
 
 def test_the_true_spread_is_free_of_noise() -> None:

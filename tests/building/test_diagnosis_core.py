@@ -6,8 +6,8 @@ import pytest
 
 from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.mentions import find_mention, split_words
-from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun
-from wardround.building.text.redact import redact_diagnosis
+from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun, with_initials
+from wardround.building.text.redact import find_revealed_name, redact_diagnosis
 from wardround.core.case import Case
 
 CORES = [
@@ -106,3 +106,32 @@ def test_a_head_noun_that_only_the_answer_has_is_a_warning():
     ]
     assert findings(history, ["Spinocerebellar ataxia 3", "Friedreich ataxia"]) == []
     assert findings("She walks badly.", ["Spinocerebellar ataxia 3", "Gout"]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Crohn's disease", ["CD"]),
+        ("Acute interstitial pneumonia", ["AIP"]),
+        ("Renal cell carcinoma (clear cell type), stage III", ["RCC"]),
+        ("Sarcoidosis", []),
+        ("Cerebral thrombosis", []),  # CT is an examination
+    ],
+)
+def test_initials_give_a_diagnosis_away(name, short):
+    assert with_initials([name]) == [name, *short]
+    assert all(find_revealed_name(f"Known {letters} for years.", with_initials([name])) for letters in short)
+    assert find_revealed_name("CD4 count 300, aip 7, rcc.", with_initials([name])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "history"),
+    [
+        ("age-related macular degeneration", "Known macular degeneration."),
+        ("primary open-angle glaucoma", "On drops for glaucoma."),
+        ("proliferative diabetic retinopathy", "Diabetic retinopathy for years."),
+    ],
+)
+def test_a_name_without_its_subtype_gives_a_diagnosis_of_the_eye_away(name, history):
+    assert find_revealed_name(history, [name]) == name
+    assert find_revealed_name("Blurred vision for a month.", [name]) is None

@@ -78,3 +78,21 @@ def test_a_date_in_another_form_is_one_line(tmp_path, rows):
     cases, rejected = build(tmp_path, dated(rows, "2026-01-05", "05.01.2026", "2026-01-05"))
     assert cases == [["CFP", "FFA"]]
     assert (rejected[0]["reason"], rejected[0]["detail"]) == ("unknown date", "'05.01.2026'; expected YYYY-MM-DD")
+
+
+def test_contradictory_grades_of_one_eye_at_one_visit_are_reported_and_rejected(tmp_path, rows):
+    table = dated(rows, "2026-01-05", "2026-01-05", "2026-01-05")
+    for row, grade in zip(table, ("1", "2", "1"), strict=True):
+        row["grade"] = grade
+    with pytest.raises(EmptyBuild):
+        build(tmp_path, table)
+    (line,) = [json.loads(line) for line in (tmp_path / "set" / "rejected.jsonl").read_text().splitlines()]
+    assert line["reason"] == "contradictory grades of one eye at one visit"
+    assert "line 2 says 1, line 3 says 2" in line["detail"]
+
+
+def test_grades_of_other_visits_may_differ(tmp_path, rows):
+    table = dated(rows, "2026-01-05", "2026-06-05", "2026-06-05")
+    for row, grade in zip(table, ("1", "2", "2"), strict=True):
+        row["grade"] = grade
+    assert len(build(tmp_path, table)[0]) == 2

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from exam_server import ExamServer
-from exam_study import case, start, stored, wardround, write_cases, write_study
+from exam_study import WARDROUND, case, start, stored, wardround, write_cases, write_study
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
 
@@ -209,11 +209,13 @@ def test_a_broken_input_gets_one_clear_line(workspace, kind, monkeypatch, capfd)
     assert_one_line(output.out, output.err, expected, arguments[0] == "cases" and arguments[1] == "validate")
 
 
-@pytest.mark.parametrize("kind", IN_A_PROCESS)
+@pytest.mark.parametrize(
+    "kind", [IN_A_PROCESS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in IN_A_PROCESS[1:])]
+)
 def test_a_broken_input_gets_one_clear_line_in_its_own_process(workspace, kind):
     breaks, expected = BROKEN[kind]
     arguments = breaks(workspace)
-    ended = wardround(*arguments, cwd=workspace)
+    ended = wardround(*arguments, cwd=workspace, command=WARDROUND)
     assert ended.returncode == 1
     assert_one_line(ended.stdout, ended.stderr, expected, arguments[0] == "cases")
 

@@ -167,8 +167,8 @@ def test_few_views_lose_resolution_and_streaks_alone_do_not() -> None:
         / float(np.sum((image - disc(256, 100)) * texture) / np.sum(texture**2))
         for draw in (sparse_view, sparse_view_streaks)
     ]
-    assert left[0] < 0.85
-    assert left[1] > left[0]
+    assert left[0] < 0.9
+    assert left[1] > left[0] + 0.05
 
 
 LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in (CTS[0], CTS[2])]
@@ -308,7 +308,7 @@ def test_in_hounsfield_units_a_head_and_an_abdomen_get_the_same_strength(type: s
             soft = body & (image > -150) & (image < 150)
             degraded = apply_degradation(image, type, level, profile, "hu", window).image
             strength = (degraded.astype(float) - image)[soft].std()
-            assert strength == pytest.approx(share * window, rel=0.25), (name, window)
+            assert strength == pytest.approx(share * window, rel=0.3), (name, window)
 
 
 def test_a_head_in_the_window_of_the_brain_stays_readable() -> None:

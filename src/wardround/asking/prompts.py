@@ -92,7 +92,8 @@ class Prompts:
         text = _read(file.path)
         loaded = parse_prompt(text, kind, f"{name}/{kind}.txt" if file.source == OWN else str(file.path))
         self.hashes[f"{name}/{kind}"] = hash_prompt(text)
-        self.sources[f"{name}/{kind}"] = file.source
+        own_file = own_folder() / name / f"{kind}.txt"  # a copy of ours, as packed runs have it, is ours
+        self.sources[f"{name}/{kind}"] = OWN if own_file.is_file() and _read(own_file) == text else file.source
         self._loaded[f"{name}/{kind}"] = loaded
         return loaded
 

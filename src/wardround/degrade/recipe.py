@@ -25,9 +25,16 @@ STEP = "degrade"
 
 
 def add_degradations(
-    recipe: tuple[Step, ...], image: Image, degradations: Iterable[tuple[str, float]], profile: Profile
+    recipe: tuple[Step, ...],
+    image: Image,
+    degradations: Iterable[tuple[str, float]],
+    profile: Profile,
+    window: float | None = None,
 ) -> tuple[Step, ...]:
-    """The recipe with a step for each degradation that fits the image's modality, after the window."""
+    """The recipe with a step for each degradation that fits the image's modality, after the window.
+
+    `window` is the width that shares of the window are of, if it is not the one that the recipe shows.
+    """
     from wardround.degrade.types import degradation_type, fits
 
     steps: list[Step] = []
@@ -36,6 +43,10 @@ def add_degradations(
             parameters: dict[str, Any] = {"type": type, "severity": severity, "display": profile.at(type, severity)}
             if degradation_type(type).modality == "CT" and kind_of(image.path) != "raster":
                 parameters["hu"] = profile.at(type, severity, "hu")
+                if window is not None:
+                    from wardround.degrade.rendering import in_units_of_image
+
+                    parameters["hu"] = in_units_of_image(parameters["hu"], window)
             steps.append((STEP, parameters, degradation_type(type).version))
     position = 1 + [name for name, _, _ in recipe].index("window")
     return (*recipe[:position], *steps, *recipe[position:])

@@ -82,15 +82,16 @@ def apply_parameters(
     result = image.copy()
     if severity > 0:
         render = _degrade_hounsfield if space == "hu" else _degrade_display
-        drawn = _in_units_of_image(parameters, window / (WATER - AIR) if space == "hu" else 1.0)
+        drawn = in_units_of_image(parameters, window, space)
         result = render(image, type, lambda values: _draw(type, values, drawn, seed))
     return DegradationResult(result, type, severity, parameters, seed)
 
 
-def _in_units_of_image(parameters: SeverityParameters, window: float) -> SeverityParameters:
+def in_units_of_image(parameters: SeverityParameters, window: float, space: Space = "hu") -> SeverityParameters:
     """Parameters that are shares of the window, such as `noise_of_window`, as those that the types know."""
+    unit = window / (WATER - AIR) if space == "hu" else 1.0
     return {
-        name.removesuffix(OF_WINDOW): value * window if name.endswith(OF_WINDOW) else value
+        name.removesuffix(OF_WINDOW): value * unit if name.endswith(OF_WINDOW) else value
         for name, value in parameters.items()
     }
 

@@ -113,12 +113,15 @@ class Pictures:
         return file
 
 
-def render_picture(file: Path, image: Image, degradation: str | None) -> RenderedPicture:
-    """The image under its window, with the degradation (`type@severity`) if there is one."""
+def render_picture(file: Path, image: Image, degradation: str | None, window: float | None = None) -> RenderedPicture:
+    """The image under its window, with the degradation (`type@severity`) if there is one.
+
+    `window` is the width in which it is first shown: what is degraded does not change with the viewer's window.
+    """
     recipe = recipe_for(image)
     if degradation:
         type, _, severity = degradation.partition("@")
-        recipe = add_degradations(recipe, image, [(type, parse_severity(severity))], load_profile())
+        recipe = add_degradations(recipe, image, [(type, parse_severity(severity))], load_profile(), window)
     return RenderedPicture.decode(render_degraded(file, image.frame, recipe))
 
 
@@ -129,16 +132,26 @@ def _picture_from_row(row: Row) -> Picture:
 
 
 def render_at_severity(
-    file: Path, image: Image, type: str, severity: float, profile: Profile, *, quick: bool
+    file: Path,
+    image: Image,
+    type: str,
+    severity: float,
+    profile: Profile,
+    *,
+    quick: bool,
+    window: float | None = None,
 ) -> RenderedPicture:
-    """The image, degraded; `quick`: a large image is drawn from a small copy, while the slider moves."""
+    """The image, degraded; `quick`: a large image is drawn from a small copy, while the slider moves.
+
+    `window` as in `render_picture`.
+    """
     modality = degradation_type(type).modality
     max_pixels = QUICK_PIXELS.get(modality, QUICK_PIXELS[None])
     if not quick or severity == 0 or not fits(type, image.modality):
-        recipe = add_degradations(recipe_for(image), image, [(type, severity)], profile)
+        recipe = add_degradations(recipe_for(image), image, [(type, severity)], profile, window)
         return RenderedPicture.decode(render_degraded(file, image.frame, recipe))
     if modality == "CT" and kind_of(image.path) != "raster":
-        renderer = _CoarseRenderer(type, severity, profile, max_pixels)
+        renderer = _CoarseRenderer(type, severity, profile, max_pixels, window)
         return RenderedPicture.decode(render(file, image.frame, recipe_for(image), renderer))
     small, seed = _small_copy(file, image, type, max_pixels)
     degraded = apply_parameters(small, type, severity, profile.at(type, severity), "display", seed)
@@ -148,12 +161,14 @@ def render_at_severity(
 class _CoarseRenderer:
     """Degrades a small copy: of the Hounsfield units of a file that has them, else of the displayed image."""
 
-    def __init__(self, type: str, severity: float, profile: Profile, max_pixels: int) -> None:
+    def __init__(self, type: str, severity: float, profile: Profile, max_pixels: int, window: float | None) -> None:
         self._type, self._severity, self._profile, self._max_pixels = type, severity, profile, max_pixels
+        self._window = window
         self._is_degraded = False
 
     def render_hounsfield(self, values: Any, window: float) -> Any:
         self._is_degraded = True
+        window = self._window or window
         height, width = values.shape
         factor = min(1.0, (self._max_pixels / (height * width)) ** 0.5)
         if factor == 1.0:

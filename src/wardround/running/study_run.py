@@ -171,10 +171,15 @@ class StudyRun:
         """How many answers are stored, how many are new, and the estimated cost of these."""
         counts = [run.plan.count for run in self.candidate_runs]
         stored, missing = sum(count.stored for count in counts), sum(count.missing for count in counts)
-        estimates = [(run.context.caller.settings, run.plan.count.estimator.estimate) for run in self.candidate_runs]
-        cost = sum(price(settings, estimate.tokens_in, estimate.tokens_out) for settings, estimate in estimates)
+        cost = sum(map(self._expected_price, self.candidate_runs))
         about = f", about {cost:.2f} USD" if cost else ""
         return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
+
+    def _expected_price(self, run: CandidateRun) -> float:
+        """Of what is missing, at the price of batches if it is asked by them."""
+        settings, estimate = run.context.caller.settings, run.plan.count.estimator.estimate
+        share = settings.price_batch if run.name in self._batched else 1.0
+        return share * price(settings, estimate.tokens_in, estimate.tokens_out)
 
     async def run(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from medq_deg_cases import medq_deg_cases
 import wardround as wr
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.core.errors import WardroundError
+from wardround.pipeline import run_study
 from wardround.reporting.tables.table import Cell, Table
 from wardround.reporting.wording import wording_note
 
@@ -158,6 +160,25 @@ def test_files_of_a_folder_are_used_named_and_bound(tmp_path: Path) -> None:
     (prompts / "choice.txt").write_text("Changed: {Question}\n{Options}\n")
     with pytest.raises(WardroundError, match="differs from when it was run"):
         wr.mark(text.folder, note=str)
+
+
+def test_a_packed_run_has_the_files_of_its_folder(tmp_path: Path) -> None:
+    prompts = tmp_path / "printed"
+    prompts.mkdir()
+    (prompts / "choice.txt").write_text("{Question}\n{Options}\n")
+    clinbench_cases(tmp_path / "cases", 4)
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "packed"\ncases = "cases"\nquestions = "choice"\nprompts = "printed"\n'
+        '[conditions]\ntelling = "text"\n[[candidates]]\nname = "a"\nprovider = "random"\n'
+    )
+    ended = run_study(study, runs=tmp_path / "runs", pack=True, quiet=True, note=str)
+    before = (ended.folder / "measures.csv").read_bytes()
+    rmtree(prompts)
+    study.unlink()
+    wr.mark(ended.folder, note=str)
+    assert (ended.folder / "measures.csv").read_bytes() == before
+    assert wr.load_run(ended.folder).manifest["prompt_sources"] == {"paper/choice": "printed"}
 
 
 def test_the_wording_of_earlier_runs_is_known_by_its_hash() -> None:

@@ -15,7 +15,8 @@ from wardround.benchmarks.engine.published_rows import (
     withholding_reason,
 )
 from wardround.reporting.tables.measured import ColumnSpec
-from wardround.reporting.tables.table import Cell, Table, TableRow
+from wardround.reporting.tables.splitting import split_columns
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 
 def protocol(study: NamedStudy, manifest: dict[str, Any] | None = None, **settings: Any) -> RunProtocol:
@@ -140,3 +141,12 @@ def test_notes_stand_at_the_rows_with_the_columns_that_they_concern() -> None:
         "Published figures under L1, L2, L1-L0, L2-L0 differ from this run in more than the candidates: the paper's "
         "severities are not published; this run's are those of medq-deg-estimated.",
     ]
+
+
+def test_a_part_of_a_wide_table_leaves_out_published_rows_without_a_figure() -> None:
+    columns = [Column("one", unit="fraction"), Column("two", unit="fraction")]
+    rows = [TableRow(("own",), [Cell(0.5), Cell(0.25)]), TableRow(("theirs",), [Cell(0.75), Cell()], published=True)]
+    first, second = split_columns(Table("t", ("Candidate",), columns, rows), 20, [10, 10], 30)
+    assert [row.labels[0] for row in first.rows] == ["own", "theirs"]
+    assert [row.labels[0] for row in second.rows] == ["own"]
+    assert split_columns(Table("t", ("Candidate",), columns, rows), 20, [10, 10], 60)[0].rows == rows

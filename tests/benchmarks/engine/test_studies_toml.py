@@ -65,7 +65,7 @@ WITH_K = ("hit@", "recall@", "precision@", "ndcg@", "worst@")
 def test_all_four_folders_have_the_same_files(benchmark: str) -> None:
     there = {path.name for path in benchmarks()[benchmark].folder.iterdir() if not path.name.startswith("__")}
     always = {"README.md", "studies.toml", "published"}
-    assert always <= there <= always | {"sections.py", "figures", "skills.toml"}
+    assert always <= there <= always | {"sections.py", "figures", "skills.toml", "fidelity.toml"}
 
 
 @pytest.mark.parametrize("name", STUDIES)

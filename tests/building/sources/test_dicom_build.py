@@ -287,6 +287,8 @@ def test_bad_input_is_one_line(tmp_path):
         ("Her husband, Ottokar Maierhofer, reports snoring.", "Her husband, [NAME], reports snoring."),
         ("The sister Anna-Lena came; accompanied by Gundula.", "The sister [NAME] came; accompanied by [NAME]."),
         ("Maria reports pain.", "[NAME] reports pain."),
+        ("J. Tanaka, 54, coughs; seen by A. B. Okafor.", "[NAME], 54, coughs; seen by [NAME]."),
+        ("E. coli in urine, hepatitis B. He is well.", "E. coli in urine, hepatitis B. He is well."),
         (
             "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",
             "His mother has Hashimoto's thyroiditis, he lives with Crohn's disease.",

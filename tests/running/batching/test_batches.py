@@ -22,6 +22,7 @@ from wardround.pipeline import INCOMPLETE, open_study_run, run_study
 from wardround.running.batching import batch_asking
 
 SERVERS = {"openai": (OpenAIBatchServer, "/v1"), "anthropic": (AnthropicBatchServer, "")}
+ITEMS = 5000
 PRICES = {"price_in": 1000.0, "price_out": 2000.0}
 
 
@@ -138,14 +139,14 @@ def test_5000_asks_survive_five_kills(tmp_path, provider):
     """Three batches, one of which expires, one item in ten fails, and the process is killed five times."""
     program = Path(__file__).with_name("killed_batches.py")
     with SERVERS[provider][0](fails=fails_once, expiring=frozenset({1})) as server:
-        study = make_study(tmp_path, provider, server, cases=5000)
+        study = make_study(tmp_path, provider, server, cases=ITEMS)
         for kill in ("add", "submit", "confirm", "commit", "end"):
             killed = subprocess.run([sys.executable, program, kill, study], env=os.environ, check=False)
             assert killed.returncode == -signal.SIGKILL, kill
         ended = subprocess.run([sys.executable, program, "never", study], env=os.environ, check=False)
     assert ended.returncode == 0
     assert set(server.answered.values()) == {1}
-    assert len(server.answered) == 5000
+    assert len(server.answered) == ITEMS
     rows = {purpose: (answers, duplicates) for purpose, _, answers, duplicates in spent(study)}
-    assert rows["batch"] == (5000, 0)
-    assert wardround("answers", "verify", tmp_path / "answers.sqlite").returncode == 0
+    assert rows["batch"] == (ITEMS, 0)
+    assert wardround("answers", "verify", cwd=tmp_path).returncode == 0

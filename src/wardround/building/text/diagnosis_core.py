@@ -7,9 +7,10 @@ severity and inheritance are left out. A core of one word must be the name of a 
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
-from wardround.core.names import DECIDING_WORDS, content_words
+from wardround.core.names import DECIDING_WORDS, FUNCTION_WORDS, content_words
 
 MIN_LETTERS = 4  # of a specific word
 UNSPECIFIC = frozenset(
@@ -66,6 +67,12 @@ ORGANS = frozenset(
         *("quadrant", "region", "segment", "part", "half", "wall", "border", "surface", "body", "head", "tail"),
     ]
 )
+OTHER_ABBREVIATIONS = frozenset(  # what these mean in a history is seldom a diagnosis
+    [
+        *("AP", "BP", "BMI", "CC", "CT", "DOB", "ECG", "ED", "EEG", "EKG", "ER", "GP", "HR", "ICU", "IM", "IV", "LP"),
+        *("MR", "MRI", "OP", "OR", "PA", "PE", "PET", "PO", "PR", "RR", "SC", "US", "XR"),
+    ]
+)
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _FURTHER = re.compile(  # cause, consequence, occasion
     r"[\s,;:–—-]+(?:complicat(?:ed by|ing)|secondary to|due to|caused by|induced by|associated with|accompanied by"
@@ -96,7 +103,8 @@ _ADJECTIVES = re.compile(
     r"|relapsing|relapsed|refractory|incomplete|recent|old|new-onset|early|late|advanced|end-stage|mild|moderate|severe|massive"
     r"|extensive|localized|localised|metastatic|disseminated|isolated|solitary|ruptured|perforated|complicated"
     r"|uncomplicated|incidental|suspected|probable|possible|likely|presumed|known|atypical|typical|classic|classical"
-    r"|active|primary|secondary)\b(?!-)[\s,]*",
+    r"|active|primary|secondary|age-related|senile|neovascular|exudative|(?:non-?)?proliferative|wet|dry|open-angle"
+    r"|angle-closure)\b(?!-)[\s,]*",
     re.IGNORECASE,
 )
 
@@ -117,6 +125,19 @@ def diagnosis_cores(name: str) -> tuple[str, ...]:
     own = content_words(name)
     cores = {content_words(core): core for core in shorter if content_words(core) != own and _names_a_disease(core)}
     return tuple(cores.values())
+
+
+def with_initials(names: Iterable[str]) -> list[str]:
+    """Names of a diagnosis and the abbreviations that their initials make: `CD` of `Crohn disease`."""
+    listed = list(dict.fromkeys(names))
+    return listed + [short for name in listed if (short := _initials(name)) and short not in listed]
+
+
+def _initials(name: str) -> str | None:
+    plain = _strip(_FURTHER.sub("", _strip_brackets(name)))
+    words = [word for word in re.findall(r"[^\W\d_]+(?:['’]s)?", plain) if word.lower() not in FUNCTION_WORDS]
+    short = "".join(word[0] for word in words).upper()
+    return short if 2 <= len(short) <= 5 and short not in OTHER_ABBREVIATIONS else None
 
 
 @lru_cache(65_536)

@@ -1,6 +1,7 @@
 """Images by id, for those who may see their item: as they are, at a severity, or under a window."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException
@@ -42,7 +43,8 @@ def degraded(
     type, number = picture.degradation.partition("@")[0], parse_severity(severity)
     image = picture.image if center is None and width is None else _under_window(picture.image, center, width)
     file, profile = desk.pictures.file(picture, task), load_profile(task.settings["profile"])
-    rendered = render_at_severity(file, image, type, number, profile, quick=quick)
+    first = None if image is picture.image else _first_width(file, picture.image)
+    rendered = render_at_severity(file, image, type, number, profile, quick=quick, window=first)
     return Response(rendered.data, media_type=rendered.media_type)
 
 
@@ -58,8 +60,15 @@ def window(desk: CurrentDesk, person: CurrentPerson, id: str) -> dict[str, Any]:
 def windowed(desk: CurrentDesk, person: CurrentPerson, id: str, center: float, width: float) -> Response:
     picture, task = find_picture(desk, person, id)
     image = _under_window(picture.image, center, width)
-    rendered = render_picture(desk.pictures.file(picture, task), image, picture.degradation)
+    file = desk.pictures.file(picture, task)
+    rendered = render_picture(file, image, picture.degradation, _first_width(file, picture.image))
     return Response(rendered.data, media_type=rendered.media_type)
+
+
+def _first_width(file: Path, image: Image) -> float | None:
+    """The width of the window in which a picture is first shown, if it has one."""
+    shown = value_range(file, image)
+    return None if shown is None else shown.width
 
 
 def _under_window(image: Image, center: float | None, width: float | None) -> Image:

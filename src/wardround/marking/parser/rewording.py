@@ -12,18 +12,13 @@ from wardround.marking.parser.option_text import OptionForms, attach_signs, comp
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINAL = rf"(?P<ordinal>{'|'.join(_ORDINALS)}|last)"
-_ORDINAL_PARTS = (
-    "the first",
-    "the second",
-    "the third",
-    "the fourth",
-    "the fifth",
-    "the last",
-    "t option",
-    "d option",
-    "h option",
+_ORDINAL_PARTS = tuple(
+    "the first|the second|the third|the fourth|the fifth|the last|t option|d option|h option".split("|")
 )
-_IDIOM_PARTS = ("doubt", "no question", "no problem", "no worries", "thank", "right", "sure, but", "certain, but")
+_IDIOM_PARTS = tuple(
+    "doubt|no question|no problem|no worries|thank|s right|e right|l right|right,|right!|right. |right: |sure, but"
+    "|certain, but".split("|")
+)
 _UNIT = r"(?:mg|mcg|mm|cm|ml|g|kg|hu|units?|hours?|days?|weeks?|months?|years?)\b"
 
 _IDIOM = re.compile(

@@ -10,7 +10,7 @@ from wardround.core.errors import WardroundError
 if TYPE_CHECKING:
     import altair as alt
 
-    Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.FacetChart
+    Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.HConcatChart | alt.FacetChart
 
 Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
 NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'

@@ -1,13 +1,16 @@
-"""Splits a table that is too wide into parts that fit, each with all row labels."""
+"""Splits a table that is too wide into parts that fit, each with the row labels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wardround.reporting.tables.table import Table
+from wardround.reporting.tables.table import Cell, Table
 
 
 def split_columns(table: Table, label_width: float, widths: Sequence[float], width: float) -> list[Table]:
-    """Parts that fit the width; columns under one heading stay together if they fit."""
+    """Parts that fit the width; columns under one heading stay together if they fit.
+
+    A part leaves out published rows that have no figure in it.
+    """
     groups, start = [], 0
     for _, span in table.shared_headings or [("", 1)] * len(table.columns):
         group = range(start, start + span)
@@ -27,4 +30,6 @@ def split_columns(table: Table, label_width: float, widths: Sequence[float], wid
 
 def _part(table: Table, start: int, end: int) -> Table:
     rows = [replace(row, cells=row.cells[start:end]) for row in table.rows]
+    if end - start < len(table.columns):
+        rows = [row for row in rows if not row.published or any(cell != Cell() for cell in row.cells)]
     return replace(table, columns=table.columns[start:end], rows=rows)

@@ -19,7 +19,7 @@ from wardround.benchmarks.engine.section_output import Note, SectionOutput, writ
 from wardround.measuring.comparing.families import PEOPLE
 from wardround.measuring.comparing.ranks import ALPHA, rank_intervals
 from wardround.measuring.engine.exact import Floats
-from wardround.reporting.figures.table_figure import ROW
+from wardround.reporting.figures.table_figure import COLOURS, ROW
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
@@ -101,9 +101,12 @@ def _dots(accuracies_by_set: dict[str, dict[str, GroupAccuracy]]) -> alt.LayerCh
                 points[-1] |= {"low": 100 * cell.low, "high": 100 * cell.high}
     base = alt.Chart(alt.Data(values=points), title=alt.Title("Accuracy by case set", anchor="start"))
     row = alt.Y("set:N", sort=list(accuracies_by_set), title=None, axis=alt.Axis(labelLimit=300))
-    offset = alt.YOffset("candidate:N")
-    colour = alt.Color("candidate:N", title=None, legend=alt.Legend(labelLimit=300))
+    candidates = list(dict.fromkeys(point["candidate"] for point in points))
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(candidates))]
+    offset = alt.YOffset("candidate:N", sort=candidates)
+    scale = alt.Scale(domain=candidates, range=colours)
+    colour = alt.Color("candidate:N", title=None, scale=scale, legend=alt.Legend(labelLimit=300, symbolOpacity=1))
     lines = base.mark_rule().encode(alt.X("low:Q", title="Accuracy (%)"), alt.X2("high:Q"), row, offset, colour)
-    dots = base.mark_point(filled=True).encode(alt.X("value:Q"), row, offset, colour)
-    chart: alt.LayerChart = (lines + dots).properties(width=420, height=alt.Step(ROW))
+    dots = base.mark_point(filled=True, size=55, opacity=1).encode(alt.X("value:Q"), row, offset, colour)
+    chart: alt.LayerChart = (lines + dots).properties(width=420, height=alt.Step(ROW // 2, **{"for": "offset"}))
     return chart

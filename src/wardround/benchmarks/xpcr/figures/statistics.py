@@ -1,17 +1,17 @@
-"""The statistics figure: questions by stage, disease and modality, split by level, with the paper's shares beside them."""
+"""The statistics figure: questions by stage, disease and modality, split by level, with the paper's shares."""
 
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
+from wardround.asking.tellings import shown_image_numbers
 from wardround.benchmarks.engine.composition import composition_tables
 from wardround.benchmarks.engine.named_study import find_study
 from wardround.benchmarks.engine.published import load_published
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.cases.set import CaseSet
 from wardround.core.condition import Condition
-from wardround.marking.slice_values import slice_values
 
 LEVELS = {"R": "#9fc5e8", "A": "#3d85c6", "S": "#0b3a66", "none": "#cccccc"}
 MAX_DISEASES = 15
@@ -27,13 +27,13 @@ def statistics(cases: CaseSet, folder: Path, encoder: str | None, note: Note) ->
     counts: dict[str, Count] = {"stage": {}, "disease": {}, "modality": {}}
     for case in all_cases:
         for question in case.questions:
-            values = slice_values(case, question, Condition())
-            level = values["grade"] or "none"
-            values = {**values, "disease": (question.model_extra or {}).get("disease")}
+            shown = {case.images[number].modality for number in shown_image_numbers(case, question, Condition())}
+            disease = (question.model_extra or {}).get("disease")
+            values = {"stage": {question.stage}, "disease": {disease}, "modality": shown}
             for key, count in counts.items():
-                own = values[key] if isinstance(values[key], list) else [values[key]]
-                for value in (value for value in own if value):
-                    count[value, level] = count.get((value, level), 0) + 1
+                for value in values[key] - {None}:
+                    place = str(value), question.grade or "none"
+                    count[place] = count.get(place, 0) + 1
     panels = [
         _panel("Questions by stage", counts["stage"], STAGES, _published_shares("stages", "stage")),
         _panel("Questions by modality", counts["modality"], MODALITIES, _published_shares("modalities", "modality")),

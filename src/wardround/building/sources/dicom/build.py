@@ -26,6 +26,7 @@ from wardround.building.sources.dicom.options import options_step
 from wardround.building.sources.dicom.secret import Secret, load_secret, write_names
 from wardround.building.sources.dicom.studies import choose_images, list_files, read_studies
 from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes, find_text_boxes
+from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.images.window import Pixels
@@ -135,10 +136,11 @@ def _mask_texts(record: Record, build: Build) -> Record:
 def _drop_leaks(record: Record, build: Build, synonyms: Synonyms) -> Record:
     """A case whose history names the diagnosis goes to review; findings that name it are dropped."""
     names = list(dict.fromkeys([*synonyms.names_of(record["diagnosis"]), *record["accept"]]))
-    if name := find_revealed_name(record["history"], names):
+    searched = with_initials(names)
+    if name := find_revealed_name(record["history"], searched):
         build.queue("history", {"id": record["id"], "reason": f"names {name!r}", "history": record["history"]})
         raise Reject("history names the diagnosis", name)
-    if find_revealed_name(record["findings"], names):
+    if find_revealed_name(record["findings"], searched):
         build.queue("findings", {"id": record["id"], "reason": "named the diagnosis and were left out"})
         record = record | {"findings": ""}
     return record | {"names": names}

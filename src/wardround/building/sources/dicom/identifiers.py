@@ -107,6 +107,9 @@ RULES = {
         rf"(?<!\w){_RELATIVE}(?:,| named| called)?\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
         rf"(?<!\w){_COMPANY}\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
         rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
+        # an initial and a surname, where no sentence can have ended: `seen by J. Tanaka`
+        rf"(?:^|[.!?,:;]\s+|\(|\b(?:by|to|of|with|from|and|patient)\s+)"
+        rf"(?P<part>(?:{_UPPER}\.\s?){{1,3}}{_NOT_EPONYM}{_CAPITALIZED})(?![\w-])",
         rf"(?<=\b[Nn]ame:\s){_WORD}(?:[,\s]+{_WORD}){{0,3}}|(?<=[Ss]igned by ){_WORD}(?:\s+{_WORD}){{0,2}}",
     ],
     "age": [r"(?i)\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y/?o\b|year-old|-year-old|years? of age))"],

@@ -48,7 +48,8 @@ def load_secret(folder: Path) -> Secret:
             _write(file, secrets.token_bytes(BYTES))
         salt = file.read_bytes()
     except OSError as error:
-        raise BadInput(file, f"the secret cannot be kept here ({describe_unreadable(error)}); name a folder by --private") from None
+        problem = f"the secret cannot be kept here ({describe_unreadable(error)})"
+        raise BadInput(file, f"{problem}; name a folder by --private") from None
     if len(salt) != BYTES:
         raise BadInput(file, f"is not a secret of {BYTES} bytes")
     return Secret(salt)

@@ -30,6 +30,7 @@ from wardround.building.pipeline.pipeline import (
 )
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.sources.eurorad.page_files import list_pages, read_pages
+from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name, redact_diagnosis
 from wardround.cases.conversion import DEFAULT_DEV
 from wardround.cases.published_range import ANY_TIME, PublishedRange
@@ -111,7 +112,7 @@ def _usable_images(record: Record, build: Build) -> Record:
 
 def _check_history(record: Record, build: Build) -> Record:
     """The history is the query and is not changed here: a case whose history names the diagnosis goes to review."""
-    if name := find_revealed_name(record["history"], record["names"]):
+    if name := find_revealed_name(record["history"], with_initials(record["names"])):
         decide = "Can the history be told without the diagnosis?"
         return mark_for_review(record, "history", "history names the diagnosis", decide=decide, named=name)
     return record

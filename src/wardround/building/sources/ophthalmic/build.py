@@ -29,6 +29,7 @@ from wardround.building.sources.ophthalmic.options import options_step
 from wardround.building.sources.ophthalmic.public_sets import read_public_set
 from wardround.building.sources.ophthalmic.schema import EyeSchema, EyeTables, read_tables
 from wardround.building.sources.ophthalmic.visits import WITHIN_DAYS, grouping_step
+from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image
@@ -104,7 +105,7 @@ def _disease_names(record: Record, schema: EyeSchema) -> list[str]:
 
 def _check_history(record: Record, schema: EyeSchema) -> Record:
     """A case whose history names the diagnosis goes to review."""
-    if name := find_revealed_name(record["history"], _disease_names(record, schema)):
+    if name := find_revealed_name(record["history"], with_initials(_disease_names(record, schema))):
         return mark_for_review(record, "history", "history names the diagnosis", named=name)
     return record
 

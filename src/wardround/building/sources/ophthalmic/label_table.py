@@ -1,7 +1,7 @@
 """The table of images: each row becomes a record with labels in the schema's terms, or is rejected."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -97,11 +97,14 @@ def _one_of(row: SourceRow, name: str, known: Mapping[str, str]) -> str:
     raise Reject(f"unknown {name}", f"{value!r}{_suggestion(value, known)}")
 
 
-def _suggestion(value: str, known: Iterable[str]) -> str:
+def _suggestion(value: str, known: Iterable[str], allowed: Sequence[str] = ()) -> str:
+    """The nearest known name; without one, those that are allowed here, or all if they are few."""
     names = [name for name in known if name]
     if close := difflib.get_close_matches(value.lower(), names, 1):
         return f"; did you mean {close[0]!r}?"
-    return f"; there are {', '.join(map(repr, names))}" if len(names) <= MAX_LISTED else ""
+    listed = allowed or (names if len(names) <= MAX_LISTED else difflib.get_close_matches(value.lower(), names, 5, 0.0))
+    word = "expected some of" if allowed else "there are" if len(names) <= MAX_LISTED else "the nearest are"
+    return f"; {word} {', '.join(map(repr, listed))}"
 
 
 def _visible(
@@ -110,15 +113,17 @@ def _visible(
     """The regions or lesions of a row, the main one first: those of the disease that the modality shows."""
     of_disease: list[str] = getattr(disease, column)
     term_by_name = {term.lower(): term for term in modalities_by_term}
+    allowed = [term for term in of_disease if modality in modalities_by_term[term]]
+    listed = f"; expected some of {', '.join(allowed)}" if allowed else f"; this disease has no {column} on {modality}"
     terms = []
     for value in row.listed(column) or (of_disease if disease.healthy else []):
         if value.lower() not in term_by_name:
-            raise Reject(f"unknown {column}", f"{value!r}{_suggestion(value, term_by_name)}")
+            raise Reject(f"unknown {column}", f"{value!r}{_suggestion(value, term_by_name, allowed)}")
         term = term_by_name[value.lower()]
         if modality not in modalities_by_term[term]:
-            raise Reject(f"{column} that the modality does not show", f"{term!r} on {modality}")
+            raise Reject(f"{column} that the modality does not show", f"{term!r} on {modality}{listed}")
         if term not in of_disease:
-            raise Reject(f"{column} that the schema does not have with the disease", f"{term!r}")
+            raise Reject(f"{column} that the schema does not have with the disease", f"{term!r}{listed}")
         terms.append(term)
     return list(dict.fromkeys(terms))
 

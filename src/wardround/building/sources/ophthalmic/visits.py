@@ -47,10 +47,24 @@ def grouping_step(within_days: int = WITHIN_DAYS) -> Step:
             if len(names := sorted(splits[case["cluster"]])) > 1:
                 lines = ", ".join(row["id"] for row in case["rows"])
                 build.reject(case, GROUPING, "one patient is in several splits", f"{lines}: {', '.join(names)}")
+            elif contradiction := _contradicting_grades(case["rows"]):
+                build.reject(case, GROUPING, "contradictory grades of one eye at one visit", contradiction)
+                build.note(f"contradictory grades of one eye at one visit: {contradiction}")
             else:
                 yield case | {"split": names[0] if names else ""}
 
     return all_records_step(GROUPING, change)
+
+
+def _contradicting_grades(rows: Rows) -> str | None:
+    """The lines that grade one disease of one eye differently; without a side, of one image."""
+    grades: dict[tuple[str, str], dict[str, str]] = {}  # by eye and disease: the first line of each grade
+    for row in (row for row in rows if row["grade"]):
+        grades.setdefault((row["eye"] or row["image"], row["disease"]), {}).setdefault(row["grade"], row["id"])
+    for (_, disease), lines in grades.items():
+        if len(lines) > 1:
+            return f"{disease}: {', '.join(f'{line} says {grade}' for grade, line in lines.items())}"
+    return None
 
 
 def _group_key(record: Record) -> tuple[str, str]:
