@@ -22,6 +22,7 @@ SCANNED = ("src/wardround", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTIN
 SUFFIXES = {".py", ".md", ".toml", ".html"}
 PLACE = r"eqs?\.? \d+(?:[-–]\d+)?|[Ss]ection \d(?:\.\d)*|[Aa]ppendix (?:0\.)?[A-F](?:\.\d)*|\d\.\d(?:\.\d)*"
 CITATION = re.compile(rf"\b(CURE|X-PCR|MedQ-Deg|ClinBench)(?:'s)?,? (?:\(?paper,? )?({PLACE})(?![\d.]*[%\d])")
+FIDELITY_PLACE = r"eqs?\. \d+|\b(?:[Aa]ppendix )?(?:0\.)?[A-F](?:\.\d)+|\b[Aa]ppendix [A-F]|(?<![\d.])\d\.\d(?:\.\d)*"
 IN_A_FOLDER = re.compile(
     r"\b([Ss]ection \d(?:\.\d)+|[Aa]ppendix (?:0\.)?[A-F](?:\.\d)*)"
 )  # of the benchmark's own paper
@@ -117,7 +118,7 @@ def text_at(paper: str, place: str) -> str | None:
     if equation := re.fullmatch(r"eq\.? (\d+)", place):
         return next((line for line in lines if line.rstrip().endswith(f" ({equation[1]})")), None)
     number = place.removeprefix("appendix ").upper()
-    heading = re.compile(rf"(?:Appendix )?(?:0\.)?{re.escape(number.removeprefix('0.'))}\.? [A-Z]")
+    heading = re.compile(rf"(?:Appendix )?(?:0\.)?{re.escape(number.removeprefix('0.'))}\.? [*]*[A-Z]")
     other = re.compile(r"(?:Appendix )?(?:0\.)?(?:\d|[A-F])(?:\.\d)* [A-Z]")
     starts = [index for index, line in enumerate(lines) if heading.match(line)]
     if not starts:
@@ -141,9 +142,7 @@ def test_every_place_in_the_fidelity_lists_exists() -> None:
         name = next(name for name, file in FILES.items() if file == paper.benchmark.name)
         whole = "\n".join(lines_of(name))
         for element in paper.elements:
-            for place in re.findall(
-                r"eqs?\. \d+|\b[Aa]ppendix (?:0\.)?[A-F](?:\.\d)*|(?<![\d.])\d\.\d(?:\.\d)*", element.section
-            ):
+            for place in re.findall(FIDELITY_PLACE, element.section):
                 if text_at(name, plain(place)) is None:
                     missing.append(f"{name}: {element.section}")
             for kind, number in re.findall(r"\b(Table|Fig(?:ure|\.)) (\d+)", element.section):

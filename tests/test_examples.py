@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -23,6 +24,7 @@ def test_the_script_runs_a_study_and_plots_a_figure(tmp_path: Path) -> None:
     assert "died" not in done.stdout + done.stderr  # worker processes do not run the script again
 
 
+@pytest.mark.slow  # the script runs the same cells, and test_api.py tests what a notebook shows
 def test_the_notebook_runs_and_shows_its_results(tmp_path: Path) -> None:
     notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
 

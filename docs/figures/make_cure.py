@@ -24,6 +24,7 @@ CASES = 80
 MAX_WIDTH = 1400  # pixels
 SYLLABLES = ("al", "ber", "cor", "dun", "el", "fra", "gor", "hin", "is", "jor", "kel", "lam", "mor", "nis", "or", "pel")
 SAYS = {"cited": (0.86, 0.08), "whole": (0.2, 0.55), "first": (0.34, 0.45)}  # shares that name the diagnosis, another
+GAINS = {"history": -0.05, "history+images": 0.0, "history+findings": 0.35, "history+images+findings": 0.4}  # of inputs
 FIGURES = {
     "fig2": ["outcomes"],
     "fig3": ["alignment"],
@@ -59,22 +60,24 @@ def write_small(source: Path, target: Path) -> None:
 def respondents() -> list[dict[str, Any]]:
     """Three that believe what they read and know more or less besides, and three that go by planted hit rates."""
     believers = {"believer 1": 0.05, "believer 2": 0.2, "believer 3": 0.4}
-    found = [
+    listed = [
         {"name": name, "provider": "simulated", "extra_body": {"seed": seed, "believes": "evidence", "knows": knows}}
         for seed, (name, knows) in enumerate(believers.items())
     ]
     for seed, (name, skill) in enumerate({"doubter 1": 0.5, "doubter 2": 0.75, "doubter 3": 1.0}.items()):
         rows = [
-            {"when": {"evidence": "reference"}, "hit1": 0.7 * skill},
-            {"when": {"evidence": "rag"}, "hit1": 0.18 * skill},
-            {"when": {"evidence": "agent"}, "hit1": 0.3 * skill},
-            *({"when": {"evidence": f"reference+{n}"}, "hit1": (0.7 - 0.012 * n) * skill} for n in (1, 3, 5, 10, 20)),
-            {"when": {"inputs": "history+findings"}, "hit1": 0.6 * skill},
-            {"when": {"inputs": "history+images+findings"}, "hit1": 0.62 * skill},
+            {
+                "when": {"evidence": evidence, "inputs": inputs},
+                "hit1": (base + (1 - base) * gain) * skill,
+                "accuracy": (0.45 + 0.2 * base + 0.3 * gain) * (0.6 + 0.4 * skill),
+            }
+            for evidence, base in {"none": 0.25, "reference": 0.7, "rag": 0.18, "agent": 0.3}.items()
+            for inputs, gain in GAINS.items()
         ]
-        truth = {"seed": 10 + seed, "hit1": 0.25 * skill, "accuracy": 0.4 + 0.4 * skill, "by": rows}
-        found.append({"name": name, "provider": "simulated", "extra_body": truth})
-    return found
+        rows += [{"when": {"evidence": f"reference+{n}"}, "hit1": (0.7 - 0.012 * n) * skill} for n in (1, 3, 5, 10, 20)]
+        truth = {"seed": 10 + seed, "by": rows}
+        listed.append({"name": name, "provider": "simulated", "extra_body": truth})
+    return listed
 
 
 def make_set(folder: Path) -> tuple[Path, Path]:

@@ -332,7 +332,7 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     (blind_row,) = (row for row in found.tables[0].rows if row.labels == ("blind",))
     assert blind_row.printed_labels == ("blind (text only)",)
     texts = [column.cell_text(cell) for column, cell in zip(found.tables[0].columns, blind_row.cells, strict=True)]
-    not_asked = [False, *[True] * 6, False, True, True, False, False]  # L0 and its strict reading, counts and unparsed
+    not_asked = [False, *[True] * 4, False, True, True, False, True, True, False]  # of L0 two readings and a count
     assert [text == "not asked" for text in texts] == not_asked, "it is asked clean questions only"
     manifest = json.loads((found.folder / "manifest.json").read_text())
     assert manifest["inapplicable"][DEGRADED_UNSEEN] == 60 * 4

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from eye_table import eye_table, write_table
 
+from wardround.building.pipeline.pipeline import EmptyBuild
 from wardround.building.sources.ophthalmic.build import build_ophthalmic
 from wardround.cases.set import CaseSet
 

@@ -136,6 +136,10 @@ def test_a_number_with_another_sign_or_comparator_is_another_number(
         ("On the right.", SIDES, 1),
         ("The answer might be C.", CHEST, None),
         ("All options except B can be excluded.", CHEST, 1),
+        ("All options but B are correct.", CHEST, None),
+        ("I doubt it is A.", CHEST, None),
+        ("There is pneumonia in the differential.", CHEST, None),
+        ("Switching to B would be wrong.", CHEST, None),
     ],
 )
 def test_idioms_and_corrections_are_read_as_they_are_meant(reply: str, options: list[str], option: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,9 @@ from hypothesis import strategies as st
 from wardround.asking.prompts import Prompts
 from wardround.core.ask import Answer, Identity, Sampling
 from wardround.core.case import Question
+from wardround.marking.judges.error_classes import CLASSES
 from wardround.marking.judges.judge import DiagnosisPair, distinct_pairs, judged_diagnoses, normalize_name
-from wardround.marking.judges.model_judge import JudgeVerdicts, judge_name, parse_same, same_question
+from wardround.marking.judges.model_judge import JudgeQuestion, JudgeVerdicts, judge_name, parse_same, same_question
 
 JUDGE = Identity("openai", "judge")
 COLD = Sampling(temperature=0.0, max_tokens=64)
@@ -171,3 +174,15 @@ def test_no_predictions_no_pairs():
     from wardround.marking.judges.judge import PREDICTION_SCHEMA
 
     assert distinct_pairs(pl.DataFrame(schema=PREDICTION_SCHEMA)) == []
+
+
+def test_the_error_prompt_is_that_of_the_folder_or_ours_for_images(tmp_path: Path) -> None:
+    slots = {"question": "Which?", "gold": "gout", "answer": "lupus", "reasoning": "Because.", "images": "1. CT"}
+    question = JudgeQuestion("error-images", slots, list(CLASSES))
+    (ours,) = question.request(JUDGE, COLD, Prompts()).ask.messages[0].parts
+    assert "which are not shown here:\n1. CT\n\nCorrect answer: gout" in str(ours)
+    (tmp_path / "error.txt").write_text("{Question} {Correct Answer} {Model's Answer} {Model's Reasoning}")
+    prompts = Prompts(tmp_path, ".")
+    (theirs,) = question.request(JUDGE, COLD, prompts).ask.messages[0].parts
+    assert theirs == "Which? gout lupus Because."
+    assert prompts.sources == {"judge/error": "."}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from wardround.core.condition import DEFAULTS
 from wardround.core.study import load_study
 from wardround.marking.marks import MARKS_SCHEMA, write_marks
 from wardround.measuring import write_measures
-from wardround.reporting import AskView, CaseView, PromptPart, RunFiles, TrialView
+from wardround.reporting import AskView, CaseView, PromptPart, RunFiles, TrialView, report
 
 # how often right, and how far confidence lies above that
 CANDIDATES = {
@@ -48,12 +49,23 @@ STUDY = "\n".join(
 
 @dataclass(frozen=True)
 class Rich:
-    """A run with its marks, its page without case pages, and the page that links to them."""
+    """A run with its marks, its page without case pages, and the page that links to them: made when first wanted."""
 
     run: RunFiles
     marks: pl.DataFrame
-    page: str
-    linked: str
+
+    @cached_property
+    def page(self) -> str:
+        return report(self.run.folder).read_text(encoding="utf-8")
+
+    @cached_property
+    def linked_file(self) -> Path:
+        folder = self.run.folder
+        return report(folder, cases=rich_views(self.marks), out=folder / "linked" / "report.html")
+
+    @cached_property
+    def linked(self) -> str:
+        return self.linked_file.read_text(encoding="utf-8")
 
 
 def about(case: int) -> dict[str, Any]:

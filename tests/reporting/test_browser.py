@@ -65,7 +65,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, rich: Rich) -> dict[str, Pat
     report(folder / "a", cases=views(rows))
     return {
         "report": folder / "a" / "report.html",
-        "rich": rich.run.folder / "linked" / "report.html",
+        "rich": rich.linked_file,
         "incomplete": report(folder / "b"),
         "list": folder / "a" / "cases" / "index.html",
         "case": folder / "a" / "cases" / "case-03.html",
@@ -93,7 +93,7 @@ def assert_quiet_and_fitting(browser: Any, page: Path, width: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_the_report_fits_the_screen_without_overlaps(browser: Any, rich: Rich, width: int) -> None:
-    assert_quiet_and_fitting(browser, rich.run.folder / "linked" / "report.html", width)
+    assert_quiet_and_fitting(browser, rich.linked_file, width)
     assert browser.evaluate(OVERLAPS) == []
 
 

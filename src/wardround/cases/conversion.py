@@ -9,7 +9,7 @@ from wardround.cases.set import error_from, write_case_set
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case
 from wardround.core.errors import BadInput, Problem
-from wardround.core.files import new_folder, refuse_inside
+from wardround.core.files import new_folder
 
 DEFAULT_DEV = {"cure": 30}  # cases for development, by layout, if its records have no split
 
@@ -34,7 +34,6 @@ def convert(
     before. `fields` is a field map, for layouts without fixed field names.
     """
     read = reader_for(layout, fields)
-    refuse_inside(out, [source])
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
     cases = read(source)
@@ -47,7 +46,7 @@ def convert(
     if specialties:
         selected = (case for case in selected if case.specialty in specialties)
     if published:
-        selected = (case for case in selected if not published.problem(case.origin and case.origin.published))
+        selected = (case for case in selected if not published.problem(case.origin.published if case.origin else None))
     with new_folder(out) as draft:
         copied = _copy_images(selected, cases, draft)
         count = write_case_set(map(transform, copied) if transform else copied, draft)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wardround.cli.output import Json, note, print_result, table_text
+from wardround.cli.output import Json, note, print_result, table_text, terminal_width
 from wardround.cli.shared_options import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs, parse_candidates
 from wardround.core.errors import WardroundError
 
@@ -143,7 +143,7 @@ def _text(result: BenchResult) -> str:
 def _list_fidelity(studies: Mapping[str, NamedStudy], as_json: bool, markdown: bool) -> None:
     from wardround.benchmarks.engine.fidelity import fidelity_markdown, fidelity_records, fidelity_text
 
-    text = fidelity_markdown().rstrip("\n") if markdown else fidelity_text(studies)
+    text = fidelity_markdown().rstrip("\n") if markdown else fidelity_text(studies, terminal_width())
     print_result({"elements": fidelity_records(studies.values())}, as_json, text)
 
 

@@ -59,7 +59,10 @@ def medq_deg(
         str | None, typer.Option(metavar="NAME", help="Field of the source that has the modality.")
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(metavar="TOML", help="Model by role: modality, which guesses it.")
+        Path | None,
+        typer.Option(
+            metavar="TOML", help="Models by role: modality and skill, which are chosen where a source tells none."
+        ),
     ] = None,
     answers: Answers = None,
     as_json: Json = False,
@@ -83,6 +86,8 @@ def medq_deg(
     for line in (describe_unplaced(built.unplaced), describe_without_skill(built.labels)):
         if line:
             note(line)
+    if not as_json:
+        print(table_text(built.labels.table()))
     _print_set(built.to_dict(), built.funnel, out, as_json)
 
 

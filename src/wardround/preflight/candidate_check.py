@@ -16,6 +16,7 @@ from wardround.candidates.candidate import (
 )
 from wardround.core.ask import Answer
 from wardround.core.errors import BadInput
+from wardround.marking.parser.choice import STRICT, parse_choice
 from wardround.marking.unread import commonest_shape
 from wardround.preflight.sight import Sight, probe_sight
 from wardround.preflight.votes import compare_votes
@@ -92,6 +93,9 @@ def _is_readable(context: RunContext, unit: PlannedUnit, used: UsedAnswer, answe
         return bool(answer.text or answer.text_logprob or answer.first_token)
     question = next(question for question in unit.unit if question.id == used.question)
     order = context.renderer.order(unit.case, question, unit.condition, used.key.trial)
+    if question.kind == "choice" and answer.refused_for is None and context.study.parser != STRICT:
+        shown = [question.choices[index] for index in order]
+        return parse_choice(answer.text, shown, context.study.parser).option is not None
     return context.reader.text(answer, question, order) is not None
 
 

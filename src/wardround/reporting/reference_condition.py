@@ -18,7 +18,7 @@ def slices_by_key(run: RunFiles, measure: str, key: str) -> list[dict[str, str]]
 
 def score_measures(run: RunFiles) -> list[str]:
     """The score measures: accuracy, and the strictest hit@k of open questions."""
-    names = list(dict.fromkeys(line.measure for line in run.measure_lines))
+    names = run.measure_names
     hits = sorted((name for name in names if name.startswith("hit@")), key=lambda name: int(name[4:]))
     return [name for name in ("accuracy", *hits[:1]) if name in names] or names[:1]
 

@@ -147,6 +147,11 @@ class RunFiles:
         return [MeasureLine(**row) for row in _rows_with_slices(self.measures, self.folder / "measures.csv")]
 
     @cached_property
+    def measure_names(self) -> list[str]:
+        """The measures that have lines, in the order of the file."""
+        return list(dict.fromkeys(line.measure for line in self.measure_lines))
+
+    @cached_property
     def has_refusals(self) -> bool:
         """Whether a question was refused: then the rate is printed next to every score."""
         return any(line.refused for line in self.measure_lines)

@@ -1,4 +1,4 @@
-"""fidelity.toml of each paper: every file, test and study that it names exists, and docs/fidelity.md is made from it."""
+"""fidelity.toml of each paper: every file, test and study named there exists, and docs/fidelity.md is made from it."""
 
 from __future__ import annotations
 

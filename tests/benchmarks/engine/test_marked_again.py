@@ -126,6 +126,14 @@ def test_a_parser_that_is_named_to_bench_wins_over_what_mark_chose(tmp_path: Pat
         medq_deg(tmp_path, parser="lenient")
 
 
+def test_check_reads_replies_by_the_parser_of_the_study(table6: BenchResult, tmp_path: Path) -> None:
+    assert table6.folder is not None
+    entries = wr.check(table6.folder / "bench.toml", runs=tmp_path / "runs", note=str).summary["candidates"]
+    terse, talker = (entry["replies"] for entry in entries)
+    assert terse["read"] == terse["answers"] > 0
+    assert talker["read"] == 0 < talker["answers"]
+
+
 def test_mark_draws_published_rows_again_if_bench_did(tmp_path: Path) -> None:
     folder = medq_deg(tmp_path, published=True, trials=3).folder
     assert folder is not None

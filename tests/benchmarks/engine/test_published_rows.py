@@ -11,6 +11,7 @@ from wardround.benchmarks.engine.named_study import NamedStudy, find_study
 from wardround.benchmarks.engine.published_rows import (
     RunProtocol,
     add_published_rows,
+    check_published_rows,
     differences,
     withholding_reason,
 )
@@ -141,6 +142,22 @@ def test_notes_stand_at_the_rows_with_the_columns_that_they_concern() -> None:
         "Published figures under L1, L2, L1-L0, L2-L0 differ from this run in more than the candidates: the paper's "
         "severities are not published; this run's are those of medq-deg-estimated.",
     ]
+
+
+def test_rows_that_a_section_function_adds_obey_the_rule() -> None:
+    rows = [TableRow(("own",), [Cell(0.5)]), TableRow(("theirs",), [Cell(0.75)], published=True)]
+    table = Table("t", ("Candidate",), [Column("one")], rows)
+    changed = check_published_rows(table, MEDQ_DEG.definition, protocol(MEDQ_DEG, sampling={}))
+    assert changed.rows == rows[:1]
+    assert changed.notes == ["Published figures are not shown: sampling of this run: not as in the paper."]
+    noted = check_published_rows(table, MEDQ_DEG.definition, protocol(MEDQ_DEG, OURS, trials=1))
+    assert noted.rows == rows
+    assert [note.rpartition(": ")[2] for note in noted.notes] == [
+        "the paper's wording is its own, this run's is wardround's.",
+        "the paper asked 3 times, this run 1.",
+    ]
+    alone = Table("t", ("Candidate",), [Column("one")], rows[1:])
+    assert check_published_rows(alone, MEDQ_DEG.definition, protocol(MEDQ_DEG, sampling={})) == alone
 
 
 def test_a_part_of_a_wide_table_leaves_out_published_rows_without_a_figure() -> None:

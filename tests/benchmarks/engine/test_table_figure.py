@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from wardround.benchmarks.engine.named_study import find_study
+from wardround.benchmarks.cure.figures.outcomes import OUTCOMES
 from wardround.reporting.figures.table_figure import COLOURS, GREY, figure
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 
-def test_shares_of_a_whole_end_at_100_and_right_is_green() -> None:
-    study = find_study("cure/fig2").definition
-    assert study.figure is not None
-    columns = [Column(column.heading) for column in study.columns]
-    rows = [TableRow((name,), [Cell(0.9), *[Cell(0.25)] * 4, Cell(0.5)]) for name in ("a", "b")]
-    chart = figure(Table("t", ("Candidate",), columns, rows), **study.figure.model_dump())
+def test_shares_of_a_whole_end_at_100() -> None:
+    columns = [Column(name) for name in ("all", "one", "two", "three", "four")]
+    rows = [TableRow((name,), [Cell(0.9), *[Cell(0.25)] * 4]) for name in ("a", "b")]
+    colours = ["#111111", "#222222", "#333333", "#444444"]
+    table = Table("t", ("Candidate",), columns, rows)
+    chart = figure(table, "stacked", x="Part", y="Share (%)", leave_out=["all"], colours=colours)
     assert chart is not None
     encoding = chart.to_dict()["encoding"]
     assert encoding["x"]["scale"]["domain"] == [0, 100]
-    colour_by_outcome = dict(zip(*(encoding["color"]["scale"][part] for part in ("domain", "range")), strict=True))
-    assert list(colour_by_outcome) == [column.heading for column in columns[1:5]]
-    for outcome, colour in colour_by_outcome.items():
+    assert encoding["color"]["scale"] == {"domain": ["one", "two", "three", "four"], "range": colours}
+
+
+def test_right_outcomes_are_green_and_wrong_ones_red() -> None:
+    for label, colour, _ in OUTCOMES.values():
         red, green = int(colour[1:3], 16), int(colour[3:5], 16)
-        assert (green > red) == outcome.endswith("correct")
+        assert (green > red) == label.endswith("correct")
 
 
 def test_published_lines_are_grey_and_no_two_rows_of_a_run_look_alike() -> None:

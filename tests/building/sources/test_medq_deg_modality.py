@@ -94,7 +94,7 @@ def test_a_named_model_sees_the_images_that_nothing_else_tells(tmp_path):
 def test_a_table_without_its_columns_is_one_line(tmp_path, text):
     (tmp_path / "table.csv").write_text(text)
     with pytest.raises(BadInput, match=r"table.csv:1: expected the columns modality and image or case"):
-        build_medq_deg([tmp_path], tmp_path / "set", modalities=tmp_path / "table.csv")
+        build_medq_deg([tmp_path / "pool"], tmp_path / "set", modalities=tmp_path / "table.csv")
 
 
 def test_what_was_rejected_is_written_even_without_a_set(tmp_path):

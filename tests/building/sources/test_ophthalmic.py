@@ -247,6 +247,10 @@ def test_a_wrong_row_is_one_line_and_the_others_are_built(tmp_path):
     assert "eyes.csv: columns that are not read: camera" in notes
     assert "eyes.csv:3: age 'old' is not a number from 0 to 130, and is left out" in notes
     assert f"eyes.csv:{first + 9}: unknown grade: '7'; there are " in "\n".join(notes)
+    of_disease = next(
+        note for note in notes if "lesions that the schema does not have with the disease: 'drusen'" in note
+    )
+    assert "; expected some of microaneurysms, " in of_disease
     assert (built.funnel[0].records_in, built.funnel[0].records_out) == (len(rows), len(good))
 
 

@@ -182,11 +182,13 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
 
 def test_research_articles_are_not_case_reports(tmp_path):
     """Three research articles and a PubMed record: they are read completely, and none becomes a case."""
+    articles = tmp_path / "articles"
+    articles.mkdir()
     for number in (1, 2, 3):
-        (tmp_path / f"{number}.nxml").write_text(research_article(number), encoding="utf-8")
-    (tmp_path / "pubmed.xml").write_text(PUBMED_RECORD, encoding="utf-8")
+        (articles / f"{number}.nxml").write_text(research_article(number), encoding="utf-8")
+    (articles / "pubmed.xml").write_text(PUBMED_RECORD, encoding="utf-8")
 
-    article = read_jats(tmp_path / "2.nxml")
+    article = read_jats(articles / "2.nxml")
 
     assert (article["id"], article["pmid"], article["published"]) == ("pmc-9000002", "30000002", "2023-11-04")
     assert [figure["caption"] for figure in article["figures"]] == ["Survival by treatment group."]
@@ -196,11 +198,11 @@ def test_research_articles_are_not_case_reports(tmp_path):
     results = "Survival was longer in the treated group (⟦F1⟧) than in the other."
     assert article["sections"][3]["paragraphs"] == [results]
     with pytest.raises(WardroundError, match="1 not a usable article; 3 not a case report"):
-        build_pmc(tmp_path, tmp_path / "set")
+        build_pmc(articles, tmp_path / "set")
     assert set(reasons(tmp_path / "set")) == {"pubmed.xml", "pmc-9000001", "pmc-9000002", "pmc-9000003"}
     assert sorted(file.name for file in (tmp_path / "set").iterdir()) == ["funnel.csv", "rejected.jsonl"]
     for number in (1, 2, 3):
-        (tmp_path / f"{number}.nxml").unlink()
+        (articles / f"{number}.nxml").unlink()
     save(tmp_path / "in", whole(1))
     assert build_pmc(tmp_path / "in", tmp_path / "set").cases == 1  # in the same place
 

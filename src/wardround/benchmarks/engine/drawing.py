@@ -7,7 +7,7 @@ import polars as pl
 
 from wardround.benchmarks.engine.literature import literature_notes, name_agents
 from wardround.benchmarks.engine.named_study import NamedStudy
-from wardround.benchmarks.engine.published_rows import RunProtocol, add_published_rows
+from wardround.benchmarks.engine.published_rows import RunProtocol, add_published_rows, check_published_rows
 from wardround.benchmarks.engine.requirements import lacking_stages
 from wardround.benchmarks.engine.section_output import Note, write_chart
 from wardround.marking.parser.choice import STRICT
@@ -64,6 +64,8 @@ def draw(study: NamedStudy, run: RunFiles) -> Drawing:
     messages: list[str] = []
     if study.definition.drawn_from == "run":
         tables, files = study.benchmark.section_function(study.key)(run, run.folder, messages.append)
+        protocol = RunProtocol.of_run(run, {})
+        tables = [check_published_rows(extra, study.definition, protocol) for extra in tables]
         notes = [*(cutoff_notes(run) if "cutoffs" in study.run_notes else []), wording_note(run.manifest)]
         tables = [mark_text_only(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run) for extra in tables]
     return Drawing(study, run, table, specs, tables, files, messages)
@@ -73,8 +75,7 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
     title = study.label
     if study.template.doses:
         title = title.replace("one type", run.study_settings["conditions"]["degradation"][-1].partition("@")[0])
-    readings = _strict_specs(study.column_specs, run)
-    table, specs = measured_table(run, title, tuple(study.definition.rows), [*study.column_specs, *readings])
+    table, specs = measured_table(run, title, tuple(study.definition.rows), _with_readings(study.column_specs, run))
     groups, over_all = candidate_groups(run, study.groups), study.definition.average
     table = add_averages(table, specs, run, groups, over_all=over_all)
     severity = severity_note(run)
@@ -92,25 +93,21 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
     return replace(_count_readings(table), notes=notes), specs
 
 
-def _strict_specs(specs: list[ColumnSpec], run: RunFiles) -> list[ColumnSpec]:
-    """If a paper's rule marks: the accuracies as our strict parser reads them, and how many answers it reads otherwise.
+def _with_readings(specs: list[ColumnSpec], run: RunFiles) -> list[ColumnSpec]:
+    """If a paper's rule marks: after the paper's columns, accuracies read strictly and the answers read differently.
 
-    A table by capability or the like gets the column of its mean alone.
+    A table by capability or the like gets the strict column of its mean alone.
     """
     if run.manifest.get("parser", STRICT) == STRICT:
-        return []
-    accuracies = [spec for spec in specs if spec.measure == "accuracy" and not spec.minus and spec.by is None]
-    columns = [
-        replace(
-            spec,
-            over=READ_STRICTLY,
-            heading=spec.over or spec.heading,
-            measure="accuracy_strict",
-            published=None,
-        )
-        for spec in accuracies
+        return specs
+    strict = [
+        replace(spec, over=READ_STRICTLY, heading=spec.over or spec.heading, measure="accuracy_strict", published=None)
+        for spec in specs
+        if spec.measure == "accuracy" and not spec.minus and spec.by is None
     ]
-    return [*columns, ColumnSpec("Answers", "parsers_differ", over=READ_DIFFERENTLY, unit="count")]
+    strict.append(ColumnSpec("Answers", "parsers_differ", over=READ_DIFFERENTLY, unit="count"))
+    end = max((place for place, spec in enumerate(specs, 1) if spec.published), default=len(specs))
+    return [*specs[:end], *strict, *specs[end:]]
 
 
 def _count_readings(table: Table) -> Table:
@@ -157,14 +154,17 @@ def write_table(table: Table, study: NamedStudy, folder: Path, note: Note) -> li
 
 
 def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note) -> list[Path]:
-    """Writes figure.svg and figure.png; without the package that this needs, a message says so."""
+    """Writes figure.svg and figure.png, and figure-2 if there are two ways to draw it; without the package that this needs, a message says so."""
     layout = study.definition.figure
     if layout is None:
         return []
     from wardround.reporting.figures.table_figure import figure
 
-    chart = figure(_without_readings(table), **layout.model_dump())
-    return write_chart(chart, folder, "figure", note)
+    shown, settings = _without_readings(table), layout.model_dump(exclude={"mark", "also"})
+    files = write_chart(figure(shown, layout.mark, **settings), folder, "figure", note)
+    if layout.also is not None:
+        files += write_chart(figure(shown, layout.also, **settings), folder, "figure-2", note)
+    return files
 
 
 def _without_readings(table: Table) -> Table:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from textwrap import fill
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -92,7 +93,7 @@ def all_fidelity() -> list[PaperFidelity]:
     return [paper for benchmark in benchmarks().values() if (paper := read_fidelity(benchmark)) is not None]
 
 
-def fidelity_text(studies: Mapping[str, NamedStudy]) -> str:
+def fidelity_text(studies: Mapping[str, NamedStudy], width: int = 120) -> str:
     """By paper: its counts, what bears on all studies, and each study with its own elements."""
     blocks: list[str] = []
     for benchmark in dict.fromkeys(study.benchmark for study in studies.values()):
@@ -101,10 +102,11 @@ def fidelity_text(studies: Mapping[str, NamedStudy]) -> str:
             blocks.append(f"{benchmark.name}: has no {FILE}")
             continue
         blocks.append(f"{paper.source}: {_count_text(paper)}")
-        blocks.append("\n".join(["all studies", *map(_line, paper.general_elements)]))
+        blocks.append("\n".join(["all studies", *(_line(element, width) for element in paper.general_elements)]))
         for study in studies.values():
             if study.benchmark == benchmark:
-                lines = list(map(_line, paper.elements_of(study.key))) or ["  no element of its own"]
+                own = paper.elements_of(study.key)
+                lines = [_line(element, width) for element in own] or ["  no element of its own"]
                 blocks.append("\n".join([study.label, *lines]))
     return "\n\n".join(blocks)
 
@@ -151,9 +153,11 @@ def _row(element: FidelityElement) -> str:
     return f"| {_cell(element.section)} | {_cell(element.element)} | {element.status} | {where} | {shown} | {studies} |"
 
 
-def _line(element: FidelityElement) -> str:
-    shown = f"{element.section}: {element.element}"
-    return f"  {element.status:<7}  {shown}" + (f" {element.difference}" if element.difference else "")
+def _line(element: FidelityElement, width: int) -> str:
+    difference = f" {element.difference}" if element.difference else ""
+    start = f"  {element.status:<7}  "
+    text = f"{element.section}: {element.element}{difference}"
+    return fill(text, width, initial_indent=start, subsequent_indent=" " * len(start))
 
 
 def _count_text(paper: PaperFidelity) -> str:

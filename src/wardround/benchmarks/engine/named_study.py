@@ -58,9 +58,13 @@ class StudyColumn(StrictTable):
 
 
 class FigureLayout(StrictTable):
-    """How the table is drawn, the titles of its axes, and the colours of its columns if they have a meaning."""
+    """How the table is drawn, the titles of its axes, and the colours of its columns if they have a meaning.
+
+    `also` is a second way to draw the same, as figure-2.
+    """
 
     mark: Mark
+    also: Mark | None = None
     x: str
     y: str
     leave_out: list[str] = Field(default_factory=list)

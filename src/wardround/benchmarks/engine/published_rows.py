@@ -27,6 +27,7 @@ from wardround.reporting.wording import prompts_of_run
 # measures of repeated answers: their value depends on the number of trials
 OF_REPEATED = ("worst@", "majority", "confidence", "vote_share", "calibration_shift", "dke", "ece", "brier", "auroc")
 CLEAN = "L0"
+ANY_COLUMN = ColumnSpec("", "accuracy", published="")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,16 @@ def add_published_rows(
     for reason in dict.fromkeys(filter(None, reasons)):
         notes.append(f"No published figures under {_column_names(specs, reasons, reason)}: {reason}.")
     return replace(table, rows=[*table.rows, *rows], notes=[*table.notes, *notes])
+
+
+def check_published_rows(table: Table, definition: StudyDefinition, run: RunProtocol) -> Table:
+    """A table that a section function drew: published rows next to the run's own obey what holds for all columns."""
+    own = [row for row in table.rows if not row.published]
+    if not own or len(own) == len(table.rows) or definition.put is None:
+        return table
+    if changed := changed_protocol(definition.put, run.settings):
+        return replace(table, rows=own, notes=[*table.notes, f"Published figures are not shown: {changed}."])
+    return replace(table, notes=[*table.notes, *_difference_notes([ANY_COLUMN], definition, run)])
 
 
 def withholding_reason(spec: ColumnSpec, definition: StudyDefinition, run: RunProtocol) -> str | None:

@@ -79,13 +79,13 @@ def new_set(
     models: dict[str, CandidateSettings] | None = None,
     answers: Path | None = None,
     *,
-    source: Path,
+    source: Path | None = None,
 ) -> Iterator[Build]:
     """A build whose folder appears complete at the end, or not at all. It may not lie inside `source`.
 
     `about`: the metadata of the set; `models`: those that it asks, by role, with `answers`, the store of their answers.
     """
-    refuse_inside(out, [source])
+    refuse_inside(out, [source] if source else [])
     if out.exists() and (not out.is_dir() or {file.name for file in out.iterdir()} - ACCOUNT):
         raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
     for name in ACCOUNT:  # of a build without a case

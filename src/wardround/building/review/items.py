@@ -28,6 +28,7 @@ QUESTIONS = {
     "text": "Does the text still tell who, when or where?",
     "findings": "Do the findings still tell the diagnosis? Is enough of them left?",
     "history": "Does the history tell the diagnosis?",
+    "skills": "Does the skill that the model chose fit the question? If it chose none, which of the 30 does?",
     "options": "Is exactly one option right, and is each of the others plausible?",
 }
 DEFAULT_QUESTION = "Is the case right as it stands, can it be made right, or has it to be left out?"

@@ -12,12 +12,18 @@ from wardround.marking.parser.option_text import OptionForms, attach_signs, comp
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINAL = rf"(?P<ordinal>{'|'.join(_ORDINALS)}|last)"
-_ORDINAL_PARTS = tuple(
-    "the first|the second|the third|the fourth|the fifth|the last|t option|d option|h option".split("|")
-)
-_IDIOM_PARTS = tuple(
-    "doubt|no question|no problem|no worries|thank|s right|e right|l right|right,|right!|right. |right: |sure, but"
-    "|certain, but".split("|")
+_ORDINAL_PARTS = (*(f"the {ordinal}" for ordinal in (*_ORDINALS, "last")), "t option", "d option", "h option")
+_IDIOM_PARTS = (
+    "doubt",
+    "no question",
+    "no problem",
+    "no worries",
+    "thank",
+    "e, but",
+    "n, but",
+    " right",
+    "right,",
+    "right!",
 )
 _UNIT = r"(?:mg|mcg|mm|cm|ml|g|kg|hu|units?|hours?|days?|weeks?|months?|years?)\b"
 
@@ -39,6 +45,7 @@ _THINKS = re.compile(
     re.I,
 )
 _TOP_DIFFERENTIAL = re.compile(r"\b(?:top|leading|primary|main|first) differential(?: diagnosis)?\b", re.I)
+_BUT = re.compile(r"\b(all (?:of the )?(?:other )?(?:options|choices)) but\b", re.I)
 _ALL_BUT = re.compile(
     r"\ball (?:of the )?(?:other )?(?:options|choices|answers) (?:except|but|other than|apart from) "
     r"(?:for )?(?:option )?(.{1,60}?) (?:can be|are|is|were|have been|has been) (?:\w+ly )?"
@@ -87,17 +94,18 @@ def reword(text: str, forms: OptionForms) -> str:
     lower = text.lower()
     if _has_any(lower, _IDIOM_PARTS):
         text = _OPENING_IDIOM.sub("", _IDIOM.sub("certainly", text))
-    if "t be " in lower or "d be " in lower or "y be " in lower:
+    if " be " in lower and "i " in lower:
         text = _THINKS.sub(r"\1 is", text)
+    if "option" in lower or "choice" in lower or "alternative" in lower:
+        text = _NUMBERED.sub(lambda named: _option_of_number(named, forms), text)
+        if "all " in lower:
+            text = _BUT.sub(r"\1 except", _ALL_BUT.sub(r"\1 is correct", text))
+        if _has_any(lower, _ORDINALS):
+            text = _JUDGED_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
     if "differential" in lower:
         text = _TOP_DIFFERENTIAL.sub("answer", text)
-    if "number" in lower or "#" in lower or " no." in lower or " nr" in lower:
-        text = _NUMBERED.sub(lambda named: _option_of_number(named, forms), text)
-    if "options " in lower or "choices " in lower or "answers " in lower:
-        text = _ALL_BUT.sub(r"\1 is correct", text)
     if _has_any(lower, _ORDINAL_PARTS):
-        for pattern in (_CHOSEN_BY_PLACE, _JUDGED_BY_PLACE):
-            text = pattern.sub(lambda named: _option_of_ordinal(named, forms), text)
+        text = _CHOSEN_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
     if " one" in lower:
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
     if forms.class_word:

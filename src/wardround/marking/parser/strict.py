@@ -115,6 +115,8 @@ def _without_courtesies(text: str) -> str:
 
 def _only_letters(text: str) -> set[str]:
     """The letters of a reply that consists of them: "B B B", "1. B"; none if there is another word."""
+    if text[: MAX_LETTER_LENGTH + 1].isalpha() and len(text) > MAX_LETTER_LENGTH:
+        return set()
     words = text[:MAX_MISSPELT_LENGTH].split()
     if max(map(len, words)) > MAX_LETTER_LENGTH:
         return set()

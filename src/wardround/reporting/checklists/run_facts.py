@@ -114,7 +114,7 @@ def _confidence(run: RunFiles) -> str:
 
 
 def _measures(run: RunFiles) -> str:
-    names = dict.fromkeys(line.measure for line in run.measure_lines)
+    names = run.measure_names
     return f"{len(names)} measures in measures.csv, first {join_words([measure_title(n) for n in score_measures(run)])}"
 
 

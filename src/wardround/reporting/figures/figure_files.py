@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Chart = alt.Chart | alt.LayerChart | alt.ConcatChart | alt.HConcatChart | alt.FacetChart
 
-Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps"]
+Mark = Literal["line", "stacked", "dots", "heatmap", "panels", "heatmaps", "candidates", "radar"]
 NEEDED = 'figures as SVG and PNG need vl-convert: pip install "wardround[figures]"'
 SCALE = 2  # pixels of the PNG per point
 

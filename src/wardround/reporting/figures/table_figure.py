@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from wardround.reporting.figures.candidates_axis import candidates_axis
 from wardround.reporting.figures.figure_files import Mark
+from wardround.reporting.figures.radar import radar_charts
 from wardround.reporting.tables.table import PUBLISHED, Table, TableRow
 
 if TYPE_CHECKING:
@@ -32,11 +34,15 @@ def figure(
 
     Published rows are grey dashed lines or points of another shape. `panels` draws lines over the groups of columns,
     one panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group. `stacked` draws
-    shares of a whole, in `colours`, one for each column.
+    shares of a whole, in `colours`, one for each column. `candidates` puts rows along x, coloured by their group;
+    `radar` draws a chart for each heading within the groups, with a spoke for each row (of fewer than three, `panels`).
     """
     points = _points(table, {*leave_out, "Unparsed", "Refused"})
     if not points:
         return None
+    if mark == "radar":
+        charts = radar_charts(points, table.title, PANELS_PER_ROW)
+        return charts or _small_multiples(table, points, "panels", x, y)
     if mark in ("panels", "heatmaps"):
         return _small_multiples(table, points, mark, x, y)
     columns = list(dict.fromkeys(point["column"] for point in points))
@@ -44,6 +50,8 @@ def figure(
     base = _base_chart(points, table.title)
     column = alt.X("column:N", sort=columns, title=x, axis=alt.Axis(labelAngle=0))
     row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
+    if mark == "candidates":
+        return candidates_axis(base, points, x, y)
     if mark == "line":
         return _lines(base, column, points, y)
     if mark == "dots":
@@ -88,7 +96,7 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
         row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
         scale = alt.Scale(domain=[-max_value, 0, max_value], range=WORSE_TO_BETTER, interpolate="rgb")
         charts.append(_squares(base, column, row, alt.Color("value:Q", title=y, scale=scale), 34))
-    columns = PANELS_PER_ROW if mark == "panels" else 1
+    columns = (2 if len(charts) == 4 else PANELS_PER_ROW) if mark == "panels" else 1
     return alt.concat(*charts, columns=columns, title=alt.Title(table.title, anchor="start"))
 
 
@@ -152,6 +160,7 @@ def _points(table: Table, leave_out: Collection[str]) -> list[dict[str, Any]]:
                     "source": PUBLISHED if row.published else "run",
                     "series": PUBLISHED if row.published else _series_name(table, row),
                     "whole": scale,
+                    "group": row.group,
                     **ends,
                 }
             )

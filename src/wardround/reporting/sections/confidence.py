@@ -60,7 +60,7 @@ def confidence(run: RunFiles) -> Section | None:
 
 def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) -> list[ConfidenceMethod]:
     lines_by_source: dict[str, list[MeasureLine]] = {}
-    bases = {name: measure_base(name) for name in dict.fromkeys(line.measure for line in run.measure_lines)}
+    bases = {name: measure_base(name) for name in run.measure_names}
     names = sorted((n for n in bases if bases[n] in CONFIDENCE), key=lambda name: CONFIDENCE.index(bases[name]))
     for line in _lines_at_reference(run, names, changed):
         lines_by_source.setdefault(measure_source(line.measure), []).append(line)
@@ -80,7 +80,7 @@ def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) 
 def other_measures(run: RunFiles) -> Section | None:
     """All measures in the reference condition that no other section shows."""
     elsewhere = {*score_measures(run), *CONFIDENCE, *OPTION_TESTS, *CHAINED, "accuracy_parsed", "unparsed", "refused"}
-    measures = dict.fromkeys(line.measure for line in run.measure_lines)
+    measures = run.measure_names
     names = [name for name in measures if measure_base(name) not in elsewhere and not is_evidence_measure(name)]
     grids = [_grid(run, ranked_candidates(run), _lines_at_reference(run, names, {}), measure_title)]
     grids += [_grid_by_key(run, measure, key) for measure, key in KEY_BY_MEASURE.items()]

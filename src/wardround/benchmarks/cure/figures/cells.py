@@ -34,21 +34,21 @@ def _candidate_panel(run: RunFiles, candidate: str) -> alt.HConcatChart | None:
     for measure, heading in MEASURES.items():
         points: list[dict[str, Any]] = []
         for inputs, shown in INPUTS.items():
-            for evidence, given in EVIDENCE.items():
+            for evidence, label in EVIDENCE.items():
                 line = run.find_line(measure, candidate, {"inputs": inputs, "evidence": evidence})
                 if line is not None and line.value is not None:
                     value = 100 * line.value
-                    points.append({"inputs": shown, "evidence": given, "value": value, "printed": f"{value:.0f}"})
+                    points.append({"inputs": shown, "evidence": label, "value": value, "printed": f"{value:.0f}"})
         if points:
-            grids.append(_grid(points, heading))
+            grids.append(_grid(points, heading, is_first=not grids))
     title = alt.Title(run.printed_name(candidate), anchor="start", fontSize=12)
     return alt.hconcat(*grids, title=title, spacing=10) if grids else None
 
 
-def _grid(points: list[dict[str, Any]], heading: str) -> alt.LayerChart:
+def _grid(points: list[dict[str, Any]], heading: str, *, is_first: bool) -> alt.LayerChart:
     base = alt.Chart(alt.Data(values=points), title=alt.Title(heading, anchor="start", fontWeight="normal"))
     column = alt.X("evidence:N", sort=list(EVIDENCE.values()), title=None, axis=alt.Axis(labelAngle=0))
-    row = alt.Y("inputs:N", sort=list(INPUTS.values()), title=None)
+    row = alt.Y("inputs:N", sort=list(INPUTS.values()), title=None, axis=alt.Axis() if is_first else None)
     shade = alt.Color("value:Q", scale=alt.Scale(domain=[0, 100], range=LIGHT_TO_MID), legend=None)
     squares = base.mark_rect().encode(column, row, shade)
     numbers = base.mark_text(fontSize=11).encode(column, row, alt.Text("printed:N"))

@@ -19,6 +19,7 @@ MEAN = "Mean"
 BOLD_MEAN: Any = {"condition": {"test": f"datum.value == '{MEAN}'", "value": "bold"}, "value": "normal"}
 ROW = 24  # points
 WIDTH = 250
+CLEARANCE = 4.0  # percent between a number and the line of coverage
 MIN_LABELLED = 7.0  # percent: smaller parts have no number
 
 
@@ -60,11 +61,19 @@ def _points(run: RunFiles, evidence: str) -> list[dict[str, Any]]:
         for outcome, (label, _, text_colour) in OUTCOMES.items():
             end = start + values[outcome]
             shown = f"{values[outcome]:.0f}" if values[outcome] >= MIN_LABELLED else ""
-            part = {"outcome": label, "start": start, "end": end, "middle": (start + end) / 2}
+            part = {"outcome": label, "start": start, "end": end, "middle": _place_number(start, end, values)}
             text = {"shown": shown, "text_colour": text_colour, "coverage": values.get("coverage")}
             points.append({"candidate": candidate, **part, **text})
             start = end
     return points
+
+
+def _place_number(start: float, end: float, values: dict[str, float]) -> float:
+    """The middle of a part, or beside the line of coverage if that is there."""
+    middle, coverage = (start + end) / 2, values.get("coverage", -100.0)
+    if abs(middle - coverage) > CLEARANCE or end - start < 4 * CLEARANCE:
+        return middle
+    return coverage + (1.5 if middle >= coverage else -1.5) * CLEARANCE
 
 
 def _slice(run: RunFiles, evidence: str) -> dict[str, str]:

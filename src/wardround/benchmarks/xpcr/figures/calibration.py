@@ -107,4 +107,4 @@ def _diagrams(bins: pl.DataFrame, order: list[str]) -> alt.ConcatChart:
             alt.Y2(datum=0),
         )
         panels.append(alt.vconcat(diagram, counts.properties(title="", width=220, height=50), spacing=4))
-    return alt.concat(*panels, columns=PANELS_PER_ROW)
+    return alt.concat(*panels, columns=2 if len(panels) == 4 else PANELS_PER_ROW)

@@ -1,5 +1,6 @@
 """Accuracy by the number of modalities that a question shows, and the drop from one modality to several."""
 
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from wardround.benchmarks.engine.section_output import Note, SectionOutput, writ
 from wardround.benchmarks.xpcr.figures.modalities import scored_answers
 from wardround.measuring.engine.measure import MeasureKind
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.figures.table_figure import COLOURS
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -150,9 +152,10 @@ def _picture(table: Table, drops: list[ModalityDrop], counts: list[int]) -> alt.
         for drop in drops
         if drop.paired.value is not None and drop.count != SEVERAL
     ]
-    colour = alt.Color("candidate:N", sort=names, title=None, legend=alt.Legend(orient="top", columns=3))
-    left = _dots(accuracies, "Accuracy (%)", colour, names, alt.Scale(domain=[0, 100]))
-    lines = alt.Chart(alt.Data(values=accuracies)).mark_line(strokeWidth=1.5, opacity=0.6)
+    scale = alt.Scale(domain=names, range=[COLOURS[place % len(COLOURS)] for place in range(len(names))])
+    colour = alt.Color("candidate:N", sort=names, scale=scale, title=None, legend=alt.Legend(orient="top", columns=6))
+    left = _dots(accuracies, "Accuracy (%)", colour, names, [0, 100])
+    lines = alt.Chart(alt.Data(values=accuracies)).mark_line(strokeWidth=1.5)
     offset = alt.XOffset("candidate:N", sort=names)
     x = alt.X("count:N", title="Modalities shown", axis=alt.Axis(labelAngle=0))
     lines = lines.encode(x, alt.Y("value:Q"), colour, offset)
@@ -160,20 +163,29 @@ def _picture(table: Table, drops: list[ModalityDrop], counts: list[int]) -> alt.
     panels = [(lines + left).properties(width=260, height=260, title="Accuracy, all questions")]
     for questions in (ALL, DIAGNOSIS):
         if own := [point for point in paired if point["questions"] == questions]:
-            dots = _dots(own, "Drop from one modality (points)", colour, names, alt.Undefined)
+            dots = _dots(own, "Drop from one modality (points)", colour, names, _domain(own))
             panels.append(
                 (zero + dots).properties(width=230, height=260, title=f"Drop in the same eyes: {PANELS[questions]}")
             )
     return alt.hconcat(*panels)
 
 
-def _dots(points: list[dict[str, Any]], title: str, colour: alt.Color, names: list[str], scale: Any) -> alt.LayerChart:
+def _dots(
+    points: list[dict[str, Any]], title: str, colour: alt.Color, names: list[str], domain: list[float]
+) -> alt.LayerChart:
     base = alt.Chart(alt.Data(values=points))
     x = alt.X("count:N", title="Modalities shown", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("candidate:N", sort=names)
+    scale = alt.Scale(domain=domain, nice=False)
     ranges = base.mark_rule().encode(x, alt.Y("low:Q", title=title, scale=scale), alt.Y2("high:Q"), colour, offset)
     dots = base.mark_point(filled=True, size=55, opacity=1).encode(x, alt.Y("value:Q", title=title), colour, offset)
     return alt.layer(ranges, dots)
+
+
+def _domain(points: list[dict[str, Any]]) -> list[float]:
+    """From the lowest end of an interval to the highest, with zero, in steps of ten."""
+    ends = [0.0, *(point[name] for point in points for name in ("value", "low", "high") if point[name] is not None)]
+    return [10.0 * floor(min(ends) / 10), 10.0 * ceil(max(ends) / 10)]
 
 
 def _points(cell: Cell) -> dict[str, float | None]:

@@ -15,6 +15,7 @@ from wardround.core.condition import Condition
 
 LEVELS = {"R": "#9fc5e8", "A": "#3d85c6", "S": "#0b3a66", "none": "#cccccc"}
 MAX_DISEASES = 15
+PAPER = "grey: the paper's share"
 STAGES = ("IQA", "AL", "LC", "DD", "SG", "CD")
 MODALITIES = ("CFP", "OCT", "FFA", "ICGA", "EP", "RetCam")
 Count = dict[tuple[str, str], int]  # questions by value and level
@@ -35,9 +36,21 @@ def statistics(cases: CaseSet, folder: Path, encoder: str | None, note: Note) ->
                     place = str(value), question.grade or "none"
                     count[place] = count.get(place, 0) + 1
     panels = [
-        _panel("Questions by stage", counts["stage"], STAGES, _published_shares("stages", "stage")),
-        _panel("Questions by modality", counts["modality"], MODALITIES, _published_shares("modalities", "modality")),
-        _panel("Questions by disease", counts["disease"], _largest(counts["disease"]), {}),
+        _panel("Questions by stage", PAPER, counts["stage"], STAGES, _published_shares("stages", "stage")),
+        _panel(
+            "Questions by modality",
+            f"{PAPER}; counted in each that is shown",
+            counts["modality"],
+            MODALITIES,
+            _published_shares("modalities", "modality"),
+        ),
+        _panel(
+            "Questions by disease",
+            f"the {MAX_DISEASES} most frequent at most",
+            counts["disease"],
+            _largest(counts["disease"]),
+            {},
+        ),
     ]
     chart = alt.hconcat(*(panel for panel in panels if panel is not None))
     tables = composition_tables(all_cases, find_study("xpcr/composition"))
@@ -58,7 +71,9 @@ def _largest(count: Count) -> tuple[str, ...]:
     return tuple(sorted(totals, key=lambda value: (-totals[value], value))[:MAX_DISEASES])
 
 
-def _panel(title: str, count: Count, order: tuple[str, ...], published: dict[str, float]) -> alt.LayerChart | None:
+def _panel(
+    title: str, remark: str, count: Count, order: tuple[str, ...], published: dict[str, float]
+) -> alt.LayerChart | None:
     """Stacked bars of shares by level, and a tick at the paper's share."""
     total = sum(count.values())
     values = [value for value in order if any(name == value for name, _ in count)]
@@ -71,12 +86,11 @@ def _panel(title: str, count: Count, order: tuple[str, ...], published: dict[str
     ]
     ticks = [{"value": value, "share": published[value]} for value in values if value in published]
     y = alt.Y("value:N", title=None, sort=values, axis=alt.Axis(labelLimit=230))
-    x = alt.X("share:Q", title=f"Share of {total:,} questions (%)", stack="zero")
+    x = alt.X("share:Q", title="Share (%)", stack="zero")
     used = [level for level in LEVELS if any(bar["level"] == level for bar in bars)]
     scale = alt.Scale(domain=used, range=[LEVELS[level] for level in used])
     colour = alt.Color("level:N", scale=scale, title="Level", sort=used, legend=alt.Legend(orient="top"))
     drawn = alt.Chart(alt.Data(values=bars)).mark_bar().encode(x, y, colour, order=alt.Order("place:Q"))
     marks = alt.Chart(alt.Data(values=ticks)).mark_tick(color="#888888", thickness=3, size=16).encode(x="share:Q", y=y)
-    subtitle = "grey: the paper's share" if ticks else "the most frequent"
-    heading = alt.Title(title, subtitle=subtitle, anchor="start")
+    heading = alt.Title(title, subtitle=f"{total:,}; {remark}", anchor="start")
     return alt.layer(drawn, marks).properties(width=210, height=alt.Step(22), title=heading)

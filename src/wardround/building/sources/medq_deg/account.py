@@ -110,6 +110,8 @@ def _manifest(
         },
         "labels_without_skill": {label or "(no label)": n for label, n in sorted(labels.without_skill.items())},
         "questions_by_skill": labels.shares(),
+        "skills_by_model": labels.by_model,
+        "skills_without_questions": labels.absent_skills(),
         "types": dict(sorted(types.items())),
         "sources": [
             {

@@ -26,6 +26,7 @@ from wardround.building.sources.medq_deg.image_modality import ModalitySources, 
 from wardround.building.sources.medq_deg.levels import FlagsByDegradation, find_flagged, shown_images
 from wardround.building.sources.medq_deg.pool import write_pool
 from wardround.building.sources.medq_deg.selection import Note, draw_degradations, select_questions
+from wardround.building.sources.medq_deg.skill_model import ModelSkills, choose_skills
 from wardround.building.sources.medq_deg.skills import LabelCounts, attach_skills
 from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
@@ -70,6 +71,8 @@ class MedqDegSet:
             "labels_without_place": dict(self.unplaced),
             "labels_without_skill": dict(self.labels.without_skill),
             "skills": self.labels.shares(),
+            "skills_by_model": self.labels.by_model,
+            "skills_without_questions": self.labels.absent_skills(),
         }
 
 
@@ -91,7 +94,8 @@ def build_medq_deg(
     """Writes the new folder `out`: cases.jsonl, images, rejected.jsonl and manifest.json.
 
     If a source does not tell modalities: `modalities` is a table of them, `modality_column` a field of the source that
-    has them, and the model in the role `modality` guesses the others.
+    has them, and the model in the role `modality` guesses the others. The model in the role `skill` chooses one of the
+    30 skills for questions whose label gives none; its choices are in review/skills.jsonl.
     """
     refuse_inside(out, sources)
     _check(out, levels, per_case)
@@ -123,7 +127,9 @@ def build_medq_deg(
         left_out: Counter[str] = Counter()
         clusters = _clusters(pool, questions, image_groups)
         labels = LabelCounts()
-        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, labels, flagged, left_out), draft)
+        skills = choose_skills(pool, types, build_models)
+        cases = write_case_set(_cases(pool, types, tuple(levels), clusters, labels, flagged, left_out, skills), draft)
+        skills.write_queue(draft)
         _delete_unused_images(draft)
         built = MedqDegSet(
             folder=out,
@@ -184,6 +190,7 @@ def _cases(
     labels: LabelCounts,
     flagged: FlagsByDegradation,
     left_out: Counter[str],
+    skills: ModelSkills,
 ) -> Iterator[Case]:
     """The cases by id: each clean question, followed by its degraded versions."""
     for id in sorted(pool.ids):
@@ -193,6 +200,7 @@ def _cases(
             continue
         questions = []
         for question in attach_skills(case.model_copy(update={"questions": kept}), labels.unplaced).questions:
+            question = skills.complete(id, question)
             labels.add(question)
             clean = question.model_dump(exclude_unset=True)
             keys = [image_key(image) for image in shown_images(case, question.images)]

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from wardround.core.case import Case, Question
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,12 @@ class LabelCounts:
     by_skill: Counter[str] = field(default_factory=Counter)
     unplaced: Counter[str] = field(default_factory=Counter)
     without_skill: Counter[str] = field(default_factory=Counter)
+    by_model: int = 0  # questions whose skill a model chose
 
     def add(self, question: Question) -> None:
         if question.skill:
             self.by_skill[question.skill] += 1
+            self.by_model += (question.model_extra or {}).get("skill_from") == "model"
         else:
             self.without_skill[str((question.model_extra or {}).get("label") or question.capability or "")] += 1
 
@@ -77,6 +80,23 @@ class LabelCounts:
         total = self.by_skill.total() + self.without_skill.total()
         ordered = sorted(self.by_skill.items(), key=lambda entry: (-entry[1], entry[0]))
         return {skill: {"questions": count, "share": round(count / total, 4)} for skill, count in ordered}
+
+    def absent_skills(self) -> list[str]:
+        """The skills of the 30 that no question has."""
+        return [str(place.skill) for place in hierarchy().skills.values() if place.skill not in self.by_skill]
+
+    def table(self) -> Table:
+        """The clean questions of each of the 30 skills, in the hierarchy's order, and of none."""
+        total = self.by_skill.total() + self.without_skill.total()
+        places = list(hierarchy().skills.values())
+        counts = [(str(place.skill), place.capability, self.by_skill[str(place.skill)]) for place in places]
+        counts.append(("none of the 30", "", self.without_skill.total()))
+        rows = [TableRow((skill, task), [Cell(n), Cell(n / total if total else None)]) for skill, task, n in counts]
+        columns = [Column("clean questions", unit="count"), Column("share")]
+        notes = (
+            [f"A model chose the skill of {self.by_model:,} questions: review/skills.jsonl."] if self.by_model else []
+        )
+        return Table("Questions by skill", ("Skill", "Capability"), columns, rows, notes)
 
 
 def skill_fields(question: Question) -> tuple[dict[str, Any], str | None]:

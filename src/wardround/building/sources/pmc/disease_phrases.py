@@ -142,12 +142,12 @@ def find_other_names(name: str, texts: Iterable[str]) -> list[str]:
     before = re.compile(
         rf"(?P<name>[\w'’-]+(?: [\w'’-]+){{0,3}})\s*\(\s*(?:(?:now|currently|{_CALLED})\s+)*{own}\s*\)", re.IGNORECASE
     )
-    found: list[str] = []
+    others: list[str] = []
     for text in map(strip_marks, texts):
-        found += [other for match in called.finditer(text) if (other := parse_name(match["name"]))]
-        found += [other for match in bracketed.finditer(text) if (other := _bracketed_name(match["name"]))]
-        found += [other for match in before.finditer(text) if (other := _last_name(match["name"]))]
-    return [other for other in dict.fromkeys(found) if not same_disease(other, [name], NO_SYNONYMS)]
+        others += [alias for match in called.finditer(text) if (alias := parse_name(match["name"]))]
+        others += [alias for match in bracketed.finditer(text) if (alias := _bracketed_name(match["name"]))]
+        others += [alias for match in before.finditer(text) if (alias := _last_name(match["name"]))]
+    return [alias for alias in dict.fromkeys(others) if not same_disease(alias, [name], NO_SYNONYMS)]
 
 
 def _bracketed_name(text: str) -> str | None:

@@ -1,0 +1,78 @@
+"""Radar charts: one for each heading within the groups of columns, a spoke for each candidate, a line for each group.
+
+They are MedQ-Deg's Figure 7. Values at neighbouring spokes have no order, so that the area means nothing: the panels
+of lines say the same and are easier to read.
+"""
+
+import math
+from typing import Any
+
+import altair as alt
+
+FEWEST = 3  # spokes: with two a chart is a line
+RINGS = (25, 50, 75, 100)
+COLOURS = ("#2f855a", "#dd6b20", "#b83232", "#2b6cb0", "#6b46c1")
+SIZE = 230  # points, of one chart
+LABELLED = 14  # candidates: more are numbered, with their names in a list
+
+
+def radar_charts(points: list[dict[str, Any]], title: str, per_row: int) -> alt.ConcatChart | None:
+    """The charts, from points in percent; None if there are fewer candidates than a chart needs."""
+    rows = list(dict.fromkeys(point["row"] for point in points))
+    if len(rows) < FEWEST:
+        return None
+    names = rows if len(rows) <= LABELLED else [str(number) for number in range(1, len(rows) + 1)]
+    lines = list(dict.fromkeys(point["over"] for point in points))
+    charts = [
+        _radar(heading, [point for point in points if point["heading"] == heading], rows, names, lines)
+        for heading in dict.fromkeys(point["heading"] for point in points)
+    ]
+    numbered = [] if names is rows else [", ".join(f"{name} {row}" for name, row in zip(names, rows, strict=True))]
+    subtitle = [f"Rings: {', '.join(map(str, RINGS))}%", *_wrapped(numbered)]
+    heading = alt.Title(title, subtitle=subtitle, anchor="start")
+    return alt.concat(*charts, columns=per_row, title=heading)
+
+
+def _radar(
+    heading: str, points: list[dict[str, Any]], rows: list[str], names: list[str], lines: list[str]
+) -> alt.LayerChart:
+    def place(row: int, radius: float) -> dict[str, float]:
+        angle = 2 * math.pi * row / len(rows)
+        return {"x": radius * math.sin(angle), "y": radius * math.cos(angle)}
+
+    count = len(rows)
+    rings = [{"ring": ring, "order": row, **place(row % count, ring)} for ring in RINGS for row in range(count + 1)]
+    spokes = [{"x": 0.0, "y": 0.0} | {f"{axis}2": end for axis, end in place(row, 100).items()} for row in range(count)]
+    labels = [{"name": name, **place(row, 113)} for row, name in enumerate(names)]
+    values = []
+    for line in lines:
+        own = {point["row"]: point["value"] for point in points if point["over"] == line}
+        for order, row in enumerate([*rows, rows[0]]):
+            if row in own:
+                values.append({"line": line, "order": order, **place(order % count, own[row])})
+    scale = alt.Scale(domain=[-125, 125])
+    x, y = (alt.X("x:Q", axis=None, scale=scale), alt.Y("y:Q", axis=None, scale=scale))
+    colours = alt.Scale(domain=lines, range=list(COLOURS[: len(lines)]))
+    colour = alt.Color("line:N", title=None, sort=lines, scale=colours)
+    ground = alt.Chart(alt.Data(values=rings)).mark_line(strokeWidth=0.6, color="#c9ced6")
+    rays = alt.Chart(alt.Data(values=spokes)).mark_rule(strokeWidth=0.6, color="#c9ced6")
+    text = alt.Chart(alt.Data(values=labels)).mark_text(fontSize=9, color="#3c434c")
+    drawn = alt.Chart(alt.Data(values=values)).mark_line(strokeWidth=1.8, point=alt.OverlayMarkDef(size=18))
+    chart: alt.LayerChart = alt.layer(
+        ground.encode(x, y, alt.Detail("ring:N"), alt.Order("order:Q")),
+        rays.encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q")),
+        text.encode(x, y, alt.Text("name:N")),
+        drawn.encode(x, y, colour, alt.Order("order:Q")),
+    ).properties(width=SIZE, height=SIZE, title=alt.Title(heading, anchor="middle"))
+    return chart
+
+
+def _wrapped(texts: list[str], width: int = 110) -> list[str]:
+    lines: list[str] = []
+    for text in texts:
+        for part in text.split(", "):
+            if lines and len(lines[-1]) + len(part) < width:
+                lines[-1] += f", {part}"
+            else:
+                lines.append(part)
+    return lines
