@@ -97,7 +97,15 @@ def test_the_pairs_show_a_right_answer_beside_a_wrong_one(folder: Path) -> None:
 def test_the_own_row_of_table_1_is_counted(folder: Path) -> None:
     (table,) = run("medq-deg/table1", folder / "cases", folder, []).tables
     own, *others = table.rows
-    assert [cell.text for cell in own.cells] == ["this case set", str(CASES * 5), "3", "3", "4"]
+    questions = [
+        question
+        for line in (folder / "cases" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+        for question in json.loads(line)["questions"]
+    ]
+    skills = {question.get("skill") for question in questions} - {None}
+    capabilities = {question.get("capability") for question in questions} - {None}
+    count = str(len(skills or capabilities))
+    assert [cell.text for cell in own.cells] == ["this case set", str(CASES * 5), "3", count, "4"]
     assert all(row.published for row in others)
     assert [cell.text for cell in others[-1].cells][1:] == ["24,894 (evaluation)", "7", "30", "18"]
     assert others[-2].cells[3].text == "–", "not reported"

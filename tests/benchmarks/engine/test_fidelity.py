@@ -43,8 +43,7 @@ put = { questions = ["choice"] }
 
 def elements(name: str) -> list[FidelityElement]:
     paper = read_fidelity(benchmarks()[name])
-    if paper is None:
-        pytest.skip(f"{name} has no fidelity.toml")
+    assert paper is not None, f"{name} has no fidelity.toml"
     return paper.elements
 
 

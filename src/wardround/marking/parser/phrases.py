@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from importlib import resources
+from typing import Any, cast
 
 from wardround.marking.parser.option_text import OPTION_CHARACTERS
 
@@ -50,6 +51,23 @@ def _by_first_letter(phrases: list[str]) -> str:
     return "|".join([*grouped, *others])
 
 
+class LatePattern:
+    """A pattern that is compiled when it is first used: most replies need few of them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self._text)
+        for method in ("search", "match", "fullmatch", "finditer", "split"):
+            setattr(self, method, getattr(compiled, method))  # found from now on, without this function
+        return getattr(compiled, name)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return cast("re.Pattern[str]", LatePattern(text))
+
+
 class PhraseSearch:
     """A pattern, and its faster twin for ASCII text; each is compiled when it is first needed."""
 
@@ -80,9 +98,9 @@ _FILLED = _filled(_any_of)
 
 # searched in the text before an option, up to it
 _NAMELESS = r"[^\n\ue000-\uefff]"
-BRACKETED = re.compile(rf"{_any_of('subjects')}{_NAMELESS}{{0,80}}?(?:{_any_of('links')}|:){_NAMELESS}*[(\[]\Z")
-IN_BRACKETS = re.compile(rf"\({_any_of('subjects')}\s*\Z")
-HEADING = re.compile(rf"(?:(?:the|my|final|correct|best) )*{_any_of('subjects')}")
+BRACKETED = _pattern(rf"{_any_of('subjects')}{_NAMELESS}{{0,80}}?(?:{_any_of('links')}|:){_NAMELESS}*[(\[]\Z")
+IN_BRACKETS = _pattern(rf"\({_any_of('subjects')}\s*\Z")
+HEADING = _pattern(rf"(?:(?:the|my|final|correct|best) )*{_any_of('subjects')}")
 STATED = PhraseSearch(
     lambda any_of: (
         rf"{any_of('subjects')}[^\n\ue000-\uefff]{{0,80}}?(?:{any_of('links')}|[:=–—]|\s-\s){_filled(any_of)}"
@@ -92,27 +110,27 @@ ADJACENT = PhraseSearch(lambda any_of: rf"{any_of('subjects')}[\s(\[\"'#|]*{_fil
 CHOSEN = PhraseSearch(lambda any_of: any_of("choosing") + _filled(any_of))
 POINTED = PhraseSearch(lambda any_of: any_of("pointing") + _filled(any_of))
 CORRECTED = PhraseSearch(lambda any_of: rf"{any_of('corrects')}[\s,.!…]*{_filled(any_of)}")
-BUT = re.compile(rf"{_any_of('but')}{_FILLED}")
-PREDICATE = re.compile(rf"\Athe [^,.\n\ue000-\uefff]{{3,80}}{_any_of('links')}{_FILLED}")
+BUT = _pattern(rf"{_any_of('but')}{_FILLED}")
+PREDICATE = _pattern(rf"\Athe [^,.\n\ue000-\uefff]{{3,80}}{_any_of('links')}{_FILLED}")
 WRONG = PhraseSearch(lambda any_of: rf"{any_of('wrong')}(?:\s+(?:\w+\s+){{0,2}}{any_of('subjects')}|\s*:?\s*\Z)")
 NOT = PhraseSearch(lambda any_of: any_of("not"))
-SUPPOSED = re.compile(rf"\W*{_any_of('supposed')}")
+SUPPOSED = _pattern(rf"\W*{_any_of('supposed')}")
 DISTANT = PhraseSearch(lambda any_of: any_of("distant"))
-RETURNS = re.compile(_any_of("returns"))
-TURNS_BACK = re.compile(_any_of("turns"))
-CLAUSE = re.compile(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|aber|mais|pero|sino|sondern)(?![{LATIN}])")
+RETURNS = _pattern(_any_of("returns"))
+TURNS_BACK = _pattern(_any_of("turns"))
+CLAUSE = _pattern(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|aber|mais|pero|sino|sondern)(?![{LATIN}])")
 
 # matched in the text after an option
-JUDGED = re.compile(rf"{CLOSING}\s*{_any_of('judged')}")
-REJECTED = re.compile(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any_of('rejected')}")
-RETRACTED = re.compile(
+JUDGED = _pattern(rf"{CLOSING}\s*{_any_of('judged')}")
+REJECTED = _pattern(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any_of('rejected')}")
+RETRACTED = _pattern(
     rf"{CLOSING}(?:[\s.,;:!…–—-]*{_any_of('retracted')}|,? (?:specifically|namely|more (?:specifically|precisely))\b"
     r"|,? (?:and|or|and/or|und|oder|et|ou|y|o)\s*\Z)"  # cut off before the other one
 )
-CONFIRMED = re.compile(rf"{CLOSING}\?\s*(?:yes|correct|exactly)\b")
-LINE_ENDED = re.compile(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z)")
-ENDED = re.compile(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z|(?<=[.!?])\s)")
-REASONED = re.compile(
+CONFIRMED = _pattern(rf"{CLOSING}\?\s*(?:yes|correct|exactly)\b")
+LINE_ENDED = _pattern(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z)")
+ENDED = _pattern(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z|(?<=[.!?])\s)")
+REASONED = _pattern(
     rf"{CLOSING}\s*(?:\Z|\n|[.,:;!?()=…–—-]|because|since|due to|rather than|given|based on|(?:from|on) (?:the|this)\b)"
 )
 
@@ -142,32 +160,32 @@ NAMING = PhraseSearch(
 )
 DENIED = PhraseSearch(lambda any_of: rf"{any_of('distant')}|\A{any_of('supposed')}|{any_of('wrong')}")
 SAID_OF = PhraseSearch(lambda any_of: rf"(?<=\w)\s+{any_of('judged')}")
-DENIED_AFTER = re.compile(rf"(?<!\A){_any_of('rejected')}|\?")
+DENIED_AFTER = _pattern(rf"(?<!\A){_any_of('rejected')}|\?")
 
 # verdicts on an option (listings.py)
 GOOD, BAD, FAIR = _any_of("good"), _any_of("bad"), _any_of("fair")
-RANKING = re.compile(rf"{_any_of('ranking')}[^\n:]{{0,60}}(?::|\n)[\s\-•#(]*(?:1(?:st)?[.):]\s*)?(?:option )?\(?\Z")
+RANKING = _pattern(rf"{_any_of('ranking')}[^\n:]{{0,60}}(?::|\n)[\s\-•#(]*(?:1(?:st)?[.):]\s*)?(?:option )?\(?\Z")
 
 # polite lines
-ROLE = re.compile(
+ROLE = _pattern(
     rf"\W*(?:<\|?)?{_any_of('roles')}(?:\|?>)?\s*(?::|\n)\s*(?=\S)"
     r"|(?:q:[^\n]{0,600}[?\n]\s*a|question:[^\n]{0,600}[?\n]\s*answer):\s*(?=\S)"
 )
-OPENS_POLITELY = re.compile(rf"(?:{_any_of('opens_politely')}[.!:,]*\s+)+(?=\S)")
-CLOSES_POLITELY = re.compile(rf"{_any_of('closes_politely')}\W*")
+OPENS_POLITELY = _pattern(rf"(?:{_any_of('opens_politely')}[.!:,]*\s+)+(?=\S)")
+CLOSES_POLITELY = _pattern(rf"{_any_of('closes_politely')}\W*")
 
 # searched between two answers, and in the whole reply
-CORRECTS = re.compile(_any_of("corrects"))
-TURNS = re.compile(_any_of("turns"))
-UNDECIDED = re.compile(_any_of("undecided"))
-HEDGES = re.compile(_any_of("hedges"))
+CORRECTS = _pattern(_any_of("corrects"))
+TURNS = _pattern(_any_of("turns"))
+UNDECIDED = _pattern(_any_of("undecided"))
+HEDGES = _pattern(_any_of("hedges"))
 
 # matched between two options
-LETTER_JOINT = re.compile(r"[)\]}\"'>.:=,(\[–—\-/ ]{0,6}")
-EQUATED = re.compile(r" (?:is|means|stands for) (?:an? |the )?")
-OTHER_WORDS = re.compile(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
-BRACKET_JOINT = re.compile(r" ?[(\[,–/-]+ ?")
-LIST_JOINT = re.compile(rf"{CLOSING} ?(?:[,/&+=<>、(\[]? ?(?:{_any_of('joins')})?) ?[\"'(\[]*(?:option |choice )?")
+LETTER_JOINT = _pattern(r"[)\]}\"'>.:=,(\[–—\-/ ]{0,6}")
+EQUATED = _pattern(r" (?:is|means|stands for) (?:an? |the )?")
+OTHER_WORDS = _pattern(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
+BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
+LIST_JOINT = _pattern(rf"{CLOSING} ?(?:[,/&+=<>、(\[]? ?(?:{_any_of('joins')})?) ?[\"'(\[]*(?:option |choice )?")
 
 _GOES_ON = _any_of("goes_on")
 _SENTENCE = "the|this|that|it|there|these|he|she|we|they|i|my|his|her|no|yes"
@@ -179,9 +197,9 @@ LETTER = (
     rf"(?! (?=[a-z])(?!{_GOES_ON}))(?!\.\s?(?=[a-z])(?!{_GOES_ON}|(?:{_SENTENCE})\b))"
 )
 # a lone letter with the character before it: a fast test before NAMED_OPTION
-LONE_LETTER = re.compile(r"[^A-Za-z][A-Za-z](?![A-Za-z])(?<!a(?= ))")
-OPTION_CHARACTER = re.compile(OPTION_CHARACTERS)
-NAMED_OPTION = re.compile(
+LONE_LETTER = _pattern(r"[^A-Za-z][A-Za-z](?![A-Za-z])(?<!a(?= ))")
+OPTION_CHARACTER = _pattern(OPTION_CHARACTERS)
+NAMED_OPTION = _pattern(
     rf"{LETTER}|{OPTION_CHARACTERS}(?!-?[{LATIN}0-9])(?! (?=[a-z])(?!{_GOES_ON}|{_any_of('kinds')}))"
 )
-KIND = re.compile(rf" {_any_of('kinds')}")
+KIND = _pattern(rf" {_any_of('kinds')}")

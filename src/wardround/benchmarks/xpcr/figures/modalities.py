@@ -16,6 +16,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.condition import Condition
 from wardround.measuring.engine.measure import MeasureKind
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.figures.table_figure import COLOURS
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -140,7 +141,8 @@ def _picture(table: Table) -> alt.FacetChart:
     counts = sorted({row.cells[3].value or 0 for row in table.rows})
     order = [f"{modality}, {cases} cases" for modality in ORDER for cases in counts]
     y = alt.Y("modality:N", title=None, sort=order)
-    colour = alt.Color("candidate:N", sort=names, title=None)
+    scale = alt.Scale(domain=names, range=[COLOURS[place % len(COLOURS)] for place in range(len(names))])
+    colour = alt.Color("candidate:N", sort=names, scale=scale, title=None)
     offset = alt.YOffset("candidate:N", sort=names)
     zero = base.mark_rule(color="#999999", strokeDash=[4, 3]).encode(x=alt.datum(0))
     ranges = base.mark_rule().encode(alt.X("low:Q", title=title), alt.X2("high:Q"), y, colour, offset)
