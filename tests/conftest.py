@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# there is a worker for every core: threads of linear algebra would wait for each other (NumPy is not loaded yet)
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # no test depends on how fast the machine is
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -39,6 +39,8 @@ PEOPLE = {
     "Tomas Novak": "radiologist",
     "Lena Fischer": "radiologist",
     "Sam Okoro": "radiologist",
+    "Ines Costa": "specialist",
+    "Omar Said": "specialist",
 }
 VIEWS = ((1280, "light"), (820, "dark"))
 COLOURS = 256  # of the files: a fifth of the size
@@ -109,6 +111,7 @@ def furnish(root: Path) -> dict[str, Any]:
         ("retain", "Degraded questions", "degraded", {"readers": 3}, ("radiologist",)),
         ("judge", "Open answers, 20 pairs", "pairs.jsonl", {}, ("attending", "radiologist")),
         ("severity", "How far may blur go?", "starter", {"types": "gaussian_blur"}, ("radiologist",)),
+        ("grading", "Levels of the starter questions", "starter", {"readers": 3}, ("specialist",)),
         ("exam", "Starter cases, an exam", "starter", {"cases": 6}, ("attending", "student")),
     ):
         tasks[kind] = make(desk, kind, name, source, settings, admin)
@@ -124,6 +127,8 @@ def furnish(root: Path) -> dict[str, Any]:
         work(desk, tasks["retain"], people[name], 30, lambda item, slips=slips: retain(item, draw.random() < slips))
         work(desk, tasks["judge"], people[name], 10, lambda item, slips=slips: judge(item, draw.random() < slips))
         work(desk, tasks["severity"], people[name], 4, lambda item: severity(draw))
+    for name, slips in (("Ines Costa", 0.1), ("Omar Said", 0.3)):
+        work(desk, tasks["grading"], people[name], 12, lambda item, slips=slips: grade(item, draw.random() < slips))
     desk.kinds["exam"].prepare(desk, desk.tasks.get_task(tasks["exam"]), people["Mei Tanaka"])
     work(desk, tasks["exam"], people["Mei Tanaka"], 3, sit)
     task_store.now = real_now
@@ -181,6 +186,10 @@ def severity(draw: random.Random) -> dict[str, Any]:
     return {"l1": round(intact, 2), "l2": round(intact + draw.uniform(0.3, 0.6), 2)}
 
 
+def grade(item: Any, slips: bool) -> dict[str, Any]:
+    return {"grade": "RAS"[(item.number + slips) % 3], "importance": item.number % 3 + 1, "comment": ""}
+
+
 def sit(item: Any) -> dict[str, Any]:
     return {"agreed": True} if item.shown["page"] == "rules" else {"option": 1, "confidence": 0.7}
 
@@ -203,8 +212,8 @@ def _degraded(source: Path, target: Path) -> None:
 
 def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
     """Name, who looks, address."""
-    review, retain, judge, errors, severity, exam = (
-        furnished["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "exam")
+    review, retain, judge, errors, severity, grading, exam = (
+        furnished["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "grading", "exam")
     )
     return [
         ("login", None, "/login"),
@@ -216,6 +225,7 @@ def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
         ("judge", "Tomas Novak", f"/tasks/{judge}/next"),
         ("errors", "Priya Nair", f"/tasks/{errors}/next"),
         ("severity", "Lena Fischer", f"/tasks/{severity}/next"),
+        ("grading", "Ines Costa", f"/tasks/{grading}/next"),
         ("exam-rules", "Priya Nair", f"/tasks/{exam}/next"),
         ("exam", "Mei Tanaka", f"/tasks/{exam}/next"),
         ("not-here", "Mei Tanaka", "/tasks/999"),
@@ -227,6 +237,7 @@ def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
         ("admin-retain", "Amal Haddad", f"/admin/tasks/{retain}"),
         ("admin-exam", "Amal Haddad", f"/admin/tasks/{exam}"),
         ("admin-severity", "Amal Haddad", f"/admin/tasks/{severity}"),
+        ("admin-grading", "Amal Haddad", f"/admin/tasks/{grading}"),
         ("admin-item", "Amal Haddad", f"/admin/tasks/{review}/items/1"),
     ]
 

@@ -27,7 +27,7 @@ MY_AGENT = """
 import sys
 prompt, images = sys.stdin.read(), sys.argv[1:]
 assert "Choose the one best option" in prompt
-print(f"I read PMID: 1000 and https://example.org/nodes ({len(images)} images).\\nAnswer: A")
+print(f"I read PMID: 1000, PMID 9000 and https://example.org/nodes ({len(images)} images).\\nAnswer: A")
 """
 
 
@@ -108,6 +108,7 @@ def test_an_agent_that_is_a_command_gets_prompt_and_images_and_its_sources_are_f
     }
     notes = " ".join(table.notes)
     assert "Agent retrieval: agent searches the live web." in notes
+    assert "Warning: agent found the article that the case was made of; answers: 1." in notes  # 9000
     assert not any(row.published for row in table.rows for cell in row.cells[9:12] if cell.value is not None)
 
 

@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cases(folder: Path) -> Path:
-    return medq_deg_cases(folder / "cases", 60)
+    return medq_deg_cases(folder / "cases", 36)
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ def test_the_pairs_show_a_right_answer_beside_a_wrong_one(folder: Path) -> None:
     result = run("medq-deg/fig1", folder / "cases", folder, [SURE, OVERCONFIDENT], trials=4)
     pairs = next(file for file in result.files if file.name == "pairs.png")
     with Image.open(pairs) as picture:
-        assert picture.height > 2 * 400
+        assert picture.width > 2 * 700, "two pairs side by side"
     assert result.folder is not None
     marks = pl.read_parquet(result.folder / "marks.parquet")
     for row in result.tables[1].rows:

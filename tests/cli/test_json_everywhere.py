@@ -58,6 +58,8 @@ CALLS: dict[str, list[str]] = {
     ],
     "published": ["cure/table1"],
     "power": ["--difference", "0.1"],
+    "prompts list": [],
+    "prompts show": ["clinbench"],
     "plugins": [],
     "licences": [],
     "literature build": ["articles.jsonl", "--out", "index", "--column", "none"],

@@ -121,3 +121,18 @@ def test_the_order_of_options_depends_on_the_seed_alone(site, task):
     first = json.loads(export(site, task, "cases.jsonl"))
     again = json.loads(export(site, task, "cases.jsonl"))
     assert first["questions"][0]["options"] == again["questions"][0]["options"] != ["Gout", *OTHERS]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"stem": 5}, {"others": "gout"}, {"others": [5] * 5}, {"images": ["0"]}, {"images": [7]}, {"points": None}],
+)
+def test_a_program_that_sends_something_else_is_refused(site, task, change):
+    number = item_number(site, task, "toe")
+    site.student.get(f"/tasks/{task.id}/items/{number}")
+    written = {"decision": "write", "stem": WRITTEN["stem"], "diagnosis": "Gout", "others": OTHERS, "images": []}
+    written |= {"points": [*TEXT_POINTS], "comment": ""}
+    address = f"/api/tasks/{task.id}/items/{number}/verdict"
+    assert site.student.submit_json(address, {"said": written | change, "once": "once-and-wrong"}).status_code == 422
+    accepted = site.student.submit_json(address, {"said": written, "once": "once-and-right"})
+    assert accepted.status_code == 200, accepted.text

@@ -108,8 +108,13 @@ def test_the_build_uses_what_specialists_agree_on(graded, table, tmp_path):
 
 
 def questions_by_name(folder: Path) -> dict[str, Question]:
-    """All questions of a set, the drafts of decisions too."""
-    questions = {f"{case.id}/{question.id}": question for case in CaseSet.open(folder) for question in case.questions}
+    """All choice questions of a set, the drafts of decisions too."""
+    questions = {
+        f"{case.id}/{question.id}": question
+        for case in CaseSet.open(folder)
+        for question in case.questions
+        if question.kind == "choice"  # the open form of a diagnosis has the grade of the choice
+    }
     drafts = [json.loads(line) for line in (folder / "review" / "decisions.jsonl").read_text().splitlines()]
     assert drafts
     return questions | {f"{line['id']}/{line['adds']['id']}": Question.model_validate(line["adds"]) for line in drafts}

@@ -89,7 +89,7 @@ def test_the_command_attacks_and_names_what_is_missing(tmp_path, server):
     process = wardround("judge", "validate", ended.folder, "--attack", cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert "judge lexical-3: 0 of 72 injections succeeded (0%, 0% to 5%)" in process.stdout
-    assert "without the injection 0 of 12 wrong diagnoses are judged the same" in process.stdout
+    assert "without the injection 0 of 13 wrong diagnoses are judged the same" in process.stdout
     as_json = wardround("judge", "validate", ended.folder, "--attack", "--json", cwd=tmp_path)
     assert json.loads(as_json.stdout)["attack"]["succeeded"] == 0
     nothing = wardround("judge", "validate", ended.folder, cwd=tmp_path)

@@ -58,6 +58,7 @@ class Reply:
     tokens_in: int = 0
     tokens_out: int = 0
     limits: ServerLimits | None = None
+    address: str | None = None  # of the server that answered, if the candidate has several
 
 
 class Fault(Exception):
@@ -130,6 +131,11 @@ class Candidate(Protocol):
     supports_probes: bool  # whether leakage probes apply: free text, log-likelihoods
     warnings: list[str]  # shown with the results of a run
     adaptations: Sequence[str] = ()  # how its requests differ from what was first sent, because its server wants so
+
+    @property
+    def max_concurrency(self) -> int:
+        """How many calls may be under way at once."""
+        return self.settings.concurrency
 
     async def prepare(self, cases: CaseSet) -> None:
         """Runs once before the first Ask: loads weights, fits, opens connections."""

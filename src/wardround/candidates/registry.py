@@ -7,6 +7,7 @@ from typing import Any
 
 from wardround.candidates.candidate import Candidate, settings_error
 from wardround.candidates.http.address import is_loopback, public_address
+from wardround.candidates.server_pool import ServerPool
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.plugins import Plugin, extensions
@@ -30,9 +31,9 @@ PROVIDERS = {
 
 def refuse_remote(settings: CandidateSettings) -> None:
     """Raises if the candidate of an offline study may leave this machine."""
-    if settings.base_url and not is_loopback(settings.base_url):
-        address = public_address(settings.base_url)
-        raise settings_error(settings, f"the study is offline, and {address} is not on this machine")
+    for url in settings.base_urls or filter(None, [settings.base_url]):
+        if not is_loopback(url):
+            raise settings_error(settings, f"the study is offline, and {public_address(url)} is not on this machine")
     if settings.command or settings.token_command:
         raise settings_error(settings, "the study is offline, and a command may leave this machine")
 
@@ -57,6 +58,9 @@ def make_candidate(
         return candidate
     module, name = PROVIDERS[provider].split(":")
     make: Callable[[CandidateSettings], Candidate] = getattr(import_module(module), name)
+    if len(settings.base_urls) > 1:
+        servers = [make(settings.model_copy(update={"base_url": url, "base_urls": []})) for url in settings.base_urls]
+        return ServerPool(settings, servers)
     return make(settings)
 
 

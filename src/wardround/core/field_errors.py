@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-SECRET_FIELDS = {"api_key_env", "headers", "extra_body", "base_url"}  # values of these may contain a key
+SECRET_FIELDS = {"api_key_env", "headers", "extra_body", "base_url", "base_urls"}  # values of these may contain a key
 UNION_MEMBERS = {"int": "a whole number", "float": "a number", "str": "text"}
 
 

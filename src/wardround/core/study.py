@@ -19,7 +19,21 @@ from wardround.core.secrets import is_variable_name
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
-KEYS_OF_COST_AND_PACE = ("concurrency", "timeout", "attempts", "price_in", "price_out", "tokens_per_image", "gpus")
+# how a candidate is reached, paid and shown: no part of what it is asked
+KEYS_OF_COST_AND_PACE = (
+    "concurrency",
+    "timeout",
+    "attempts",
+    "price_in",
+    "price_out",
+    "tokens_per_image",
+    "gpus",
+    "group",
+    "token_command",
+    "cache_prompts",
+    "batch",
+    "price_batch",
+)
 OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")  # of a mark
 ADDED_LATER: dict[str, Any] = {
     "tools": "calls",
@@ -27,6 +41,7 @@ ADDED_LATER: dict[str, Any] = {
     "errors": False,
     "synonyms": None,
     "same_as": [],
+    "base_urls": [],
     "corpus": None,
 }
 DEFAULT_ADDRESSES = {
@@ -56,6 +71,7 @@ class CandidateSettings(SamplingSettings):
     name: str = Field(min_length=1)
     provider: str = Field(min_length=1)
     base_url: str | None = None
+    base_urls: list[str] = []  # several servers of the same model; base_url is then the first of them
     command: list[str] | None = Field(default=None, min_length=1)  # of an outside agent
     model: str | None = None
     revision: str | None = None
@@ -98,8 +114,16 @@ class CandidateSettings(SamplingSettings):
     def _set_default_address(cls, values: object) -> object:
         if not isinstance(values, dict) or values.get("base_url") is not None:
             return values
-        address = DEFAULT_ADDRESSES.get(str(values.get("provider")))
+        addresses = values.get("base_urls")
+        first = addresses[0] if isinstance(addresses, list) and addresses else None
+        address = first or DEFAULT_ADDRESSES.get(str(values.get("provider")))
         return values if address is None else {**values, "base_url": address}
+
+    @model_validator(mode="after")
+    def _check_addresses(self) -> Self:
+        if self.base_urls and (self.base_url != self.base_urls[0] or len(set(self.base_urls)) < len(self.base_urls)):
+            raise ValueError("base_urls: expected different addresses, and no base_url of another server beside them")
+        return self
 
     @field_validator("api_key_env")
     @classmethod
@@ -347,7 +371,7 @@ class Study(StrictTable):
         if self.reader is None:
             del content["reader"]
         for candidate in [*content["candidates"], *filter(None, (content["judge"], content.get("reader")))]:
-            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS, "group", "token_command", "cache_prompts", "batch", "price_batch"):
+            for key in (*KEYS_OF_COST_AND_PACE, *CERTIFICATE_KEYS):
                 candidate.pop(key)
             # keys that were added later are left out at their defaults: older studies keep their hash
             for key, default in ADDED_LATER.items():

@@ -86,7 +86,7 @@ class Caller:
         self.candidate = candidate
         self.settings = candidate.settings
         self.tally = Tally()
-        self.pace = Pace(self.settings.concurrency)
+        self.pace = Pace(candidate.max_concurrency)
         self.rate = CallRate()
         self.busy = BusyTime()
         self.breaker = Breaker()
@@ -188,7 +188,7 @@ class Caller:
 
     async def run_all(self, ask: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> bool:
         """Asks all items, a limited number at a time; returns False if it is ending before all were started."""
-        window = asyncio.Semaphore(2 * self.settings.concurrency + 16)
+        window = asyncio.Semaphore(2 * self.candidate.max_concurrency + 16)
         async with asyncio.TaskGroup() as group:
             for item in items:
                 await window.acquire()
@@ -267,7 +267,7 @@ class Caller:
         self.tally.tokens_out += tokens_out
         share = self.settings.price_batch if purpose == "batch" else 1.0
         self.tally.money += self.budget.charge_tokens(self.settings, tokens_in, tokens_out, share)
-        name, address = self.settings.name, self.settings.address
+        name, address = self.settings.name, reply.address or self.settings.address
         return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose)
 
     async def _commit(self, request: Request, answers: list[Answer], call: Call) -> list[Answer]:

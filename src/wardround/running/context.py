@@ -102,7 +102,7 @@ class RunContext:
 
 def refuse_other_addresses(settings: CandidateSettings, addresses: Counter[str | None]) -> None:
     """Refuses stored answers of the same model name from another address, unless the study says it is the same."""
-    own = {None, settings.address, *map(plain_address, settings.same_as)}
+    own = {None, settings.address, *map(plain_address, (*settings.base_urls, *settings.same_as))}
     others = Counter({address: count for address, count in addresses.items() if address not in own})
     if others and settings.base_url is not None:
         ((address, count),) = others.most_common(1)

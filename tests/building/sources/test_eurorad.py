@@ -260,6 +260,19 @@ def test_only_pages_published_in_the_range_are_built_and_the_others_are_counted(
     assert CaseSet.open(tmp_path / "late").ids == ["eurorad-3"]
 
 
+def test_the_command_takes_options_and_dates(tmp_path):
+    save(tmp_path / "pages", another(1))
+    save(tmp_path / "pages", another(2, published="01.03.2024"))
+    command = ["build", "eurorad", str(tmp_path / "pages"), "--out", str(tmp_path / "set"), "--json"]
+    wrong = CliRunner().invoke(app, [*command, "--options", "random"])
+    assert wrong.exit_code == 2
+    assert "'random' is not one of source, balanced" in wrong.output
+    ended = CliRunner().invoke(app, [*command, "--options", "balanced", "--since", "2025"])
+    assert ended.exit_code == 0, ended.output
+    settings = json.loads((tmp_path / "set" / "manifest.json").read_text())["settings"]
+    assert settings == {"source": "eurorad", "dev": None, "options": "balanced", "since": "2025-01-01"}
+
+
 @pytest.mark.parametrize(
     ("published", "problem"),
     [

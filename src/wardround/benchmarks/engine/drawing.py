@@ -18,7 +18,7 @@ from wardround.reporting.tables.csv_text import as_csv
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.markdown import as_markdown
 from wardround.reporting.tables.measured import ColumnSpec, measured_table
-from wardround.reporting.tables.run_notes import cutoff_notes, image_size_note
+from wardround.reporting.tables.run_notes import cutoff_notes, image_size_note, own_article_notes
 from wardround.reporting.tables.table import Cell, Table
 from wardround.reporting.tables.text_only import mark_text_only
 from wardround.reporting.wording import wording_note
@@ -86,6 +86,7 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
         *_carry_notes(study, run),
         *(image_size_note(run) if "image_size" in study.run_notes else []),
         *(cutoff_notes(run) if "cutoffs" in study.run_notes else []),
+        *(own_article_notes(run) if "own_articles" in study.run_notes else []),
         *study.definition.choices,
     ]
     lacking = lacking_stages(run, study.definition.chain_stages)

@@ -47,11 +47,11 @@ def study_settings(
         conditions["degradation"] = ["stored"]
     if logprobs:
         conditions["confidence"] = ["logprobs"]
-    has_other_carry = carry is not None and carry != DEFAULTS["carry"]
-    if has_other_carry:
-        conditions["carry"] = [carry]
+    other_carry = carry if carry != DEFAULTS["carry"] else None
+    if other_carry is not None:
+        conditions["carry"] = [other_carry]
     suffixes = [*([type] if template.doses and type else []), *(["logprobs"] if logprobs else [])]
-    suffixes += [f"carry-{carry}"] if has_other_carry else []
+    suffixes += [f"carry-{other_carry}"] if other_carry is not None else []
     suffixes += [image_size] if image_size == "native" else []
     errors = {"errors": True} if template.errors else {}
     settings = {

@@ -68,7 +68,7 @@ def _nifti(path: Path, image: Image) -> ValueRange | None:
 
     slices: list[Values] = []
 
-    def record(values: Values) -> Values:
+    def record(values: Values, width: float) -> Values:
         slices.append(values)
         return values
 

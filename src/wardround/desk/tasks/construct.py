@@ -94,12 +94,15 @@ class Construct(TaskKind):
 
     def check(self, said: Mapping[str, Any], task: Task, item: DeskItem) -> dict[str, Any]:
         comment = checked_comment(said)
-        checked = {name: said.get(name) for name in self.parse_form(FormData(), item)} | {"comment": comment}
-        if said.get("decision") == DISCARD:
+        empty = self.parse_form(FormData(), item)
+        checked: dict[str, Any] = empty | {name: value for name, value in said.items() if name in empty}
+        if wrong := [name for name, value in checked.items() if type(value) is not type(empty[name])]:
+            raise WardroundError(f"{wrong[0]} is not of the kind that the form has")
+        if checked["decision"] == DISCARD:
             if not comment:
                 raise WardroundError("say in the comment why the report is discarded")
-            return checked
-        if said.get("decision") != WRITE:
+            return empty | {"decision": DISCARD, "comment": comment}
+        if checked["decision"] != WRITE:
             raise WardroundError("choose whether the question is written or the report discarded")
         _check_question(checked, task.settings["options"])
         _check_images(checked, item.shown["images"])
@@ -143,12 +146,12 @@ def _new_item(folder: Path, name: str, text: str) -> NewItem:
 
 
 def _check_question(said: Mapping[str, Any], fewest: int) -> None:
-    stem, diagnosis, others = said.get("stem"), said.get("diagnosis"), said.get("others")
-    if not isinstance(stem, str) or not stem or len(stem) > MAX_STEM:
+    stem, diagnosis = said["stem"], said["diagnosis"]
+    if not 0 < len(stem) <= MAX_STEM:
         raise WardroundError(f"write the stem, in at most {MAX_STEM:,} characters")
-    if not isinstance(diagnosis, str) or not diagnosis or not isinstance(others, list):
+    if not diagnosis:
         raise WardroundError("write the diagnosis, and the other options one a line")
-    options = [diagnosis, *others]
+    options = [diagnosis, *said["others"]]
     if not all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in options):
         raise WardroundError(f"an option is a name of at most {MAX_NAME} characters")
     if not fewest <= len(options) <= len(LETTERS):
@@ -157,18 +160,18 @@ def _check_question(said: Mapping[str, Any], fewest: int) -> None:
         for other in options[number + 1 :]:
             if names_overlap(one, other):
                 raise WardroundError(f"two options overlap: “{one}” and “{other}”")
-    for text in (stem, said.get("image_stem") or ""):
+    for text in (stem, said["image_stem"]):
         if name := find_revealed_name(text, [diagnosis]):
             raise WardroundError(f"the stem names the diagnosis: “{name}”")
-    if said.get("specialty") not in ("", *SPECIALTIES.values()):
+    if said["specialty"] not in ("", *SPECIALTIES.values()):
         raise WardroundError("choose a specialty of the list, or none")
 
 
 def _check_images(said: Mapping[str, Any], paths: Sequence[str]) -> None:
-    images, stem = said.get("images"), said.get("image_stem")
-    if not isinstance(images, list) or not all(type(number) is int and 0 <= number < len(paths) for number in images):
+    images, stem = said["images"], said["image_stem"]
+    if not all(type(number) is int and 0 <= number < len(paths) for number in images):
         raise WardroundError("an image that the report does not have was chosen")
-    if not isinstance(stem, str) or len(stem) > MAX_STEM or bool(images) != bool(stem):
+    if len(stem) > MAX_STEM or bool(images) != bool(stem):
         raise WardroundError("a stem with images needs at least one chosen image, and chosen images need that stem")
 
 

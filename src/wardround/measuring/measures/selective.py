@@ -67,7 +67,8 @@ def coverage_estimates(
                 low[cell], high[cell] = percentile_interval(coverage_at_risk(claimed, wrong))
                 low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
                 if value[cell] in (0.0, 1.0):
-                    ends = coverages_not_excluded(*np.split(block.sums, 2))
+                    claims_of, errors_of = np.split(block.sums, 2)
+                    ends = coverages_not_excluded(claims_of, errors_of)
                     low[cell], high[cell] = min(low[cell], ends[0]), max(high[cell], ends[1])
                     method[cell] = WILSON
         yield replace(template, measure=measure, value=value, low=low, high=high, method=method)

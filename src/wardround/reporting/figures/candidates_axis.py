@@ -9,7 +9,7 @@ UNGROUPED = "no group"
 GREY = "#7b8490"
 COLOURS = ("#2b6cb0", "#8c5a3c", "#6b46c1", "#2f855a", "#b83232", "#0b9fae", "#d53f8c", "#b7950b")
 SHAPES = ("circle", "diamond", "triangle-down", "square", "cross")
-STEP = 26  # width of a candidate, in points
+STEP = 10  # width of a marker, in points
 
 
 def candidates_axis(base: alt.Chart, points: list[dict[str, Any]], x: str, y: str) -> alt.LayerChart:
@@ -26,14 +26,16 @@ def candidates_axis(base: alt.Chart, points: list[dict[str, Any]], x: str, y: st
         axis=alt.Axis(labelAngle=-60, labelLimit=220, labelColor=_label_colours(points, groups, colours)),
     )
     scale = alt.Scale(domain=groups, range=colours)
-    colour = alt.Color("named_group:N", title="Group", scale=scale, legend=alt.Legend(labelLimit=300))
+    colour = alt.Color("named_group:N", title="Group", scale=scale, legend=alt.Legend(labelLimit=300, symbolOpacity=1))
     shape = alt.Shape("column:N", title=None, sort=columns, scale=alt.Scale(domain=columns, range=list(SHAPES)))
+    beside = alt.XOffset("column:N", sort=columns)
     height = alt.Y("value:Q", title=y, scale=alt.Scale(zero=False))
     faint = alt.condition("datum.source == 'run'", alt.value(1.0), alt.value(0.55))
-    falls = named.mark_line(strokeWidth=1, opacity=0.5).encode(across, height, colour, alt.Detail("row:N"))
-    ends = named.mark_rule(opacity=0.5).encode(across, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
-    markers = named.mark_point(filled=True, size=55).encode(across, height, colour, shape, opacity=faint)
-    chart: alt.LayerChart = alt.layer(falls, ends, markers).properties(width=alt.Step(STEP), height=300)
+    falls = named.mark_line(strokeWidth=1, opacity=0.5).encode(across, beside, height, colour, alt.Detail("row:N"))
+    ends = named.mark_rule(opacity=0.5).encode(across, beside, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
+    markers = named.mark_point(filled=True, size=55).encode(across, beside, height, colour, shape, opacity=faint)
+    step = alt.Step(STEP, **{"for": "offset"})
+    chart: alt.LayerChart = alt.layer(falls, ends, markers).properties(width=step, height=300)
     return chart
 
 

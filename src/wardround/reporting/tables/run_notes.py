@@ -1,15 +1,18 @@
-"""Notes on a run that tables of a benchmark may demand: knowledge cutoffs of candidates, and the size of images."""
+"""Notes on a run that tables of a benchmark may demand: knowledge cutoffs, the size of images, own articles found."""
 
+from collections import Counter
 from typing import Literal
 
 import polars as pl
 
 from wardround.cases.images.recipe import PIXEL_BUDGET
+from wardround.cases.set import CaseSet
 from wardround.core.study import CandidateSettings
 from wardround.reporting.numbers import join_words
 from wardround.reporting.run_files import RunFiles
+from wardround.running.used_answers import EVIDENCE
 
-RunNote = Literal["cutoffs", "image_size"]
+RunNote = Literal["cutoffs", "image_size", "own_articles"]
 WITHOUT_TRAINING = ("random", "position", "longest", "overlap", "simulated", "people", "pixels")  # providers
 SIDE = round(PIXEL_BUDGET**0.5)
 
@@ -39,6 +42,25 @@ def cutoff_notes(run: RunFiles) -> list[str]:
                 f"{candidate.name} ({candidate.cutoff})."
             )
     return notes
+
+
+def own_article_notes(run: RunFiles) -> list[str]:
+    """Warnings about outside agents that found the very article a case was made of: no search of ours can."""
+    file = run.folder / EVIDENCE
+    outside = [candidate.name for candidate in run.study.candidates if candidate.provider == "external"]
+    if not outside or not file.is_file():
+        return []
+    origins = {case.id: set(case.origin.pmids) for case in CaseSet.open(run.cases_file) if case.origin}
+    counts = Counter(
+        row["candidate"]
+        for row in pl.read_parquet(file, columns=["candidate", "case", "found"]).iter_rows(named=True)
+        if origins.get(row["case"], set()) & set(row["found"] or ())
+    )
+    return [
+        f"Warning: {name} found the article that the case was made of; answers: {counts[name]:,}."
+        for name in outside
+        if counts[name]
+    ]
 
 
 def image_size_note(run: RunFiles) -> list[str]:

@@ -25,7 +25,7 @@ from wardround.degrade.severities import Profile, load_profile
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
-MOST_PAIRS = 6
+MOST_PAIRS, PER_ROW = 6, 2
 TILE, GAP, LETTERS = 360, 16, 15  # pixels
 GROUND, INK, RIGHT, WRONG = (255, 255, 255), (30, 34, 40), (47, 133, 90), (184, 50, 50)
 LINE_WIDTH = 92  # characters of a line of text below a pair
@@ -52,13 +52,8 @@ def fig1(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
         return [], []
     profile = load_profile(run.study.severities)
     drawn = [_draw(pair, cases, profile) for pair in pairs]
-    sheet = Picture.new("RGB", (max(d.width for d in drawn), sum(d.height for d in drawn)), GROUND)
-    top = 0
-    for picture in drawn:
-        sheet.paste(picture, (0, top))
-        top += picture.height
     file = folder / "pairs.png"
-    sheet.save(file, optimize=True)
+    _in_columns(drawn).save(file, optimize=True)
     columns = [Column(name, unit="text") for name in ("Case", "Question", "Copy", "On the clean image", "On the copy")]
     rows = [
         TableRow((pair.candidate,), [Cell(text=text) for text in (pair.case, pair.clean, pair.degraded, *_said(pair))])
@@ -68,12 +63,15 @@ def fig1(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 
 def clearest_pairs(run: RunFiles) -> list[AnswerPair]:
-    """Of each candidate the pair with the largest product: share right when clean, share of the wrong majority."""
+    """Of each candidate the pair with the largest product: share right when clean, share of the wrong majority.
+
+    A case is shown for one candidate only, if others have pairs of their own.
+    """
     marks = run.marks.filter(pl.col("outcome").is_in(list(run.study.scored_outcomes)))
     votes = marks.group_by(*ITEM, "gold").agg(pl.col("option"), trials=pl.len()).collect()
     degraded = votes.filter(pl.col("of").is_not_null(), pl.col("severity") != CLEAN_LEVEL)
     clean = votes.filter(severity=CLEAN_LEVEL).select("candidate", "case", of="question", clean="option")
-    best: dict[str, tuple[float, AnswerPair]] = {}
+    by_candidate: dict[str, list[tuple[float, AnswerPair]]] = {}
     joined = degraded.join(clean, on=("candidate", "case", "of")).sort("candidate", "case", "question")
     for row in joined.iter_rows(named=True):
         before, after = _counted(row["clean"]), _counted(row["option"])
@@ -84,10 +82,27 @@ def clearest_pairs(run: RunFiles) -> list[AnswerPair]:
             continue
         clearness = before.get(row["gold"], 0) * wrong / row["trials"] ** 2
         pair = AnswerPair(row["candidate"], row["case"], row["of"], row["question"], before, after, row["trials"])
-        if clearness > best.get(row["candidate"], (0.0, pair))[0]:
-            best[row["candidate"]] = clearness, pair
-    order = [name for name in run.candidates if name in best]
-    return [best[name][1] for name in order][:MOST_PAIRS]
+        if clearness > 0:
+            by_candidate.setdefault(row["candidate"], []).append((clearness, pair))
+    chosen: list[AnswerPair] = []
+    for name in (name for name in run.candidates if name in by_candidate):
+        shown = {pair.case for pair in chosen}  # another case for each candidate, where there is one
+        ranked = sorted(by_candidate[name], key=lambda entry: (entry[1].case in shown, -entry[0]))
+        chosen.append(ranked[0][1])
+    return chosen[:MOST_PAIRS]
+
+
+def _in_columns(pictures: list[Picture.Image]) -> Picture.Image:
+    """The pictures in rows of two."""
+    rows = [pictures[start : start + PER_ROW] for start in range(0, len(pictures), PER_ROW)]
+    heights = [max(picture.height for picture in row) for row in rows]
+    width = max(sum(picture.width for picture in row) for row in rows)
+    sheet, top = Picture.new("RGB", (width, sum(heights)), GROUND), 0
+    for row, height in zip(rows, heights, strict=True):
+        for place, picture in enumerate(row):
+            sheet.paste(picture, (place * width // PER_ROW if len(rows) > 1 or place else 0, top))
+        top += height
+    return sheet
 
 
 def _counted(options: list[int | None]) -> dict[int, int]:

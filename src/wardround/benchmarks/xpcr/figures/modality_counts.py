@@ -68,7 +68,7 @@ class ModalityDrop(NamedTuple):
 
     candidate: str
     questions: str
-    count: str
+    modalities: str
     one: Cell
     several: Cell
     drop: Cell
@@ -116,7 +116,7 @@ def _drop(
 def _drops_table(drops: list[ModalityDrop]) -> Table:
     rows = [
         TableRow(
-            (drop.candidate, drop.questions, drop.count),
+            (drop.candidate, drop.questions, drop.modalities),
             [drop.one, drop.several, drop.drop, drop.paired, Cell(drop.eyes)],
         )
         for drop in drops
@@ -148,9 +148,9 @@ def _picture(table: Table, drops: list[ModalityDrop], counts: list[int]) -> alt.
         if cell.value is not None
     ]
     paired = [
-        {"candidate": drop.candidate, "count": drop.count, "questions": drop.questions, **_points(drop.paired)}
+        {"candidate": drop.candidate, "count": drop.modalities, "questions": drop.questions, **_points(drop.paired)}
         for drop in drops
-        if drop.paired.value is not None and drop.count != SEVERAL
+        if drop.paired.value is not None and drop.modalities != SEVERAL
     ]
     scale = alt.Scale(domain=names, range=[COLOURS[place % len(COLOURS)] for place in range(len(names))])
     colour = alt.Color("candidate:N", sort=names, scale=scale, title=None, legend=alt.Legend(orient="top", columns=6))
@@ -172,7 +172,7 @@ def _picture(table: Table, drops: list[ModalityDrop], counts: list[int]) -> alt.
 
 def _dots(
     points: list[dict[str, Any]], title: str, colour: alt.Color, names: list[str], domain: list[float]
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     base = alt.Chart(alt.Data(values=points))
     x = alt.X("count:N", title="Modalities shown", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("candidate:N", sort=names)

@@ -73,7 +73,7 @@ def _largest(count: Count) -> tuple[str, ...]:
 
 def _panel(
     title: str, remark: str, count: Count, order: tuple[str, ...], published: dict[str, float]
-) -> alt.LayerChart | None:
+) -> alt.LayerChart | alt.FacetChart | None:
     """Stacked bars of shares by level, and a tick at the paper's share."""
     total = sum(count.values())
     values = [value for value in order if any(name == value for name, _ in count)]

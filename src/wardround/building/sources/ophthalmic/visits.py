@@ -95,7 +95,7 @@ def _visits(rows: Rows, within_days: int, build: Build) -> Iterator[Rows]:
 
 def _is_same_visit(first: Record, row: Record, within_days: int) -> bool:
     if not first["date"] or not row["date"]:
-        return first["date"] == row["date"]
+        return bool(first["date"] == row["date"])
     return _days_between(first, row) <= within_days
 
 

@@ -1,0 +1,104 @@
+"""Several servers of one model: each call goes to the server that will answer it first, and one that dies is left."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from wardround.candidates.batches.batch_api import BatchApi
+from wardround.candidates.candidate import Candidate, CandidateUnavailable, Fault, RateLimited, Reply, Request
+from wardround.cases.set import CaseSet
+from wardround.core.ask import Identity
+from wardround.core.study import CandidateSettings
+
+FIRST_SECONDS_OUT = 5.0  # for which a server is left after its first fault; doubled with each further one
+MAX_SECONDS_OUT = 120.0
+
+
+@dataclass
+class Server:
+    """One server: what it has under way, how long a call takes, and until when it is left."""
+
+    candidate: Candidate
+    under_way: int = 0
+    seconds: float = 0.1  # of a call, by the latest ones
+    out_until: float = 0.0
+    seconds_out: float = FIRST_SECONDS_OUT
+
+    @property
+    def expected_seconds(self) -> float:
+        """Until it would answer one more call, if calls under way are answered one after the other."""
+        return (self.under_way + 1) * self.seconds
+
+    def answered(self, seconds: float) -> None:
+        self.seconds += 0.2 * (seconds - self.seconds)
+        self.seconds_out, self.out_until = FIRST_SECONDS_OUT, 0.0
+
+    def faulted(self, now: float) -> None:
+        self.out_until = now + self.seconds_out
+        self.seconds_out = min(2 * self.seconds_out, MAX_SECONDS_OUT)
+
+
+class ServerPool(Candidate):
+    """A candidate with `base_urls`. A call that one server fails is put to the others before it counts as a fault."""
+
+    def __init__(self, settings: CandidateSettings, candidates: Sequence[Candidate]) -> None:
+        self.settings = settings
+        self.identity: Identity = settings.identity
+        self.servers = [Server(candidate) for candidate in candidates]
+        first = candidates[0]
+        self.search_mode, self.supports_probes = first.search_mode, first.supports_probes
+
+    @property
+    def max_concurrency(self) -> int:
+        return self.settings.concurrency * len(self.servers)
+
+    @property
+    def supports_multiple(self) -> bool:  # type: ignore[override]
+        return all(server.candidate.supports_multiple for server in self.servers)
+
+    @property
+    def warnings(self) -> list[str]:  # type: ignore[override]
+        return list(dict.fromkeys(text for server in self.servers for text in server.candidate.warnings))
+
+    @property
+    def adaptations(self) -> Sequence[str]:  # type: ignore[override]
+        return list(dict.fromkeys(text for server in self.servers for text in server.candidate.adaptations))
+
+    async def prepare(self, cases: CaseSet) -> None:
+        for server in self.servers:
+            await server.candidate.prepare(cases)
+
+    async def close(self) -> None:
+        for server in self.servers:
+            await server.candidate.close()
+
+    def batch_api(self) -> BatchApi | None:
+        return None
+
+    async def answer(self, request: Request) -> Reply:
+        untried, fault = list(self.servers), None
+        while untried:
+            now = time.monotonic()
+            ready = [server for server in untried if server.out_until <= now]
+            if not ready and fault is not None:
+                break
+            server = min(ready or untried, key=lambda server: server.expected_seconds)
+            untried.remove(server)
+            server.under_way += 1
+            try:
+                reply = await server.candidate.answer(request)
+            except CandidateUnavailable as unavailable:
+                server.faulted(now)
+                fault = Fault(str(unavailable), kind="unavailable", unreachable=True)
+            except RateLimited as limited:
+                fault = limited
+            except Fault as failure:
+                server.faulted(now)
+                fault = failure
+            else:
+                server.answered(time.monotonic() - now)
+                return replace(reply, address=server.candidate.settings.address)
+            finally:
+                server.under_way -= 1
+        assert fault is not None
+        raise fault
