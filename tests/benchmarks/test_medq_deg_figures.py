@@ -137,7 +137,7 @@ def test_a_radar_has_a_chart_for_each_modality_and_a_spoke_for_each_candidate() 
     assert chart is not None
     charts = json.loads(chart.to_json())["concat"]
     assert [own["title"]["text"] for own in charts] == ["CT", "MRI"]
-    spokes, lines = charts[0]["layer"][1]["data"]["values"], charts[0]["layer"][3]["data"]["values"]
+    spokes, lines = charts[0]["layer"][1]["data"]["values"], charts[0]["layer"][-1]["data"]["values"]
     assert len(spokes) == 4
     second = next(point for point in lines if (point["line"], point["order"]) == ("L0", 1))
     assert (second["x"], second["y"]) == (pytest.approx(51), pytest.approx(0, abs=1e-9)), "a quarter turn, 51%"

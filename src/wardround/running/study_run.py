@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -352,7 +352,7 @@ class StudyRun:
             "status": "incomplete" if why else "complete",
             "why": why,
             "finished": now(),
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+            "versions": {"python": platform.python_version(), **_package_versions()},
             **({"plugins": plugins} if (plugins := installed()) else {}),
             "cases": {
                 "path": str(self.study.cases),
@@ -439,6 +439,11 @@ class StudyRun:
         self._encoder.close()
         self.store.close()
         self.folder.unlock()
+
+
+@cache
+def _package_versions() -> dict[str, str]:
+    return {name: version(name) for name in PACKAGES}
 
 
 def cases_folder(study: Study, study_file: Path) -> Path:

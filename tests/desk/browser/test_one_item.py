@@ -14,6 +14,7 @@ from desk_site import DeskSite, case, write_set
 from exam_server import ExamServer
 from exam_study import write_cases, write_study
 from playwright.sync_api import Page, expect, sync_playwright
+from test_construct_task import OTHERS, REPORT
 from test_exam import exam_case
 from test_retain_task import degraded
 from test_severity_task import scan
@@ -112,6 +113,26 @@ def test_a_pair_of_diagnoses_is_judged(site, page):
     press(page, "1")
     submit(page)
     assert saved(site, task)["same"] == "same"
+
+
+def test_a_question_is_written_from_a_report(site, page):
+    """Digits that are typed into the stem are text, not the keys of buttons."""
+    (site.root / "reports").mkdir()
+    (site.root / "reports" / "toe.txt").write_text(REPORT)
+    task = begin(site, page, "construct", "reports")
+    press(page, "1")
+    page.locator("[name=stem]").focus()
+    page.keyboard.type("A 22-year-old man had a red toe for 2 days.")
+    assert page.locator("[name=decision][value=write]").is_checked()
+    page.locator("[name=diagnosis]").fill("Gout")
+    page.locator("[name=others]").fill("\n".join(OTHERS))
+    submit(page)
+    expect(page.get_by_role("alert")).to_contain_text("not ticked")
+    for box in page.get_by_role("group", name="Checklist").get_by_role("checkbox").all():
+        box.check()
+    submit(page)
+    said = saved(site, task)
+    assert (said["stem"], said["others"]) == ("A 22-year-old man had a red toe for 2 days.", OTHERS)
 
 
 def test_an_error_is_classified(site, page):

@@ -12,7 +12,8 @@ import pytest
 
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.running.store import AnswerKey, AnswerStore
+from wardround.running.store import AnswerKey, AnswerStore, schema
+from wardround.running.store.batches import BatchRecords
 from wardround.running.store.rows import TOOL_RESULT, read_rows
 from wardround.running.store.verification import find_problems
 
@@ -72,8 +73,23 @@ def test_a_migrated_store_is_not_migrated_again(old_store: Path) -> None:
         AnswerStore(old_store).close()
 
     with closing(sqlite3.connect(old_store)) as connection:
-        assert connection.execute("pragma user_version").fetchone() == (2,)
+        assert connection.execute("pragma user_version").fetchone() == (schema.VERSION,)
         assert connection.execute("select purpose, estimated, time from calls").fetchall() == [("answer", 0, None)] * 2
+
+
+def test_a_store_of_version_2_gets_the_tables_of_batches(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    AnswerStore(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("drop table batches; drop table batch_items; pragma user_version = 2")
+    store = AnswerStore(path)
+    batches = BatchRecords(store, "run", "candidate", "host/v1")
+    batches.add("token", ["item"])
+    assert batches.has_open("item")
+    assert batches.count_ended("item") == 0
+    batches.end("token")
+    assert (batches.has_open("item"), batches.count_ended("item")) == (False, 1)
+    store.close()
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(old_store: Path) -> None:

@@ -12,7 +12,8 @@ import altair as alt
 FEWEST = 3  # spokes: with two a chart is a line
 RINGS = (25, 50, 75, 100)
 COLOURS = ("#2f855a", "#dd6b20", "#b83232", "#2b6cb0", "#6b46c1")
-SIZE = 230  # points, of one chart
+SIZE, REACH, HEIGHT = 250, 160, 118  # points, of one chart; how far its scales go, for the names
+BESIDE = 25  # from here on a name is beside the chart, not above or below it
 LABELLED = 14  # candidates: more are numbered, with their names in a list
 
 
@@ -43,28 +44,48 @@ def _radar(
     count = len(rows)
     rings = [{"ring": ring, "order": row, **place(row % count, ring)} for ring in RINGS for row in range(count + 1)]
     spokes = [{"x": 0.0, "y": 0.0} | {f"{axis}2": end for axis, end in place(row, 100).items()} for row in range(count)]
-    labels = [{"name": name, **place(row, 113)} for row, name in enumerate(names)]
+    labels = [{"name": name, **place(row, 108)} for row, name in enumerate(names)]
     values = []
     for line in lines:
         own = {point["row"]: point["value"] for point in points if point["over"] == line}
         for order, row in enumerate([*rows, rows[0]]):
             if row in own:
                 values.append({"line": line, "order": order, **place(order % count, own[row])})
-    scale = alt.Scale(domain=[-125, 125])
-    x, y = (alt.X("x:Q", axis=None, scale=scale), alt.Y("y:Q", axis=None, scale=scale))
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-REACH, REACH]))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-HEIGHT, HEIGHT]))
     colours = alt.Scale(domain=lines, range=list(COLOURS[: len(lines)]))
     colour = alt.Color("line:N", title=None, sort=lines, scale=colours)
     ground = alt.Chart(alt.Data(values=rings)).mark_line(strokeWidth=0.6, color="#c9ced6")
     rays = alt.Chart(alt.Data(values=spokes)).mark_rule(strokeWidth=0.6, color="#c9ced6")
-    text = alt.Chart(alt.Data(values=labels)).mark_text(fontSize=9, color="#3c434c")
     drawn = alt.Chart(alt.Data(values=values)).mark_line(strokeWidth=1.8, point=alt.OverlayMarkDef(size=18))
     chart: alt.LayerChart = alt.layer(
         ground.encode(x, y, alt.Detail("ring:N"), alt.Order("order:Q")),
         rays.encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q")),
-        text.encode(x, y, alt.Text("name:N")),
+        *_label_layers(labels, x, y),
         drawn.encode(x, y, colour, alt.Order("order:Q")),
-    ).properties(width=SIZE, height=SIZE, title=alt.Title(heading, anchor="middle"))
+    ).properties(
+        width=SIZE,
+        height=SIZE * HEIGHT / REACH,
+        title=alt.Title(heading, anchor="middle"),
+        view=alt.ViewBackground(stroke=None),
+    )
     return chart
+
+
+def _label_layers(labels: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The names around a chart: on its right they begin at their spoke, on its left they end there."""
+    sides = {
+        "left": [label for label in labels if label["x"] > BESIDE],
+        "center": [label for label in labels if abs(label["x"]) <= BESIDE],
+        "right": [label for label in labels if label["x"] < -BESIDE],
+    }
+    return [
+        alt.Chart(alt.Data(values=own))
+        .mark_text(fontSize=9, color="#3c434c", align=side)
+        .encode(x, y, alt.Text("name:N"))
+        for side, own in sides.items()
+        if own
+    ]
 
 
 def _wrapped(texts: list[str], width: int = 110) -> list[str]:
