@@ -52,7 +52,7 @@ def make_study(**fields: object) -> wr.Study:
     [
         ("wardround", ["numpy", "polars", "pydantic"]),
         ("wardround.cli.main", ["numpy", "polars", "pydantic"]),  # --help answers at once
-        ("wardround.pipeline, wardround.benchmarks.engine.report_section", ["altair"]),  # only a figure needs it
+        ("wardround.pipeline, wardround.benchmarks.engine.report_section", ["aiohttp", "altair"]),  # servers, figures
     ],
 )
 def test_import_loads_no_library(modules: str, libraries: list[str]) -> None:

@@ -82,6 +82,20 @@ class Clock:
 
 
 CLOCK = Clock()
+REPORT = """A swollen toe: a case report
+
+Patient information
+A 40-year-old woman had a painful, swollen toe for two days. She took a diuretic.
+
+Investigations
+Urate was 9.1 mg/dl, C-reactive protein 42 mg/l. The radiograph showed a small erosion with a chalky deposit.
+
+Diagnosis
+Crystals in the joint fluid proved gout.
+
+Discussion
+Septic arthritis, pseudogout, cellulitis and a stress fracture had to be excluded.
+"""
 
 
 def furnish(root: Path) -> dict[str, Any]:
@@ -99,6 +113,8 @@ def furnish(root: Path) -> dict[str, Any]:
     ]
     lines = [line | {"case": f"case-{number}", "question": "open"} for number, line in enumerate(lines)]
     (root / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (root / "reports").mkdir()
+    (root / "reports" / "toe.md").write_text(REPORT)
     desk = Desk(root)
     admin = desk.accounts.join(desk.accounts.invite("administrator"), "Amal Haddad", PASSWORD)
     people = {"Amal Haddad": admin}
@@ -113,6 +129,7 @@ def furnish(root: Path) -> dict[str, Any]:
         ("severity", "How far may blur go?", "starter", {"types": "gaussian_blur"}, ("radiologist",)),
         ("grading", "Levels of the starter questions", "starter", {"readers": 3}, ("specialist",)),
         ("exam", "Starter cases, an exam", "starter", {"cases": 6}, ("attending", "student")),
+        ("construct", "Questions from reports", "reports", {}, ("student",)),
     ):
         tasks[kind] = make(desk, kind, name, source, settings, admin)
         desk.tasks.assign(desk.tasks.get_task(tasks[kind]), [f"role:{role}" for role in roles], admin)
@@ -212,14 +229,16 @@ def _degraded(source: Path, target: Path) -> None:
 
 def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
     """Name, who looks, address."""
-    review, retain, judge, errors, severity, grading, exam = (
-        furnished["tasks"][name] for name in ("review", "retain", "judge", "errors", "severity", "grading", "exam")
+    construct, review, retain, judge, errors, severity, grading, exam = (
+        furnished["tasks"][name]
+        for name in ("construct", "review", "retain", "judge", "errors", "severity", "grading", "exam")
     )
     return [
         ("login", None, "/login"),
         ("join", None, f"/join/{furnished['invitation']}"),
         ("home", "Tomas Novak", "/"),
         ("queue", "Mei Tanaka", f"/tasks/{review}"),
+        ("construct", "Jonas Weiss", f"/tasks/{construct}/next"),
         ("review", "Jonas Weiss", f"/tasks/{review}/next"),
         ("retain", "Tomas Novak", f"/tasks/{retain}/next"),
         ("judge", "Tomas Novak", f"/tasks/{judge}/next"),

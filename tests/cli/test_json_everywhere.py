@@ -30,7 +30,6 @@ CALLS: dict[str, list[str]] = {
     "cases audit": ["cases"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
-    "build dicom": ["archive", "--histories", "histories.csv", "--out", "dicom"],
     "build ophthalmic": ["eyes.csv", "--out", "chains"],
     "build review": ["cases", "--out", "reviewed", "--to-read", "to_read.jsonl"],
     "build eurorad": ["page.html", "--out", "eurorad"],
@@ -69,7 +68,11 @@ CALLS: dict[str, list[str]] = {
     "literature eval": ["--index", "index", "--queries", "queries.tsv", "--qrels", "qrels.txt"],
 }
 POOL = [case(0, images=[{"path": "scan.png", "modality": "CT"}])]
-SLOW = {"demo": ["--out", "demo"], "selfcheck": []}
+SLOW = {
+    "build dicom": ["archive", "--histories", "histories.csv", "--out", "dicom"],
+    "demo": ["--out", "demo"],
+    "selfcheck": [],
+}
 SERVERS = {"literature serve", "desk"}  # print their address and do not end: test_serving.py, test_desk_serving.py
 
 

@@ -13,6 +13,7 @@ import pytest
 from exam_server import ExamServer
 from exam_study import case, write_cases, write_study
 from PIL import Image
+from worker_jobs import shade_corner
 
 from wardround import plugins
 from wardround.cases.images import recipe_for
@@ -71,10 +72,6 @@ def vignette(tmp_path) -> Path:
 def register(name="rust", function=lambda image, parameters, rng: image, **fields):
     record = {"category": "Artifacts", "parameters": {"amount": (0, 1, 2)}, **fields}
     plugins.register("degradations", name, CustomDegradation(function, **record))
-
-
-def shade_corner(severity: float) -> int:
-    return int(degrade(np.full((9, 9), 200, np.uint8), "vignette", severity)[0, 0])
 
 
 def test_a_plugin_type_is_drawn_at_its_default_severities(vignette):

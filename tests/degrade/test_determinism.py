@@ -30,7 +30,7 @@ def test_every_render_is_different(digests):
     assert len(set(digests.values())) == len(JOBS)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [2, pytest.param(1, marks=pytest.mark.slow)])
 def test_workers_give_the_same_bytes_in_any_order(digests, workers):
     assert dict(map_in_order(digest, JOBS[::-1], workers)) == digests
 

@@ -54,8 +54,13 @@ def billed_and_estimated(tmp_path: Path, bill: Bill, *, checked: bool, **study: 
     return entry, entry["estimate"], manifest
 
 
-@pytest.mark.parametrize("image_tokens", [by_tiles, by_patches, flat])
-@pytest.mark.parametrize("trials", [1, 3])
+@pytest.mark.parametrize(
+    ("trials", "image_tokens"),
+    [
+        *((1, by_tiles), (3, by_patches), (1, flat)),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((3, by_tiles), (1, by_patches), (3, flat))),
+    ],
+)
 def test_after_a_check_the_estimate_is_within_15_percent_of_the_bill(tmp_path: Path, image_tokens, trials: int) -> None:
     bill = Bill(image_tokens=image_tokens, hidden=25)
 

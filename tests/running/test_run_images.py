@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from exam_server import ExamServer
 from exam_study import case, examine, stored, write_cases, write_study
 from PIL import Image
+from worker_jobs import dies_on_second, says_where
 
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.images.recipe import recipe_for
@@ -31,11 +31,6 @@ def part_of(path: Path, blank: bool = False) -> ImagePart:
 def picture(path: Path) -> Path:
     Image.fromarray(np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)).save(path)
     return path
-
-
-def says_where(path: Path, *rest: object) -> EncodedImage:
-    """Renders, and tells the process that did it."""
-    return replace(render(path, *rest), media_type=str(os.getpid()))  # type: ignore[arg-type]
 
 
 def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, monkeypatch):
@@ -59,12 +54,6 @@ def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, 
     assert str(os.getpid()) not in {image.media_type for image in images}
     assert [image.sha256 for image in images] == [images[0].sha256, images[1].sha256] * 5 + [images[0].sha256]
     assert images[0].sha256 != images[1].sha256
-
-
-def dies_on_second(path: Path, *rest: object) -> object:
-    if path.name == "22.png":
-        os._exit(1)
-    return render(path, *rest)  # type: ignore[arg-type]
 
 
 def test_a_decoder_that_dies_loses_only_its_own_image(tmp_path, monkeypatch):

@@ -179,9 +179,9 @@ def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
     """The unweighted mean of estimates, with its interval from the resamples that they share."""
     drawn = np.mean([part.drawn for part in parts], axis=0)
     line = _mean_line(measure, parts, drawn, [float(end[0]) for end in percentile_intervals(drawn[None])])
-    value, low, high = (float(line[name][0]) for name in ("value", "low", "high"))
-    ends = (None if np.isnan(end) else end for end in (low, high))
-    return Estimate(int(line["n"][0]), value, *ends, int(line["clusters"][0]), str(line["method"][0]))
+    low, high = (None if np.isnan(line[end][0]) else float(line[end][0]) for end in ("low", "high"))
+    n, clusters = int(line["n"][0]), int(line["clusters"][0])
+    return Estimate(n, float(line["value"][0]), low, high, clusters, str(line["method"][0]))
 
 
 def add_dke(inputs: DerivedInputs, measures: list[Measure], candidates: int, lines: MeasureLines) -> None:

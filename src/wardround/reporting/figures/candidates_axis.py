@@ -35,7 +35,7 @@ def candidates_axis(base: alt.Chart, points: list[dict[str, Any]], x: str, y: st
     ends = named.mark_rule(opacity=0.5).encode(across, beside, alt.Y("low:Q", title=y), alt.Y2("high:Q"), colour)
     markers = named.mark_point(filled=True, size=55).encode(across, beside, height, colour, shape, opacity=faint)
     step = alt.Step(STEP, **{"for": "offset"})
-    chart: alt.LayerChart = alt.layer(falls, ends, markers).properties(width=step, height=300)
+    chart: alt.LayerChart = alt.LayerChart(layer=[falls, ends, markers]).properties(width=step, height=300)
     return chart
 
 

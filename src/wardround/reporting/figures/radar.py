@@ -5,7 +5,7 @@ of lines say the same and are easier to read.
 """
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -58,12 +58,13 @@ def _radar(
     ground = alt.Chart(alt.Data(values=rings)).mark_line(strokeWidth=0.6, color="#c9ced6")
     rays = alt.Chart(alt.Data(values=spokes)).mark_rule(strokeWidth=0.6, color="#c9ced6")
     drawn = alt.Chart(alt.Data(values=values)).mark_line(strokeWidth=1.8, point=alt.OverlayMarkDef(size=18))
-    chart: alt.LayerChart = alt.layer(
+    layers = [
         ground.encode(x, y, alt.Detail("ring:N"), alt.Order("order:Q")),
         rays.encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q")),
         *_label_layers(labels, x, y),
         drawn.encode(x, y, colour, alt.Order("order:Q")),
-    ).properties(
+    ]
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=SIZE,
         height=SIZE * HEIGHT / REACH,
         title=alt.Title(heading, anchor="middle"),
@@ -74,7 +75,7 @@ def _radar(
 
 def _label_layers(labels: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The names around a chart: on its right they begin at their spoke, on its left they end there."""
-    sides = {
+    sides: dict[Literal["left", "center", "right"], list[dict[str, Any]]] = {
         "left": [label for label in labels if label["x"] > BESIDE],
         "center": [label for label in labels if abs(label["x"]) <= BESIDE],
         "right": [label for label in labels if label["x"] < -BESIDE],

@@ -122,8 +122,8 @@ def _add_slots(
     if spec.minus:
         change = lines.find_change(spec, candidate) if spec.paired and not row_slice else None
         if change is not None:
-            slot = ChangeSlot(change.measure, change.a, change.b, canonical_json(dict(change.slice)))
-            changes.setdefault(place, []).append(slot)
+            slice = canonical_json(dict(change.slice))
+            changes.setdefault(place, []).append(ChangeSlot(change.measure, change.a, change.b, slice))
         return
     line = lines.find(spec, candidate, {**row_slice, **spec.slice})
     if line is not None:

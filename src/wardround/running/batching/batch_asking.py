@@ -28,7 +28,6 @@ from wardround.candidates.candidate import (
     RequestRejected,
     Unsupported,
 )
-from wardround.candidates.http.server import ServerCandidate
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
 from wardround.core.study import Study
@@ -62,6 +61,8 @@ class BatchAsking:
     """The batches of one candidate in one start of a run."""
 
     def __init__(self, context: RunContext, cases: CaseSet, plan: Plan, note: Callable[[str], None]) -> None:
+        from wardround.candidates.http.server import ServerCandidate  # aiohttp takes long to load
+
         candidate = context.caller.candidate
         api = candidate.batch_api()
         assert isinstance(candidate, ServerCandidate)  # others have no batches, and are refused

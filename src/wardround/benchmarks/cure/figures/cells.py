@@ -30,7 +30,7 @@ def cells(run: RunFiles, folder: Path, note: Note) -> SectionOutput:
 
 
 def _candidate_panel(run: RunFiles, candidate: str) -> alt.HConcatChart | None:
-    grids = []
+    grids: list[alt.LayerChart] = []
     for measure, heading in MEASURES.items():
         points: list[dict[str, Any]] = []
         for inputs, shown in INPUTS.items():

@@ -87,7 +87,8 @@ def _rows(run: RunFiles, candidate: str, changes: pl.DataFrame) -> list[TableRow
     for type in types:
         p, adjusted = p_values[type]
         first, second, half = (cells[step][type] for step in STEPS)
-        cliff = Cell(*(None if end is None else 2 * end for end in (half.value, half.low, half.high)), half.n)
+        value, low, high = (None if end is None else 2 * end for end in (half.value, half.low, half.high))
+        cliff = Cell(value, low, high, half.n)
         is_cliff = adjusted <= ALPHA and half.value is not None and half.value < 0
         named = Cell(text="yes" if is_cliff else "not shown")
         rows.append(

@@ -90,7 +90,7 @@ class LabelCounts:
         total = self.by_skill.total() + self.without_skill.total()
         places = list(hierarchy().skills.values())
         counts = [(str(place.skill), place.capability, self.by_skill[str(place.skill)]) for place in places]
-        counts.append(("none of the 30", "", self.without_skill.total()))
+        counts.append(("without a skill", "", self.without_skill.total()))
         rows = [TableRow((skill, task), [Cell(n), Cell(n / total if total else None)]) for skill, task, n in counts]
         columns = [Column("clean questions", unit="count"), Column("share")]
         notes = (

@@ -61,7 +61,7 @@ def _fitting(stage: str, gold: str, row: Record, schema: EyeSchema, all_lesions:
             for name, other in schema.diseases.items()
             if modality in other.modalities
             and schema.can_be_options(row["disease"], name)
-            and name not in row["beside"]
+            and name not in row["other_diseases"]
         ]
     if stage == "SG":
         return [text for text in disease.severities.values() if text != gold]
@@ -85,7 +85,7 @@ def other_lesions(row: Record, modality: str, schema: EyeSchema, all_lesions: bo
     possible = set(row["lesions"])
     if not all_lesions:
         for name, disease in schema.diseases.items():
-            if name in (row["disease"], *row["beside"]) or not schema.can_be_options(name, row["disease"]):
+            if name in (row["disease"], *row["other_diseases"]) or not schema.can_be_options(name, row["disease"]):
                 possible |= set(disease.lesions)
     return [name for name, shown in schema.lesions.items() if modality in shown and name not in possible]
 

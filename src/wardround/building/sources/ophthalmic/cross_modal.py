@@ -76,7 +76,7 @@ def _integration(record: Record, rows: Sequence[Record], number: int, tables: Ey
         for name, other in schema.diseases.items()
         if modalities & set(other.modalities)
         and schema.can_be_options(rows[0]["disease"], name)
-        and name not in rows[0]["beside"]
+        and name not in rows[0]["other_diseases"]
     ]
     shows = sorted({row["shows"] for row in rows})
     return item | {"task": "integration", "images": shows, "gold": rows[0]["disease"], "fitting": fitting}

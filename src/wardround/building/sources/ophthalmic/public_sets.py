@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -54,7 +54,7 @@ class LabelColumns(StrictTable):
 
 class LabelFile(StrictTable):
     labels: list[str] = Field(min_length=1)
-    images: str = "**"
+    images: str = ""
     split: str = ""
 
 
@@ -173,13 +173,18 @@ class _Images:
     """The images below some folders by name and by stem. A name that is not there stays as it is, and is rejected."""
 
     def __init__(self, folder: Path, glob: str) -> None:
-        self._folders = [path for path in sorted(folder.glob(glob)) if path.is_dir()] or [folder]
-        self._by_name: dict[str, Path] = {}
+        places = [path for path in sorted(folder.glob(glob)) if path.is_dir()] if glob else []
+        self._folders = places or [folder]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Path]:
+        by_name: dict[str, Path] = {}
         for place in self._folders:
             for file in sorted(place.rglob("*")):
                 if file.suffix.lower() in ENDINGS:
-                    self._by_name.setdefault(file.name.lower(), file)
-                    self._by_name.setdefault(file.stem.lower(), file)
+                    by_name.setdefault(file.name.lower(), file)
+                    by_name.setdefault(file.stem.lower(), file)
+        return by_name
 
     def find(self, name: str) -> str:
         file = self._by_name.get(name.lower()) or self._by_name.get(Path(name).stem.lower())

@@ -124,7 +124,7 @@ def _group(id: str, cluster: str, rows: Rows) -> Record:
         "rows": [
             row
             | {"shows": list(images).index(row["image"])}
-            | {"beside": sorted(diseases[row["eye"] or row["image"]] - {row["disease"]})}
+            | {"other_diseases": sorted(diseases[row["eye"] or row["image"]] - {row["disease"]})}
             for row in rows
         ],
     }
