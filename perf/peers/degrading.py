@@ -45,7 +45,7 @@ TRANSFORMS: dict[str, Callable[[float], tio.Transform]] = {
     "low_resolution": lambda worse: tio.RandomAnisotropy(axes=(0,), downsampling=(3 * worse, 3 * worse)),  # one axis
     "gaussian_blur": lambda worse: tio.RandomBlur(std=(*[1.5 * worse] * 4, 0, 0)),
 }
-SCANS = {"limited_angle": (150, 130), "sparse_view": (120, 72), "low_dose": (VIEWS, VIEWS)}  # views at L1 and L2
+SCANS = {"limited_angle": (150, 130), "sparse_view": (130, 84), "low_dose": (VIEWS, VIEWS)}  # views at L1 and L2
 
 
 def measured(rounds: int) -> dict[str, Any]:
