@@ -153,7 +153,7 @@ def test_changes_are_from_each_questions_own_twin(tmp_path: Path, stored: bool) 
 )
 def test_every_other_table_is_measured_in_every_cell(folder: Path, cases: Path, study: str) -> None:
     found = run(f"medq-deg/{study}", cases, folder, [OVERCONFIDENT, STEADY])
-    (table,) = found.tables
+    table, *_ = found.tables
     assert len(table.columns) > 3
     for row in table.rows:
         for column, figure in zip(table.columns, row.cells, strict=True):
@@ -335,7 +335,7 @@ def test_the_report_says_who_loses_and_who_cannot_see(folder: Path, cases: Path)
     not_asked = [False, *[True] * 4, False, True, True, False, True, True, False]  # of L0 two readings and a count
     assert [text == "not asked" for text in texts] == not_asked, "it is asked clean questions only"
     manifest = json.loads((found.folder / "manifest.json").read_text())
-    assert manifest["inapplicable"][DEGRADED_UNSEEN] == 60 * 4
+    assert manifest["inapplicable"][DEGRADED_UNSEEN] == 36 * 4
     assert (
         pl.read_parquet(found.folder / "marks.parquet")
         .filter(pl.col("candidate") == "blind", pl.col("severity") != "L0")
@@ -351,6 +351,6 @@ def test_votes_can_be_expected_from_log_probabilities(folder: Path, cases: Path)
     for level, accuracy in (("L0", 1.0), ("L1", 2 / 3), ("L2", 0.0)):
         assert cell(found.tables[0], "sure", "accuracy", level).value == pytest.approx(accuracy, abs=1e-6)
         assert cell(found.tables[0], "sure", "confidence", level).value == pytest.approx(1.0, abs=1e-6)
-    assert pl.read_parquet(found.folder / "used.parquet").height < 60 * 5 * 2 * 10 / 5, (
+    assert pl.read_parquet(found.folder / "used.parquet").height < 36 * 5 * 2 * 10 / 5, (
         "one request stands for ten votes"
     )

@@ -131,6 +131,15 @@ def test_a_band_lies_between_those_of_the_levels_and_may_be_a_modalitys_own():
     assert band_at({}, 1.0, "CT") is None
 
 
+def test_a_type_may_have_a_band_of_its_own():
+    bands = load_profile("clinical-1").bands
+    assert band_at(bands, 2.0, "CT", "sparse_view").psnr == (16, 36)
+    assert band_at(bands, 2.0, "CT", "limited_angle").psnr == band_at(bands, 2.0, "CT").psnr
+    unreadable = {"clipped": 0.07, "psnr_body": 14.6, "ssim_body": 0.47}  # a head at L2, before
+    assert list_flags(unreadable, "Artifacts", band_at(bands, 2.0, "CT", "sparse_view"))
+    assert not list_flags(unreadable, "Artifacts", band_at(bands, 2.0, "CT", "limited_angle"))
+
+
 @pytest.mark.parametrize(
     ("quality", "flags"),
     [

@@ -214,3 +214,13 @@ def test_the_axis_of_the_lines_does_not_depend_on_the_level():
             lowest = [np.take(spectrum, [0], axis=axis).sum() for axis in (0, 1)]  # what the spared centre leaves
             axes.add(int(np.argmin(lowest)))
         assert len(axes) == 1
+
+
+@pytest.mark.parametrize("profile", ["clinical-1", "medq-deg-estimated"])
+@pytest.mark.parametrize("name", real.MRI)
+def test_a_bias_field_turns_next_to_nothing_white(name, profile):
+    """All is darker instead, where the bright side of the field would be above white."""
+    image = real.real_image(name)
+    shaded = degrade(image, "bias_field", "L2", profile)
+    became_white = (shaded == 255) & (image < 255)
+    assert became_white[real.body(name)].mean() < 0.01

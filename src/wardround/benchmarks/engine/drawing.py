@@ -155,7 +155,10 @@ def write_table(table: Table, study: NamedStudy, folder: Path, note: Note) -> li
 
 
 def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note) -> list[Path]:
-    """Writes figure.svg and figure.png, and figure-2 if there are two ways to draw it; without the package that this needs, a message says so."""
+    """Writes figure.svg and figure.png, and figure-2 if there are two ways to draw it.
+
+    Without the package that this needs, a message says so.
+    """
     layout = study.definition.figure
     if layout is None:
         return []

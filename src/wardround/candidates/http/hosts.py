@@ -37,11 +37,11 @@ PLAIN_HOST = ApiHost()
 
 def chat_host(settings: CandidateSettings) -> ApiHost:
     """The host of a candidate with provider `openai`."""
-    match settings.provider:
-        case "openai":
-            return ApiHost("/chat/completions", make_authorization=_token(settings) if settings.token_command else None)
-        case "openai:azure":
-            authorize = _token(settings) if settings.token_command else None
+    authorize = _token(settings) if settings.token_command else None
+    match _host(settings):
+        case "":
+            return ApiHost("/chat/completions", make_authorization=authorize)
+        case "azure":
             return ApiHost("/chat/completions", key_header="api-key", make_authorization=authorize)
     raise _unknown(settings, ("openai", "openai:azure"))
 
@@ -49,15 +49,15 @@ def chat_host(settings: CandidateSettings) -> ApiHost:
 def claude_host(settings: CandidateSettings) -> ApiHost:
     """The host of a candidate with provider `anthropic`."""
     model = _model(settings)
-    match settings.provider:
-        case "anthropic":
+    match _host(settings):
+        case "":
             headers = {"anthropic-version": CLAUDE_VERSION}
             authorize = _token(settings) if settings.token_command else None
             return ApiHost("/v1/messages", {"model": model}, headers, "x-api-key", authorize)
-        case "anthropic:bedrock":
+        case "bedrock":
             endpoint = f"/model/{quote(model, safe=':')}/invoke"
             return ApiHost(endpoint, {"anthropic_version": "bedrock-2023-05-31"}, make_authorization=_aws(settings))
-        case "anthropic:vertex":
+        case "vertex":
             endpoint = f"/publishers/anthropic/models/{quote(model, safe='@')}:rawPredict"
             return ApiHost(endpoint, {"anthropic_version": "vertex-2023-10-16"}, make_authorization=_token(settings))
     raise _unknown(settings, ("anthropic", "anthropic:bedrock", "anthropic:vertex"))
@@ -66,16 +66,21 @@ def claude_host(settings: CandidateSettings) -> ApiHost:
 def gemini_host(settings: CandidateSettings) -> ApiHost:
     """The host of a candidate with provider `gemini`."""
     model = quote(_model(settings).removeprefix("models/"), safe="")
-    match settings.provider:
-        case "gemini":
+    match _host(settings):
+        case "":
             authorize = _token(settings) if settings.token_command else None
             return ApiHost(
                 f"/models/{model}:generateContent", key_header="x-goog-api-key", make_authorization=authorize
             )
-        case "gemini:vertex":
+        case "vertex":
             endpoint = f"/publishers/google/models/{model}:generateContent"
             return ApiHost(endpoint, make_authorization=_token(settings))
     raise _unknown(settings, ("gemini", "gemini:vertex"))
+
+
+def _host(settings: CandidateSettings) -> str:
+    """`azure` of `openai:azure`; empty for the API's own host, and for a plug-in that is made of one of these."""
+    return settings.provider.partition(":")[2]
 
 
 def _model(settings: CandidateSettings) -> str:
