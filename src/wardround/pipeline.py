@@ -127,9 +127,7 @@ def run_study(
     `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name. A run
     that `mark_run` marked by another parser or judge keeps them, unless `keeps_choice` is false.
     """
-    study_run = open_study_run(
-        source, runs=runs, answers=answers, strict=strict, batch=batch, detach=detach, note=note
-    )
+    study_run = open_study_run(source, runs=runs, answers=answers, strict=strict, batch=batch, detach=detach, note=note)
 
     async def ask_candidates() -> None:
         try:

@@ -150,7 +150,7 @@ def chained(random: np.random.Generator, name: str, cases: int) -> list[dict[str
             right = random.random() < 0.95 - 0.05 * place
             fields: dict[str, Any] = {"stage": stage, "chain": "c", "question": stage, "grade": "RAS"[place % 3]}
             stated = None if random.random() < 0.1 else round(float(random.random()), 2)
-            fields |= {"importance": 1.0 + place, "modality": ["CFP", "OCT"], "confidence": stated}
+            fields |= {"importance": 1.0 + place, "modality": ["CFP", "OCT"], "confidence": stated, "strict_option": 0}
             for without in ("none", "OCT"):
                 result = right if without == "none" else right and random.random() < 0.8
                 how = at(confidence="verbal", without=without)

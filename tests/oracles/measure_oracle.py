@@ -20,10 +20,11 @@ from sklearn.metrics import (
 )
 
 NAMES = """
-accuracy accuracy_parsed accuracy@80 majority_accuracy unparsed refused unscored hit@k worst@k coverage grounded
-evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k map swa
-ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
-aurc coverage@risk10 harm net_benefit@k sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds kappa
+accuracy accuracy_parsed accuracy@80 majority_accuracy parsers_differ unparsed refused unscored hit@k worst@k coverage
+grounded evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k
+map swa ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
+aurc coverage@risk10 harm net_benefit@k sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds
+kappa
 """
 Claim = tuple[float, bool]  # confidence, right
 

@@ -55,4 +55,6 @@ def power(
     )
     wanted = f"a difference of {100 * difference:g} points with power {target_power:g}"
     together = f", as one of {needed.comparisons} comparisons" if needed.comparisons > 1 else ""
-    print_result(needed.__dict__, as_json, f"{needed.clusters:,} clusters of cases to detect {wanted}{together}, {source}")
+    print_result(
+        needed.__dict__, as_json, f"{needed.clusters:,} clusters of cases to detect {wanted}{together}, {source}"
+    )

@@ -24,7 +24,7 @@ POWER, ALPHA = 0.8, 0.05
 
 @dataclass(frozen=True)
 class SampleSize:
-    """The clusters of cases that detect a difference with the target power; `spread`: the SD of differences per cluster.
+    """The clusters of cases that detect a difference with the target power; `spread` is the SD of their differences.
 
     A cluster is one case, unless cases name a `cluster` that they share (docs/statistics.md, Clusters).
 
