@@ -135,6 +135,9 @@ def run(study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | N
 
     It also works inside a running event loop, as in Jupyter: the study then runs in a thread of its own.
     """
+    from wardround.benchmarks.engine.bench import redrawn_sections
+
+    options.setdefault("sections", redrawn_sections(options.get("note", print)))
     ended = _outside_event_loop(
         "run", partial(run_study, _study(study), runs=_path(runs), answers=_path(answers), **options)
     )
@@ -189,6 +192,8 @@ def report(
     out: AnyPath | None = None,
 ) -> Page:
     """Writes the report of a run again, with a page per case if wanted."""
+    from wardround.benchmarks.engine.bench import redrawn_sections
+
     page = report_runs(
         [_folder(run)],
         with_cases=with_cases,
@@ -196,6 +201,7 @@ def report(
         cases=_path(cases),
         accept_changed_cases=accept_changed_cases,
         out=_path(out),
+        sections=redrawn_sections(print),
     )
     return Page(page)
 

@@ -293,9 +293,13 @@ def report_runs(
     cases: Path | None = None,
     accept_changed_cases: bool = False,
     out: Path | None = None,
+    sections: Mapping[str, SectionMaker] | None = None,
     quiet: bool = True,
 ) -> Path:
-    """The report of one run, with a page per case if wanted; or several runs side by side."""
+    """The report of one run, with a page per case if wanted; or several runs side by side.
+
+    `sections` replace the report's registered sections of the same name.
+    """
     progress = StepProgress(quiet)
     for folder in folders:
         _verify_reported(folder, answers, cases, with_cases=with_cases, accept=accept_changed_cases)
@@ -303,12 +307,12 @@ def report_runs(
         return write_comparison(folders, out or Path("comparison.html"))
     folder = folders[0]
     if not with_cases:
-        return write_report(folder, out=out, progress=progress)
+        return write_report(folder, out=out, replaced_sections=sections, progress=progress)
     with StoredRun.open(folder, answers, cases) as run:
         run.refuse_fewer(folder / MARKS_FILE)
         turns = read_used(folder).select("candidate", "case", "question", "condition", "trial", "ask", "turn")
         views = CaseViews(run).make_views(pl.read_parquet(folder / MARKS_FILE), turns)
-        return write_report(folder, cases=views, out=out, progress=progress)
+        return write_report(folder, cases=views, out=out, replaced_sections=sections, progress=progress)
 
 
 def _verify_reported(folder: Path, answers: Path | None, cases: Path | None, *, with_cases: bool, accept: bool) -> None:
@@ -320,6 +324,8 @@ def _verify_reported(folder: Path, answers: Path | None, cases: Path | None, *, 
     except MissingInput:
         if with_cases:
             raise
+        return
+    if inputs.prompts.lacks_folder and not with_cases:
         return
     try:
         with StoredRun.of(inputs, answers) as run:

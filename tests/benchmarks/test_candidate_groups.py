@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from medq_deg_cases import medq_deg_cases
 from test_medq_deg import OVERCONFIDENT, STEADY, SURE, cell, run
+from xpcr_eyes import eyes
 
 from wardround.benchmarks.engine.bench import BenchResult
 from wardround.benchmarks.engine.published import load_published
@@ -138,3 +140,49 @@ def test_without_groups_a_table_is_as_before(tmp_path: Path) -> None:
     assert [row.labels[0] for row in table.rows] == ["sure", "steady"]
     assert table == replace(table, rows=[replace(row, group="", is_average=False) for row in table.rows])
     assert cell(table, "sure", "L0").value == 1.0
+
+
+@pytest.fixture(scope="module")
+def chains(tmp_path_factory: pytest.TempPathFactory) -> BenchResult:
+    """X-PCR's table of two candidates and 36 eyes, without a warning of numpy."""
+    folder = tmp_path_factory.mktemp("averages")
+    truths = {"leaning": {"accuracy": 0.85, "after_wrong": 0.2}, "even": {"accuracy": 0.75}}
+    candidates = [
+        {"name": name, "provider": "simulated", "group": "open", "extra_body": {"seed": 7, **truth, "by": []}}
+        for name, truth in truths.items()
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        return run("xpcr/table2", eyes(folder / "eyes", 36), folder, candidates)
+
+
+def test_an_average_has_an_interval_only_if_its_mean_can_be_resampled(chains: BenchResult) -> None:
+    """Not of ECE, whose bootstrap is biased, nor of what no candidate has one of; the note names them."""
+    table = chains.tables[0]
+    mean = average(table, EVERYONE)
+    members = [row for row in table.rows if not row.published and not row.is_average]
+    for place, column in enumerate(table.columns):
+        cell, own = mean.cells[place], [row.cells[place] for row in members]
+        assert cell.value == pytest.approx(np.mean([part.value for part in own]))
+        assert cell.n == sum(part.n or 0 for part in own)
+        if column.over == "ECE":
+            assert (cell.low, cell.high) == (None, None)
+        else:
+            assert cell.low is not None, column
+            assert cell.high is not None
+            assert cell.low <= cell.value <= cell.high
+    (note,) = (note for note in table.notes if note.startswith("Avg."))
+    assert note.endswith("It has none in: ECE plug-in, ECE debiased, ECE if calibrated.")
+
+
+def test_the_average_of_means_over_stages_is_resampled_by_eye(chains: BenchResult) -> None:
+    """An independent bootstrap: every stage has one question of each eye, so SWA is the mean over all of them."""
+    assert chains.folder is not None
+    marks = pl.read_parquet(chains.folder / "marks.parquet").with_columns(right=pl.col("outcome") == "right")
+    by_eye = marks.group_by("case").agg(pl.col("right").mean()).sort("case")["right"].to_numpy()
+    draws = np.random.default_rng(0).integers(0, len(by_eye), (4000, len(by_eye)))
+    low, high = np.percentile(by_eye[draws].mean(axis=1), [2.5, 97.5])
+    table = chains.tables[0]
+    for heading in ("SWA", "ESA"):
+        mean = average(table, EVERYONE).cells[next(n for n, c in enumerate(table.columns) if c.heading == heading)]
+        assert (mean.low, mean.high) == (pytest.approx(low, abs=0.012), pytest.approx(high, abs=0.012))

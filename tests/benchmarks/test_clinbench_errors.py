@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from bench_cases import clinbench_cases
 from exam_server import ExamServer, text_of
 from exam_study import case, write_cases
 
 from wardround.benchmarks.engine.bench import bench
+from wardround.benchmarks.engine.named_study import find_study
 from wardround.core.errors import WardroundError
 
 REASON = "The fever and the cough of many days led me to think of this one, so: The answer is [{}]."
@@ -69,10 +71,35 @@ def test_wrong_answers_are_counted_by_kind(tmp_path):
         assert (none.value, none.low) == (0, 0)
         assert none.high > 0.05
         assert "The judge of errors is not validated" in found.tables[1].notes[1]
+        wording = [note for note in found.tables[0].notes if note.startswith("Wording")]
+        assert wording == ["Wording: wardround's own, after the paper's structure (clinbench/choice and judge/error)."]
         again = benched(tmp_path, candidate.url, settings)
         assert judge.calls == 31
     assert [row.cells for row in again.tables[1].rows] == [row.cells for row in found.tables[1].rows]
     assert "Wrong answers by kind of error" in (found.folder / "report.html").read_text()
+
+
+def test_cases_are_told_in_text_where_the_set_has_both_tellings(tmp_path):
+    """The paper's error analysis is on its text version; a case's own history may be that with images."""
+    texts: list[dict[str, object]] = []
+
+    def answering_wrongly(body, index):
+        texts.append(body)
+        return REASON.format("D")
+
+    with ExamServer(answering_wrongly) as candidate, ExamServer(judging) as judge:
+        bench(
+            "clinbench/table9",
+            cases=clinbench_cases(tmp_path / "cases", 6),
+            candidates=[{"name": "m", "provider": "openai", "model": "m", "base_url": candidate.url}],
+            judge={"provider": "openai", "model": "judge", "base_url": judge.url},
+            runs=tmp_path / "runs",
+            note=lambda line: None,
+        )
+    asked = {str(body) for body in texts}
+    assert len(asked) == 6, asked
+    assert all("the scan shows a mass" in text and "image_url" not in text for text in asked)
+    assert find_study("clinbench/table8").template.conditions["telling"] == ["text"]
 
 
 @pytest.mark.parametrize(

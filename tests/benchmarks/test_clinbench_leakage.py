@@ -101,6 +101,14 @@ def test_the_report_shows_the_contrasts_and_the_verdict(benched):
     assert "verbatim: signs of leakage" in page
 
 
+def test_the_wording_note_names_the_files_that_were_used(benched):
+    (note,) = [note for note in benched.tables[0].notes if note.startswith("Wording")]
+    assert note == (
+        "Wording: wardround's own, after the paper's structure (clinbench/choice); "
+        "wardround's own (paper/probe-half, paper/probe-options, paper/probe-rationale and paper/probe-reference)."
+    )
+
+
 def test_a_second_bench_asks_nothing_again(benched):
     heard = []
     told = {"cases": benched.folder.parent.parent / "cases", "runs": benched.folder.parent, "note": heard.append}

@@ -13,6 +13,7 @@ from PIL import Image
 from test_medq_deg import OVERCONFIDENT, STEADY, SURE, run
 
 from wardround.benchmarks.engine.bench import BenchResult
+from wardround.benchmarks.engine.drawing import write_table_figure
 from wardround.benchmarks.engine.named_study import find_study
 from wardround.reporting.figures.candidates_axis import COLOURS
 from wardround.reporting.figures.table_figure import figure
@@ -141,7 +142,34 @@ def test_a_radar_has_a_chart_for_each_modality_and_a_spoke_for_each_candidate() 
     assert len(spokes) == 4
     second = next(point for point in lines if (point["line"], point["order"]) == ("L0", 1))
     assert (second["x"], second["y"]) == (pytest.approx(51), pytest.approx(0, abs=1e-9)), "a quarter turn, 51%"
-    assert "concat" in json.loads(figure(grouped_table(2), "radar", x="", y="").to_json()), "two are drawn as panels"
+
+
+def test_with_two_candidates_a_radar_has_the_modalities_as_spokes() -> None:
+    columns = [Column(modality, level) for level in ("L0", "L2") for modality in ("CT", "MRI", "X-ray")]
+    rows = [TableRow((name,), [Cell(0.5)] * 6) for name in ("c0", "c1")]
+    chart = figure(Table("t", ("Candidate",), columns, rows), "radar", x="", y="")
+    assert chart is not None
+    charts = json.loads(chart.to_json())["concat"]
+    assert [own["title"]["text"] for own in charts] == ["c0", "c1"]
+    assert len(charts[0]["layer"][1]["data"]["values"]) == 3
+
+
+def test_without_a_radar_the_lines_are_the_only_figure_and_a_message_says_why(tmp_path: Path) -> None:
+    messages: list[str] = []
+    study = find_study("medq-deg/fig7")
+    assert figure(grouped_table(2), "radar", x="", y="") is None
+    files = write_table_figure(grouped_table(2), study, tmp_path, messages.append)
+    assert {file.stem for file in files} == {"figure"}
+    assert messages == ["medq-deg/fig7: no radar chart: it needs three candidates, or three headings, with figures"]
+
+
+def test_panels_of_lines_share_their_y_range() -> None:
+    table = grouped_table(2)
+    table.rows[0].cells[1] = Cell(0.9, 0.8, 0.95)
+    chart = figure(table, "panels", x="Severity", y="Accuracy (%)")
+    assert chart is not None
+    domains = [own["layer"][-1]["encoding"]["y"]["scale"]["domain"] for own in json.loads(chart.to_json())["concat"]]
+    assert domains == [[50, 95], [50, 95]]
 
 
 def test_figures_3_and_7_are_drawn_as_in_the_paper_and_as_lines() -> None:

@@ -188,6 +188,13 @@ def test_table_2_has_physicians_beside_it_and_no_foreign_uas(table2: BenchResult
     assert [row.labels[0] for row in people.rows] == ["Residents", "Attendings", "Specialists"]
     assert cell(people, ("Attendings",), "CD", "Stage-wise accuracy").value == pytest.approx(0.6706)
     assert "UAS" not in {column.heading for column in people.columns}
+    assert not any(note.startswith("Wording") for note in people.notes), "nobody of this run is in it"
+
+
+def test_published_rows_of_table_2_stand_under_names_not_keys(table2: BenchResult) -> None:
+    groups = dict.fromkeys(row.group for row in table2.tables[0].rows if row.published)
+    assert list(groups) == ["Commercial", "Open-source, large", "Open-source, small", "Medical-specific", "Physicians"]
+    assert not any("prompts are ours" in note for note in table2.tables[0].notes), "the wording note says it"
 
 
 def test_chains_that_lack_stages_stand_without_the_papers_figures(folder: Path, chains: Path) -> None:

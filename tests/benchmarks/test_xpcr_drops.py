@@ -30,7 +30,7 @@ def chains(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def table2(folder: Path, chains: Path) -> BenchResult:
-    return run("xpcr/table2", chains, folder, [LOSING, STEADY])
+    return run("xpcr/table2", chains, folder, [LOSING, STEADY], published=True)
 
 
 def shares_right(benched: BenchResult) -> dict[tuple[str, str], float]:
@@ -76,14 +76,18 @@ def test_the_published_mean_is_that_of_the_paper_s_prose(table2: BenchResult) ->
 def test_carry_gold_is_a_run_of_its_own_without_the_paper_s_rows(folder: Path, chains: Path) -> None:
     leaning = planted("leaning", accuracy=0.85, after_wrong=0.2)
     own = run("xpcr/table2", chains, folder / "carry", [leaning])
-    gold = run("xpcr/table2", chains, folder / "carry", [leaning], carry="gold")
+    gold = run("xpcr/table2", chains, folder / "carry", [leaning], carry="gold", published=True)
     assert gold.folder is not None
     assert gold.folder.name == "xpcr-table2-carry-gold"
     assert any("(`--carry own`)" in note for note in own.tables[0].notes)
     assert any("correct earlier answers" in note for note in gold.tables[0].notes)
     over = "Stage-wise accuracy"
     assert cell(gold.tables[0], ("leaning",), "SWA", over).value > cell(own.tables[0], ("leaning",), "SWA", over).value  # type: ignore[operator]
-    assert not any(row.published for row in titled(gold, "Accuracy along the chain, and its drops").rows)
+    for benched in (own, gold):  # one without --published, one of another protocol
+        assert "Physicians, as published" not in [table.title for table in benched.tables]
+        assert not any(row.published for table in benched.tables for row in table.rows)
+        assert not any(note.startswith("Published row") for table in benched.tables for note in table.notes)
+    assert "Physicians, as published" not in (gold.folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_carry_is_refused_where_it_changes_nothing(folder: Path, chains: Path) -> None:

@@ -227,6 +227,13 @@ def test_a_judge_that_is_an_examined_candidate_raises_one_warning(tmp_path, serv
     assert quiet_mark(ended.folder).manifest["warnings"] == expected
 
 
+def test_a_simulated_judge_is_not_every_simulated_candidate(tmp_path):
+    candidate = {"provider": "simulated", "extra_body": {"hit1": 0.5}}
+    judge = {"provider": "simulated", "model": "exam"}
+    ended = run(write_judged_study(tmp_path, "http://127.0.0.1:9/v1", judge, candidate=candidate))
+    assert not [line for line in ended.manifest["warnings"] if "itself" in line]
+
+
 def test_the_budget_limits_the_judge_too(tmp_path, servers):
     candidate, judge = servers
     study = write_judged_study(

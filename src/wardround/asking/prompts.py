@@ -45,7 +45,7 @@ class Prompts:
     def __init__(self, study_folder: Path | None = None, named_folder: str | None = None) -> None:
         self.folder = study_folder or Path()
         self._named = named_folder
-        self._named_path = None if named_folder is None else (self.folder / Path(named_folder).expanduser())
+        self.named_path = None if named_folder is None else (self.folder / Path(named_folder).expanduser())
         self._study_prompts = study_folder / "prompts" if study_folder else None
         self._loaded: dict[str, PromptText] = {}
         self._resolved: dict[tuple[str, str], str] = {}
@@ -59,6 +59,11 @@ class Prompts:
         if study.prompts is not None:
             prompts._check_named_folder(study)
         return prompts
+
+    @property
+    def lacks_folder(self) -> bool:
+        """Whether the study names a folder of prompts that is not there."""
+        return self.named_path is not None and not self.named_path.is_dir()
 
     def fill(self, name: str, kind: str, slots: Mapping[str, str]) -> str:
         """A prompt with its slots filled. What belongs to an empty slot is left out."""
@@ -115,9 +120,9 @@ class Prompts:
         return None
 
     def _folders(self, name: str, kind: str) -> Iterator[tuple[Path, str]]:
-        if self._named_path is not None and self._named is not None:
-            yield self._named_path / name, self._named
-            yield self._named_path, self._named
+        if self.named_path is not None and self._named is not None:
+            yield self.named_path / name, self._named
+            yield self.named_path, self._named
         if self._study_prompts is not None:
             yield self._study_prompts / name, "prompts"
         yield own_folder() / name, OWN
@@ -125,7 +130,7 @@ class Prompts:
             yield own_folder() / PAPER, OWN
 
     def _check_named_folder(self, study: Study) -> None:
-        folder, named = self._named_path, study.prompts
+        folder, named = self.named_path, study.prompts
         assert folder is not None
         if not folder.is_dir():
             raise BadInput(folder, f"there is no such folder; prompts = {named!r} names one with KIND.txt files")

@@ -52,7 +52,7 @@ class Gemini(ServerCandidate):
     def _generation_config(self, request: Request, count: int) -> dict[str, Any]:
         sampling = request.ask.sampling
         fields = ((SAMPLING_NAMES[name], getattr(sampling, name)) for name in SAMPLING_NAMES)
-        config: dict[str, Any] = {name: value for name, value in fields if value is not None}
+        config: dict[str, Any] = {name: value for name, value in fields if value is not None and value != -1}
         if sampling.stop:
             config["stopSequences"] = list(sampling.stop)
         if sampling.logprobs:

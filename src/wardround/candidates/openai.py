@@ -50,7 +50,9 @@ class OpenAI(ServerCandidate):
         self._completions_url = connection.url("/completions")
         self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
 
-    def batch_api(self) -> BatchApi:
+    def batch_api(self) -> BatchApi | None:
+        if self.settings.provider == "openai:azure":
+            return None  # its files are not at the address of a deployment
         return OpenAIBatches(self)
 
     async def answer(self, request: Request) -> Reply:

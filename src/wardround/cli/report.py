@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, print_result
+from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import AcceptChangedCases, Answers, Cases
 
 
@@ -31,6 +31,8 @@ def report(
         table = checklist_of_run(runs, checklist, out)
         print_result({"checklist": str(table)}, as_json, str(table))
         return
+    from wardround.benchmarks.engine.bench import redrawn_sections
+
     page = report_runs(
         runs,
         with_cases=with_cases,
@@ -38,6 +40,7 @@ def report(
         cases=cases,
         accept_changed_cases=accept_changed_cases,
         out=out,
+        sections=redrawn_sections(note),
         quiet=False,
     )
     print_result({"report": str(page)}, as_json, str(page))

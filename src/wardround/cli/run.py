@@ -25,6 +25,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run or resume a study, then mark, measure and report."""
+    from wardround.benchmarks.engine.bench import redrawn_sections
     from wardround.pipeline import run_study
 
     ended = run_study(
@@ -36,6 +37,7 @@ def run(
         batch=batch,
         detach=detach,
         strict=strict,
+        sections=redrawn_sections(note),
         note=note,
     )
     print_run(run_record(ended.folder, ended.manifest), as_json)

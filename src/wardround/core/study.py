@@ -121,7 +121,8 @@ class CandidateSettings(SamplingSettings):
 
     @model_validator(mode="after")
     def _check_addresses(self) -> Self:
-        if self.base_urls and (self.base_url != self.base_urls[0] or len(set(self.base_urls)) < len(self.base_urls)):
+        servers = {url.rstrip("/") for url in self.base_urls}
+        if self.base_urls and (self.base_url != self.base_urls[0] or len(servers) < len(self.base_urls)):
             raise ValueError("base_urls: expected different addresses, and no base_url of another server beside them")
         return self
 

@@ -166,12 +166,13 @@ class Caller:
                 else:
                     raise self._give_up_refused(request, str(rejected)) from None
 
-    async def keep_batched(self, request: Request, reply: Reply) -> list[Answer]:
-        """Commits the reply to an item of a batch, at the price of batches."""
+    async def keep_batched(self, request: Request, reply: Reply, run: str, candidate: str) -> list[Answer]:
+        """Commits the reply to an item of a batch, at the price of batches, for the run that handed it over."""
         self.tally.calls += 1
         self.breaker.answered(with_images=bool(request.images))
         self.note_answered(request)
-        return await self._commit(request, reply.answers, self._charge(request, reply, "batch"))
+        call = replace(self._charge(request, reply, "batch"), run=run, candidate=candidate)
+        return await self._commit(request, reply.answers, call)
 
     async def store_refusal(self, request: Request, finish: str, message: str) -> list[Answer]:
         """Commits a refusal as the outcome of the question, if the candidate has answered such questions."""

@@ -19,6 +19,8 @@ from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
+from wardround.asking.units import select_questions
+from wardround.asking.unused_prompts import find_unused
 from wardround.candidates.candidate import Candidate, CandidateUnavailable, settings_error
 from wardround.candidates.registry import make_candidate, refuse_remote
 from wardround.cases.images.recipe import PIXEL_BUDGET
@@ -45,6 +47,7 @@ from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store import AnswerStore
+from wardround.running.store.batches import BatchRecords
 from wardround.running.stored_run import hash_answers, used_keys
 from wardround.running.tools import Tools
 from wardround.running.trials import cancel_pending
@@ -107,8 +110,11 @@ class StudyRun:
         for candidate in self._candidates:
             if candidate.settings.batch and (reason := batch_refusal(candidate, study)):
                 raise settings_error(candidate.settings, f"batch: {reason}")
-            if batch and not candidate.settings.batch and batch_refusal(candidate, study):
+            if batch and not candidate.settings.batch and (reason := batch_refusal(candidate, study)):
                 self._batched.discard(candidate.settings.name)
+                note(f"{candidate.settings.name}: {reason}; it is asked one by one, at the full price")
+        if detach and not self._batched:
+            raise WardroundError("--detach: no candidate of the study is asked by batches")
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
@@ -144,7 +150,19 @@ class StudyRun:
             fingerprints.save()
         if all(run.plan.is_empty for run in self.candidate_runs):
             raise BadInput(self.paths.study, f"questions = {self.study.questions}: no case has such a question")
+        if self.prompts.named_path is not None:
+            self._check_prompt_files(self.prompts.named_path)
         return self.candidate_runs
+
+    def _check_prompt_files(self, folder: Path) -> None:
+        """Warns of files in the study's folder of prompts that nothing uses; if all are such, they are refused."""
+        kinds: set[str] = set()
+        for case in self.cases:
+            questions = select_questions(case, self.study)
+            is_chain = any(question.given for question in questions)  # its earlier questions may be asked as well
+            kinds.update(question.kind for question in (case.questions if is_chain else questions))
+        if unused := find_unused(self.study, folder, kinds, self.prompts.hashes.keys()):
+            self.note(f"warning: {folder}: no prompt of this study uses {', '.join(unused)}")
 
     def input_changes(self) -> InputChanges:
         """What changed in cases, images and prompts since the folder's last run; known after `plan`."""
@@ -271,7 +289,7 @@ class StudyRun:
 
     async def _ask_all(self) -> None:
         async def ask(run: CandidateRun) -> None:
-            under_way = await self._ask_by_batches(run) if run.name in self._batched else 0
+            under_way = await self._ask_by_batches(run) if self._uses_batches(run) else 0
             if under_way:
                 run.outcome = CandidateOutcome(under_way=under_way)
             elif not run.outcome.unavailable:
@@ -283,6 +301,14 @@ class StudyRun:
                     group.create_task(ask(run))
         except* WardroundError as failures:
             raise first_failure(failures) from None
+
+    def _uses_batches(self, run: CandidateRun) -> bool:
+        """Whether it is to be asked by batches, or was: these are then collected."""
+        settings, context = run.context.caller.settings, run.context
+        records = BatchRecords(context.store, self.study.name, run.name, settings.address)
+        return run.name in self._batched or (
+            records.has_own_open() and batch_refusal(context.caller.candidate, self.study) is None
+        )
 
     async def _ask_by_batches(self, run: CandidateRun) -> int:
         asking = BatchAsking(run.context, self.cases, run.plan, self.note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -11,9 +12,11 @@ import polars as pl
 import pytest
 from bench_cases import clinbench_cases
 from medq_deg_cases import medq_deg_cases
+from typer.testing import CliRunner
 
 import wardround as wr
 from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.cli.main import app
 from wardround.core.errors import WardroundError
 from wardround.pipeline import run_study
 from wardround.reporting.tables.table import Cell, Table
@@ -86,6 +89,29 @@ def test_the_measures_of_the_strict_reading_are_written_only_beside_another(
     names = set(wr.load_run(strict.folder).measures["measure"])
     assert not names & {"accuracy_strict", "parsers_differ"}
     assert not any(column.over.startswith("Read") for column in strict.tables[0].columns)
+    assert (
+        "Choices are read by `strict`, not by the paper's rule (`medq-deg-paper`): the paper's columns have the strict "
+        "reading." in strict.tables[0].notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("study", "parser", "rule"),
+    [
+        ("medq-deg/table6", "clinbench-paper", "`clinbench-paper`, which is not the rule of this paper"),
+        ("clinbench/table3", "medq-deg-paper", "`medq-deg-paper`, which is not the rule of this paper"),
+        ("clinbench/table3", "clinbench-paper", "`clinbench-paper`: only as the paper's prompt demands them"),
+        ("clinbench/table3", "strict", ""),
+    ],
+)
+def test_only_the_paper_s_own_rule_is_called_so(tmp_path: Path, study: str, parser: str, rule: str) -> None:
+    make = medq_deg_cases if study.startswith("medq") else clinbench_cases
+    make(tmp_path / "cases", 3)
+    options: dict[str, Any] = {"cases": tmp_path / "cases", "runs": tmp_path / "runs", "trials": 1, "note": str}
+    table = bench(study, candidates=CANDIDATES[:1], parser=parser, published=True, **options).tables[0]
+    notes = [note for note in table.notes if note.startswith("Choices are read")]
+    assert [note.startswith(f"Choices are read by {rule}") for note in notes] == ([True] if rule else [])
+    assert not any("the rule that the paper states" in note for note in table.notes)
 
 
 def accuracy(folder: Path) -> dict[str, float]:
@@ -114,6 +140,39 @@ def test_mark_redraws_the_tables_and_the_next_bench_keeps_its_choice(workspace: 
     wr.mark(folder, note=str)  # as the study says
     assert accuracy(folder) == {"terse": 1.0, "talker": 0.0}
     assert (folder / "table.md").read_text(encoding="utf-8") == by_paper
+
+
+def assert_files_come_back(drawn: BenchResult, *redraws: Callable[[], object]) -> None:
+    texts = {file: file.read_bytes() for file in drawn.files if file.suffix in (".csv", ".md")}
+    assert texts
+    for redraw in redraws:
+        for file in drawn.files:
+            file.unlink()
+        redraw()
+        assert [file for file in drawn.files if not file.exists()] == []
+        assert {file: file.read_bytes() for file in texts} == texts
+
+
+def test_run_and_report_write_lost_tables_again(workspace: Path, table6: BenchResult) -> None:
+    folder, runs = table6.folder, workspace / "runs"
+    assert folder is not None
+    assert_files_come_back(
+        table6,
+        lambda: wr.run(folder / "bench.toml", runs=runs, quiet=True, note=str),
+        lambda: wr.report(folder),
+    )
+
+
+def test_the_commands_write_lost_figures_again(workspace: Path, table6: BenchResult) -> None:
+    """fig3 asks what table6 asks, so its answers are stored."""
+    runs, command = workspace / "runs", CliRunner()
+    fig3 = bench("medq-deg/fig3", cases=workspace / "cases", candidates=CANDIDATES[:1], runs=runs, trials=1, note=str)
+    assert any(file.suffix == ".svg" for file in fig3.files)
+    assert_files_come_back(
+        fig3,
+        lambda: command.invoke(app, ["run", f"{fig3.folder}/bench.toml", "--runs", str(runs), "--amend"]),
+        lambda: command.invoke(app, ["report", str(fig3.folder)]),
+    )
 
 
 def test_a_parser_that_is_named_to_bench_wins_over_what_mark_chose(tmp_path: Path) -> None:
@@ -168,6 +227,36 @@ def test_files_of_a_folder_are_used_named_and_bound(tmp_path: Path) -> None:
     (prompts / "choice.txt").write_text("Changed: {Question}\n{Options}\n")
     with pytest.raises(WardroundError, match="differs from when it was run"):
         wr.mark(text.folder, note=str)
+
+
+def test_a_lost_folder_of_prompts_is_a_change_that_can_be_accepted(tmp_path: Path) -> None:
+    prompts = tmp_path / "printed"
+    prompts.mkdir()
+    (prompts / "choice.txt").write_text("{Question}\n{Options}\n")
+    folder = medq_deg(tmp_path, prompts=prompts).folder
+    assert folder is not None
+    before = {name: (folder / name).read_bytes() for name in ("measures.csv", "marks.parquet", "table.md")}
+    rmtree(prompts)
+    lost = rf"changed: prompt medq-deg/choice, the folder of prompts {prompts} \(not there\)\. .*--accept-changed-cases"
+    with pytest.raises(WardroundError, match=lost):
+        wr.mark(folder, note=str)
+    wr.report(folder)  # shows no case
+    wr.mark(folder, accept_changed_cases=True, note=str)
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert "(not there)" in wr.load_run(folder).manifest["changed_inputs"]["summary"]
+
+
+def test_prompt_files_that_nothing_uses_are_refused_or_named(tmp_path: Path) -> None:
+    prompts, notes = tmp_path / "printed", list[str]()
+    (prompts / "medq-degg").mkdir(parents=True)
+    (prompts / "open.txt").write_text("{Question}\n")
+    (prompts / "medq-degg" / "choice.txt").write_text("{Question}\n{Options}\n")
+    refusal = "no prompt of this study uses open.txt, medq-degg/choice.txt; it could use medq-deg/choice.txt"
+    with pytest.raises(WardroundError, match=refusal):
+        medq_deg(tmp_path, prompts=prompts)
+    (prompts / "choice.txt").write_text("{Question}\n{Options}\n")
+    medq_deg(tmp_path, prompts=prompts, note=notes.append)
+    assert f"warning: {prompts}: no prompt of this study uses open.txt, medq-degg/choice.txt" in notes
 
 
 def test_a_packed_run_has_the_files_of_its_folder(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from wardround.benchmarks.engine.published_rows import (
     check_published_rows,
     differences,
     withholding_reason,
+    without_published_rows,
 )
 from wardround.reporting.tables.measured import ColumnSpec
 from wardround.reporting.tables.splitting import split_columns
@@ -148,16 +149,23 @@ def test_rows_that_a_section_function_adds_obey_the_rule() -> None:
     rows = [TableRow(("own",), [Cell(0.5)]), TableRow(("theirs",), [Cell(0.75)], published=True)]
     table = Table("t", ("Candidate",), [Column("one")], rows)
     changed = check_published_rows(table, MEDQ_DEG.definition, protocol(MEDQ_DEG, sampling={}))
+    assert changed is not None
     assert changed.rows == rows[:1]
     assert changed.notes == ["Published figures are not shown: sampling of this run: not as in the paper."]
     noted = check_published_rows(table, MEDQ_DEG.definition, protocol(MEDQ_DEG, OURS, trials=1))
+    assert noted is not None
     assert noted.rows == rows
     assert [note.rpartition(": ")[2] for note in noted.notes] == [
         "the paper's wording is its own, this run's is wardround's.",
         "the paper asked 3 times, this run 1.",
     ]
     alone = Table("t", ("Candidate",), [Column("one")], rows[1:])
-    assert check_published_rows(alone, MEDQ_DEG.definition, protocol(MEDQ_DEG, sampling={})) == alone
+    assert check_published_rows(alone, MEDQ_DEG.definition, protocol(MEDQ_DEG)) == alone
+    assert check_published_rows(alone, MEDQ_DEG.definition, protocol(MEDQ_DEG, sampling={})) is None
+    assert without_published_rows(alone) is None
+    bare = without_published_rows(noted)
+    assert bare is not None
+    assert (bare.rows, bare.notes) == (rows[:1], [])
 
 
 def test_a_part_of_a_wide_table_leaves_out_published_rows_without_a_figure() -> None:

@@ -13,7 +13,7 @@ from exam_server import ExamServer, text_of
 
 from wardround.building.review.items import list_items
 from wardround.building.sources.medq_deg.build import build_medq_deg
-from wardround.building.sources.medq_deg.skill_model import offered_skills, read_skill
+from wardround.building.sources.medq_deg.skill_model import ModelSkills, offered_skills, read_skill
 from wardround.building.sources.medq_deg.skills import hierarchy
 from wardround.cases.set import CaseSet
 from wardround.core.case import Question
@@ -44,6 +44,13 @@ def test_a_known_capability_narrows_the_choice():
 @pytest.mark.parametrize("reply", ["none", "", "Counting or Neurovascular", "I am not sure"])
 def test_a_reply_that_names_none_or_several_places_nothing(reply):
     assert read_skill(reply, asked()) is None
+
+
+def test_the_models_choice_replaces_a_name_that_is_none_of_the_30():
+    chosen = ModelSkills({("x", "q"): hierarchy().skills["counting"]})
+    question = chosen.complete("x", asked(skill="Quantities"))
+    assert question.skill == "Counting"
+    assert (question.model_extra or {})["label"] == "Quantities"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 
 from wardround.benchmarks.engine.published import load_published
-from wardround.building.sources.medq_deg.skills import hierarchy, skill_fields
+from wardround.building.sources.medq_deg.skills import LabelCounts, describe_without_skill, hierarchy, skill_fields
 from wardround.cases.set import CaseSet
 from wardround.cli.main import main
 from wardround.core.case import Question
@@ -79,3 +79,16 @@ def test_a_converted_set_can_have_skills(tmp_path, monkeypatch, capsys):
     (case,) = CaseSet.open(tmp_path / "out", strict=True)
     assert [question.skill for question in case.questions] == ["Skeletal System", None, "Counting"]
     assert [question.task for question in case.questions] == ["Medical Perception", None, "Medical Perception"]
+
+
+def test_a_skill_that_is_none_of_the_30_is_counted_as_without_a_skill():
+    counts = LabelCounts()
+    skills = [*["Modality Recognition"] * 3, *["Anatomy Identification"] * 2, "counting", "Counting", None]
+    for skill in skills:
+        counts.add(asked(skill=skill))
+    table = counts.table()
+    rows = {row.labels[0]: row.cells[0].value for row in table.rows}
+    assert sum(rows.values()) == len(skills)
+    assert (rows["Counting"], rows["without a skill"]) == (2, 6)
+    assert table.notes == ["Without a skill: 3 x Modality Recognition, 2 x Anatomy Identification, 1 x no label."]
+    assert "3 x Modality Recognition" in describe_without_skill(counts)

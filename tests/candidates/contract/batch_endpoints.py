@@ -174,7 +174,7 @@ class AnthropicBatchServer(BatchServer, AnthropicApi):
                 id = self.take([(item["custom_id"], item["params"]) for item in order["requests"]])
                 return self.confirm(request, self._describe(id))
             case "GET", ["batches"]:
-                data = [self._describe(id) for id in reversed(self.batches)]
+                data = [self._describe(id, is_ended=self.look(id)) for id in reversed(self.batches)]
                 return web.json_response({"data": data, "has_more": False})
             case "GET", ["batches", id]:
                 return web.json_response(self._describe(id, is_ended=self.look(id)))

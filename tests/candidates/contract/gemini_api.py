@@ -49,7 +49,7 @@ class ThinkingConfig(Schema):
 class GenerationConfig(Schema):
     temperature: float | None = Field(default=None, ge=0, le=2)
     topP: float | None = None
-    topK: int | None = None
+    topK: int | None = Field(default=None, ge=1)
     maxOutputTokens: int | None = Field(default=None, ge=1)
     stopSequences: list[str] | None = Field(default=None, max_length=5)
     candidateCount: int | None = Field(default=None, ge=1)
@@ -86,9 +86,16 @@ class GenerateContentRequest(Schema):
 class GeminiApi(Imitation):
     """`max_candidates` is the largest candidateCount that the model takes; `has_logprobs` whether it gives any."""
 
-    def __init__(self, behaviour: str = "answers", *, max_candidates: int = 8, has_logprobs: bool = True) -> None:
+    def __init__(
+        self,
+        behaviour: str = "answers",
+        *,
+        max_candidates: int = 8,
+        has_logprobs: bool = True,
+        always_thinks: bool = False,
+    ) -> None:
         super().__init__(behaviour)
-        self.max_candidates, self.has_logprobs = max_candidates, has_logprobs
+        self.max_candidates, self.has_logprobs, self.always_thinks = max_candidates, has_logprobs, always_thinks
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
         if path != "/v1beta/models/gemini-exam:generateContent":
@@ -114,7 +121,11 @@ class GeminiApi(Imitation):
             message = "Multiple candidates is not enabled for this model"
             raise _error(400, "INVALID_ARGUMENT", message)
         if config.responseLogprobs and not self.has_logprobs:
-            raise _error(400, "INVALID_ARGUMENT", "Logprobs is not supported for this model: responseLogprobs")
+            raise _error(400, "INVALID_ARGUMENT", "Logprobs is not enabled for models/gemini-exam")
+        thinking = config.thinkingConfig
+        if self.always_thinks and thinking is not None and thinking.thinkingBudget == 0:
+            message = "Budget 0 is invalid. This model only works in thinking mode."
+            raise _error(400, "INVALID_ARGUMENT", message)
         if config.logprobs is not None and not config.responseLogprobs:
             raise _error(400, "INVALID_ARGUMENT", "logprobs is only valid when responseLogprobs is true")
         for content in request.contents:

@@ -353,6 +353,17 @@ def test_a_cached_prompt_marks_the_last_image():
     assert ["cache_control" in block for block in blocks] == [False, True, False]
 
 
+def test_a_model_without_logprobs_answers_without_them():
+    with GeminiApi(has_logprobs=False) as api:
+        [reply] = send(candidate("gemini", api), request(logprobs=20, top_k=-1))
+    assert (reply.answers[0].text, reply.answers[0].first_token) == ("Answer: A", None)
+
+
+def test_a_switch_of_reasoning_that_a_model_does_not_take_is_not_an_outcome_of_the_question():
+    with GeminiApi(always_thinks=True) as api, pytest.raises(Unsupported, match="reasoning = off"):
+        send(candidate("gemini", api), request(reasoning=False))
+
+
 def test_one_candidate_a_request_is_learnt():
     with GeminiApi(max_candidates=1) as api:
         to = candidate("gemini", api)

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -42,7 +43,9 @@ def fails_once(item: str, times: int) -> bool:
     return times == 0 and crc32(item.encode()) % 10 == 0
 
 
-def make_study(folder: Path, provider: str, server: BatchServer, cases: Any = 40, **top: Any) -> Path:
+def make_study(
+    folder: Path, provider: str, server: BatchServer, cases: Any = 40, *, batch: bool = True, **top: Any
+) -> Path:
     write_cases(folder / "cases", cases)
     settings = {
         "provider": provider,
@@ -50,7 +53,7 @@ def make_study(folder: Path, provider: str, server: BatchServer, cases: Any = 40
         "api_key_env": "EXAM_KEY",
         **PRICES,
     }
-    return write_study(folder, top=top, candidate=settings | {"batch": True})
+    return write_study(folder, top=top, candidate=settings | {"batch": batch})
 
 
 def run(study: Path, **options: Any):
@@ -89,6 +92,34 @@ def test_a_detached_run_is_collected_by_the_next(tmp_path, provider):
     assert ended.exit_code == 0
     assert len(server.batches) == 1
     assert set(server.answered.values()) == {1}
+
+
+def test_a_run_without_the_option_collects_what_an_earlier_start_handed_over(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        study = make_study(tmp_path, provider, server, batch=False)
+        run(study, batch=True, detach=True)
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert len(server.batches) == 1
+    assert [purpose for purpose, *_ in spent(study)] == ["batch"]
+
+
+def test_two_runs_of_one_store_hand_over_each_ask_once(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        studies = [make_study(tmp_path, provider, server), tmp_path / "other.toml"]
+        studies[1].write_text(studies[0].read_text().replace('"exam"', '"other"', 1))
+        with ThreadPoolExecutor(2) as threads:
+            ends = list(threads.map(run, studies))
+    assert [ended.exit_code for ended in ends] == [0, 0]
+    assert set(server.answered.values()) == {1}
+    assert sum(ended.manifest["candidates"][0]["bought"] for ended in ends) == 40
+
+
+def test_leaving_needs_a_candidate_with_batches(tmp_path):
+    write_cases(tmp_path / "cases", 2)
+    study = write_study(tmp_path, candidate={"provider": "random"})
+    with pytest.raises(WardroundError, match="--detach: no candidate"):
+        open_study_run(study, runs=tmp_path / "runs", detach=True)
 
 
 def test_a_batch_whose_confirmation_was_lost_is_not_bought_again(tmp_path, provider):

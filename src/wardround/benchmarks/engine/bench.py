@@ -180,9 +180,10 @@ class _DrawnSection:
         table = drawing.with_published() if self._published else drawing.table
         self.files = write_table(table, self._study, run.folder, self._note)
         section = make_section(drawing, self.files if report_table(drawing) == table else None)
-        for number, extra in enumerate(drawing.extra_tables, 2):
+        extra_tables = drawing.extra_tables if self._published else drawing.extra_tables_without_published()
+        for number, extra in enumerate(extra_tables, 2):
             self.files += write_table_files(extra, run.folder, f"table-{number}")
-        self.tables, self.files = [table, *drawing.extra_tables], [*self.files, *drawing.extra_files]
+        self.tables, self.files = [table, *extra_tables], [*self.files, *drawing.extra_files]
         for message in drawing.messages:
             self._note(message)
         self.drawing = drawing
@@ -190,7 +191,7 @@ class _DrawnSection:
 
 
 def redrawn_sections(note: Callable[[str], None]) -> dict[str, SectionMaker]:
-    """For `wardround mark`: the report section of a bench run, which writes table.* and the figures anew."""
+    """For `run`, `mark` and `report`: the section of a bench run, which writes table.* and the figures anew."""
 
     def redraw(run: RunFiles) -> Section | None:
         study = study_of_run(run)

@@ -7,7 +7,12 @@ import polars as pl
 
 from wardround.benchmarks.engine.literature import literature_notes, name_agents
 from wardround.benchmarks.engine.named_study import NamedStudy
-from wardround.benchmarks.engine.published_rows import RunProtocol, add_published_rows, check_published_rows
+from wardround.benchmarks.engine.published_rows import (
+    RunProtocol,
+    add_published_rows,
+    check_published_rows,
+    without_published_rows,
+)
 from wardround.benchmarks.engine.requirements import lacking_stages
 from wardround.benchmarks.engine.section_output import Note, write_chart
 from wardround.marking.parser.choice import STRICT
@@ -44,6 +49,10 @@ class Drawing:
     extra_files: list[Path]
     messages: list[str]
 
+    def extra_tables_without_published(self) -> list[Table]:
+        """The tables of the section function that have rows of the run, with these alone."""
+        return [own for table in self.extra_tables if (own := without_published_rows(table))]
+
     def with_published(self) -> Table:
         """The table with the paper's rows, or why it has none."""
         published = self.study.published
@@ -65,10 +74,20 @@ def draw(study: NamedStudy, run: RunFiles) -> Drawing:
     if study.definition.drawn_from == "run":
         tables, files = study.benchmark.section_function(study.key)(run, run.folder, messages.append)
         protocol = RunProtocol.of_run(run, {})
-        tables = [check_published_rows(extra, study.definition, protocol) for extra in tables]
+        tables = [kept for extra in tables if (kept := check_published_rows(extra, study.definition, protocol))]
         notes = [*(cutoff_notes(run) if "cutoffs" in study.run_notes else []), wording_note(run.manifest)]
-        tables = [mark_text_only(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run) for extra in tables]
+        tables = [
+            mark_text_only(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run)
+            if _has_own(extra)
+            else extra
+            for extra in tables
+        ]
     return Drawing(study, run, table, specs, tables, files, messages)
+
+
+def _has_own(table: Table) -> bool:
+    """Whether a table has rows of the run."""
+    return not table.rows or any(not row.published for row in table.rows)
 
 
 def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpec]]:
@@ -81,7 +100,7 @@ def _draw_table(study: NamedStudy, run: RunFiles) -> tuple[Table, list[ColumnSpe
     severity = severity_note(run)
     notes = [
         *table.notes,
-        *filter(None, (severity, wording_note(run.manifest), _parser_note(run))),
+        *filter(None, (severity, wording_note(run.manifest), _parser_note(study, run))),
         *literature_notes(study.template, run.study_settings),
         *_carry_notes(study, run),
         *(image_size_note(run) if "image_size" in study.run_notes else []),
@@ -124,18 +143,22 @@ def _count_readings(table: Table) -> Table:
     return replace(table, rows=rows)
 
 
-def _parser_note(run: RunFiles) -> str:
-    """Which rule read the choices, if it is not ours, and how often ours reads otherwise."""
-    parser = run.manifest.get("parser", STRICT)
+def _parser_note(study: NamedStudy, run: RunFiles) -> str:
+    """Which rule read the choices, if it is not ours or not the paper's, and how often ours reads otherwise."""
+    parser, paper = run.manifest.get("parser", STRICT), study.template.parser
     if parser == STRICT:
-        return ""
+        columns = "the paper's columns have the strict reading"
+        return f"Choices are read by `{STRICT}`, not by the paper's rule (`{paper}`): {columns}." if paper else ""
     readings = run.marks.filter(pl.col("strict_option").is_not_null())
     differ = pl.col("strict_option") != pl.col("option").fill_null(-1)
     count, total = readings.select(differ.sum(), pl.len()).collect().row(0)
-    return (
-        f"Choices are read by the rule that the paper states (`{parser}`); the strict parser reads {count:,} of "
-        f"{total:,} answers differently."
-    )
+    if parser == paper:
+        rule = f"the rule that the paper states (`{parser}`)"
+    elif parser == f"{study.benchmark.name}-paper":
+        rule = f"`{parser}`: only as the paper's prompt demands them, for which the paper states no rule"
+    else:
+        rule = f"`{parser}`, which is not the rule of this paper"
+    return f"Choices are read by {rule}; the strict parser reads {count:,} of {total:,} answers differently."
 
 
 def _carry_notes(study: NamedStudy, run: RunFiles) -> list[str]:
@@ -157,7 +180,8 @@ def write_table(table: Table, study: NamedStudy, folder: Path, note: Note) -> li
 def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note) -> list[Path]:
     """Writes figure.svg and figure.png, and figure-2 if there are two ways to draw it.
 
-    Without the package that this needs, a message says so.
+    If there is too little for the first way, a message says so and the second is the figure. Without the package that
+    this needs, a message says so.
     """
     layout = study.definition.figure
     if layout is None:
@@ -165,9 +189,13 @@ def write_table_figure(table: Table, study: NamedStudy, folder: Path, note: Note
     from wardround.reporting.figures.table_figure import figure
 
     shown, settings = _without_readings(table), layout.model_dump(exclude={"mark", "also"})
-    files = write_chart(figure(shown, layout.mark, **settings), folder, "figure", note)
-    if layout.also is not None:
-        files += write_chart(figure(shown, layout.also, **settings), folder, "figure-2", note)
+    charts = [figure(shown, mark, **settings) for mark in (layout.mark, layout.also) if mark is not None]
+    drawn = [chart for chart in charts if chart is not None]
+    if charts[0] is None and drawn:
+        note(f"{study.name}: no {layout.mark} chart: it needs three candidates, or three headings, with figures")
+    files: list[Path] = []
+    for stem, chart in zip(("figure", "figure-2"), drawn, strict=False):
+        files += write_chart(chart, folder, stem, note)
     return files
 
 

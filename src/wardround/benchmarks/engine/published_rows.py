@@ -27,6 +27,7 @@ from wardround.reporting.wording import prompts_of_run
 # measures of repeated answers: their value depends on the number of trials
 OF_REPEATED = ("worst@", "majority", "confidence", "vote_share", "calibration_shift", "dke", "ece", "brier", "auroc")
 CLEAN = "L0"
+PUBLISHED_NOTE = "Published "  # how notes on published rows begin
 ANY_COLUMN = ColumnSpec("", "accuracy", published="")
 
 
@@ -69,14 +70,28 @@ def add_published_rows(
     return replace(table, rows=[*table.rows, *rows], notes=[*table.notes, *notes])
 
 
-def check_published_rows(table: Table, definition: StudyDefinition, run: RunProtocol) -> Table:
-    """A table that a section function drew: published rows next to the run's own obey what holds for all columns."""
+def check_published_rows(table: Table, definition: StudyDefinition, run: RunProtocol) -> Table | None:
+    """A table that a section function drew: its published rows obey what holds for all columns.
+
+    None if it has published rows alone and these are withheld.
+    """
     own = [row for row in table.rows if not row.published]
-    if not own or len(own) == len(table.rows) or definition.put is None:
+    if len(own) == len(table.rows) or definition.put is None:
         return table
-    if changed := changed_protocol(definition.put, run.settings):
+    changed = changed_protocol(definition.put, run.settings)
+    if not own:
+        return None if changed else table
+    if changed:
         return replace(table, rows=own, notes=[*table.notes, f"Published figures are not shown: {changed}."])
     return replace(table, notes=[*table.notes, *_difference_notes([ANY_COLUMN], definition, run)])
+
+
+def without_published_rows(table: Table) -> Table | None:
+    """The table with the run's own rows, and without the notes on published ones; None if it has no others."""
+    own = [row for row in table.rows if not row.published]
+    if table.rows and not own:
+        return None
+    return replace(table, rows=own, notes=[note for note in table.notes if not note.startswith(PUBLISHED_NOTE)])
 
 
 def withholding_reason(spec: ColumnSpec, definition: StudyDefinition, run: RunProtocol) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from wardround.candidates.batches.batch_api import BatchFrame, BatchResult
+from wardround.candidates.batches.batch_api import BatchFrame, BatchResult, BatchUncertain
 from wardround.candidates.candidate import Fault
 from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text
 
@@ -42,7 +42,8 @@ class AnthropicBatches:
         return id
 
     async def find(self, token: str, items: int, since: str, known: Collection[str]) -> str | None:
-        """By its items if it has ended. One under way has no mark of ours: then by its time and its number of items."""
+        """By its items. Those of a batch under way are not shown: one with as many is uncertain until it has ended."""
+        is_uncertain = False
         listed = await self._server.exchange("GET", "/v1/messages/batches?limit=100")
         for batch in as_objects(listed.get("data")):
             id, counts = as_text(batch.get("id")), batch.get("request_counts")
@@ -54,7 +55,9 @@ class AnthropicBatches:
                         return id
                     break
             elif isinstance(counts, dict) and sum(map(as_count, counts.values())) == items:
-                return id
+                is_uncertain = True
+        if is_uncertain:
+            raise BatchUncertain
         return None
 
     async def has_ended(self, id: str) -> bool:

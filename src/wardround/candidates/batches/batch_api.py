@@ -28,6 +28,10 @@ class BatchFailed(Exception):
     """The provider refused a whole batch after it had taken it."""
 
 
+class BatchUncertain(Exception):
+    """A batch under way may be the one that is looked for; only its results tell."""
+
+
 class BatchApi(Protocol):
     max_items: int
     max_bytes: int
@@ -43,6 +47,8 @@ class BatchApi(Protocol):
 
     async def find(self, token: str, items: int, since: str, known: Collection[str]) -> str | None:
         """The id of a batch whose submission was not confirmed; None if the provider does not have it.
+
+        BatchUncertain if that cannot be told yet.
 
         `since` is when it was submitted (UTC, ISO 8601), `known` are the ids of others.
         """

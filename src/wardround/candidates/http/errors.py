@@ -51,8 +51,9 @@ NO_IMAGES = re.compile(
     r"|content must be a string|unknown variant `?image_url",
     re.I,
 )
+REASONING = re.compile(r"thinking|reasoning", re.I)
 UNSUPPORTED = re.compile(
-    r"(not|n't|no longer|un)[ -]?(be )?(support|recogni[sz]|known|permit|allow|expect|accept|implement|avail)"
+    r"(not|n't|no longer|un)[ -]?(be )?(support|recogni[sz]|known|permit|allow|expect|accept|implement|avail|enabl)"
     r"|invalid (field|parameter|argument)|extra (inputs?|fields?)|deprecated|does(n't| not) take|only the default"
     r"|may only be set to",
     re.I,
@@ -121,6 +122,11 @@ class ServerError:
     def takes_no_images(self) -> bool:
         return NO_IMAGES.search(self.message) is not None
 
+    @property
+    def names_reasoning(self) -> bool:
+        """Whether it complains about how reasoning is switched."""
+        return self.status in (400, 422) and REASONING.search(self._words) is not None
+
     def does_not_take(self, field: str) -> bool:
         """Whether it says that the server does not take a field, or only its default."""
         by_code = self.code.strip() in ("unsupported_parameter", "unsupported_value", "unknown_parameter")
@@ -136,7 +142,7 @@ class ServerError:
     def _names(self, field: str) -> bool:
         if self.names_question:
             return False
-        return self.param == field or re.search(rf"\b{re.escape(field)}\b", self.message) is not None
+        return self.param == field or re.search(rf"\b{re.escape(field)}\b", self.message, re.I) is not None
 
 
 def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> ServerError:

@@ -18,6 +18,7 @@ from wardround.candidates.candidate import (
     Request,
     RequestAdapted,
     RequestRejected,
+    Unsupported,
 )
 from wardround.candidates.http.connection import TRANSPORT_ERRORS, Connection
 from wardround.candidates.http.errors import STOPS_AFTER, ServerError, parse_error, parse_limits
@@ -190,6 +191,9 @@ class ServerCandidate(Candidate):
         error.raise_unless_specific()
         if error.status in (400, 422) and not error.names_question:
             self._adapt(error, payload, request.ask)
+        if request.ask.sampling.reasoning is not None and error.names_reasoning:
+            switch = "on" if request.ask.sampling.reasoning else "off"
+            raise Unsupported(f"the server does not take reasoning = {switch}: {error.text}")
         if request.images and error.takes_no_images:
             raise RequestRejected(f"{error.text} (if it sees no images, say `sees = false`)")
         error.raise_for_question(with_images=bool(request.images))

@@ -145,11 +145,10 @@ class ModelCalls:
         return {key: value for key, value in values.items() if key.startswith(f"{self.role}/")}
 
     def examined_warnings(self) -> list[str]:
-        """A warning if the model is itself a candidate of the study."""
-        identity = self.identity
+        """A warning if the model is itself a candidate of the study, by all that is in the keys of their Asks."""
+        own = self.settings.identity, self.identity
         return [
             f"the {self.role} is the examined candidate {candidate.name!r} itself"
             for candidate in self.study.candidates
-            if (candidate.provider, candidate.model, candidate.revision)
-            == (identity.provider, identity.model, identity.revision)
+            if candidate.identity in own
         ]

@@ -6,7 +6,7 @@ the resamples: a mean is recomputed in each from the resampled figures of all of
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -55,19 +55,25 @@ class CandidateMeans:
         return cls(encode_marks(marks, study), study)
 
     def of_figures(self, requests: Mapping[Key, Sequence[FigureSlot]]) -> dict[Key, Estimate]:
-        """The mean of the figures of each request; one that has a figure of another kind is left out."""
+        """The mean of the figures of each request, which are of one measure.
+
+        Left out are requests that lack a figure, and measures of a kind whose mean cannot be resampled: a percentile
+        bootstrap of a biased distance, such as ECE, excludes the truth.
+        """
+        known_measures = measures_for_marks(self.encoded, self.study)
+        measures = {m.name: m for m in known_measures if m.kind.is_resampled_in_means and not m.products}
+        requests = {key: slots for key, slots in requests.items() if all(slot.measure in measures for slot in slots)}
         wanted = {(slot.measure, slot.slice) for slots in requests.values() for slot in slots}
-        measures = {m.name: m for m in measures_for_marks(self.encoded, self.study)}
         known = slicings(self.encoded, self.study)
         places = _places(wanted, known, measures)
         used = sorted({place.slicing for place in places.values()})
-        chosen = [replace(known[number], mean_key="") for number in used]
+        chosen = [known[number] for number in used]
         names = {
             number: {measure for (measure, _), place in places.items() if place.slicing == slicing}
             for number, slicing in enumerate(used)
         }
         own = [m for m in measures.values() if any(m.name in wanted for wanted in names.values())]
-        derived = DerivedInputs(chosen, names, self.study.seed, self.encoded.cluster_count)
+        derived = DerivedInputs(chosen, names, self.study.seed, self.encoded.cluster_count, keeps_parts=True)
         measure_candidates(MeasureInputs(self.encoded, self.study, own, derived))
         numbers = {name: number for number, name in enumerate(self.encoded.candidates)}
         means = {}
@@ -125,7 +131,9 @@ def _places(
         keys = json.loads(slice)
         mean_key = next((key for key, value in keys.items() if value == "mean"), "")
         for number, slicing in enumerate(known):
-            if not slicing.includes(measures[measure]) or (mean_key and slicing.mean_key != mean_key):
+            if not slicing.includes(measures[measure]):
+                continue
+            if mean_key and slicing.mean_over(measures[measure]) != mean_key:
                 continue
             parts = [n for n, name in enumerate(slicing.slices) if _is_part(name, slice, mean_key)]
             if parts:

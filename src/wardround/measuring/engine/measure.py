@@ -37,6 +37,11 @@ class MeasureKind(Enum):
     def is_mean(self) -> bool:
         return self in (MeasureKind.RATE, MeasureKind.MEAN, MeasureKind.SIGNED)
 
+    @property
+    def is_resampled_in_means(self) -> bool:
+        """Whether a mean of several such figures has an interval: others have one of their own, or none."""
+        return self.is_mean or self is MeasureKind.COMPOSITE
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:

@@ -69,8 +69,10 @@ class DerivedInputs:
         seed: int,
         clusters: int = 0,
         halved: Set[str] = frozenset(),
+        keeps_parts: bool = False,
     ) -> None:
         self.slicings, self.wanted, self.seed, self.clusters, self.halved = slicings, wanted, seed, clusters, halved
+        self.keeps_parts = keeps_parts  # for means over candidates: those over stages or grades are not taken
         self.estimates: dict[str, dict[Slot, SliceEstimate]] = {}
         self._cells: dict[int, tuple[Integers, Integers]] = {}
 
@@ -128,6 +130,8 @@ def add_means(inputs: DerivedInputs, measures: list[Measure], candidates: range,
 
     There is none if one of the values is missing. The estimates that they are made of are then dropped.
     """
+    if inputs.keeps_parts:
+        return
     for place, measure in enumerate(measures):
         by_slot = inputs.estimates.get(measure.name, {})
         present = sorted({slot[2] for slot in by_slot if slot[2] in candidates})
@@ -165,7 +169,9 @@ def _mean_line(
     if clusters < FEWEST:
         return _line(value, n, clusters, TOO_FEW, **shares)
     mean, n_clusters = np.array([value]), np.array([float(clusters)])
-    variance = np.nan_to_num(np.nanvar(drawn, keepdims=True, dtype=np.float64)) * clusters / (clusters - 1)
+    is_complete = ~np.isnan(drawn)  # a resample may lack one of the parts
+    variance = np.nanvar(drawn, keepdims=True, dtype=np.float64) if is_complete.any() else np.zeros(1)
+    variance = variance * clusters / (clusters - 1)
     if clusters >= FEW and variance[0] > 0:
         return _line(value, n, clusters, BOOTSTRAP, min(interval[0], value), max(interval[1], value), **shares)
     if measure.kind is MeasureKind.SIGNED:
@@ -176,11 +182,16 @@ def _mean_line(
 
 
 def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
-    """The unweighted mean of estimates, with its interval from the resamples that they share."""
+    """The unweighted mean of estimates, with its interval from the resamples that they share.
+
+    A composite measure of few clusters has none: neither Wilson's nor Student's interval is made for its mean.
+    """
     drawn = np.mean([part.drawn for part in parts], axis=0)
     line = _mean_line(measure, parts, drawn, [float(end[0]) for end in percentile_intervals(drawn[None])])
     low, high = (None if np.isnan(line[end][0]) else float(line[end][0]) for end in ("low", "high"))
     n, clusters = int(line["n"][0]), int(line["clusters"][0])
+    if not measure.kind.is_mean and line["method"][0] != BOOTSTRAP:
+        return Estimate(n, float(line["value"][0]), None, None, clusters, NO_INTERVAL)
     return Estimate(n, float(line["value"][0]), low, high, clusters, str(line["method"][0]))
 
 

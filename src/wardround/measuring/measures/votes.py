@@ -83,6 +83,8 @@ def vote_certainty(votes: Floats, options: Floats, answers: Floats | None = None
 
 def gold_votes(votes: Floats, gold: Floats) -> Floats:
     """The votes for the right option of each item; -1 if it is unknown."""
+    if not votes.shape[1]:  # no item has options that were voted on
+        return np.full(len(votes), -1.0)
     known = ~np.isnan(gold)
     gold_count = votes[np.arange(len(votes)), np.where(known, gold, 0).astype(np.int64)]
     return np.where(known, gold_count, -1.0)

@@ -18,8 +18,16 @@ LABELLED = 14  # candidates: more are numbered, with their names in a list
 
 
 def radar_charts(points: list[dict[str, Any]], title: str, per_row: int) -> alt.ConcatChart | None:
-    """The charts, from points in percent; None if there are fewer candidates than a chart needs."""
+    """The charts, from points in percent: with few candidates one for each of them, with the headings as spokes.
+
+    None if there are too few of both.
+    """
+    subtitle = [f"Rings: {', '.join(map(str, RINGS))}%"]
     rows = list(dict.fromkeys(point["row"] for point in points))
+    if len(rows) < FEWEST:
+        points = [point | {"row": point["heading"], "heading": point["row"]} for point in points]
+        rows = list(dict.fromkeys(point["row"] for point in points))
+        subtitle = ["A chart for each candidate, since a radar chart needs three spokes", *subtitle]
     if len(rows) < FEWEST:
         return None
     names = rows if len(rows) <= LABELLED else [str(number) for number in range(1, len(rows) + 1)]
@@ -29,8 +37,7 @@ def radar_charts(points: list[dict[str, Any]], title: str, per_row: int) -> alt.
         for heading in dict.fromkeys(point["heading"] for point in points)
     ]
     numbered = [] if names is rows else [", ".join(f"{name} {row}" for name, row in zip(names, rows, strict=True))]
-    subtitle = [f"Rings: {', '.join(map(str, RINGS))}%", *_wrapped(numbered)]
-    heading = alt.Title(title, subtitle=subtitle, anchor="start")
+    heading = alt.Title(title, subtitle=[*subtitle, *_wrapped(numbered)], anchor="start")
     return alt.concat(*charts, columns=per_row, title=heading)
 
 

@@ -35,14 +35,14 @@ def figure(
     Published rows are grey dashed lines or points of another shape. `panels` draws lines over the groups of columns,
     one panel for each heading within a group; `heatmaps` draws changes, one heatmap for each group. `stacked` draws
     shares of a whole, in `colours`, one for each column. `candidates` puts rows along x, coloured by their group;
-    `radar` draws a chart for each heading within the groups, with a spoke for each row (of fewer than three, `panels`).
+    `radar` draws a chart for each heading within the groups, with a spoke for each row, or the reverse; None if there
+    are fewer than three of both.
     """
     points = _points(table, {*leave_out, "Unparsed", "Refused"})
     if not points:
         return None
     if mark == "radar":
-        charts = radar_charts(points, table.title, PANELS_PER_ROW)
-        return charts or _small_multiples(table, points, "panels", x, y)
+        return radar_charts(points, table.title, PANELS_PER_ROW)
     if mark in ("panels", "heatmaps"):
         return _small_multiples(table, points, mark, x, y)
     columns = list(dict.fromkeys(point["column"] for point in points))
@@ -83,6 +83,7 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
     panel_key, x_key = ("heading", "over") if mark == "panels" else ("over", "heading")
     rows = list(dict.fromkeys(point["row"] for point in points))
     max_value = max(abs(point["value"]) for point in points) or 1.0
+    ends = [point[end] for point in points for end in ("value", "low", "high") if point[end] is not None]
     charts = []
     for name in dict.fromkeys(point[panel_key] for point in points):
         own = [point for point in points if point[panel_key] == name]
@@ -90,7 +91,7 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
         order = list(dict.fromkeys(point[x_key] for point in own))
         if mark == "panels":
             column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=0))
-            charts.append(_lines(base, column, points, y))
+            charts.append(_lines(base, column, points, y, (min(ends), max(ends))))
             continue
         column = alt.X(f"{x_key}:N", sort=order, title=x, axis=alt.Axis(labelAngle=-40, labelLimit=200))
         row = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=300))
@@ -100,8 +101,13 @@ def _small_multiples(table: Table, points: list[dict[str, Any]], mark: Mark, x: 
     return alt.concat(*charts, columns=columns, title=alt.Title(table.title, anchor="start"))
 
 
-def _lines(base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str) -> alt.LayerChart:
-    """A line for each row: the run's in a colour and a shape of their own, all published ones in one grey."""
+def _lines(
+    base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str, ends: tuple[float, float] | None = None
+) -> alt.LayerChart:
+    """A line for each row: the run's in a colour and a shape of their own, all published ones in one grey.
+
+    `ends` are those of the y axis, if panels share it.
+    """
     runs, papers = (
         list(dict.fromkeys(point["row"] for point in points if point["source"] == source)) for source in SOURCES
     )
@@ -112,7 +118,8 @@ def _lines(base: alt.Chart, column: alt.X, points: list[dict[str, Any]], y: str)
     legend = alt.Legend(labelLimit=300, symbolLimit=0, symbolOpacity=1)
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=colours), title=None, legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=shapes), title=None, legend=legend)
-    height = alt.Y("value:Q", title=y, scale=alt.Scale(zero=False))
+    scale = alt.Scale(zero=False) if ends is None else alt.Scale(domain=list(ends), nice=True, zero=False)
+    height = alt.Y("value:Q", title=y, scale=scale)
     layers = []
     if papers:
         published = base.transform_filter(f"datum.source == '{PUBLISHED}'")

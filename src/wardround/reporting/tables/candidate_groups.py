@@ -51,9 +51,25 @@ def add_averages(
     cells = _average_cells([parts for _, parts in members], table, specs, run)
     averages = [replace(average, cells=row) for (average, _), row in zip(members, cells, strict=True)]
     note = f"{AVERAGE}: the mean over candidates, each with the same weight; brackets are over the same resamples."
+    note += _without_brackets(table, [row for (_, parts), row in zip(members, cells, strict=True) if len(parts) > 1])
     left_out = [row.labels[0] for row in rows if row not in averaged]
     note += f" Left out: {', '.join(dict.fromkeys(left_out))}." if left_out else ""
     return arrange(replace(table, rows=[*rows, *averages], notes=[*table.notes, note]))
+
+
+def _without_brackets(table: Table, averages: list[list[Cell]]) -> str:
+    """The columns in which an average has no interval, and why; empty if there are none."""
+    headings = [
+        f"{column.over} {column.heading}".strip()
+        for place, column in enumerate(table.columns)
+        if column.unit != "count" and any(row[place].value is not None and row[place].low is None for row in averages)
+    ]
+    if not headings:
+        return ""
+    return (
+        " An average has brackets only if every candidate has them and the measure is one whose mean can be "
+        f"resampled (ECE and AUROC are not). It has none in: {', '.join(dict.fromkeys(headings))}."
+    )
 
 
 def arrange(table: Table) -> Table:
@@ -98,7 +114,10 @@ def _average_cells(
             if len(own) == 1 or len(values) < len(own):
                 cells[number, column] = own[0] if len(own) == 1 else Cell()
                 continue
-            cells[number, column] = Cell(sum(values) / len(values))
+            counts = [cell.n for cell in own if cell.n is not None]
+            cells[number, column] = Cell(sum(values) / len(values), n=sum(counts) if len(counts) == len(own) else None)
+            if any(cell.low is None for cell in own):
+                continue
             for row in rows:
                 row_slice = dict(zip(keys, row.labels[1:], strict=True))
                 _add_slots(lines, spec, row.labels[0], row_slice, (number, column), figures, changes)

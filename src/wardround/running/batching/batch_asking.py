@@ -4,7 +4,7 @@ A wave is every Ask that can be rendered now: of a chain the next stage. Nothing
 answer store is needed to go on after an interruption:
 
 - a batch is recorded before it is handed over; one whose confirmation was lost is looked for at the provider;
-- an item that is in a batch under way is not handed over again;
+- an item that is in a batch under way is not handed over again, also not by another run of the same store;
 - an answer and its bill are one commit, and an item whose answer is stored is not read again.
 
 What three batches did not answer is asked alone, at the full price (our choice).
@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from wardround.candidates.batches.batch_api import BatchFailed, BatchResult
+from wardround.candidates.batches.batch_api import BatchFailed, BatchResult, BatchUncertain
 from wardround.candidates.candidate import (
     Candidate,
     CandidateUnavailable,
@@ -40,6 +40,7 @@ from wardround.running.store.batches import BatchRecords, OpenBatch, new_token
 from wardround.running.trials import TrialGroup
 
 MAX_BATCHES_OF_AN_ITEM = 3  # then it is asked alone
+ALL_BATCHES = b"batches"  # the lease of the one run that hands over or collects now
 MAX_ITEMS = 50_000  # of a batch, if its provider takes as many
 FIRST_WAIT = 5.0  # seconds between two looks at batches under way; doubled until MAX_WAIT
 MAX_WAIT = 300.0
@@ -77,9 +78,11 @@ class BatchAsking:
     async def run(self, *, detach: bool) -> int:
         """Asks until nothing is missing that batches can answer; returns how many Asks are still under way."""
         wait, under_way, faults = FIRST_WAIT, 0, 0
-        while not self._context.caller.is_ending:
+        caller = self._context.caller
+        while not caller.is_ending:
             try:
-                count, faults = await self._pass(), 0
+                async with self._context.store.leases.hold(ALL_BATCHES, 0, lambda: caller.is_ending, MAX_WAIT):
+                    count, faults = await self._pass(), 0
             except Fault as fault:
                 faults += 1
                 if faults == min(self._candidate.settings.attempts, fault.stops_after or MAX_FAULTS):
@@ -96,7 +99,7 @@ class BatchAsking:
             elif detach:
                 return under_way
             else:
-                await self._context.caller.pause(wait)
+                await caller.pause(wait)
                 wait = min(2 * wait, MAX_WAIT)
         if not under_way and self._given_up:
             self._note(f"{self._name}: {len(self._given_up):,} Asks that batches did not answer are asked alone")
@@ -106,12 +109,14 @@ class BatchAsking:
         """Stores the results that have come, and hands over what is in no batch."""
         count = WaveCount()
         ended = await self._ended_batches()
-        results = {name: result for batch in ended async for name, result in self._results(batch)}
+        results = {name: (batch, result) for batch in ended async for name, result in self._results(batch)}
         file: ItemFile | None = None
         try:
             async for name, request in self._missing():
+                if self._context.caller.is_ending:
+                    break
                 if name in results:
-                    await self._store_result(results[name], request, count)
+                    await self._store_result(*results[name], request, count)
                 elif self._records.has_open(name):
                     count.waiting += 1
                 elif self._records.count_ended(name) >= MAX_BATCHES_OF_AN_ITEM:
@@ -123,14 +128,15 @@ class BatchAsking:
                         file = self._new_file()
                         file.add(name, payload)
                     count.submitted += 1
-            if file is not None:
+            if file is not None and not self._context.caller.is_ending:
                 await self._submit(file)
         finally:
             if file is not None:
                 file.remove()
         await self._context.store.flush()
-        for batch in filter(self._records.is_own, ended):
-            self._records.end(batch.token)
+        if not self._context.caller.is_ending:
+            for batch in filter(self._records.is_own, ended):
+                self._records.end(batch.token)
         return count
 
     async def _ended_batches(self) -> list[OpenBatch]:
@@ -153,7 +159,10 @@ class BatchAsking:
         if not self._records.is_own(batch):
             return None
         since = (datetime.fromisoformat(batch.time) - MAX_CLOCK_DIFFERENCE).isoformat()
-        id = await self._api.find(batch.token, batch.items, since, self._records.known_ids())
+        try:
+            id = await self._api.find(batch.token, batch.items, since, self._records.known_ids())
+        except BatchUncertain:
+            return None  # it is known when the batch has ended
         if id is None:
             self._records.remove(batch.token)
         else:
@@ -162,13 +171,13 @@ class BatchAsking:
 
     async def _results(self, batch: OpenBatch) -> AsyncIterator[tuple[str, BatchResult]]:
         """The results by the names of their items."""
-        items = 0
+        answered = 0
         async for result in self._api.results(str(batch.id)):
             token, _, name = result.custom_id.partition("-")
             if token == batch.token:
-                items += 1
+                answered += result.status == 200
                 yield name, result
-        self._note(f"{self._name}: collected batch {batch.id}, {items:,} of {batch.items:,} Asks")
+        self._note(f"{self._name}: batch {batch.id} has ended, {answered:,} of {batch.items:,} Asks were answered")
 
     async def _missing(self) -> AsyncIterator[tuple[str, Request]]:
         """What lacks answers and can be asked now, each under the name of its item."""
@@ -188,22 +197,20 @@ class BatchAsking:
     async def _payload(self, request: Request) -> bytes | None:
         """The JSON of a request; None if it can only be asked alone, where it is reported why."""
         try:
+            payload = self._candidate.make_batch_payload(await self._context.caller.with_images(request))
             self._context.caller.budget.charge_request()
-            return self._candidate.make_batch_payload(await self._context.caller.with_images(request))
-        except BudgetReached:
-            self._context.caller.stop()
-            return None
-        except (BadInput, Unsupported):
+            return payload
+        except (BadInput, BudgetReached, Unsupported):
             return None
 
-    async def _store_result(self, result: BatchResult, request: Request, count: WaveCount) -> None:
+    async def _store_result(self, batch: OpenBatch, result: BatchResult, request: Request, count: WaveCount) -> None:
         caller = self._context.caller
         request = await caller.with_images(request)
         try:
             if result.status == 0:
                 raise Fault("the batch ended before it was processed", kind="not processed")
             reply = self._candidate.read_batch_reply(result.status, result.body, request)
-            answers = await caller.keep_batched(request, reply)
+            answers = await caller.keep_batched(request, reply, batch.run, batch.candidate)
         except QuestionRefused as refused:
             try:
                 answers = await caller.store_refusal(request, refused.finish, str(refused))
@@ -256,6 +263,8 @@ def _combined(requests: list[Request]) -> list[Request]:
 
 def batch_refusal(candidate: Candidate, study: Study) -> str | None:
     """Why a candidate cannot be asked by batches; None if it can."""
+    if candidate.settings.base_urls:
+        return "batches go to one server: name one base_url"
     if candidate.batch_api() is None:
         return f"provider {candidate.settings.provider!r} has no batches"
     if "agent" in study.conditions.get("evidence", ()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,7 @@ class RunInputs:
         check_images = shows_other_cases(study) and not _is_packed(file, folder)
         case_set = CaseSet.open(file, check_images=check_images)
         study = _with_packed_files(study, study_folder, folder)
-        try:
-            prompts = Prompts.of_study(study, study_folder)
-        except BadInput as error:
-            raise MissingInput(f"{folder}: the prompts that it was made with: {error}") from None
-        return cls(folder, study, manifest, case_set, prompts)
+        return cls(folder, study, manifest, case_set, Prompts(study_folder, study.prompts))
 
     def verify(self, sha256: Callable[[str], str], *, accept: bool, as_marked: bool = False) -> InputChanges:
         """Refuses cases, images or prompts that are not those of the run, unless `accept`. Returns the changes.
@@ -91,7 +87,7 @@ class RunInputs:
         """Of the cases that the run used; of all, if it shows some with others."""
         profile = load_profile(self.study.severities, self.study_folder) if self.manifest.get("severities") else None
         used = scan_used(self.folder).select(pl.col("case").unique()).collect()
-        return find_changes(
+        changes = find_changes(
             self.folder,
             self.manifest,
             self.cases,
@@ -100,6 +96,9 @@ class RunInputs:
             severities=profile.hash if profile else None,
             used=None if shows_other_cases(self.study) else used,
         )
+        if not self.prompts.lacks_folder:
+            return changes
+        return replace(changes, texts=[*changes.texts, f"the folder of prompts {self.study.prompts} (not there)"])
 
     def _lost_questions(self, changes: InputChanges) -> str:
         """The first questions that the run asked and the case set has not."""

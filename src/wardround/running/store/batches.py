@@ -34,6 +34,10 @@ class BatchRecords:
         query = f"select {COLUMNS} from batches where address is ? and not has_ended order by time, token"
         return [OpenBatch(*row) for row in self._connection.execute(query, (self._address,))]
 
+    def has_own_open(self) -> bool:
+        """Whether batches of this run are not collected yet."""
+        return any(map(self.is_own, self.open_batches()))
+
     def is_own(self, batch: OpenBatch) -> bool:
         return (batch.run, batch.candidate) == (self._run, self._candidate)
 

@@ -39,7 +39,7 @@ def drops_table(run: RunFiles) -> Table | None:
     if run.declared_values("carry") == [PAPER_CARRY]:
         paper = load_published("xpcr/table2")
         rows.append(_published_row(paper))
-        notes.append(f"The published row is {paper.source}, Table 2, on the paper's own cases, averaged by us.")
+        notes.append(f"Published row: {paper.source}, Table 2, on the paper's own cases, averaged by us.")
     columns = [
         *(Column(stage, "Stage-wise accuracy", decimals=2) for stage in STAGES),
         *(Column(f"{earlier} to {later}", "Drop (points)", decimals=2) for earlier, later in STEPS),

@@ -33,9 +33,11 @@ class ModelSkills:
     def complete(self, case: str, question: Question) -> Question:
         """A question without a skill with the one that the model chose, if it chose one."""
         place = self.places.get((case, question.id))
-        if place is None or question.skill:
+        if place is None:
             return question
         fields = {"skill": place.skill, "capability": place.capability, "task": place.ability, BY_MODEL: "model"}
+        if question.skill:  # the source's own name, which is none of the 30
+            fields["label"] = (question.model_extra or {}).get("label") or question.skill
         return Question.model_validate(question.model_dump(exclude_unset=True) | fields)
 
     def write_queue(self, folder: Path) -> None:

@@ -69,11 +69,13 @@ class LabelCounts:
     by_model: int = 0  # questions whose skill a model chose
 
     def add(self, question: Question) -> None:
-        if question.skill:
-            self.by_skill[question.skill] += 1
-            self.by_model += (question.model_extra or {}).get("skill_from") == "model"
-        else:
-            self.without_skill[str((question.model_extra or {}).get("label") or question.capability or "")] += 1
+        extra = question.model_extra or {}
+        place = hierarchy().skills.get(_fold(question.skill))
+        if place is not None:
+            self.by_skill[str(place.skill)] += 1
+            self.by_model += extra.get("skill_from") == "model"
+        else:  # a source's own name for a skill is a label like any other
+            self.without_skill[str(question.skill or extra.get("label") or question.capability or "")] += 1
 
     def shares(self) -> dict[str, dict[str, float]]:
         """Of each skill the questions, and their share of all, with and without a skill."""
@@ -96,6 +98,8 @@ class LabelCounts:
         notes = (
             [f"A model chose the skill of {self.by_model:,} questions: review/skills.jsonl."] if self.by_model else []
         )
+        if self.without_skill:
+            notes.append(f"Without a skill: {_list_labels(self.without_skill)}.")
         return Table("Questions by skill", ("Skill", "Capability"), columns, rows, notes)
 
 
