@@ -181,6 +181,8 @@ def mark_run(
     until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
     readings count. `cases` is the case set, if it was moved.
     """
+    if parser is not None:
+        parser_version(parser)
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)

@@ -18,6 +18,9 @@ from wardround.benchmarks.engine.bench import BenchResult
 from wardround.benchmarks.engine.published import load_published
 from wardround.benchmarks.engine.report_section import table_of_run
 from wardround.core.study import load_study
+from wardround.measuring.measures.catalogue import define_measures
+from wardround.measuring.measures.derived import SliceEstimate, mean_estimate
+from wardround.measuring.measures.record import MeasureContext
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.table import Table, TableRow
 from wardround.reporting.tables.terminal import as_text
@@ -186,3 +189,18 @@ def test_the_average_of_means_over_stages_is_resampled_by_eye(chains: BenchResul
     for heading in ("SWA", "ESA"):
         mean = average(table, EVERYONE).cells[next(n for n, c in enumerate(table.columns) if c.heading == heading)]
         assert (mean.low, mean.high) == (pytest.approx(low, abs=0.012), pytest.approx(high, abs=0.012))
+
+
+def test_an_average_of_rare_events_is_not_resampled() -> None:
+    """Two candidates with one error in 36 cases each: the upper end of a percentile bootstrap is too low."""
+    errors = np.zeros((2, 36))
+    errors[0, 3] = errors[1, 20] = 1
+    draws = np.random.default_rng(0).integers(0, 36, (2000, 36))
+    parts = [SliceEstimate(1 / 36, 36, 0, 0, np.arange(36), own[draws].mean(axis=1), method="wilson") for own in errors]
+    accuracy = next(measure for measure in define_measures(MeasureContext()) if measure.name == "accuracy")
+    mean = mean_estimate(accuracy, parts)
+    assert mean.method == "wilson"
+    assert mean.low is not None
+    assert mean.high is not None
+    assert 0 < mean.low < 1 / 36
+    assert mean.high > 0.08, "the resamples end near .07"

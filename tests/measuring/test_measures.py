@@ -2,6 +2,7 @@
 
 from math import log
 
+import numpy as np
 import polars as pl
 import pytest
 from made_marks import made_marks, made_study, mark, row, votes
@@ -12,6 +13,7 @@ from wardround.core.study import Study
 from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import measure
 from wardround.measuring.engine.tables import MEASURES
+from wardround.measuring.measures.votes import gold_votes
 
 
 def test_outcomes_and_their_denominators():
@@ -229,3 +231,7 @@ def test_accuracy_is_of_choices_and_hits_are_of_open_questions() -> None:
     assert by_name["accuracy"] == (0.5, 2)
     assert by_name["hit@1"] == (0.0, 2)
     assert by_name["unparsed"] == (0.0, 4)
+
+
+def test_items_without_any_option_have_no_votes_for_the_right_one():
+    assert gold_votes(np.zeros((2, 0)), np.array([0.0, np.nan])).tolist() == [-1.0, -1.0]

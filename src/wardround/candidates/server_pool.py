@@ -21,6 +21,8 @@ class Server:
     candidate: Candidate
     under_way: int = 0
     seconds: float = 0.1  # of a call, by the latest ones
+    answers: int = 0
+    last_fault: str = ""
     out_until: float = 0.0
     seconds_out: float = FIRST_SECONDS_OUT
 
@@ -30,10 +32,12 @@ class Server:
         return (self.under_way + 1) * self.seconds
 
     def answered(self, seconds: float) -> None:
+        self.answers += 1
         self.seconds += 0.2 * (seconds - self.seconds)
         self.seconds_out, self.out_until = FIRST_SECONDS_OUT, 0.0
 
-    def faulted(self, now: float) -> None:
+    def faulted(self, now: float, message: str) -> None:
+        self.last_fault = message
         self.out_until = now + self.seconds_out
         self.seconds_out = min(2 * self.seconds_out, MAX_SECONDS_OUT)
 
@@ -58,7 +62,11 @@ class ServerPool(Candidate):
 
     @property
     def warnings(self) -> list[str]:  # type: ignore[override]
-        return list(dict.fromkeys(text for server in self.servers for text in server.candidate.warnings))
+        warnings = [text for server in self.servers for text in server.candidate.warnings]
+        silent = [server for server in self.servers if server.last_fault and not server.answers]
+        for server in silent:
+            warnings.append(f"{server.candidate.settings.address} answered nothing: {server.last_fault}")
+        return list(dict.fromkeys(warnings))
 
     @property
     def adaptations(self) -> Sequence[str]:  # type: ignore[override]
@@ -88,12 +96,12 @@ class ServerPool(Candidate):
             try:
                 reply = await server.candidate.answer(request)
             except CandidateUnavailable as unavailable:
-                server.faulted(now)
+                server.faulted(now, str(unavailable))
                 fault = Fault(str(unavailable), kind="unavailable", unreachable=True)
             except RateLimited as limited:
                 fault = limited
             except Fault as failure:
-                server.faulted(now)
+                server.faulted(now, str(failure))
                 fault = failure
             else:
                 server.answered(time.monotonic() - now)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.running.budget import bill, saved_by_batches
+from wardround.running.budget import bill, price, saved_by_batches
 from wardround.running.context import RunContext
 from wardround.running.plan import CandidateOutcome, Plan
 from wardround.running.store.answers import Spending
@@ -21,6 +21,7 @@ class CandidateRun:
     outcome: CandidateOutcome = field(default_factory=CandidateOutcome)
     seconds_before: float = 0.0  # of calls in earlier starts of the run
     busy_before: float = 0.0  # seconds with at least one call under way, in earlier starts
+    is_batched: bool = False  # whether it is asked by its provider's batches
     estimate: dict[str, Any] | None = None  # what all was expected to take when the run was first started
 
     @property
@@ -48,6 +49,13 @@ class CandidateRun:
             warnings.append(f"answers come from servers that named different models: {names}")
         return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
 
+    @property
+    def price_of_missing(self) -> float:
+        """An estimate, at the price of batches if it is asked by them."""
+        settings, missing = self.context.caller.settings, self.plan.count.estimator.estimate
+        share = settings.price_batch if self.is_batched else 1.0
+        return share * price(settings, missing.tokens_in, missing.tokens_out)
+
     def expected_bill(self) -> dict[str, Any]:
         """What was spent so far, and an estimate of what is missing."""
         settings, missing = self.context.caller.settings, self.plan.count.estimator.estimate
@@ -55,7 +63,7 @@ class CandidateRun:
         total = missing._replace(
             tokens_in=spent.tokens_in + missing.tokens_in, tokens_out=spent.tokens_out + missing.tokens_out
         )
-        return total.to_manifest(settings)
+        return total.to_manifest(settings) | {"cost": bill(settings, spent) + self.price_of_missing}
 
     def to_manifest(self) -> dict[str, Any]:
         """Its settings, what it was asked, and what that cost."""

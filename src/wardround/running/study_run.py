@@ -34,7 +34,7 @@ from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
 from wardround.running.batching.batch_asking import BatchAsking, batch_refusal
-from wardround.running.budget import BudgetTracker, bill, price
+from wardround.running.budget import BudgetTracker, bill
 from wardround.running.caller import Caller
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.context import ReplyReader, RunContext, refuse_other_addresses
@@ -145,7 +145,9 @@ class StudyRun:
                 self._protocol,
             )
             with self.store.snapshot():
-                self.candidate_runs.append(CandidateRun(context, await replay(context, self.cases)))
+                is_batched = candidate.settings.name in self._batched
+                plan = await replay(context, self.cases)
+                self.candidate_runs.append(CandidateRun(context, plan, is_batched=is_batched))
             refuse_other_addresses(candidate.settings, context.addresses)
             fingerprints.save()
         if all(run.plan.is_empty for run in self.candidate_runs):
@@ -189,15 +191,9 @@ class StudyRun:
         """How many answers are stored, how many are new, and the estimated cost of these."""
         counts = [run.plan.count for run in self.candidate_runs]
         stored, missing = sum(count.stored for count in counts), sum(count.missing for count in counts)
-        cost = sum(map(self._expected_price, self.candidate_runs))
+        cost = sum(run.price_of_missing for run in self.candidate_runs)
         about = f", about {cost:.2f} USD" if cost else ""
         return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
-
-    def _expected_price(self, run: CandidateRun) -> float:
-        """Of what is missing, at the price of batches if it is asked by them."""
-        settings, estimate = run.context.caller.settings, run.plan.count.estimator.estimate
-        share = settings.price_batch if run.name in self._batched else 1.0
-        return share * price(settings, estimate.tokens_in, estimate.tokens_out)
 
     async def run(
         self,

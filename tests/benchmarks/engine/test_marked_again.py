@@ -183,6 +183,9 @@ def test_a_parser_that_is_named_to_bench_wins_over_what_mark_chose(tmp_path: Pat
     assert accuracy(folder) == {"terse": 1.0, "talker": 0.0}
     with pytest.raises(WardroundError, match="unknown parser mode 'lenient'; there are strict, medq-deg-paper"):
         medq_deg(tmp_path, parser="lenient")
+    for act in (lambda: medq_deg(tmp_path, parser=""), lambda: wr.mark(folder, parser="", note=str)):
+        with pytest.raises(WardroundError, match="unknown parser mode ''"):
+            act()
 
 
 def test_check_reads_replies_by_the_parser_of_the_study(table6: BenchResult, tmp_path: Path) -> None:

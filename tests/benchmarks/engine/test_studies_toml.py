@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,17 @@ def test_a_name_that_is_not_there_says_which_come_close() -> None:
     with pytest.raises(WardroundError, match=r"no study 'qqqq'; `wardround bench list` lists them"):
         find_study("qqqq")
     assert find_study("MEDQ_DEG/table6").name == "medq-deg/table6"
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("clinbench/table6", "did you mean clinbench/cost (Table 6)?"),
+        ("medq-deg/table5", "(Tables 4 and 5)?"),
+        ("medq-deg/figure10", "(Figures 9 to 11)?"),
+        ("medq-deg/table99", "did you mean medq-deg/table"),
+    ],
+)
+def test_a_table_of_the_paper_names_the_study_that_makes_it(typed: str, hint: str) -> None:
+    with pytest.raises(WardroundError, match=f"there is no study '{typed}'; .*{re.escape(hint)}"):
+        find_study(typed)

@@ -48,6 +48,8 @@ def test_a_server_that_dies_costs_no_fault(tmp_path):
     [entry] = ended.manifest["candidates"]
     assert entry["faults"] == 0
     assert addresses(tmp_path) == {first.url: 60}
+    [warning] = [text for text in ended.manifest["warnings"] if "answered nothing" in text]
+    assert second.url.removeprefix("http://") in warning
 
 
 def test_a_server_that_dies_in_the_middle_is_left_and_its_calls_are_answered_by_the_other(tmp_path):

@@ -16,14 +16,16 @@ from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
-from wardround.core.condition import check_value
 from wardround.core.errors import WardroundError
 from wardround.degrade.types import parse_type
+from wardround.marking.parser.choice import parser_version
 from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.section import Section, SectionMaker
 from wardround.reporting.tables.table import Table
 from wardround.reporting.wording import wording_note
+
+CARRY = ("own", "gold")  # what --carry may be; other values of the axis are conditions of studies
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def bench(
     and `image_size` whether large images are shrunk (`limited`) or sent as they are (`native`). `unlimited_agent`: an
     agent may reply and search as often as its transcript and the budget allow.
     """
+    check_options(carry, parser)
     study = find_study(study) if isinstance(study, str) else study
     name, definition, runs = study.name, study.definition, runs or Path("runs")
     if definition.unavailable_reason:
@@ -121,7 +124,7 @@ def bench(
     if missing := missing_requirement(definition, inventory, has_index=index is not None, has_type=type is not None):
         note(f"{name} asks for more than the case set has: {missing}")
     if carry is not None:
-        _check_carry(carry, study, inventory)
+        _check_carry(study, inventory)
     if inventory.has("split", DEV) and len(inventory.counts["split"]) > 1:
         count = inventory.counts["split"][DEV]
         note(f"{count} cases are for development; `wardround cases convert --split test` leaves them out")
@@ -157,9 +160,16 @@ def bench(
     return _result(study, ended, section.tables, section.files)
 
 
-def _check_carry(carry: str, study: NamedStudy, inventory: SetInventory) -> None:
-    """Refuses a `carry` that the axis does not have, and one that could change nothing."""
-    check_value("carry", carry)
+def check_options(carry: str | None, parser: str | None) -> None:
+    """Refuses values that --carry and --parser do not have."""
+    if carry is not None and carry not in CARRY:
+        raise WardroundError(f"--carry {carry}: expected one of {', '.join(CARRY)}")
+    if parser is not None:
+        parser_version(parser)
+
+
+def _check_carry(study: NamedStudy, inventory: SetInventory) -> None:
+    """Refuses --carry where it could change nothing."""
     if "carry" in study.template.conditions:
         raise WardroundError(f"{study.name} asks with every value of carry already: leave out --carry")
     if not inventory.has("chain"):

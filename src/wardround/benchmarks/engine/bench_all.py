@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.benchmarks.engine.bench import BenchResult, bench
+from wardround.benchmarks.engine.bench import BenchResult, bench, check_options
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.named_study import NamedStudy, named_studies
 from wardround.benchmarks.engine.requirements import missing_requirement
@@ -39,6 +39,7 @@ def bench_all(
     """Runs what the case set supports of `studies` (default: all); an error in one does not stop the others."""
     if not candidates:
         raise WardroundError("all studies need a candidate: --candidate NAME=PROVIDER, or --candidates FILE")
+    check_options(options.get("carry"), options.get("parser"))
     inventory = SetInventory.from_cases(CaseSet.open(cases))
     has_index, has_type = (options.get(option) is not None for option in ("index", "type"))
     result = BenchAllResult([], {})

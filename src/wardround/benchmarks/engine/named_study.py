@@ -19,6 +19,7 @@ from wardround.benchmarks.engine.benchmark import (
     benchmarks,
     find_benchmark,
     is_path,
+    normalize_name,
     resolve_name,
 )
 from wardround.benchmarks.engine.published import PublishedTable, published_table, published_tables
@@ -36,6 +37,8 @@ from wardround.reporting.tables.table import Unit
 
 GROUP_ACTIONS = ("list", "all")
 KEY = re.compile(r"[a-z0-9][a-z0-9-]*")
+TYPED_ELEMENT = re.compile(r"(table|fig|figure)-?(\d{1,4})")  # as users type one
+PAPER_ELEMENTS = re.compile(r"(Table|Figure)s? (\d+(?:(?:, | and | to )\d+)*)")  # as `paper` states them
 
 
 class StudyColumn(StrictTable):
@@ -268,7 +271,24 @@ def find_study(name: str) -> NamedStudy:
     else:
         studies, command = studies_of(benchmark), f"wardround bench {scope}/list"
         name = f"{benchmark.name}/{key}" if is_path(scope) else name
+        if normalize_name(name) not in studies and (others := _studies_of_element(key, studies)):
+            raise WardroundError(f"there is no study {name!r}; did you mean {', '.join(others)}?")
     return studies[resolve_name(name, studies, "study", command)]
+
+
+def _studies_of_element(key: str, studies: Mapping[str, NamedStudy]) -> list[str]:
+    """The studies of the paper's table or figure that a key such as `table6` or `fig5` names, with what they are."""
+    if (typed := TYPED_ELEMENT.fullmatch(normalize_name(key))) is None:
+        return []
+    word, number = "Table" if typed[1] == "table" else "Figure", int(typed[2])
+    names = []
+    for name, study in studies.items():
+        if (listed := PAPER_ELEMENTS.match(study.definition.paper)) and listed[1] == word:
+            numbers = [int(digits) for digits in re.findall(r"\d+", listed[2])]
+            is_range = " to " in listed[2] and numbers[0] <= number <= numbers[-1]
+            if is_range or number in numbers:
+                names.append(f"{name} ({study.definition.paper})")
+    return names
 
 
 class StudyGroup(NamedTuple):

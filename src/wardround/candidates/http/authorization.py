@@ -29,6 +29,7 @@ class BearerToken(ABC):
 
     def __init__(self) -> None:
         self._token: str | None = None
+        self._failure: CandidateUnavailable | None = None
         self._lock = asyncio.Lock()
 
     @abstractmethod
@@ -37,8 +38,14 @@ class BearerToken(ABC):
 
     async def headers(self, url: str, body: Sequence[bytes]) -> dict[str, str]:
         async with self._lock:
+            if self._failure is not None:
+                raise self._failure  # whoever waited for the same token does not wait once more
             if self._token is None:
-                self._token = await self.fetch()
+                try:
+                    self._token = await self.fetch()
+                except CandidateUnavailable as failure:
+                    self._failure = failure
+                    raise
         return {"Authorization": f"Bearer {self._token}"}
 
     def renew(self, headers: dict[str, str]) -> bool:

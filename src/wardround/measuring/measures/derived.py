@@ -54,6 +54,7 @@ class SliceEstimate:
     clusters: NDArray[np.integer[Any]]
     drawn: Floats = field(default_factory=lambda: np.full(RESAMPLES, np.nan))
     halves: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))  # splits x half x (part, whole)
+    method: str = ""  # of its own interval
 
 
 Slot = tuple[int, int, int]  # slicing, slice, candidate
@@ -108,7 +109,8 @@ class DerivedInputs:
                 slot = slicing, int(sums.slice[cell]), int(sums.candidate[cell])
                 value, n = float(estimate.value[cell]), int(estimate.n[cell])
                 unparsed, refused = float(estimate.unparsed[cell]), float(estimate.refused[cell])
-                by_slot[slot] = SliceEstimate(value, n, unparsed, refused, clusters)
+                method = str(estimate.method[cell])
+                by_slot[slot] = SliceEstimate(value, n, unparsed, refused, clusters, method=method)
 
     def receive(self, pending: PendingEstimates, drawn: Floats, block: SumBlock) -> None:
         """Stores resampled values and, if candidates are compared, sums over halves of the clusters."""
@@ -161,7 +163,7 @@ def _mean_figures(measure: Measure, rows: list[list[SliceEstimate | None]]) -> d
 
 
 def _mean_line(
-    measure: Measure, parts: list[SliceEstimate], drawn: Floats, interval: list[float]
+    measure: Measure, parts: list[SliceEstimate], drawn: Floats, interval: list[float], *, is_extreme: bool = False
 ) -> dict[str, np.ndarray]:
     value, n = float(np.mean([part.value for part in parts])), sum(part.n for part in parts)
     clusters = len(distinct(np.concatenate([part.clusters for part in parts]))[0])
@@ -172,7 +174,7 @@ def _mean_line(
     is_complete = ~np.isnan(drawn)  # a resample may lack one of the parts
     variance = np.nanvar(drawn, keepdims=True, dtype=np.float64) if is_complete.any() else np.zeros(1)
     variance = variance * clusters / (clusters - 1)
-    if clusters >= FEW and variance[0] > 0:
+    if clusters >= FEW and variance[0] > 0 and not is_extreme:
         return _line(value, n, clusters, BOOTSTRAP, min(interval[0], value), max(interval[1], value), **shares)
     if measure.kind is MeasureKind.SIGNED:
         method, (low, high) = STUDENT, student(mean, n_clusters, variance, (-1.0, 1.0))
@@ -184,10 +186,13 @@ def _mean_line(
 def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
     """The unweighted mean of estimates, with its interval from the resamples that they share.
 
-    A composite measure of few clusters has none: neither Wilson's nor Student's interval is made for its mean.
+    Rates that are all too rare for resampling have Wilson's, with the variance of the resamples. A composite measure of
+    few clusters has none: neither Wilson's nor Student's interval is made for its mean.
     """
     drawn = np.mean([part.drawn for part in parts], axis=0)
-    line = _mean_line(measure, parts, drawn, [float(end[0]) for end in percentile_intervals(drawn[None])])
+    interval = [float(end[0]) for end in percentile_intervals(drawn[None])]
+    is_extreme = all(part.method == WILSON for part in parts)
+    line = _mean_line(measure, parts, drawn, interval, is_extreme=is_extreme)
     low, high = (None if np.isnan(line[end][0]) else float(line[end][0]) for end in ("low", "high"))
     n, clusters = int(line["n"][0]), int(line["clusters"][0])
     if not measure.kind.is_mean and line["method"][0] != BOOTSTRAP:
