@@ -421,6 +421,19 @@ def test_options_are_the_reports_own_in_its_order_and_the_right_one_takes_every_
     assert sorted(int(question.gold) for question in questions) == [0, 1, 2, 3, 4]
 
 
+def test_a_page_that_lists_too_few_gets_diagnoses_of_other_pages_after_its_own(tmp_path):
+    diagnoses = ["Gout", "Sarcoidosis", "Appendicitis", "Pneumothorax"]
+    save(tmp_path / "pages", another(1, differential=["Meningioma", "Lymphoma"]))
+    for number, diagnosis in enumerate(diagnoses, 2):
+        save(tmp_path / "pages", another(number, diagnosis=[diagnosis]))
+    build_eurorad(tmp_path / "pages", tmp_path / "set")
+    first = next(iter(CaseSet.open(tmp_path / "set"))).questions[0]
+    others = [name for index, name in enumerate(first.choices) if index != first.gold]
+    assert len(others) == 3
+    assert set(others) <= {"Lymphoma", *diagnoses}
+    assert others[0] == "Lymphoma"
+
+
 def test_a_writer_is_asked_only_about_pages_that_list_too_few(tmp_path):
     save(tmp_path / "pages", another(1))
     save(tmp_path / "pages", another(2, differential=["Lymphoma", "Meningioma"]))

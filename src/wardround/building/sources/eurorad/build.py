@@ -71,7 +71,8 @@ def build_eurorad(
 
 def _steps(build: Build, synonyms: Synonyms, dev: int | None, options: OptionChoice) -> list[Step]:
     if not build.models.has("writer"):
-        build.note("no [writer] among the models: a case whose page lists too few other diagnoses goes to review")
+        others = "gets those of other pages" if options == "source" else "goes to review"
+        build.note(f"no [writer] among the models: a case whose page lists too few other diagnoses {others}")
     missing = _count_missing if options == "source" else None
     return [
         record_step("sections", lambda record, build: _check_sections(record, build, synonyms)),
@@ -144,14 +145,14 @@ def _count_missing(record: Record) -> int:
 
 
 def _write_options(records: RecordFile, build: Build, options: OptionChoice) -> Iterator[Record]:
-    options_by_id = choose_options_by_id(_requests(records), build, choice=options)
+    options_by_id = choose_options_by_id(_requests(records, options), build, choice=options)
     held_balancer = OptionBalancer(build.random_stream("held"))
     for record in records:
         candidates = _candidates(record)
         build.counts[LEFT_OUT] += len(record["candidates"]) - len(
             possible_options(record["candidates"], _facts(record))
         )
-        if len(candidates) < MIN_OPTIONS - 1:
+        if len(candidates) < MIN_OPTIONS - 1 and record["id"] not in options_by_id:
             decide = f"Which diagnoses should be offered? There have to be {MIN_OPTIONS} or {MAX_OPTIONS}."
             reason = f"fewer than {MIN_OPTIONS} options"
             record = mark_for_review(record, "options", reason, decide=decide, candidates=candidates)
@@ -164,14 +165,14 @@ def _write_options(records: RecordFile, build: Build, options: OptionChoice) -> 
         yield record | {"case": make_case(record, images, written)}
 
 
-def _requests(records: RecordFile) -> Iterator[tuple[str, OptionRequest]]:
-    """The option requests of the records that are not held."""
+def _requests(records: RecordFile, options: OptionChoice) -> Iterator[tuple[str, OptionRequest]]:
+    """The option requests of the records that are not held. `source` fills up from other pages what a page lacks."""
     for record in records:
         candidates = _candidates(record)
-        if record.get("holds") or len(candidates) < MIN_OPTIONS - 1:
+        if record.get("holds") or (options == "balanced" and len(candidates) < MIN_OPTIONS - 1):
             continue
         text = _shown_text(record)
-        count = min(MAX_OPTIONS, len(candidates) + 1)
+        count = min(MAX_OPTIONS, max(MIN_OPTIONS, len(candidates) + 1))
         group = record["section"] or ""
         yield (
             record["id"],
