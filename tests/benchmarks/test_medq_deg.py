@@ -227,17 +227,17 @@ def dose_scores(curve: list[float], clusters: int, seed: int) -> Scores:
 def test_a_cliff_is_found_where_it_was_planted_and_an_even_decline_has_none() -> None:
     sudden = find_cliff(dose_scores([0.9, 0.9, 0.88, 0.86, 0.35, 0.33, 0.3, 0.3, 0.3], 200, 0), 0, seed=0)
     assert sudden is not None
-    assert sudden.is_one
+    assert sudden.is_significant
     assert sudden.step == ("0.75", "1")
-    assert sudden.chosen > 0.95
+    assert sudden.agreement > 0.95
     assert sudden.fall == pytest.approx(0.5, abs=0.15)
     for seed in range(5):
         even = find_cliff(dose_scores([0.9 - 0.06 * n for n in range(9)], 200, seed), 0, seed=0)
         flat = find_cliff(dose_scores([0.6] * 9, 200, seed), 0, seed=0)
         assert even is not None
         assert flat is not None
-        assert not even.is_one
-        assert not flat.is_one
+        assert not even.is_significant
+        assert not flat.is_significant
 
 
 @pytest.mark.slow

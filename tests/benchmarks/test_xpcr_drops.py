@@ -93,7 +93,7 @@ def test_carry_gold_is_a_run_of_its_own_without_the_paper_s_rows(folder: Path, c
 def test_carry_is_refused_where_it_changes_nothing(folder: Path, chains: Path) -> None:
     with pytest.raises(WardroundError, match="asks with every value of carry"):
         run("xpcr/propagation", chains, folder, [PERFECT], carry="gold")
-    with pytest.raises(WardroundError, match="--carry wrong: expected one of own, gold$"):
+    with pytest.raises(WardroundError, match=r"--carry wrong: expected one of own, gold$"):
         run("xpcr/table2", chains, folder, [PERFECT], carry="wrong")
 
 

@@ -211,5 +211,12 @@ def test_a_name_that_is_not_there_says_which_come_close() -> None:
     ],
 )
 def test_a_table_of_the_paper_names_the_study_that_makes_it(typed: str, hint: str) -> None:
-    with pytest.raises(WardroundError, match=f"there is no study '{typed}'; .*{re.escape(hint)}"):
+    with pytest.raises(WardroundError, match=rf"there is no study '{typed}'; .*{re.escape(hint)}"):
         find_study(typed)
+
+
+def test_no_study_says_in_advance_whose_prompts_were_used() -> None:
+    """`--prompts` may replace ours: the note on wording says it of each run."""
+    for name, study in named_studies().items():
+        claims = [choice for choice in study.definition.choices if "ours" in choice and "prompt" in choice.lower()]
+        assert not claims, name

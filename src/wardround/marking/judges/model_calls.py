@@ -145,10 +145,16 @@ class ModelCalls:
         return {key: value for key, value in values.items() if key.startswith(f"{self.role}/")}
 
     def examined_warnings(self) -> list[str]:
-        """A warning if the model is itself a candidate of the study, by all that is in the keys of their Asks."""
-        own = self.settings.identity, self.identity
+        """A warning if the model is itself a candidate of the study, whatever its settings."""
+        own = [_model_key(identity) for identity in (self.settings.identity, self.identity)]
         return [
             f"the {self.role} is the examined candidate {candidate.name!r} itself"
             for candidate in self.study.candidates
-            if candidate.identity in own
+            if _model_key(candidate.identity) in own
         ]
+
+
+def _model_key(identity: Identity) -> tuple[Any, ...]:
+    """What names a model: of a simulated one its parameters, too."""
+    named = (identity.provider, identity.model, identity.revision)
+    return (*named, identity.extra_body) if identity.provider == "simulated" else named
