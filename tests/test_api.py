@@ -16,6 +16,7 @@ from exam_study import case, write_cases
 from PIL import Image
 
 import wardround as wr
+from wardround.core.errors import WardroundError
 from wardround.core.interrupt import interrupt_runs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -273,3 +274,17 @@ def test_a_study_is_read_by_a_path_or_a_text(tmp_path):
     file = tmp_path / "study.toml"
     file.write_text('name = "x"\ncases = "y"\n[[candidates]]\nname = "a"\nprovider = "random"\n')
     assert wr.load_study(str(file)) == wr.load_study(file)
+
+
+def test_a_reply_or_an_image_of_a_wrong_type_is_one_line() -> None:
+    for reply, options in ((None, ["x", "y"]), ("A", "xy")):
+        with pytest.raises(WardroundError, match="expected a reply as a text"):
+            wr.parse_choice(reply, options)
+    with pytest.raises(WardroundError, match="expected an image as an array of pixels, not NoneType"):
+        wr.degrade(None, "gaussian_noise", "L1")
+
+
+def test_an_image_of_pillow_is_degraded_like_its_array() -> None:
+    pixels = np.arange(64 * 64, dtype=np.uint8).reshape(64, 64)
+    by_pillow = wr.degrade(Image.fromarray(pixels), "gaussian_noise", "L1")
+    assert np.array_equal(by_pillow, wr.degrade(pixels, "gaussian_noise", "L1"))

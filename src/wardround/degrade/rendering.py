@@ -47,8 +47,9 @@ class DegradationResult:
 def degrade(
     image: StoredPixels, type: str, severity: str | float, profile: str = CLINICAL, space: Space = "display"
 ) -> StoredPixels:
-    """The image, degraded: L0 (or 0) is the image itself, untouched."""
-    return apply_degradation(image, type, severity, profile, space).image
+    """The image (an array, or an image of Pillow), degraded: L0 (or 0) is the image itself, untouched."""
+    pixels = np.asarray(image) if hasattr(image, "__array_interface__") else image
+    return apply_degradation(pixels, type, severity, profile, space).image
 
 
 def apply_degradation(
@@ -127,6 +128,8 @@ def _draw_custom(name: str, image: Image, parameters: SeverityParameters, rng: G
 
 
 def _check_image(image: StoredPixels, type: str, space: Space) -> None:
+    if not isinstance(image, np.ndarray):
+        raise WardroundError(f"expected an image as an array of pixels, not {image.__class__.__name__}")
     if space == "hu":
         if degradation_type(type).modality != "CT":
             raise WardroundError(f"{type} works on the image as displayed, not on Hounsfield units")

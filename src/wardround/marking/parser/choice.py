@@ -27,6 +27,8 @@ class Reading(NamedTuple):
 def parse_choice(reply: str, options: Sequence[str], mode: str = "strict") -> Reading:
     """The option in a reply to a choice question whose options were shown in this order."""
     parser_version(mode)
+    if not isinstance(reply, str) or isinstance(options, str):
+        raise WardroundError("expected a reply as a text and its options as a list of texts")
     text = clean_reply(reply)
     confidence, answer = None, text
     if may_state_confidence(text):
