@@ -224,7 +224,7 @@ def test_a_server_that_wants_max_completion_tokens_gets_them():
     with ExamServer(replying=refusing("max_tokens")) as server:
         send(candidate(server.url), request(ask), request(ask))
     assert server.calls == 3
-    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 64, 64]
+    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 64 + 8192, 64 + 8192]
 
 
 def test_calls_in_flight_when_a_field_is_refused_are_sent_again_without_it():

@@ -9,12 +9,18 @@ from wardround.candidates.batches.batch_api import BatchApi
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import ApiHost, claude_host
-from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text, image_placeholder
+from wardround.candidates.http.server import (
+    THINKING_TOKENS,
+    ServerCandidate,
+    as_count,
+    as_objects,
+    as_text,
+    image_placeholder,
+)
 from wardround.core.ask import Answer, Ask, Message
 from wardround.core.study import CandidateSettings
 
 DEFAULT_MAX_TOKENS = 4096  # the API demands a number; ours, if the study names none
-THINKING_TOKENS = 8192  # on top of the answer's, unless extra_body.thinking names a budget
 FINISHES = {
     "end_turn": "stop",
     "stop_sequence": "stop",

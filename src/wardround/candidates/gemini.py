@@ -8,11 +8,17 @@ import orjson
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import gemini_host
-from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text, image_placeholder
+from wardround.candidates.http.server import (
+    THINKING_TOKENS,
+    ServerCandidate,
+    as_count,
+    as_objects,
+    as_text,
+    image_placeholder,
+)
 from wardround.core.ask import Answer, Ask, Message
 from wardround.core.study import CandidateSettings
 
-THINKING_TOKENS = 8192  # on top of the answer's, unless extra_body names a budget
 MAX_ALTERNATIVES = 20  # whose log-probabilities the API gives
 FILTERS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR", "OTHER"}
 FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"} | dict.fromkeys(FILTERS - {"OTHER"}, "content_filter")

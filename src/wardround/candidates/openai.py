@@ -9,7 +9,14 @@ from wardround.candidates.batches.openai_batches import OpenAIBatches
 from wardround.candidates.candidate import Fault, Reply, Request
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import chat_host
-from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text, image_placeholder
+from wardround.candidates.http.server import (
+    THINKING_TOKENS,
+    ServerCandidate,
+    as_count,
+    as_objects,
+    as_text,
+    image_placeholder,
+)
 from wardround.candidates.openai_text_logprobs import NOT_OFFERED, TextLogprobEndpoint
 from wardround.candidates.request_body import PiecewiseBody, chat_messages, sampling_fields
 from wardround.core.ask import Answer, Ask
@@ -110,7 +117,8 @@ class OpenAI(ServerCandidate):
         for name in self._refused_fields:
             payload.pop(name, None)
         if "max_tokens" in self._refused_fields and sampling.max_tokens:
-            payload["max_completion_tokens"] = sampling.max_tokens
+            thinking = 0 if sampling.reasoning is False else THINKING_TOKENS  # this field covers both
+            payload["max_completion_tokens"] = sampling.max_tokens + thinking
         return payload
 
     def fields_to_leave_out(self, ask: Ask) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Ask, Identity
 from wardround.core.study import CandidateSettings
 
+THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
 FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
 
