@@ -21,7 +21,7 @@ from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
 from wardround.asking.units import select_questions
 from wardround.asking.unused_prompts import find_unused
-from wardround.candidates.candidate import Candidate, CandidateUnavailable, settings_error
+from wardround.candidates.candidate import Candidate, CandidateUnavailable
 from wardround.candidates.registry import make_candidate, refuse_remote
 from wardround.cases.images.recipe import PIXEL_BUDGET
 from wardround.cases.set import CaseSet
@@ -33,7 +33,7 @@ from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
-from wardround.running.batching.batch_asking import BatchAsking, batch_refusal
+from wardround.running.batching.batch_asking import BatchAsking, batch_refusal, batched_candidates
 from wardround.running.budget import BudgetTracker, bill
 from wardround.running.caller import Caller
 from wardround.running.candidate_run import CandidateRun
@@ -106,13 +106,7 @@ class StudyRun:
         if study.offline:
             for marking_model in filter(None, (study.judge, study.reader)):
                 refuse_remote(marking_model)
-        self._batched = {candidate.settings.name for candidate in self._candidates if batch or candidate.settings.batch}
-        for candidate in self._candidates:
-            if candidate.settings.batch and (reason := batch_refusal(candidate, study)):
-                raise settings_error(candidate.settings, f"batch: {reason}")
-            if batch and not candidate.settings.batch and (reason := batch_refusal(candidate, study)):
-                self._batched.discard(candidate.settings.name)
-                note(f"{candidate.settings.name}: {reason}; it is asked one by one, at the full price")
+        self._batched = batched_candidates(self._candidates, study, batch, note)
         if detach and not self._batched:
             raise WardroundError("--detach: no candidate of the study is asked by batches")
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}

@@ -21,9 +21,8 @@ from numpy.random import Generator
 from wardround.degrade.operations.body import body_mask
 from wardround.degrade.operations.projector import complete_view_count, pitch, project, reconstruct
 from wardround.degrade.signature import Image, SeverityParameters
+from wardround.degrade.types.low_dose import COUNTED_AT, DENSEST, SCAN_VIEWS
 
-DENSEST = 5.0  # line integral
-SCAN_VIEWS, COUNTED_AT = 720, 512
 ELECTRONIC = 5.0  # standard deviation, in photons
 
 

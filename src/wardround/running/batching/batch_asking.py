@@ -13,7 +13,7 @@ What three batches did not answer is asked alone, at the full price (our choice)
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -27,6 +27,7 @@ from wardround.candidates.candidate import (
     RequestAdapted,
     RequestRejected,
     Unsupported,
+    settings_error,
 )
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput
@@ -259,6 +260,25 @@ def _combined(requests: list[Request]) -> list[Request]:
         else:
             combined.append(request)
     return combined
+
+
+def batched_candidates(
+    candidates: Sequence[Candidate], study: Study, batch: bool, note: Callable[[str], None]
+) -> set[str]:
+    """The names of the candidates that are asked by batches: those that say so, and with `batch` all that can be."""
+    names = set()
+    for candidate in candidates:
+        settings = candidate.settings
+        if not (batch or settings.batch):
+            continue
+        reason = batch_refusal(candidate, study)
+        if reason is None:
+            names.add(settings.name)
+        elif settings.batch:
+            raise settings_error(settings, f"batch: {reason}")
+        else:
+            note(f"{settings.name}: {reason}; it is asked one by one, at the full price")
+    return names
 
 
 def batch_refusal(candidate: Candidate, study: Study) -> str | None:
