@@ -17,9 +17,9 @@ def run(
         bool, typer.Option("--amend", help="Continue with a changed study, cases or prompts; recorded.")
     ] = False,
     pack: Annotated[bool, typer.Option("--pack", help="Copy answers, cases, images and prompts into the run.")] = False,
-    batch: Annotated[bool, typer.Option("--batch", help="Ask by provider batches where there are any.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Use the provider's batch API where it has one.")] = False,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Hand batches over and leave; a later run collects them.")
+        bool, typer.Option("--detach", help="Submit the batches and exit; a later run collects them.")
     ] = False,
     strict: Strict = False,
     as_json: Json = False,

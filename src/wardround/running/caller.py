@@ -167,7 +167,7 @@ class Caller:
                     raise self._give_up_refused(request, str(rejected)) from None
 
     async def keep_batched(self, request: Request, reply: Reply, run: str, candidate: str) -> list[Answer]:
-        """Commits the reply to an item of a batch, at the price of batches, for the run that handed it over."""
+        """Commits the reply to an item of a batch, at the price of batches, for the run that submitted it."""
         self.tally.calls += 1
         self.breaker.answered(with_images=bool(request.images))
         self.note_answered(request)

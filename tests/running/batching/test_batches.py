@@ -104,7 +104,7 @@ def test_a_run_without_the_option_collects_what_an_earlier_start_handed_over(tmp
     assert [purpose for purpose, *_ in spent(study)] == ["batch"]
 
 
-def test_two_runs_of_one_store_hand_over_each_ask_once(tmp_path, provider):
+def test_two_runs_of_one_store_submit_each_ask_once(tmp_path, provider):
     with SERVERS[provider][0]() as server:
         studies = [make_study(tmp_path, provider, server), tmp_path / "other.toml"]
         studies[1].write_text(studies[0].read_text().replace('"exam"', '"other"', 1))

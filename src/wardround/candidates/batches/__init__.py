@@ -1,1 +1,1 @@
-"""Provider batches: many requests handed over at once, answered within a day at a lower price."""
+"""Provider batches: many requests submitted at once, answered within a day at a lower price."""

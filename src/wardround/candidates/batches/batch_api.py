@@ -42,7 +42,7 @@ class BatchApi(Protocol):
         ...
 
     async def submit(self, file: Path, token: str) -> str:
-        """Hands a file over; returns the provider's id. `token` is ours, by which `find` knows the batch."""
+        """Submits a file; returns the provider's id. `token` is ours, by which `find` knows the batch."""
         ...
 
     async def find(self, token: str, items: int, since: str, known: Collection[str]) -> str | None:

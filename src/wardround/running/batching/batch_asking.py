@@ -1,13 +1,13 @@
-"""Asks one candidate by batches: what is missing is handed over, waited for and stored, wave after wave.
+"""Asks one candidate by batches: what is missing is submitted, waited for and stored, wave after wave.
 
 A wave is every Ask that can be rendered now: of a chain the next stage. Nothing but the
 answer store is needed to go on after an interruption:
 
-- a batch is recorded before it is handed over; one whose confirmation was lost is looked for at the provider;
-- an item that is in a batch under way is not handed over again, also not by another run of the same store;
+- a batch is recorded before it is submitted; one whose confirmation was lost is looked for at the provider;
+- an item that is in a batch under way is not submitted again, not even by another run of the same store;
 - an answer and its bill are one commit, and an item whose answer is stored is not read again.
 
-What three batches did not answer is asked alone, at the full price (our choice).
+What three batches did not answer is asked individually, at the full price (our choice).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from wardround.running.plan import Plan
 from wardround.running.store.batches import BatchRecords, OpenBatch, new_token
 from wardround.running.trials import TrialGroup
 
-MAX_BATCHES_OF_AN_ITEM = 3  # then it is asked alone
-ALL_BATCHES = b"batches"  # the lease of the one run that hands over or collects now
+MAX_BATCHES_OF_AN_ITEM = 3  # then it is asked individually
+ALL_BATCHES = b"batches"  # the lease of the one run that submits or collects now
 MAX_ITEMS = 50_000  # of a batch, if its provider takes as many
 FIRST_WAIT = 5.0  # seconds between two looks at batches under way; doubled until MAX_WAIT
 MAX_WAIT = 300.0
@@ -103,11 +103,11 @@ class BatchAsking:
                 await caller.pause(wait)
                 wait = min(2 * wait, MAX_WAIT)
         if not under_way and self._given_up:
-            self._note(f"{self._name}: {len(self._given_up):,} Asks that batches did not answer are asked alone")
+            self._note(f"{self._name}: {len(self._given_up):,} Asks that batches did not answer are asked individually")
         return under_way
 
     async def _pass(self) -> WaveCount:
-        """Stores the results that have come, and hands over what is in no batch."""
+        """Stores the results that have come, and submits what is in no batch."""
         count = WaveCount()
         ended = await self._ended_batches()
         results = {name: (batch, result) for batch in ended async for name, result in self._results(batch)}
@@ -156,7 +156,7 @@ class BatchAsking:
         return ended
 
     async def _look_for(self, batch: OpenBatch) -> str | None:
-        """The provider's id of a batch that was not confirmed. What it does not have is handed over again."""
+        """The provider's id of a batch that was not confirmed. What it does not have is submitted again."""
         if not self._records.is_own(batch):
             return None
         since = (datetime.fromisoformat(batch.time) - MAX_CLOCK_DIFFERENCE).isoformat()
@@ -188,7 +188,7 @@ class BatchAsking:
             try:
                 requests = await TrialGroup(self._context, unit).missing_requests()
             except BadInput:
-                continue  # it is reported when it is asked alone
+                continue  # it is reported when it is asked individually
             for request in _combined(requests) if combines else requests:
                 name = item_name(request)
                 if name not in names:
@@ -196,7 +196,7 @@ class BatchAsking:
                     yield name, request
 
     async def _payload(self, request: Request) -> bytes | None:
-        """The JSON of a request; None if it can only be asked alone, where it is reported why."""
+        """The JSON of a request; None if it can only be asked individually, where it is reported why."""
         try:
             payload = self._candidate.make_batch_payload(await self._context.caller.with_images(request))
             self._context.caller.budget.charge_request()
@@ -230,7 +230,7 @@ class BatchAsking:
         return ItemFile(self._api, new_token(), MAX_ITEMS)
 
     async def _submit(self, file: ItemFile) -> None:
-        """Hands a file over. If that is not confirmed, the next pass looks for it."""
+        """Submits a file. If that is not confirmed, the next pass looks for it."""
         self._records.add(file.token, file.items)
         try:
             id = await self._api.submit(file.finish(), file.token)
@@ -240,7 +240,7 @@ class BatchAsking:
         finally:
             file.remove()
         self._records.confirm(file.token, id)
-        self._note(f"{self._name}: handed over batch {id}, {len(file.items):,} Asks")
+        self._note(f"{self._name}: submitted batch {id}, {len(file.items):,} Asks")
 
 
 def item_name(request: Request) -> str:

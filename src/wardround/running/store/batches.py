@@ -1,4 +1,4 @@
-"""Batches in the answer store: recorded before they are handed over, so that none is lost or bought twice."""
+"""Batches in the answer store: recorded before they are submitted, so that none is lost or bought twice."""
 
 import secrets
 import sqlite3
@@ -57,7 +57,7 @@ class BatchRecords:
         return count
 
     def add(self, token: str, items: Iterable[str]) -> OpenBatch:
-        """Records a batch before it is handed over."""
+        """Records a batch before it is submitted."""
         items = list(items)
         batch = OpenBatch(token, self._run, self._candidate, self._address, len(items), utc_now(), None)
         with self._connection as connection:

@@ -48,7 +48,7 @@ create table dropped (
   ask blob not null, trial integer not null, turn integer not null, body blob not null, {ORIGIN_COLUMNS},
   dropped text not null, reason text not null);
 """
-# batches that were handed over to a provider; `id` is the provider's, and missing until it has confirmed the batch
+# batches that were submitted to a provider; `id` is the provider's, and missing until it has confirmed the batch
 BATCHES = """
 create table batches (
   token text primary key, run text not null, candidate text not null, address text, items integer not null,
