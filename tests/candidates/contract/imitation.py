@@ -9,6 +9,7 @@ import asyncio
 import base64
 import binascii
 import threading
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import orjson
@@ -37,7 +38,7 @@ class Refusal(Exception):
         )
 
 
-class Imitation:
+class Imitation(ABC):
     """One API on a free port of loopback. `behaviour` is what it does with the next requests that are well-formed."""
 
     path: ClassVar[str]
@@ -49,21 +50,21 @@ class Imitation:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
 
+    @abstractmethod
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
         """Raises a Refusal unless the request is authorised."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self, body: dict[str, Any]) -> None:
         """Raises a Refusal for a request that the API does not take."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reply(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a well-formed request, by the behaviour."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fault(self, kind: str) -> Refusal | None:
         """What the API answers for a behaviour that is a fault: `rate limit`, `overloaded`, `too long`, ..."""
-        raise NotImplementedError
 
     async def other(self, request: web.Request, raw: bytes) -> web.Response | None:
         """The response of an endpoint that is not the one of Asks; None if the request is an Ask."""
