@@ -49,7 +49,7 @@ def bench(
         str | None, typer.Option(metavar="limited|native", help="Shrink large images, or send them as they are.")
     ] = None,
     unlimited_agent: Annotated[
-        bool, typer.Option("--unlimited-agent", help="No limit of an agent's replies and searches.")
+        bool, typer.Option("--unlimited-agent", help="Do not limit the agent's replies and searches.")
     ] = False,
     prompts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of prompt files, used before wardround's own.")
