@@ -238,7 +238,7 @@ def review(
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of items that a physician also reads.")] = 0.2,
     check: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="A physician checks N random cases; the others are kept unread.")
+        int | None, typer.Option(metavar="N", min=1, help="A physician checks N random cases only.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of what is drawn; keep it for all rounds.")] = 0,
     as_json: Json = False,

@@ -117,7 +117,7 @@ def review(
 ) -> ReviewResult:
     """Decides the items of a set by its verdict files; with `out` the new set is written there.
 
-    `check`: a physician reads so many random cases, and nobody the others, which stay as they are.
+    `check`: a physician checks so many random cases; the others stay as they are.
     """
     if not 0 <= share <= 1:
         raise WardroundError(f"the share of double reading is between 0 and 1, not {share:g}")
