@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all browser style lint metrics perf clean
+.PHONY: demo test test-all test-transformers browser style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -44,6 +44,12 @@ style: $(VENV)/.test
 
 lint: style
 	$(BIN)/mypy
+
+# tests of Hugging Face models, which need PyTorch
+test-transformers: $(VENV)/.test
+	$(PIP) torch==2.13.0
+	$(PIP) accelerate transformers
+	$(BIN)/pytest tests/candidates/hugging_face
 
 perf: $(VENV)/.perf
 	$(BIN)/python -m perf

@@ -22,6 +22,7 @@ from perf import (
     reading,
     replay,
     scale,
+    transformers,
 )
 from perf.bars import bar
 
@@ -47,6 +48,7 @@ PARTS: dict[str, tuple[str | None, Callable[[list[str]], bool]]] = {
     "degradation": (degradation.__doc__, degradation.main),
     "ingest": (ingest.__doc__, ingest.main),
     "embedding": (embedding.__doc__, embedding.main),
+    "transformers": (transformers.__doc__, transformers.main),
     "literature": (literature.__doc__, literature.main),
     "building": (building.__doc__, building.main),
     "reading": (reading.__doc__, reading.main),

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from wardround.candidates.candidate import Reply, Request
-from wardround.candidates.local import Local
+from wardround.candidates.local.model import Local
 from wardround.cases.encoded_image import EncodedImage
 from wardround.core.ask import Answer, Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case

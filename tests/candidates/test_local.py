@@ -19,9 +19,9 @@ import pytest
 from loaded_model import LoadedModel, local, make_request
 from scipy.stats import chi2
 
-from wardround.candidates import local as local_module
 from wardround.candidates.candidate import Reply, RequestRejected
-from wardround.candidates.local import Local, seed_of
+from wardround.candidates.local import model as local_module
+from wardround.candidates.local.model import Local, seed_of
 from wardround.core.errors import WardroundError
 
 DEADLOCK_SECONDS = 600

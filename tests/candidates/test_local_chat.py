@@ -8,7 +8,7 @@ from typing import Any
 from loaded_model import LoadedModel, make_request
 
 from wardround.candidates.candidate import Request
-from wardround.candidates.local_chat import NEUTRAL_FIELDS, answer_of, prompt_of
+from wardround.candidates.local.chat import NEUTRAL_FIELDS, answer_of, prompt_of
 from wardround.candidates.request_body import sampling_fields
 from wardround.core.ask import Message, Sampling
 

@@ -19,6 +19,7 @@ class DeskProcess:
         assert line, self.process.stderr.read()
         announcement = json.loads(line)
         self.url, self.link = announcement["url"], announcement["administrator"]
+        self.listening = announcement["listening"]
 
     def kill(self) -> None:
         """Kills it, like a power cut."""

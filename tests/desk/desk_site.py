@@ -55,11 +55,11 @@ class Visitor(TestClient):
 class DeskSite:
     """A desk with an administrator."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **addresses: Any) -> None:
         accounts._hasher = lambda: QUICK  # argon2 as it should be takes half a second for each person
         self.root = root
         self.desk = Desk(root)
-        self.app = desk_app(self.desk)
+        self.app = desk_app(self.desk, **addresses)
         self.admin = self.add_person("Ada", "administrator")
 
     def add_person(self, name: str, role: str) -> Visitor:

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from desk_site import ADDRESS, SCRIPT, DeskSite, Visitor, once, opinion
+from desk_site import ADDRESS, SCRIPT, DeskSite, Visitor, case, once, opinion, write_set
 from starlette.routing import Mount
 
+from wardround.desk import task_store
 from wardround.desk.auth import guard
 from wardround.desk.routes import ROUTERS
+from wardround.desk.routes.api import LEAVE_GRACE
 
 PUBLIC = {
     ("GET", "/login"),
@@ -255,3 +257,36 @@ def test_a_desk_on_loopback_answers_to_loopback_names_only(site):
 def test_nothing_is_kept_by_the_browser(site, task):
     for path in ("/", f"/tasks/{task.id}/items/1", f"/images/{picture(site)}"):
         assert site.student.get(path).headers["cache-control"] == "no-store"
+
+
+def test_an_item_is_free_again_when_its_reader_logs_out(tmp_path):
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [case(0)])
+    first, second = site.add_person("Stu", "student"), site.add_person("Sue", "student")
+    task = site.make_task("review", "set", ["role:student"], share="0")
+    assert "/items/" in str(first.get(f"/tasks/{task.id}/next").url)
+    assert "/items/" not in str(second.get(f"/tasks/{task.id}/next").url)
+    first.submit("/logout")
+    assert "/items/" in str(second.get(f"/tasks/{task.id}/next").url)
+
+
+def test_an_item_is_free_a_minute_after_its_page_was_closed(tmp_path, monkeypatch):
+    site = DeskSite(tmp_path)
+    write_set(site.root / "set", [case(0)])
+    first, second = site.add_person("Stu", "student"), site.add_person("Sue", "student")
+    task = site.make_task("review", "set", ["role:student"], share="0")
+    item = str(first.get(f"/tasks/{task.id}/next").url)
+    assert first.submit_json(item.replace("/tasks/", "/api/tasks/") + "/leave", {}).status_code == 204
+    assert "/items/" not in str(second.get(f"/tasks/{task.id}/next").url)
+    now = task_store.time.time()
+    monkeypatch.setattr(task_store.time, "time", lambda: now + LEAVE_GRACE + 1)
+    assert "/items/" in str(second.get(f"/tasks/{task.id}/next").url)
+
+
+def test_an_upload_without_a_task_is_removed(site):
+    form = {"kind": "review", "project": "Ward", "name": "Broken"}
+    file = {"file": ("broken.jsonl", b'{"id": 7}\n')}
+    answer = site.admin.submit("/admin/tasks/new", form, files=file)
+    assert answer.status_code == 422
+    assert not list((site.root / "uploads").glob("*/*"))
+    assert not list((site.root / "uploads").iterdir())

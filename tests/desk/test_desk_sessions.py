@@ -6,7 +6,7 @@ import re
 
 from desk_site import PASSWORD, Visitor
 
-from wardround.desk.auth import accounts
+from wardround.desk.auth import accounts, log_in_limits
 
 
 def test_a_session_is_new_at_log_in_and_dead_after_log_out(site, task):
@@ -44,21 +44,21 @@ def test_after_the_log_in_nobody_is_sent_elsewhere(site, task):
 
 
 def test_guessing_passwords_is_stopped_and_told_to_nobody_else(site, task, monkeypatch):
-    for _ in range(accounts.MAX_FAILED_BY_NAME):
+    for _ in range(log_in_limits.MAX_FAILED_BY_NAME_AND_ADDRESS):
         answer = Visitor(site).submit("/login", {"name": "Pia", "password": "wrong password"})
         assert answer.status_code == 401
     assert Visitor(site).submit("/login", {"name": "pia", "password": PASSWORD}).status_code == 429
     unknown = Visitor(site).submit("/login", {"name": "Nobody", "password": "wrong password"})
     assert (unknown.status_code, "Name or password is wrong" in unknown.text) == (401, True)
-    now = accounts.time.time()
-    monkeypatch.setattr(accounts.time, "time", lambda: now + accounts.ATTEMPT_SECONDS + 1)
+    now = log_in_limits.time.time()
+    monkeypatch.setattr(log_in_limits.time, "time", lambda: now + log_in_limits.ATTEMPT_SECONDS + 1)
     assert Visitor(site).submit("/login", {"name": "Pia", "password": PASSWORD}).status_code == 200
 
 
 def test_one_address_cannot_try_all_names(site, task, monkeypatch):
-    now = accounts.time.time() + 10 * accounts.ATTEMPT_SECONDS
-    monkeypatch.setattr(accounts.time, "time", lambda: now)
-    monkeypatch.setattr(accounts, "MAX_FAILED_BY_ADDRESS", 6)
+    now = log_in_limits.time.time() + 10 * log_in_limits.ATTEMPT_SECONDS
+    monkeypatch.setattr(log_in_limits.time, "time", lambda: now)
+    monkeypatch.setattr(log_in_limits, "MAX_FAILED_BY_ADDRESS", 6)
     answers = [Visitor(site).submit("/login", {"name": f"name {n}", "password": "wrong password"}) for n in range(8)]
     assert [answer.status_code for answer in answers] == [401] * 6 + [429] * 2
 

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 
 from wardround.candidates.candidate import Request
-from wardround.candidates.local import Local
+from wardround.candidates.local.model import Local
 from wardround.core.ask import Ask, Message, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition

@@ -13,7 +13,7 @@ from exam_study import case, write_cases, write_study
 from hostile_server import Ledger, Stage
 from PIL import Image
 
-from wardround.core.ask import Answer
+from wardround.core.ask import NO_LOGPROBS, Answer
 
 KEY = "sk-hostile-4f9a1c77e2b05d38"
 TOLERANCE = 0.02  # of the bill
@@ -67,9 +67,9 @@ class Results:
 def check_always(results: Results, stage: Stage, tolerance: float = TOLERANCE) -> None:
     """Nothing is stored that was not answered, nothing is lost or bought twice, and the bill is the server's."""
     answers, again = results.stored(), results.stored("sentinels")
-    by_server = [answer for answer in answers if not (answer.refused_for and not answer.model)]
+    by_server = [answer for answer in answers if not is_unpaid(answer)]
     assert Counter(answer.text for answer in [*by_server, *again]) == texts(stage.replies)
-    assert results.entry["calls"] == stage.ledger.calls + unpaid(answers)
+    assert results.entry["calls"] == stage.ledger.calls + sum(map(is_unpaid, answers))
     check_bill(results.entry, stage.ledger, tolerance)
     entry = results.entry
     assert entry["stored"] + entry["new"] == len(answers)
@@ -88,9 +88,9 @@ def texts(replies: Counter[tuple[int, str]]) -> Counter[str]:
     return counts
 
 
-def unpaid(answers: list[Answer]) -> int:
-    """Refusals by an HTTP error: stored, but not charged."""
-    return sum(bool(answer.refused_for) and not answer.model for answer in answers)
+def is_unpaid(answer: Answer) -> bool:
+    """A refusal by an HTTP error, or an Ask for log-probabilities that was not sent: stored, but not charged."""
+    return answer.finish == NO_LOGPROBS or (bool(answer.refused_for) and not answer.model)
 
 
 def check_bill(entry: dict[str, Any], ledger: Ledger, tolerance: float = TOLERANCE) -> None:

@@ -94,7 +94,7 @@ def _split_blocks(reply: str) -> ReplyParts:
     opener: ReasoningTag | None = None
     other_closer: ReasoningTag | None = None
     start = 0
-    for tag in _tags(reply):
+    for tag in reasoning_tags(reply):
         if opener is None:
             part = reply[start : tag.start]
             if tag.is_closing:
@@ -117,7 +117,7 @@ def _split_blocks(reply: str) -> ReplyParts:
     return ReplyParts(" ".join([*kept, reply[start:]]) if kept else reply[start:], _join(blocks))
 
 
-def _tags(reply: str) -> Iterator[ReasoningTag]:
+def reasoning_tags(reply: str) -> Iterator[ReasoningTag]:
     for first in _FIRST_CHARACTER.finditer(reply):
         if marker := _MARKER.match(reply, first.start()):
             if marker["tag"]:

@@ -226,7 +226,7 @@ class Renderer:
         if sampling is None:
             sampling = self._study.sampling_for(candidate, condition)
             if condition.confidence == "logprobs":
-                alternatives = LOCAL_LOGPROBS if candidate.provider.startswith("local") else LOGPROBS
+                alternatives = LOCAL_LOGPROBS if candidate.provider.startswith(("local", "transformers")) else LOGPROBS
                 sampling = first_letter_sampling(sampling, alternatives)
             if asks_logprob(condition.probe):
                 sampling = SCORING

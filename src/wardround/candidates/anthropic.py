@@ -125,7 +125,9 @@ class Anthropic(ServerCandidate):
         usage = message["usage"] if isinstance(message.get("usage"), dict) else None
         answer = self._answer(message, as_objects(content), request)
         self._check_not_empty([answer], usage)
-        return Reply([answer], *self.count_tokens(usage or {}))
+        tokens_in, tokens_out = self.count_tokens(usage := usage or {})
+        cached, written = (as_count(usage.get(f"cache_{kind}_input_tokens")) for kind in ("read", "creation"))
+        return Reply([answer], tokens_in, tokens_out, cached_in=cached, cache_writes=written)
 
     def _answer(self, message: dict[str, Any], blocks: list[dict[str, Any]], request: Request) -> Answer:
         reason = as_text(message.get("stop_reason"))

@@ -59,6 +59,9 @@ class Reply:
     tokens_out: int = 0
     limits: ServerLimits | None = None
     address: str | None = None  # of the server that answered, if the candidate has several
+    cached_in: int = 0  # of the tokens in: those that came from the server's prompt cache
+    cache_writes: int = 0  # and those that were written to it
+    was_sent: bool = True  # whether a server was asked: if not, nothing is charged
 
 
 class Fault(Exception):
@@ -140,6 +143,10 @@ class Candidate(Protocol):
     async def prepare(self, cases: CaseSet) -> None:
         """Runs once before the first Ask: loads weights, fits, opens connections."""
         ...
+
+    async def check_access(self) -> None:
+        """Raises a WardroundError if no call can be made, because a command gives no token. Calls no server."""
+        return
 
     async def answer(self, request: Request) -> Reply:
         """The answers, or one of the exceptions above."""

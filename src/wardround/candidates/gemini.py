@@ -91,7 +91,7 @@ class Gemini(ServerCandidate):
 
     def _leave_out(self, name: str, ask: Ask) -> None:
         if name in ("responseLogprobs", "logprobs"):
-            self._refused_fields |= {"responseLogprobs", "logprobs"}
+            self._leave_out_logprobs()
         else:
             super()._leave_out(name, ask)
 
@@ -141,7 +141,9 @@ class Gemini(ServerCandidate):
         candidates = sorted(candidates, key=lambda candidate: as_count(candidate.get("index")))[: len(request.trials)]
         answers = [self._answer(candidate, reply, request) for candidate in candidates]
         self._check_not_empty(answers, usage)
-        return Reply(answers, *self.count_tokens(usage or {}))
+        tokens_in, tokens_out = self.count_tokens(usage or {})
+        cached = as_count((usage or {}).get("cachedContentTokenCount"))
+        return Reply(answers, tokens_in, tokens_out, cached_in=cached)
 
     def _answer(self, candidate: dict[str, Any], reply: dict[str, Any], request: Request) -> Answer:
         content = candidate.get("content")

@@ -8,6 +8,7 @@ from wardround.candidates.batches.batch_api import BatchApi
 from wardround.candidates.batches.openai_batches import OpenAIBatches
 from wardround.candidates.candidate import Fault, Reply, Request
 from wardround.candidates.http.connection import Connection
+from wardround.candidates.http.errors import ServerError
 from wardround.candidates.http.hosts import chat_host
 from wardround.candidates.http.server import (
     THINKING_TOKENS,
@@ -18,6 +19,7 @@ from wardround.candidates.http.server import (
     image_placeholder,
 )
 from wardround.candidates.openai_text_logprobs import NOT_OFFERED, TextLogprobEndpoint
+from wardround.candidates.reasoning_effort import ReasoningEffort
 from wardround.candidates.request_body import PiecewiseBody, chat_messages, sampling_fields
 from wardround.core.ask import Answer, Ask
 from wardround.core.study import CandidateSettings
@@ -54,6 +56,7 @@ class OpenAI(ServerCandidate):
     def __init__(self, settings: CandidateSettings) -> None:
         connection = Connection(settings, chat_host(settings))
         super().__init__(settings, connection)
+        self._effort = ReasoningEffort()
         self._completions_url = connection.url("/completions")
         self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
 
@@ -80,7 +83,8 @@ class OpenAI(ServerCandidate):
         answers = [self._answer(choice, completion, request) for choice in choices]
         usage = completion["usage"] if isinstance(completion.get("usage"), dict) else None
         self._check_not_empty(answers, usage)
-        return Reply(answers, *self.count_tokens(usage or {}))
+        tokens_in, tokens_out = self.count_tokens(usage or {})
+        return Reply(answers, tokens_in, tokens_out, cached_in=_cached(usage or {}))
 
     async def _complete(self, body: dict[str, Any], *, is_trial: bool) -> dict[str, Any] | None:
         """A plain completion; None if it is a trial and the server does not support it."""
@@ -104,7 +108,7 @@ class OpenAI(ServerCandidate):
             if "chat_template_kwargs" not in self._refused_fields:
                 payload["chat_template_kwargs"] = {"enable_thinking": sampling.reasoning}
             else:
-                payload["reasoning_effort"] = "medium" if sampling.reasoning else "none"
+                payload["reasoning_effort"] = self._effort.choose(sampling.reasoning)
         if ask.tools:
             payload["tools"] = list(ask.tools)
         if count > 1:
@@ -125,9 +129,14 @@ class OpenAI(ServerCandidate):
         by_logprobs = ("logprobs", "top_logprobs", *NEUTRAL_SAMPLING) if ask.sampling.logprobs else ()
         return (*super().fields_to_leave_out(ask), *by_logprobs)
 
+    def _adapt(self, error: ServerError, payload: dict[str, Any], ask: Ask) -> None:
+        if ask.sampling.reasoning is not None and "reasoning_effort" not in self._accepted_fields:
+            self._replace_effort(self._effort, error, "reasoning_effort", payload.get("reasoning_effort"))
+        super()._adapt(error, payload, ask)
+
     def _leave_out(self, name: str, ask: Ask) -> None:
         if "logprobs" in name:
-            self._refused_fields |= {"logprobs", "top_logprobs"}
+            self._leave_out_logprobs()
         elif ask.sampling.logprobs and name in NEUTRAL_SAMPLING:
             self._refused_fields.add(name)  # its neutral value is every server's default
         else:
@@ -150,6 +159,7 @@ class OpenAI(ServerCandidate):
             model=as_text(completion.get("model")) or None,
             fingerprint=as_text(completion.get("system_fingerprint")) or None,
             refusal=as_text(message.get("refusal")) or None,
+            provider=as_text(completion.get("provider")) or None,
             images=request.image_hashes,
         )
 
@@ -158,14 +168,24 @@ def _is_well_formed(choice: Any) -> bool:
     return isinstance(choice, dict) and isinstance(choice.get("message"), dict)
 
 
+def _cached(usage: dict[str, Any]) -> int:
+    """Tokens of the prompt that came from the server's cache; DeepSeek has a field of its own."""
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
+    return as_count(cached)
+
+
 def _first_token(choice: dict[str, Any]) -> tuple[tuple[str, float], ...] | None:
     logprobs = choice.get("logprobs")
     content = as_objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
-    if not content:
-        return None
+    return parse_first_token(content[0]) if content else None
+
+
+def parse_first_token(token: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    """The alternatives of a token and their log-probabilities."""
     return tuple(
         (entry["token"].replace("Ġ", " "), float(entry["logprob"]))  # the space of byte-level tokenizers, if left raw
-        for entry in as_objects(content[0].get("top_logprobs"))
+        for entry in as_objects(token.get("top_logprobs"))
         if isinstance(entry.get("token"), str) and isinstance(entry.get("logprob"), int | float)
     )
 

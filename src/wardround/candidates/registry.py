@@ -15,10 +15,12 @@ from wardround.plugins import Plugin, extensions
 # imported only when a study names them: most need packages of their own
 PROVIDERS = {
     "openai": "wardround.candidates.openai:OpenAI",
+    "openai:responses": "wardround.candidates.openai_responses:Responses",
     "anthropic": "wardround.candidates.anthropic:Anthropic",
     "gemini": "wardround.candidates.gemini:Gemini",
     "external": "wardround.candidates.external:external",
-    "local": "wardround.candidates.local:Local",
+    "local": "wardround.candidates.local.model:Local",
+    "transformers": "wardround.candidates.transformers.candidate:Transformers",
     "people": "wardround.candidates.people:People",
     "pixels": "wardround.candidates.pixels:Pixels",
     "random": "wardround.candidates.baselines:Random",
@@ -47,7 +49,11 @@ def make_candidate(
     there is none of this name.
     """
     settings = settings.with_files_in(folder or Path())
-    provider, plugins = settings.provider.partition(":")[0], checked_extensions("providers", PROVIDERS)
+    name = settings.provider
+    provider, plugins = (
+        name if name in PROVIDERS else name.partition(":")[0],
+        checked_extensions("providers", PROVIDERS),
+    )
     if provider not in PROVIDERS and provider not in plugins:
         names = ", ".join([*PROVIDERS, *plugins, *other_names])
         raise settings_error(settings, f"unknown provider {settings.provider!r}; there are {names}")

@@ -76,6 +76,10 @@ class ServerPool(Candidate):
         for server in self.servers:
             await server.candidate.prepare(cases)
 
+    async def check_access(self) -> None:
+        for server in self.servers:
+            await server.candidate.check_access()
+
     async def close(self) -> None:
         for server in self.servers:
             await server.candidate.close()

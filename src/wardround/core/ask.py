@@ -16,6 +16,7 @@ REFUSALS = {
     "image_too_large": "image too large",
     "declined": "declined",
 }
+NO_LOGPROBS = "no logprobs"  # finish reason of an Ask that was not sent, because the server takes no logprobs
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
 
 
@@ -148,6 +149,7 @@ class Answer:
     first_token: tuple[tuple[str, float], ...] | None = None
     model: str | None = None  # as the server named itself
     fingerprint: str | None = None  # of the server's system, as it reports it
+    provider: str | None = None  # to which a router passed the request on, as it reports it
     refusal: str | None = None  # the server's or the model's words, if it declined to answer
     images: tuple[str, ...] = ()  # SHA-256 of each encoded image that was really sent
     sources: tuple[dict[str, Any], ...] = ()  # pmid, title, text: what a candidate says it found by itself
@@ -179,6 +181,7 @@ class Answer:
             first_token=tuple((token, value) for token, value in first) if first is not None else None,
             model=record.get("model"),
             fingerprint=record.get("fingerprint"),
+            provider=record.get("provider"),
             refusal=record.get("refusal"),
             images=tuple(record.get("images", ())),
             sources=tuple(record.get("sources", ())),

@@ -28,11 +28,16 @@ KEYS_OF_COST_AND_PACE = (
     "price_out",
     "tokens_per_image",
     "gpus",
+    "ray",
     "group",
     "token_command",
     "cache_prompts",
     "batch",
     "price_batch",
+    "price_cached",
+    "price_cache_write",
+    "requests_per_minute",
+    "tokens_per_minute",
 )
 OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")  # of a mark
 ADDED_LATER: dict[str, Any] = {
@@ -88,12 +93,17 @@ class CandidateSettings(SamplingSettings):
     sees: bool = True
     context: int | None = Field(default=None, ge=1)
     tokens_per_image: int | None = Field(default=None, ge=0)  # replaces our rule in estimates
-    batch: bool = False  # whether it is asked by its provider's batches
+    batch: bool | Literal["file"] = False  # whether it is asked by its provider's batches, or by files for vLLM
     price_batch: float = Field(default=0.5, ge=0)  # of an answer in a batch, as a share of the price of one alone
     cache_prompts: bool = False  # whether the server is asked to keep the images of a case for its next question
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
-    gpus: int | None = Field(default=None, ge=1)  # of the machine that serves it, for GPU hours
+    price_cached: float | None = Field(default=None, ge=0)  # of input from a prompt cache; None: that of other input
+    price_cache_write: float | None = Field(default=None, ge=0)  # of input that is written to it
+    requests_per_minute: float | None = Field(default=None, gt=0)  # of all candidates with the same key and host
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    gpus: int | None = Field(default=None, ge=1)  # that serve it, for GPU hours; `transformers`: its worker processes
+    ray: str | None = Field(default=None, min_length=1)  # `transformers`: address of the cluster of its workers
     cutoff: str | None = None
     group: str | None = Field(
         default=None, min_length=1

@@ -19,6 +19,7 @@ from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import LoginRequired, read_visit, set_visit_cookie
 from wardround.desk.auth.guard import GuardMiddleware
+from wardround.desk.auth.public_address import PublicAddress
 from wardround.desk.desk import Desk
 from wardround.desk.pages import render_page
 from wardround.desk.routes import ROUTERS
@@ -26,8 +27,8 @@ from wardround.desk.routes import ROUTERS
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
-    """The web app of a desk; `hosts` are the names under which it may be reached."""
+def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",), public: PublicAddress | None = None) -> FastAPI:
+    """The web app of a desk; `hosts` are the names under which it may be reached, besides the public one."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -38,13 +39,14 @@ def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",)) -> FastAPI:
         title="wardround desk", version=__version__, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
     )
     app.state.desk = desk
+    app.state.public_address = public
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("wardround.desk", "static")]), name="static")
 
     app.add_middleware(VisitMiddleware, desk=desk)
     app.add_middleware(GuardMiddleware)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *([public.host] if public else [])])
 
     @app.exception_handler(LoginRequired)
     async def log_in_first(request: Request, error: LoginRequired) -> Response:

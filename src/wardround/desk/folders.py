@@ -74,6 +74,11 @@ def save_upload(root: Path, name: str, file: BinaryIO) -> str:
         raise
 
 
+def remove_upload(root: Path, path: str) -> None:
+    """Removes an upload of which no task was made."""
+    shutil.rmtree(root.joinpath(*PurePosixPath(path).parts[:2]))  # uploads/RANDOM, whatever the zip held
+
+
 def _unpack(file: BinaryIO, folder: Path) -> None:
     """Unpacks regular files only; no path leads out of the folder, and sizes are counted as they are read."""
     try:

@@ -182,6 +182,14 @@ class TaskStore:
                 )
             return level
 
+    def release_items(self, person: Person, grace: float = 0.0) -> None:
+        """Frees the items that a reader has open, after `grace` seconds unless they come back to them."""
+        with self._store.transaction(durable=False):
+            self._store.write(
+                "UPDATE claims SET seen = min(seen, ?) WHERE person = ?",
+                *(time.time() - CLAIM_SECONDS + grace, person.id),
+            )
+
     def may_see(self, task: Task, item: int, person: Person, levels: Sequence[str]) -> bool:
         """Whether somebody has read this item, has it open, or may open it."""
         sql = "SELECT 1 FROM {} WHERE task = ? AND item = ? AND person = ?"

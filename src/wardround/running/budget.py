@@ -5,6 +5,7 @@ from __future__ import annotations
 from wardround.core.study import Budget, CandidateSettings, Study
 from wardround.running.store import AnswerStore
 from wardround.running.store.answers import Spending
+from wardround.running.store.batches import reserved_tokens
 
 
 class BudgetReached(Exception):
@@ -12,13 +13,16 @@ class BudgetReached(Exception):
 
 
 class BudgetTracker:
-    """What all starts of a study have spent of its budget."""
+    """What all starts of a study have spent of its budget, and what its batches under way may take of the rest."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.requests = 0
         self.tokens = 0
         self.money = 0.0
+        self.reserved_tokens = 0
+        self.reserved_money = 0.0
+        self._too_little: str | None = None
 
     @classmethod
     def of_study(cls, study: Study, store: AnswerStore) -> BudgetTracker:
@@ -33,9 +37,15 @@ class BudgetTracker:
             spent = store.spent(run, settings.name)
             faults = sum(fault.times for fault in store.faults(run, settings.name))
             tracker.requests += spent.calls + faults
-            tracker.charge_tokens(settings, spent.tokens_in, spent.tokens_out)
-            tracker.money -= saved_by_batches(settings, spent)
+            tracker.tokens += spent.tokens_in + spent.tokens_out
+            tracker.money += bill(settings, spent)
+            tracker._reserve(settings, *reserved_tokens(store, run, settings.name))
         return tracker
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether tokens or money are limited."""
+        return self._budget.tokens is not None or self._budget.money is not None
 
     def charge_request(self) -> None:
         """Counts a request before it is sent, whether it succeeds or not."""
@@ -43,21 +53,52 @@ class BudgetTracker:
             raise BudgetReached(reason)
         self.requests += 1
 
-    def charge_tokens(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int, share: float = 1.0) -> float:
-        """Counts the tokens of a reply; returns their price, or a share of it."""
-        self.tokens += tokens_in + tokens_out
-        cost = share * price(candidate, tokens_in, tokens_out)
+    def charge_tokens(self, tokens: int, cost: float) -> None:
+        """Counts the tokens of a reply and their price."""
+        self.tokens += tokens
         self.money += cost
-        return cost
+
+    def reserve(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> bool:
+        """Sets apart the most that an item of a batch may take; False if the budget does not allow it."""
+        cost = candidate.price_batch * price(candidate, tokens_in, tokens_out)
+        for limit, used, more in (
+            (self._budget.tokens, self.tokens + self.reserved_tokens, tokens_in + tokens_out),
+            (self._budget.money, self.money + self.reserved_money, cost),
+        ):
+            if limit is not None and used + more > limit:
+                return False
+        self._reserve(candidate, tokens_in, tokens_out)
+        return True
+
+    def release(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
+        """Gives back what was reserved for a batch: its results say what it took."""
+        self._reserve(candidate, -tokens_in, -tokens_out)
+
+    def _reserve(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
+        self.reserved_tokens += tokens_in + tokens_out
+        self.reserved_money += candidate.price_batch * price(candidate, tokens_in, tokens_out)
+
+    def end_for(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
+        """Ends the budget: what is left of it is too little for an item of a batch."""
+        most = f"{tokens_in + tokens_out:,} tokens"
+        if cost := candidate.price_batch * price(candidate, tokens_in, tokens_out):
+            most += f" or {cost:.4g} USD"
+        limits = (f"{limit:g} {name}" for name, limit in self._limits if limit is not None)
+        self._too_little = (
+            f"the budget of {' and '.join(limits)} leaves too little for another Ask, which may take {most}"
+        )
+
+    @property
+    def _limits(self) -> list[tuple[str, float | None]]:
+        return [(name, getattr(self._budget, name)) for name in ("requests", "tokens", "money")]
 
     @property
     def reached(self) -> str | None:
         """Which limit is reached, as a sentence; None if none is."""
-        for name, spent in (("requests", self.requests), ("tokens", self.tokens), ("money", self.money)):
-            limit = getattr(self._budget, name)
-            if limit is not None and spent >= limit:
+        for name, limit in self._limits:
+            if limit is not None and getattr(self, name) >= limit:
                 return f"the budget of {limit:g} {name} is spent"
-        return None
+        return self._too_little
 
 
 def marking_run(study: str, role: str) -> str:
@@ -66,14 +107,28 @@ def marking_run(study: str, role: str) -> str:
 
 
 def bill(candidate: CandidateSettings, spent: Spending) -> float:
-    """What was paid, with batches at their price."""
-    return price(candidate, spent.tokens_in, spent.tokens_out) - saved_by_batches(candidate, spent)
+    """What was paid, with caches and batches at their prices."""
+    whole = price(candidate, spent.tokens_in, spent.tokens_out, spent.cached_in, spent.cache_writes)
+    return whole - saved_by_batches(candidate, spent)
 
 
 def saved_by_batches(candidate: CandidateSettings, spent: Spending) -> float:
-    return (1 - candidate.price_batch) * price(candidate, spent.batched_in, spent.batched_out)
+    batched = (spent.batched_in, spent.batched_out, spent.batched_cached, spent.batched_writes)
+    return (1 - candidate.price_batch) * price(candidate, *batched)
 
 
-def price(candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> float:
-    """Prices are per million tokens."""
-    return (candidate.price_in * tokens_in + candidate.price_out * tokens_out) / 1e6
+def saved_by_cache(candidate: CandidateSettings, spent: Spending) -> float:
+    """What the server's prompt cache saved; what was written to it and not read again makes this negative."""
+    uncached = spent._replace(cached_in=0, cache_writes=0, batched_cached=0, batched_writes=0)
+    return bill(candidate, uncached) - bill(candidate, spent)
+
+
+def price(
+    candidate: CandidateSettings, tokens_in: int, tokens_out: int, cached_in: int = 0, cache_writes: int = 0
+) -> float:
+    """Prices are per million tokens. `tokens_in` includes those read from a prompt cache and those written to it."""
+    cached = candidate.price_in if candidate.price_cached is None else candidate.price_cached
+    written = candidate.price_in if candidate.price_cache_write is None else candidate.price_cache_write
+    new = tokens_in - cached_in - cache_writes
+    inputs = candidate.price_in * new + cached * cached_in + written * cache_writes
+    return (inputs + candidate.price_out * tokens_out) / 1e6

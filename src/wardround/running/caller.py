@@ -24,7 +24,7 @@ from wardround.candidates.candidate import (
 from wardround.cases.images.sent_size import PixelSize
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.running.budget import BudgetReached, BudgetTracker
+from wardround.running.budget import BudgetReached, BudgetTracker, price
 from wardround.running.estimates.ask_size import measure_ask, text_tokens
 from wardround.running.images import ImageEncoder
 from wardround.running.pacing.breaker import Breaker
@@ -246,7 +246,8 @@ class Caller:
             if purpose == "answer":
                 await self._stop_if_all_refused(request, refusal)
             raise
-        self._succeeded(request, reply, time.monotonic() - started)
+        if reply.was_sent:
+            self._succeeded(request, reply, time.monotonic() - started)
         return await keep(reply, self._charge(request, reply, purpose))
 
     async def _answer(self, request: Request) -> Reply:
@@ -259,7 +260,7 @@ class Caller:
     def _charge(self, request: Request, reply: Reply, purpose: str) -> Call:
         """Counts the tokens of a reply; those that a server does not report are estimated."""
         tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
-        is_estimated = self.settings.base_url is not None and not tokens_in and not tokens_out
+        is_estimated = reply.was_sent and self.settings.base_url is not None and not tokens_in and not tokens_out
         if is_estimated:
             sizes = [PixelSize(image.width, image.height) for image in request.images]
             tokens_in = measure_ask(request.ask, sizes, self.settings.tokens_per_image).tokens
@@ -267,9 +268,11 @@ class Caller:
         self.tally.tokens_in += tokens_in
         self.tally.tokens_out += tokens_out
         share = self.settings.price_batch if purpose == "batch" else 1.0
-        self.tally.money += self.budget.charge_tokens(self.settings, tokens_in, tokens_out, share)
+        cost = share * price(self.settings, tokens_in, tokens_out, *(cached := (reply.cached_in, reply.cache_writes)))
+        self.tally.money += cost
+        self.budget.charge_tokens(tokens_in + tokens_out, cost)
         name, address = self.settings.name, reply.address or self.settings.address
-        return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose)
+        return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose, *cached)
 
     async def _commit(self, request: Request, answers: list[Answer], call: Call) -> list[Answer]:
         keys = [AnswerKey(request.ask.key, trial, request.turn) for trial in request.trials[: len(answers)]]

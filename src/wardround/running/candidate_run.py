@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.running.budget import bill, price, saved_by_batches
+from wardround.core.study import CandidateSettings
+from wardround.running.budget import bill, price, saved_by_batches, saved_by_cache
 from wardround.running.context import RunContext
 from wardround.running.plan import CandidateOutcome, Plan
 from wardround.running.store.answers import Spending
@@ -47,6 +48,10 @@ class CandidateRun:
         if len(self.context.models) > 1:
             names = ", ".join(sorted(self.context.models))
             warnings.append(f"answers come from servers that named different models: {names}")
+        if len(self.context.providers) > 1:
+            names = ", ".join(sorted(self.context.providers))
+            advice = "extra_body.provider pins one"
+            warnings.append(f"answers come from several providers of one model, which may differ: {names}; {advice}")
         return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
 
     @property
@@ -79,6 +84,7 @@ class CandidateRun:
             "settings": settings.model_dump(exclude=OWN_KEYS, exclude_unset=True),
             "headers": sorted(settings.headers),
             "reported_models": sorted(self.context.models),
+            **({"reported_providers": sorted(self.context.providers)} if self.context.providers else {}),
             "asks": count.stored + count.missing,
             "stored": count.stored,
             "new": tally.answers,
@@ -90,6 +96,7 @@ class CandidateRun:
             "tokens_out": spending.tokens_out,
             "cost": bill(settings, spending),
             **self._batches(spending),
+            **_cache_entry(settings, spending),
             "estimate": self.estimate,
             "duplicates": spending.duplicates,
             "faults": tally.faults,
@@ -121,3 +128,15 @@ class CandidateRun:
             for key in own
             if key in of_study and own[key] != of_study[key]
         ]
+
+
+def _cache_entry(settings: CandidateSettings, spending: Spending) -> dict[str, Any]:
+    """What came from the server's prompt cache and what that saved; nothing if the server reports none."""
+    if not (spending.cached_in or spending.cache_writes):
+        return {}
+    return {
+        "cached_in": spending.cached_in,
+        "cache_writes": spending.cache_writes,
+        "cached_share": spending.cached_in / spending.tokens_in,
+        "saved_by_cache": saved_by_cache(settings, spending),
+    }

@@ -11,7 +11,7 @@ from wardround.asking.applicable import conditions_for, unseen_reason
 from wardround.asking.protocols import Protocol
 from wardround.asking.render import Renderer
 from wardround.candidates.candidate import Request
-from wardround.core.ask import Answer
+from wardround.core.ask import NO_LOGPROBS, Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
@@ -51,6 +51,7 @@ class RunContext:
     protocol: Protocol
     sentinels: Sentinels = field(default_factory=Sentinels)
     models: set[str] = field(default_factory=set)  # as its servers named themselves
+    providers: set[str] = field(default_factory=set)  # to which a router passed its requests on
     addresses: Counter[str | None] = field(default_factory=Counter)  # of stored answers -> how many
     in_flight: dict[AnswerKey, asyncio.Future[Answer]] = field(default_factory=dict)
 
@@ -72,17 +73,22 @@ class RunContext:
     def note_stored_answer(self, stored: StoredAnswer) -> None:
         """Updates the models' names, where answers came from, and what the candidate is known to answer."""
         answer, address = stored
-        if answer.model is not None:
-            self.models.add(answer.model)
+        self._note_names(answer)
         self.addresses[address] += 1
         if answer.refused_for is None:
             self.caller.breaker.has_answered[bool(answer.images)] = True
 
-    def note_new_answer(self, request: Request, answer: Answer) -> None:
-        """Updates the models' names and the unparsed rate."""
+    def _note_names(self, answer: Answer) -> None:
         if answer.model is not None:
             self.models.add(answer.model)
-        if request.is_intermediate or request.condition.probe != "none" or answer.refused_for:
+        if answer.provider is not None:
+            self.providers.add(answer.provider)
+
+    def note_new_answer(self, request: Request, answer: Answer) -> None:
+        """Updates the models' names and the unparsed rate."""
+        self._note_names(answer)
+        is_answer = answer.finish != NO_LOGPROBS and not answer.refused_for
+        if request.is_intermediate or request.condition.probe != "none" or not is_answer:
             return
         if request.question.kind == "choice" and answer.first_token is None:
             self.caller.tally.parsed += 1

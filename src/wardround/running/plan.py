@@ -112,7 +112,7 @@ async def replay(context: RunContext, cases: CaseSet) -> Plan:
 def _estimator(context: RunContext) -> TokenEstimator:
     """Candidates without a connection need no tokens, except models in this machine's memory."""
     settings, candidate = context.caller.settings, context.caller.candidate
-    is_billed = settings.provider.startswith("local") or not isinstance(candidate, OfflineCandidate)
+    is_billed = settings.provider.startswith(("local", "transformers")) or not isinstance(candidate, OfflineCandidate)
     multiple = candidate.supports_multiple
     return TokenEstimator.from_store(settings, context.store, is_billed=is_billed, supports_multiple=multiple)
 

@@ -8,7 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from wardround.candidates.candidate import CandidateUnavailable, Fault, QuestionRefused, Reply, Request, RequestRejected
-from wardround.core.ask import Answer
+from wardround.core.ask import NO_LOGPROBS, Answer
 from wardround.running.caller import Stopping
 from wardround.running.store import AnswerKey, Call
 
@@ -32,7 +32,8 @@ class Sentinels:
 
     def add(self, request: Request, answer: Answer) -> None:
         """Keeps every so many-th request that was answered, fewer of them the longer the run is."""
-        if request.is_intermediate or request.condition.probe != "none" or answer.refused_for:
+        is_answer = answer.finish != NO_LOGPROBS and not answer.refused_for
+        if request.is_intermediate or request.condition.probe != "none" or not is_answer:
             return
         if self.requests % self._every == 0:
             self.samples.append((replace(request, trials=request.trials[:1], images=()), answer))

@@ -204,6 +204,9 @@ class StudyRun:
         if not amend:
             self._refuse_lost_answers()
         await self.plan()
+        for run in self.candidate_runs:
+            if run.plan.count.missing:
+                await run.context.caller.candidate.check_access()
         amendments = [*amendments, *self.folder.bind_inputs(self.input_changes(), amend, self.announce())]
         is_amended = amendments != before.get("amendments", [])
         is_outdated = self.folder.has_used and (is_amended or "outdated" in before)

@@ -49,6 +49,7 @@ class Imitation(ABC):
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.replied = 0  # requests that were neither refused nor failed
 
     @abstractmethod
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
@@ -115,6 +116,7 @@ class Imitation(ABC):
                 return web.Response(body=b'{"id": "x", "cont', content_type="application/json")
             if refusal := self.fault(self.behaviour):
                 raise refusal
+            self.replied += 1
             return web.json_response(self.reply(body))
         except Refusal as refusal:
             return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)

@@ -43,20 +43,33 @@ class ChatRequest(Schema):
     frequency_penalty: float | None = None
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     tools: list[dict[str, Any]] | None = None
+    provider: dict[str, Any] | None = None  # of a router
 
 
 class OpenAIApi(Imitation):
-    """`takes_sampling` is false for a reasoning model: no temperature, max_completion_tokens instead of max_tokens."""
+    """`takes_sampling` is false for a reasoning model: no temperature, max_completion_tokens instead of max_tokens.
 
-    def __init__(self, behaviour: str = "answers", *, takes_sampling: bool = True) -> None:
+    `efforts` are those that the model takes; `router` is the provider that answers behind a router.
+    """
+
+    def __init__(
+        self,
+        behaviour: str = "answers",
+        *,
+        takes_sampling: bool = True,
+        takes_logprobs: bool = True,
+        efforts: tuple[str, ...] = ("none", "minimal", "low", "medium", "high"),
+        router: str | None = None,
+    ) -> None:
         super().__init__(behaviour)
-        self.takes_sampling = takes_sampling
+        self.takes_sampling, self.takes_logprobs = takes_sampling, takes_logprobs
+        self.efforts, self.router = efforts, router
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
         if path != "/v1/chat/completions":
-            raise _error(404, f"no such path: {path}")
+            raise openai_error(404, f"no such path: {path}")
         if headers.get("Authorization") != f"Bearer {self.key}":
-            raise _error(401, "Incorrect API key provided.", "invalid_api_key")
+            raise openai_error(401, "Incorrect API key provided.", "invalid_api_key")
 
     def check(self, body: dict[str, Any]) -> None:
         try:
@@ -64,53 +77,46 @@ class OpenAIApi(Imitation):
         except ValidationError as error:
             if unknown := unknown_fields(error):
                 message = f"Unrecognized request argument supplied: {unknown[0]}"
-                raise _error(400, message) from None
-            raise _error(400, f"Invalid value: {error.errors()[0]['msg']}") from None
+                raise openai_error(400, message) from None
+            raise openai_error(400, f"Invalid value: {error.errors()[0]['msg']}") from None
         if not self.takes_sampling and "temperature" in body:
             message = "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) is."
-            raise _error(400, message, "unsupported_value", "temperature")
+            raise openai_error(400, message, "unsupported_value", "temperature")
         if not self.takes_sampling and "max_tokens" in body:
             message = "Unsupported parameter: 'max_tokens' is not supported with this model."
-            raise _error(400, message, "unsupported_parameter", "max_tokens")
+            raise openai_error(400, message, "unsupported_parameter", "max_tokens")
+        if request.provider is not None and self.router is None:
+            raise openai_error(400, "Unrecognized request argument supplied: provider")
+        if request.reasoning_effort not in (None, *self.efforts):
+            allowed = ", ".join(map(repr, self.efforts))
+            message = f"Unsupported value: 'reasoning_effort' does not support '{request.reasoning_effort}' with this "
+            raise openai_error(400, f"{message}model. Supported: {allowed}.", "unsupported_value", "reasoning_effort")
+        if request.logprobs and not self.takes_logprobs:
+            raise openai_error(400, "logprobs are not supported with this model", None, "logprobs")
         for message in request.messages:
             for part in message.content if isinstance(message.content, list) else []:
                 if part.image_url is not None and decoded_size(part.image_url.url.partition(",")[2]) is None:
-                    raise _error(400, "Invalid base64 image_url.", "invalid_base64")
+                    raise openai_error(400, "Invalid base64 image_url.", "invalid_base64")
 
     def fault(self, kind: str) -> Refusal | None:
-        match kind:
-            case "rate limit":
-                return _error(429, "Rate limit reached for requests", "rate_limit_exceeded", retry_after="7")
-            case "overloaded":
-                return _error(503, "The engine is currently overloaded, please try again later")
-            case "out of credit":
-                message = "You exceeded your current quota, please check your plan and billing details."
-                return _error(429, message, "insufficient_quota")
-            case "too long":
-                message = "This model's maximum context length is 128000 tokens; your messages resulted in 130000."
-                return _error(400, message, "context_length_exceeded")
-            case "image too large":
-                return _error(400, "image is too large: maximum 20 MB", "image_too_large")
-            case "server error":
-                return _error(500, "The server had an error while processing your request.")
-            case "filtered":
-                message = "The response was filtered due to the prompt triggering content management policy."
-                return _error(400, message, "content_filter")
-        return None
+        return openai_fault(kind)
 
     def reply(self, body: dict[str, Any]) -> dict[str, Any]:
         choices = [self._choice(body, index) for index in range(body.get("n", 1))]
         usage = {"prompt_tokens": 100, "completion_tokens": 12, "total_tokens": 112}
-        return {"id": "x", "object": "chat.completion", "model": "gpt-exam-1", "choices": choices, "usage": usage}
+        completion = {"id": "x", "object": "chat.completion", "model": "gpt-exam-1", "choices": choices, "usage": usage}
+        return completion | ({"provider": self.router} if self.router else {})
 
     def _choice(self, body: dict[str, Any], index: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": "Answer: A", "refusal": None}
         reason = "stop"
         if body.get("reasoning_effort", "none") != "none":
-            message["reasoning_content"] = "It enhances."
+            message["reasoning" if self.router else "reasoning_content"] = "It enhances."
         match self.behaviour:
             case "cut":
                 reason = "length"
+            case "answers in parts":
+                message["content"] = [{"type": "text", "text": "Answer: "}, {"type": "text", "text": "A"}]
             case "declined":
                 message |= {"content": None, "refusal": "I cannot help with that."}
             case "calls a tool" if body["messages"][-1]["role"] != "tool":
@@ -129,11 +135,36 @@ class AzureApi(OpenAIApi):
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
         if path != "/openai/deployments/ward-gpt/chat/completions?api-version=2025-04-01-preview":
-            raise _error(404, f"Resource not found: {path}")
+            raise openai_error(404, f"Resource not found: {path}")
         if headers.get("api-key") != self.key:
-            raise _error(401, "Access denied due to invalid subscription key or wrong API endpoint.")
+            raise openai_error(401, "Access denied due to invalid subscription key or wrong API endpoint.")
 
 
-def _error(status: int, message: str, code: str | None = None, param: str | None = None, **headers: str) -> Refusal:
+def openai_fault(kind: str) -> Refusal | None:
+    """What OpenAI's APIs answer for a behaviour that is a fault."""
+    match kind:
+        case "rate limit":
+            return openai_error(429, "Rate limit reached for requests", "rate_limit_exceeded", retry_after="7")
+        case "overloaded":
+            return openai_error(503, "The engine is currently overloaded, please try again later")
+        case "out of credit":
+            message = "You exceeded your current quota, please check your plan and billing details."
+            return openai_error(429, message, "insufficient_quota")
+        case "too long":
+            message = "This model's maximum context length is 128000 tokens; your messages resulted in 130000."
+            return openai_error(400, message, "context_length_exceeded")
+        case "image too large":
+            return openai_error(400, "image is too large: maximum 20 MB", "image_too_large")
+        case "server error":
+            return openai_error(500, "The server had an error while processing your request.")
+        case "filtered":
+            message = "The response was filtered due to the prompt triggering content management policy."
+            return openai_error(400, message, "content_filter")
+    return None
+
+
+def openai_error(
+    status: int, message: str, code: str | None = None, param: str | None = None, **headers: str
+) -> Refusal:
     body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
     return Refusal(status, body, x_request_id="req_exam", **headers)

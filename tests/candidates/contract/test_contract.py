@@ -16,6 +16,7 @@ from exam_study import write_cases, write_study
 from gemini_api import GeminiApi, VertexGeminiApi
 from imitation import PLAN, QUERY, Imitation
 from openai_api import AzureApi, OpenAIApi
+from responses_api import ResponsesApi
 
 from wardround.asking.agent import TOOLS
 from wardround.candidates.candidate import (
@@ -34,6 +35,7 @@ from wardround.cases.encoded_image import EncodedImage
 from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
 from wardround.core.case import Case
 from wardround.core.condition import Condition
+from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.pipeline import run_study
 
@@ -66,6 +68,10 @@ BEHAVIOURS = {
 }
 
 
+# providers without a server: the file of their tests, and which of these shows a behaviour; others are not offered
+SHOWN_ELSEWHERE: dict[str, tuple[str, dict[str, str]]] = {}
+
+
 @dataclass(frozen=True)
 class Provider:
     """A provider, the API that it speaks, and the settings by which its candidate reaches an imitation of it."""
@@ -73,10 +79,11 @@ class Provider:
     api: Callable[..., Imitation]
     path: str
     settings: dict[str, Any]
-    has_logprobs: bool = True
-    has_votes: bool = True
+    missing: frozenset[str] = frozenset()  # tests of BEHAVIOURS that its API does not offer
 
 
+NO_VOTES = frozenset({"test_votes"})
+CLAUDE = NO_VOTES | {"test_logprobs_of_the_first_token"}
 VERTEX = "/v1/projects/ward/locations/europe-west1"
 PROVIDERS = {
     "openai": Provider(OpenAIApi, "/v1", {"model": "gpt-exam", "api_key_env": "EXAM_KEY"}),
@@ -85,18 +92,16 @@ PROVIDERS = {
         "/openai/deployments/ward-gpt?api-version=2025-04-01-preview",
         {"model": "ward-gpt", "api_key_env": "EXAM_KEY"},
     ),
-    "anthropic": Provider(
-        AnthropicApi, "", {"model": "claude-exam", "api_key_env": "EXAM_KEY"}, has_logprobs=False, has_votes=False
+    "openai:responses": Provider(
+        ResponsesApi, "/v1", {"model": "gpt-exam", "api_key_env": "EXAM_KEY"}, missing=NO_VOTES
     ),
-    "anthropic:bedrock": Provider(
-        BedrockApi, "", {"model": "eu.anthropic.claude-exam-1-v1:0"}, has_logprobs=False, has_votes=False
-    ),
+    "anthropic": Provider(AnthropicApi, "", {"model": "claude-exam", "api_key_env": "EXAM_KEY"}, missing=CLAUDE),
+    "anthropic:bedrock": Provider(BedrockApi, "", {"model": "eu.anthropic.claude-exam-1-v1:0"}, missing=CLAUDE),
     "anthropic:vertex": Provider(
         VertexClaudeApi,
         VERTEX,
         {"model": "claude-exam@20261001", "token_command": ["echo", "token-1"]},
-        has_logprobs=False,
-        has_votes=False,
+        missing=CLAUDE,
     ),
     "gemini": Provider(GeminiApi, "/v1beta", {"model": "gemini-exam", "api_key_env": "EXAM_KEY"}),
     "gemini:vertex": Provider(VertexGeminiApi, VERTEX, {"model": "gemini-exam", "token_command": ["echo", "token-1"]}),
@@ -160,18 +165,22 @@ def send(to: Candidate, *requests: Request) -> list[Reply]:
 
 def contract_table() -> str:
     """The table of docs/candidates.md: providers x behaviours."""
-    missing = {"test_votes": "has_votes", "test_logprobs_of_the_first_token": "has_logprobs"}
-    lines = [f"| | {' | '.join(f'`{name}`' for name in PROVIDERS)} |", "|---" * (len(PROVIDERS) + 1) + "|"]
+    names = [*PROVIDERS, *SHOWN_ELSEWHERE]
+    lines = [f"| | {' | '.join(f'`{name}`' for name in names)} |", "|---" * (len(names) + 1) + "|"]
     for behaviour, test in BEHAVIOURS.items():
-        offered = [getattr(provider, missing[test]) if test in missing else True for provider in PROVIDERS.values()]
-        lines.append(
-            f"| {behaviour} | {' | '.join('yes' if is_offered else 'not offered' for is_offered in offered)} |"
-        )
+        offered = [test not in provider.missing for provider in PROVIDERS.values()]
+        offered += [behaviour in tests for _, tests in SHOWN_ELSEWHERE.values()]
+        cells = ["yes" if is_offered else "not offered" for is_offered in offered]
+        lines.append(f"| {behaviour} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def test_the_documented_table_is_that_of_these_tests():
     assert all(test in globals() for test in BEHAVIOURS.values())
+    for file, tests in SHOWN_ELSEWHERE.values():
+        written = (Path(__file__).parents[1] / file).read_text()
+        assert tests.keys() <= BEHAVIOURS.keys()
+        assert all(f"def {test}(" in written for test in tests.values())
     assert contract_table() in DOCUMENT.read_text()
 
 
@@ -198,13 +207,13 @@ def test_images_arrive_in_order_and_before_the_text(name):
 def test_votes(name):
     with PROVIDERS[name].api() as api:
         [reply] = send(candidate(name, api), request(trials=3))
-    assert len(reply.answers) == (3 if PROVIDERS[name].has_votes else 1)
+    assert len(reply.answers) == (1 if "test_votes" in PROVIDERS[name].missing else 3)
 
 
 def test_logprobs_of_the_first_token(name):
     with PROVIDERS[name].api() as api:
         to = candidate(name, api)
-        if PROVIDERS[name].has_logprobs:
+        if "test_logprobs_of_the_first_token" not in PROVIDERS[name].missing:
             [reply] = send(to, request(logprobs=20))
             assert reply.answers[0].first_token == tuple(PLAN)
         else:
@@ -239,7 +248,9 @@ def test_system_text_is_sent_as_such(name):
     with PROVIDERS[name].api() as api:
         send(candidate(name, api), request(SYSTEM, Message("user", ("Which?",))))
     body = api.bodies[-1]
-    assert "examined" in str(body.get("system") or body.get("systemInstruction") or body["messages"][0])
+    fields = ("system", "systemInstruction", "instructions")
+    sent = next((body[field] for field in fields if field in body), None) or body["messages"][0]
+    assert "examined" in str(sent)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +264,7 @@ def test_a_cut_and_a_declined_answer_are_told_apart(name, behaviour, finish):
     assert (answer.refused_for is not None) == (behaviour == "declined")
 
 
-@pytest.mark.parametrize("name", ["openai", "openai:azure", "gemini"])
+@pytest.mark.parametrize("name", ["openai", "openai:azure", "openai:responses", "gemini"])
 def test_a_filtered_question_has_that_as_its_outcome(name):
     with PROVIDERS[name].api("filtered") as api:
         try:
@@ -310,7 +321,7 @@ def test_a_field_that_the_api_does_not_know_is_reported(name):
         send(candidate(name, api, extra_body={"wardround_test": 1}), request())
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize("name", ["openai", "openai:responses", "anthropic"])
 def test_a_model_that_takes_no_temperature_answers_without_it_and_the_run_says_so(name):
     with PROVIDERS[name].api(takes_sampling=False) as api:
         to = candidate(name, api)
@@ -346,17 +357,34 @@ def test_a_token_is_renewed_when_the_server_refuses_it(tmp_path):
     assert counter.read_text().count("x") == 2
 
 
+def test_a_token_command_that_fails_writes_no_run(tmp_path):
+    write_cases(tmp_path / "cases", 2)
+    failing = {
+        "base_url": "http://127.0.0.1:9/v1",
+        "model": "m",
+        "token_command": ["sh", "-c", "echo no login >&2; exit 1"],
+    }
+    study = write_study(tmp_path, candidate={"name": "hosted", "provider": "openai"} | failing)
+    with pytest.raises(WardroundError, match="'hosted': token_command: 'sh' gave no token: no login"):
+        run_study(study, runs=tmp_path / "runs", quiet=True)
+    assert not list((tmp_path / "runs").rglob("manifest.json"))
+
+
+def test_the_providers_behind_a_router_are_in_the_manifest_and_warned_of(tmp_path):
+    write_cases(tmp_path / "cases", 4)
+    with OpenAIApi(router="Together") as api:
+        hosted = {"name": "routed", "provider": "openai", "base_url": f"{api.url}/v1", "model": "gpt-exam"}
+        study = write_study(tmp_path, candidate=hosted | {"api_key_env": "EXAM_KEY"})
+        run_study(study, runs=tmp_path / "runs", quiet=True, answers=tmp_path / "answers.sqlite")
+        manifest = orjson.loads(next((tmp_path / "runs").rglob("manifest.json")).read_bytes())
+    assert manifest["candidates"][0]["reported_providers"] == ["Together"]
+
+
 def test_a_cached_prompt_marks_the_last_image():
     with AnthropicApi() as api:
         send(candidate("anthropic", api, cache_prompts=True), request(images=IMAGES))
     blocks = api.bodies[-1]["messages"][0]["content"]
     assert ["cache_control" in block for block in blocks] == [False, True, False]
-
-
-def test_a_model_without_logprobs_answers_without_them():
-    with GeminiApi(has_logprobs=False) as api:
-        [reply] = send(candidate("gemini", api), request(logprobs=20, top_k=-1))
-    assert (reply.answers[0].text, reply.answers[0].first_token) == ("Answer: A", None)
 
 
 def test_a_switch_of_reasoning_that_a_model_does_not_take_is_not_an_outcome_of_the_question():
@@ -370,6 +398,88 @@ def test_one_candidate_a_request_is_learnt():
         [reply] = send(to, request(trials=4))
     assert len(reply.answers) == 1
     assert not to.supports_multiple
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:responses"])
+def test_a_model_that_always_reasons_is_asked_for_the_least(name):
+    with PROVIDERS[name].api(efforts=("minimal", "low", "medium", "high")) as api:
+        to = candidate(name, api)
+        send(to, request(reasoning=False))
+    body = api.bodies[-1]
+    assert (body.get("reasoning_effort") or body["reasoning"]["effort"]) == "minimal"
+    assert (
+        "the model takes no reasoning effort 'none': 'minimal' is sent, with which it may still reason" in to.warnings
+    )
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:responses"])
+def test_a_model_that_reasons_only_at_high_effort_has_no_off(name):
+    with PROVIDERS[name].api(efforts=("high",)) as api:
+        [reply] = send(candidate(name, api), request(reasoning=True))
+        assert reply.answers[0].reasoning == "It enhances."
+        with pytest.raises(Unsupported, match="reasoning = off"):
+            send(candidate(name, api), request(reasoning=False))
+
+
+@pytest.mark.parametrize(
+    ("name", "refusing"),
+    [
+        ("openai", {"takes_logprobs": False}),
+        ("openai:responses", {"takes_sampling": False}),
+        ("gemini", {"has_logprobs": False}),
+    ],
+)
+def test_a_request_for_logprobs_is_not_bought_from_a_model_without_them(name, refusing):
+    with PROVIDERS[name].api(**refusing) as api:
+        [first, second] = send(candidate(name, api), *[request(logprobs=20, top_k=-1)] * 2)
+    assert api.replied == 0
+    assert not first.was_sent
+    assert not second.was_sent
+    assert first.answers[0].first_token is None
+
+
+def test_the_provider_behind_a_router_is_pinned_and_recorded():
+    pinned = {"order": ["together"], "allow_fallbacks": False}
+    with OpenAIApi(router="Together") as api:
+        [reply] = send(candidate("openai", api, extra_body={"provider": pinned}), request(reasoning=True))
+    assert api.bodies[-1]["provider"] == pinned
+    assert (reply.answers[0].provider, reply.answers[0].reasoning) == ("Together", "It enhances.")
+
+
+def test_an_answer_in_parts_is_read_whole():
+    with OpenAIApi("answers in parts") as api:
+        [reply] = send(candidate("openai", api), request())
+    assert reply.answers[0].text == "Answer: A"
+
+
+def test_reasoning_without_a_summary_is_asked_for_without_one():
+    with ResponsesApi(takes_summary=False) as api:
+        [reply] = send(candidate("openai:responses", api), request(reasoning=True))
+    assert (reply.answers[0].text, reply.answers[0].reasoning) == ("Answer: A", None)
+    assert api.bodies[-1]["reasoning"] == {"effort": "medium"}
+
+
+def test_a_failed_response_is_a_fault():
+    with ResponsesApi("failed") as api, pytest.raises(Fault, match="failed to generate"):
+        send(candidate("openai:responses", api), request())
+
+
+def test_what_the_responses_api_does_not_have_is_warned_of():
+    with ResponsesApi() as api:
+        to = candidate("openai:responses", api)
+        send(to, request(stop=("END",), top_k=20))
+    assert [warning.split(":")[0] for warning in to.warnings] == [
+        "the Responses API takes no stop",
+        "the Responses API takes no top_k",
+    ]
+
+
+def test_the_responses_api_on_azure_takes_its_key_in_a_header_of_its_own():
+    with ResponsesApi(key_header="api-key") as api:
+        settings = {"name": "hosted", "provider": "openai:responses", "base_url": f"{api.url}/v1", "model": "ward-gpt"}
+        to = make_candidate(CandidateSettings.model_validate(settings | {"headers": {"api-key": "$EXAM_KEY"}}))
+        [reply] = send(to, request())
+    assert reply.answers[0].text == "Answer: A"
 
 
 def test_a_whole_study_is_run_and_continued_at_a_hosted_model(tmp_path):

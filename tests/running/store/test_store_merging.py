@@ -48,7 +48,7 @@ def answer_row(ask: bytes, text: str, trial: int = 0, run: str = "exam") -> tupl
 
 
 def call_row(ask: bytes, answers: int = 1, run: str = "exam") -> tuple[Any, ...]:
-    return (run, "server", ask, answers, 0, 10 * answers, answers, "answer", 0, "2026-01-01")
+    return (run, "server", ask, answers, 0, 10 * answers, answers, "answer", 0, "2026-01-01", 0, 0)
 
 
 def merged(target: Path, *sources: Path) -> list[Any]:

@@ -13,7 +13,7 @@ import pytest
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 from wardround.running.store import AnswerKey, AnswerStore, schema
-from wardround.running.store.batches import BatchRecords
+from wardround.running.store.batches import BatchRecords, all_batches
 from wardround.running.store.rows import TOOL_RESULT, read_rows
 from wardround.running.store.verification import find_problems
 
@@ -29,6 +29,8 @@ create table sentinels (
 create table files (
   path text primary key, size integer not null, changed integer not null, sha256 text not null) without rowid;
 """
+
+WITHOUT_CACHE = "alter table calls drop column cached_in; alter table calls drop column cache_writes;"
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_a_store_of_version_2_gets_the_tables_of_batches(tmp_path: Path) -> None
     path = tmp_path / "answers.sqlite"
     AnswerStore(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("drop table batches; drop table batch_items; pragma user_version = 2")
+        connection.executescript(f"{WITHOUT_CACHE} drop table batches; drop table batch_items; pragma user_version = 2")
     store = AnswerStore(path)
     batches = BatchRecords(store, "run", "candidate", "host/v1")
     batches.add("token", ["item"])
@@ -90,6 +92,24 @@ def test_a_store_of_version_2_gets_the_tables_of_batches(tmp_path: Path) -> None
     batches.end("token")
     assert (batches.has_open("item"), batches.count_ended("item")) == (False, 1)
     store.close()
+
+
+def test_a_store_of_version_3_gets_the_columns_of_caches_and_reservations(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    AnswerStore(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"{WITHOUT_CACHE} drop table batches; drop table batch_items; {schema.BATCHES}")
+        connection.execute("insert into calls values ('exam', 'server', x'00', 1, 0, 100, 2, 'batch', 0, null)")
+        connection.execute("insert into batches values ('old', 'exam', 'server', null, 1, '2026-01-01', 'b', 1)")
+        connection.commit()
+        connection.execute("pragma user_version = 3")
+
+    with closing(AnswerStore(path)) as store:
+        spent = store.spent("exam", "server")
+        [batch] = all_batches(store)
+
+    assert (spent.tokens_in, spent.cached_in, spent.batched_in, spent.batched_cached) == (100, 0, 100, 0)
+    assert (batch.id, batch.answered, batch.ended) == ("b", 0, None)
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(old_store: Path) -> None:

@@ -17,7 +17,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.study import Budget, CandidateSettings
 from wardround.core.toml_table import parse_table, read_toml
 from wardround.running.batch import BatchReplies, fetch_batch, stored_replies
-from wardround.running.budget import BudgetTracker, price
+from wardround.running.budget import BudgetTracker, bill
 from wardround.running.caller import Caller
 from wardround.running.images import ImageEncoder
 from wardround.running.store import AnswerStore
@@ -106,9 +106,7 @@ class BuildModels:
             record: without_reasoning(answer.text).strip() for record, answer in answers.items() if answer is not None
         }
         tokens_in, tokens_out = spending.tokens_in, spending.tokens_out
-        return StepReplies(
-            texts_by_record, spending.calls, tokens_in + tokens_out, price(settings, tokens_in, tokens_out)
-        )
+        return StepReplies(texts_by_record, spending.calls, tokens_in + tokens_out, bill(settings, spending))
 
     def _refuse_unfinished(self, prompt: str, replies: BatchReplies) -> None:
         """Stops a build that lacks replies it could still get: the same command would otherwise give other sets."""

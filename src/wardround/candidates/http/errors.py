@@ -125,7 +125,7 @@ class ServerError:
     @property
     def names_reasoning(self) -> bool:
         """Whether it complains about how reasoning is switched."""
-        return self.status in (400, 422) and REASONING.search(self._words) is not None
+        return self.status in (400, 422) and REASONING.search(f"{self.param} {self._words}") is not None
 
     def does_not_take(self, field: str) -> bool:
         """Whether it says that the server does not take a field, or only its default."""
@@ -136,7 +136,7 @@ class ServerError:
         """The largest value of a field that the message allows, if it names one."""
         if not self._names(field) or not OUT_OF_RANGE.search(self.message):
             return None
-        numbers = re.findall(r"(?<![\d.])\d{1,3}(?![\d.]*\d)", self.message.split(field, 1)[1])
+        numbers = re.findall(r"(?<![\d.])\d{1,3}(?![\d.]*\d)", self.message.partition(field)[2] or self.message)
         return min((int(number) for number in numbers if int(number) > 0), default=None)
 
     def _names(self, field: str) -> bool:

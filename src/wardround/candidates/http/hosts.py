@@ -1,7 +1,7 @@
 """Where hosted models are offered: endpoint, fixed fields and authorisation of each host.
 
-A host is named after the provider: `openai`, `openai:azure`, `anthropic`, `anthropic:bedrock`, `anthropic:vertex`,
-`gemini`, `gemini:vertex`.
+A host is named after the provider: `openai`, `openai:responses`, `openai:azure`, `anthropic`, `anthropic:bedrock`,
+`anthropic:vertex`, `gemini`, `gemini:vertex`.
 Written from the public references as of November 2026.
 """
 
@@ -41,9 +41,11 @@ def chat_host(settings: CandidateSettings) -> ApiHost:
     match _host(settings):
         case "":
             return ApiHost("/chat/completions", make_authorization=authorize)
+        case "responses":
+            return ApiHost("/responses", make_authorization=authorize)
         case "azure":
             return ApiHost("/chat/completions", key_header="api-key", make_authorization=authorize)
-    raise _unknown(settings, ("openai", "openai:azure"))
+    raise _unknown(settings, ("openai", "openai:responses", "openai:azure"))
 
 
 def claude_host(settings: CandidateSettings) -> ApiHost:

@@ -19,14 +19,16 @@ from wardround.candidates.candidate import (
     RequestAdapted,
     RequestRejected,
     Unsupported,
+    settings_error,
 )
 from wardround.candidates.http.connection import TRANSPORT_ERRORS, Connection
 from wardround.candidates.http.errors import STOPS_AFTER, ServerError, parse_error, parse_limits
 from wardround.candidates.http.reply_json import NotJson, as_utf8, read_json
+from wardround.candidates.reasoning_effort import ReasoningEffort
 from wardround.candidates.request_body import PiecewiseBody
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.set import CaseSet
-from wardround.core.ask import Answer, Ask, Identity
+from wardround.core.ask import NO_LOGPROBS, Answer, Ask, Identity
 from wardround.core.study import CandidateSettings
 
 THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
@@ -61,6 +63,7 @@ class ServerCandidate(Candidate):
         self._refused_with_count: bytes | None = None  # key of an Ask until it was sent for one answer
         self._accepted_fields: set[str] = set()
         self._refused_fields: set[str] = set()
+        self._takes_no_logprobs = False
 
     @abstractmethod
     def make_payload(self, request: Request, count: int) -> dict[str, Any]:
@@ -92,7 +95,17 @@ class ServerCandidate(Candidate):
             await self._session.close()
             self._session = None
 
+    async def check_access(self) -> None:
+        try:
+            await self._connection.authorize(self._url, ())
+        except CandidateUnavailable as unavailable:
+            raise settings_error(self.settings, str(unavailable)) from None
+
     async def answer(self, request: Request) -> Reply:
+        if request.ask.sampling.logprobs and self._takes_no_logprobs:
+            # what the Ask is for cannot be had: it is stored as unanswered, and its question is voted on
+            unanswered = Answer("", NO_LOGPROBS, images=request.image_hashes)
+            return Reply([unanswered] * len(request.trials), was_sent=False)
         count = min(len(request.trials), self._max_count or len(request.trials)) if self.supports_multiple else 1
         payload = self.make_payload(request, count)
         status, headers, body = await self._post(encode_payload(payload, request.images))
@@ -106,6 +119,8 @@ class ServerCandidate(Candidate):
 
     def make_batch_payload(self, request: Request) -> bytes:
         """The JSON of a request as an item of a batch."""
+        if request.ask.sampling.logprobs and self._takes_no_logprobs:
+            raise Unsupported("the server takes no logprobs")
         count = len(request.trials) if self.supports_multiple else 1
         return b"".join(encode_payload(self.make_payload(request, count), request.images).pieces)
 
@@ -223,6 +238,17 @@ class ServerCandidate(Candidate):
         self._refused_fields.add(name)
         if name in self.optional_fields:
             self.warnings.append(f"the server takes no {name}: its own default holds")
+
+    def _leave_out_logprobs(self) -> None:
+        self._takes_no_logprobs = True
+
+    def _replace_effort(self, efforts: ReasoningEffort, error: ServerError, field: str, effort: object) -> None:
+        """Raises RequestAdapted if another effort stands for the same value of the axis `reasoning`."""
+        other = efforts.replace_refused(error, field, effort)
+        if other is not None:
+            warning = f"the model takes no reasoning effort {effort!r}: {other!r} is sent"
+            self.warnings.append(f"{warning}, with which it may still reason" if other == "minimal" else warning)
+            raise self._adapted(f"takes {field} = {other} instead of {effort}", error)
 
     def _adapted(self, adaptation: str, error: ServerError) -> RequestAdapted:
         if adaptation not in self.adaptations:

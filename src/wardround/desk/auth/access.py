@@ -8,6 +8,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from wardround.desk.auth.accounts import Person
+from wardround.desk.auth.public_address import PublicAddress
 from wardround.desk.desk import Desk
 from wardround.desk.records import DeskItem, Task
 
@@ -43,10 +44,20 @@ def read_visit(request: Request, desk: Desk) -> Visit:
 
 def set_visit_cookie(response: Response, request: Request, desk: Desk, id: str) -> None:
     """Gives a browser its cookie: signed, not for scripts, not for other sites."""
-    secure = request.url.scheme == "https"
+    secure = site_origin(request).startswith("https:")
     response.set_cookie(
         desk.visits.cookie, desk.visits.sign(id), httponly=True, samesite="lax", secure=secure, path="/"
     )
+
+
+def site_origin(request: Request) -> str:
+    """The address of the desk as visitors see it: `--public-url`, or the one that was asked for."""
+    public: PublicAddress | None = request.app.state.public_address
+    return public.origin if public is not None else _own_origin(request)
+
+
+def _own_origin(request: Request) -> str:
+    return f"{request.url.scheme}://{request.headers.get('host')}"
 
 
 def get_desk(request: Request) -> Desk:
@@ -98,7 +109,7 @@ def check_json(request: Request) -> None:
 
 def check_sender(request: Request, token: str) -> None:
     origin = request.headers.get("origin")
-    if origin is not None and origin != f"{request.url.scheme}://{request.headers.get('host')}":
+    if origin is not None and origin not in (site_origin(request), _own_origin(request)):
         raise HTTPException(403, "this was not sent by a page of the desk")
     if not get_desk(request).visits.is_form_token(get_visit(request).id, token):
         raise HTTPException(403, "this page is too old: load it again")

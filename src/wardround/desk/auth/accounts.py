@@ -1,7 +1,6 @@
 """Accounts: people with roles, invitations, passwords and sessions."""
 
 import secrets
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -12,6 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 from wardround.core.errors import WardroundError
+from wardround.desk.auth.log_in_limits import LogInLimits
 from wardround.desk.records import from_row
 from wardround.desk.store import DeskStore, now
 
@@ -21,11 +21,6 @@ ROLES = (STUDENT, *PHYSICIANS, ADMINISTRATOR)
 
 INVITATION_DAYS, SESSION_HOURS = 14, 12
 MIN_PASSWORD, MAX_PASSWORD, MAX_NAME = 10, 200, 60
-MAX_FAILED_BY_NAME, MAX_FAILED_BY_ADDRESS, ATTEMPT_SECONDS = 5, 40, 900  # failed log-ins within these seconds
-
-
-class TooManyAttempts(WardroundError):
-    """Too many failed log-ins in a short time."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +44,7 @@ class Accounts:
 
     def __init__(self, store: DeskStore) -> None:
         self._store = store
+        self._limits = LogInLimits(store)
 
     def list_people(self) -> list[Person]:
         return [from_row(Person, row) for row in self._store.rows("SELECT * FROM people WHERE active ORDER BY name")]
@@ -106,7 +102,8 @@ class Accounts:
             raise WardroundError("a name has letters, digits and signs only")
         if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
             raise WardroundError(f"a password has at least {MIN_PASSWORD} characters")
-        password_hash = _hasher().hash(password)
+        with self._limits.hashing():
+            password_hash = _hasher().hash(password)
         with self._store.transaction():
             if self.find_invitation(token) is None:
                 raise WardroundError("this link was used already, or is too old: ask for a new one")
@@ -149,25 +146,16 @@ class Accounts:
     def log_in(self, name: str, password: str, address: str) -> Person:
         """The person, if the password is right. It takes as long whether the name exists or not."""
         name = " ".join(name.split())[:MAX_NAME]
-        by_name, by_address = f"name:{name.casefold()}", f"from:{address}"
-        count_attempts = "SELECT count(*) FROM attempts WHERE who = ? AND time > ?"
-        since = time.time() - ATTEMPT_SECONDS
-        if (
-            self._store.value(count_attempts, by_name, since) >= MAX_FAILED_BY_NAME
-            or self._store.value(count_attempts, by_address, since) >= MAX_FAILED_BY_ADDRESS
-        ):
-            raise TooManyAttempts(f"too many attempts: wait {ATTEMPT_SECONDS // 60} minutes")
+        self._limits.count(name, address)
         row = self._store.row("SELECT * FROM people WHERE name = ? AND active", name)
         password_hash = row["password"] if row else None
-        is_right = _is_password(password_hash or _unmatched_hash(), password[:MAX_PASSWORD]) and password_hash
+        with self._limits.hashing():
+            is_right = _is_password(password_hash or _unmatched_hash(), password[:MAX_PASSWORD]) and password_hash
         with self._store.transaction():
             if row is None or not is_right:
-                moment = time.time()
-                self._store.write("DELETE FROM attempts WHERE time < ?", since)
-                self._store.write("INSERT INTO attempts VALUES (?, ?), (?, ?)", by_name, moment, by_address, moment)
                 self._store.log_action(row["id"] if row else None, "log-in failed", name=name)
             else:
-                self._store.write("DELETE FROM attempts WHERE who = ?", by_name)
+                self._limits.forgive(name, address)
                 self._store.log_action(row["id"], "log in")
         if row is None or not is_right:
             raise WardroundError("name or password is wrong")

@@ -1,4 +1,6 @@
-"""Limits on the size of requests, and security headers on every response."""
+"""Limits on the size and pace of requests, and security headers on every response."""
+
+import asyncio
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -7,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POST_LIMIT = 4 * 2**20  # bytes of an ordinary form
 UPLOAD_LIMIT = 512 * 2**20  # bytes of a file that an administrator uploads
+PART_SECONDS = 30.0  # until the next part of a body comes
 UPLOADS = ("/admin/tasks/new", "/admin/import")
 
 HEADERS = {
@@ -28,8 +31,15 @@ class RequestTooLarge(HTTPException):
         super().__init__(413, f"at most {limit // 2**20} MB can be sent at once")
 
 
+class RequestTooSlow(HTTPException):
+    """The next part of the body did not come."""
+
+    def __init__(self) -> None:
+        super().__init__(408, f"nothing came for {PART_SECONDS:.0f} seconds: send it again")
+
+
 class GuardMiddleware:
-    """Refuses a body that is too large before it is read, and sets the security headers."""
+    """Refuses a body that is too large or comes too slowly, and sets the security headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,11 +49,17 @@ class GuardMiddleware:
             await self._app(scope, receive, send)
             return
         limit = UPLOAD_LIMIT if scope["path"] in UPLOADS else POST_LIMIT
-        received = 0
+        received, is_complete = 0, False
 
         async def receive_counted() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, is_complete
+            if is_complete:  # from here on only the end of the connection comes, whenever that is
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), PART_SECONDS)
+            except TimeoutError:
+                raise RequestTooSlow from None
+            is_complete = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > limit:
                 raise RequestTooLarge(limit)

@@ -6,7 +6,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from wardround.desk.auth.access import Administrator, CheckedForm, CurrentDesk, Number, require_administrator
+from wardround.desk.auth.access import (
+    Administrator,
+    CheckedForm,
+    CurrentDesk,
+    Number,
+    require_administrator,
+    site_origin,
+)
 from wardround.desk.auth.accounts import INVITATION_DAYS, ROLES
 from wardround.desk.pages import render_page
 from wardround.desk.routes.login import form_text
@@ -52,4 +59,4 @@ def _people_page(request: Request, desk: CurrentDesk, link: str = "", effect: st
 
 
 def _link(request: Request, token: str) -> str:
-    return f"{request.url.scheme}://{request.headers['host']}/join/{token}"
+    return f"{site_origin(request)}/join/{token}"

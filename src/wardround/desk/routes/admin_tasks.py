@@ -12,7 +12,7 @@ from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import Administrator, AnyTask, CheckedForm, CurrentDesk, Number, require_administrator
 from wardround.desk.auth.accounts import ROLES
 from wardround.desk.desk import Desk
-from wardround.desk.folders import list_sources, save_upload
+from wardround.desk.folders import list_sources, remove_upload, save_upload
 from wardround.desk.pages import render_page
 from wardround.desk.results.agreement import (
     ALL,
@@ -71,6 +71,7 @@ def new_task_page(request: Request, desk: CurrentDesk, kind: str = "", preset: s
 @router.post("/tasks/new")
 def new_task(request: Request, desk: CurrentDesk, person: Administrator, form: CheckedForm) -> Response:
     kind = _find_kind(desk, form_text(form, "kind"))
+    upload = None
     try:
         name, project = (" ".join(form_text(form, field).split())[:MAX_NAME] for field in ("name", "project"))
         if not name or not project:
@@ -78,13 +79,15 @@ def new_task(request: Request, desk: CurrentDesk, person: Administrator, form: C
         settings = {setting.name: _read_setting(form, setting) for setting in kind.settings}
         file = form.get("file")
         if isinstance(file, UploadFile) and file.filename:
-            source = save_upload(desk.root, file.filename, file.file)
+            source = upload = save_upload(desk.root, file.filename, file.file)
         else:
             source = desk.resolve(form_text(form, "source")).relative_to(desk.root).as_posix()
         items = kind.make_items(desk.resolve(source), settings, desk.root)
         if not items:
             raise WardroundError(f"there is nothing to read in {source!r}")
     except WardroundError as error:
+        if upload is not None:
+            remove_upload(desk.root, upload)
         filled = {key: value for key, value in form.items() if isinstance(value, str)}
         return _new_task_page(request, desk, kind, filled, str(error).replace(f"{desk.root}/", ""))
     task = {"project": project, "kind": kind.name, "name": name, "source": source, "settings": settings}

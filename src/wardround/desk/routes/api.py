@@ -10,6 +10,7 @@ from wardround.desk.submit import MAX_ONCE, claim_next, open_item, submit_verdic
 
 router = APIRouter(prefix="/api", dependencies=[Depends(require_login)])
 FROM_OUR_PAGES = [Depends(check_json)]
+LEAVE_GRACE = 60.0  # seconds: a page that is loaded again may come before the notice that it was left
 
 
 class DraftRequest(BaseModel):
@@ -67,6 +68,12 @@ def draft(
     desk: CurrentDesk, person: CurrentPerson, task: ReadableTask, item: ReadableItem, draft: DraftRequest
 ) -> SavedResponse:
     return SavedResponse(saved=desk.tasks.save_draft(task, item.number, person, draft.form))
+
+
+@router.post("/tasks/{task}/items/{item}/leave", dependencies=FROM_OUR_PAGES, status_code=204)
+def leave(desk: CurrentDesk, person: CurrentPerson, task: ReadableTask, item: ReadableItem) -> None:
+    """The page of an item was closed: others get it soon, unless the reader loads it again."""
+    desk.tasks.release_items(person, LEAVE_GRACE)
 
 
 @router.post("/tasks/{task}/items/{item}/verdict", dependencies=FROM_OUR_PAGES)

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import CheckedForm, CurrentDesk, CurrentVisit, set_visit_cookie
-from wardround.desk.auth.accounts import MIN_PASSWORD, Person, TooManyAttempts
+from wardround.desk.auth.accounts import MIN_PASSWORD, Person
+from wardround.desk.auth.log_in_limits import TooManyAttempts
 from wardround.desk.pages import render_page
 
 router = APIRouter(include_in_schema=False)
@@ -41,6 +42,7 @@ def log_in(request: Request, desk: CurrentDesk, visit: CurrentVisit, form: Check
 def log_out(request: Request, desk: CurrentDesk, visit: CurrentVisit, form: CheckedForm) -> Response:
     if visit.person is not None:
         desk.accounts.close_session(visit.id, visit.person)
+        desk.tasks.release_items(visit.person)
     response = RedirectResponse("/login", 303)
     set_visit_cookie(response, request, desk, desk.visits.new_visitor())
     return response

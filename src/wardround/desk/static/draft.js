@@ -43,6 +43,9 @@
     clearTimeout(waiting);
     form.querySelectorAll("button.main").forEach(button => setTimeout(() => { button.disabled = true; }));
   });
-  addEventListener("pagehide", () => { if (waiting) keep(); });
+  addEventListener("pagehide", () => {
+    if (waiting) keep();
+    if (!left) fetch(form.dataset.draft.replace(/draft$/, "leave"), { method: "POST", headers: { "X-CSRF-Token": token }, keepalive: true });
+  });
   addEventListener("pageshow", event => { if (event.persisted) location.reload(); });
 })();

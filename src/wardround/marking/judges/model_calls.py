@@ -14,7 +14,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer, Identity, Sampling
 from wardround.core.study import CandidateSettings, Study
 from wardround.running.batch import BatchReplies, fetch_batch, stored_replies
-from wardround.running.budget import BudgetTracker, marking_run, price
+from wardround.running.budget import BudgetTracker, bill, marking_run, price
 from wardround.running.caller import Caller
 from wardround.running.context import refuse_other_addresses
 from wardround.running.images import ImageEncoder
@@ -135,7 +135,7 @@ class ModelCalls:
             "calls": spent.calls,
             "tokens_in": spent.tokens_in,
             "tokens_out": spent.tokens_out,
-            "cost": price(self.settings, spent.tokens_in, spent.tokens_out),
+            "cost": bill(self.settings, spent),
             "duplicates": spent.duplicates,
             "why": self.why,
         }

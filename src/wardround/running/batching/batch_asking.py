@@ -37,7 +37,7 @@ from wardround.running.budget import BudgetReached
 from wardround.running.caller import GaveUp
 from wardround.running.context import RunContext
 from wardround.running.plan import Plan
-from wardround.running.store.batches import BatchRecords, OpenBatch, new_token
+from wardround.running.store.batches import BatchRecord, BatchRecords, new_token
 from wardround.running.trials import TrialGroup
 
 MAX_BATCHES_OF_AN_ITEM = 3  # then it is asked individually
@@ -140,7 +140,7 @@ class BatchAsking:
                 self._records.end(batch.token)
         return count
 
-    async def _ended_batches(self) -> list[OpenBatch]:
+    async def _ended_batches(self) -> list[BatchRecord]:
         """The batches whose results can be collected."""
         ended = []
         for batch in self._records.open_batches():
@@ -155,7 +155,7 @@ class BatchAsking:
                 raise CandidateUnavailable(f"its provider failed batch {id}: {failed}") from None
         return ended
 
-    async def _look_for(self, batch: OpenBatch) -> str | None:
+    async def _look_for(self, batch: BatchRecord) -> str | None:
         """The provider's id of a batch that was not confirmed. What it does not have is submitted again."""
         if not self._records.is_own(batch):
             return None
@@ -170,7 +170,7 @@ class BatchAsking:
             self._records.confirm(batch.token, id)
         return id
 
-    async def _results(self, batch: OpenBatch) -> AsyncIterator[tuple[str, BatchResult]]:
+    async def _results(self, batch: BatchRecord) -> AsyncIterator[tuple[str, BatchResult]]:
         """The results by the names of their items."""
         answered = 0
         async for result in self._api.results(str(batch.id)):
@@ -204,7 +204,7 @@ class BatchAsking:
         except (BadInput, BudgetReached, Unsupported):
             return None
 
-    async def _store_result(self, batch: OpenBatch, result: BatchResult, request: Request, count: WaveCount) -> None:
+    async def _store_result(self, batch: BatchRecord, result: BatchResult, request: Request, count: WaveCount) -> None:
         caller = self._context.caller
         request = await caller.with_images(request)
         try:

@@ -45,6 +45,8 @@ class Call:
     address: str | None = None
     is_estimated: bool = False  # whether the tokens are our estimate: the server reported none
     purpose: str = "answer"  # or `batch`, `sentinel`, `check`, `fault` (an error that was charged)
+    cached_in: int = 0  # tokens in that came from the server's prompt cache
+    cache_writes: int = 0  # tokens in that were written to it
 
 
 class Spending(NamedTuple):
@@ -56,8 +58,12 @@ class Spending(NamedTuple):
     tokens_out: int
     duplicates: int  # answers that were stored already when these calls returned
     estimated: int  # calls whose tokens are our estimate
-    batched_in: int = 0  # tokens in and out that were bought by batches, at their price
+    cached_in: int = 0  # tokens in that came from a prompt cache, and those that were written to it
+    cache_writes: int = 0
+    batched_in: int = 0  # the parts of these that were bought by batches, at their price
     batched_out: int = 0
+    batched_cached: int = 0
+    batched_writes: int = 0
 
 
 class StoredAnswer(NamedTuple):
@@ -275,8 +281,9 @@ class AnswerStore:
 
     def _sum_calls(self, condition: str, *values: str) -> Spending:
         names = ("answers", "tokens_in", "tokens_out", "duplicates", "estimated")
-        by_batch = [f"{name} * (purpose = 'batch')" for name in ("tokens_in", "tokens_out")]
-        sums = (f"coalesce(sum({name}), 0)" for name in (*names, *by_batch))
+        cached = ("cached_in", "cache_writes")
+        batched = [f"{name} * (purpose = 'batch')" for name in ("tokens_in", "tokens_out", *cached)]
+        sums = (f"coalesce(sum({name}), 0)" for name in (*names, *cached, *batched))
         query = f"select count(*), {', '.join(sums)} from calls where {condition}"
         return Spending(*self._reading.execute(query, values).fetchone())
 
@@ -358,8 +365,10 @@ def _insert_call(
         call.purpose,
         call.is_estimated,
         now or utc_now(),
+        call.cached_in,
+        call.cache_writes,
     )
-    connection.execute("insert into calls values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.execute(f"insert into calls values ({', '.join('?' * len(row))})", row)
 
 
 def _share(total: int, number: int, parts: int) -> int:

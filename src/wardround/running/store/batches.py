@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from wardround.running.store.answers import AnswerStore, utc_now
 
-COLUMNS = "token, run, candidate, address, items, time, id"
+COLUMNS = "token, run, candidate, address, items, time, id, reserved_in, reserved_out, answered, failed, ended"
 
 
-class OpenBatch(NamedTuple):
-    """A batch whose results are not collected yet. Its provider may not have confirmed it: then it has no id."""
+class BatchRecord(NamedTuple):
+    """A batch. Its provider may not have confirmed it: then it has no id. `ended` is when its results were stored."""
 
     token: str
     run: str
@@ -20,6 +20,11 @@ class OpenBatch(NamedTuple):
     items: int
     time: str
     id: str | None
+    reserved_in: int = 0  # the most tokens that it may be billed
+    reserved_out: int = 0
+    answered: int = 0
+    failed: int = 0
+    ended: str | None = None
 
 
 class BatchRecords:
@@ -29,16 +34,16 @@ class BatchRecords:
         self._connection: sqlite3.Connection = store.connection
         self._run, self._candidate, self._address = run, candidate, address
 
-    def open_batches(self) -> list[OpenBatch]:
+    def open_batches(self) -> list[BatchRecord]:
         """Those of all runs at this address: another run's may hold answers that this one needs."""
         query = f"select {COLUMNS} from batches where address is ? and not has_ended order by time, token"
-        return [OpenBatch(*row) for row in self._connection.execute(query, (self._address,))]
+        return [BatchRecord(*row) for row in self._connection.execute(query, (self._address,))]
 
     def has_own_open(self) -> bool:
         """Whether batches of this run are not collected yet."""
         return any(map(self.is_own, self.open_batches()))
 
-    def is_own(self, batch: OpenBatch) -> bool:
+    def is_own(self, batch: BatchRecord) -> bool:
         return (batch.run, batch.candidate) == (self._run, self._candidate)
 
     def known_ids(self) -> set[str]:
@@ -56,13 +61,13 @@ class BatchRecords:
         count: int = self._connection.execute(query, (item,)).fetchone()[0]
         return count
 
-    def add(self, token: str, items: Iterable[str]) -> OpenBatch:
-        """Records a batch before it is submitted."""
+    def add(self, token: str, items: Iterable[str], reserved: tuple[int, int] = (0, 0)) -> BatchRecord:
+        """Records a batch before it is submitted, with the most tokens in and out that it may be billed."""
         items = list(items)
-        batch = OpenBatch(token, self._run, self._candidate, self._address, len(items), utc_now(), None)
+        batch = BatchRecord(token, self._run, self._candidate, self._address, len(items), utc_now(), None, *reserved)
         with self._connection as connection:
             connection.execute("begin immediate")
-            connection.execute(f"insert into batches ({COLUMNS}) values (?, ?, ?, ?, ?, ?, ?)", batch)
+            connection.execute(f"insert into batches ({COLUMNS}) values ({', '.join('?' * len(batch))})", batch)
             connection.executemany("insert into batch_items values (?, ?)", ((token, item) for item in items))
         return batch
 
@@ -70,9 +75,10 @@ class BatchRecords:
         """Records the provider's id."""
         self._connection.execute("update batches set id = ? where token = ?", (id, token))
 
-    def end(self, token: str) -> None:
-        """Records that the results of a batch are stored."""
-        self._connection.execute("update batches set has_ended = 1 where token = ?", (token,))
+    def end(self, token: str, answered: int = 0) -> None:
+        """Records that the results of a batch are stored, and how many of its items were answered."""
+        update = "update batches set has_ended = 1, answered = ?, failed = items - ?, ended = ? where token = ?"
+        self._connection.execute(update, (answered, answered, utc_now(), token))
 
     def remove(self, token: str) -> None:
         """Forgets a batch that its provider does not have."""
@@ -86,6 +92,20 @@ class BatchRecords:
         query = "select count(*) from batches where run = ? and candidate = ? and id is not null"
         number: int = self._connection.execute(query, (self._run, self._candidate)).fetchone()[0]
         return number
+
+
+def all_batches(store: AnswerStore) -> list[BatchRecord]:
+    """The batches of all runs, the oldest first."""
+    query = f"select {COLUMNS} from batches order by time, token"
+    return [BatchRecord(*row) for row in store.connection.execute(query)]
+
+
+def reserved_tokens(store: AnswerStore, run: str, candidate: str) -> tuple[int, int]:
+    """The most tokens in and out that a candidate's batches under way may be billed."""
+    sums = "coalesce(sum(reserved_in), 0), coalesce(sum(reserved_out), 0)"
+    query = f"select {sums} from batches where run = ? and candidate = ? and not has_ended"
+    row: tuple[int, int] = store.connection.execute(query, (run, candidate)).fetchone()
+    return row
 
 
 def new_token() -> str:

@@ -16,7 +16,7 @@ COLUMNS = ", ".join(ANSWER_COLUMNS)
 KEY = "(ask, trial, turn)"
 CALLS = (
     *("run", "candidate", "ask", "answers", "duplicates", "tokens_in", "tokens_out"),
-    *("purpose", "estimated", "time"),
+    *("purpose", "estimated", "time", "cached_in", "cache_writes"),
 )
 SENTINELS = ("run", "ask", "trial", "turn", "body")
 DROPPED = (*ANSWER_COLUMNS, "dropped", "reason")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wardround.core.errors import WardroundError
 
-VERSION = 3
+VERSION = 4
 # where an answer came from; of several answers of one call, the tokens add up to its usage
 ORIGIN = (
     "run",
@@ -24,6 +24,12 @@ ORIGIN_COLUMNS = """
   tokens_in integer, tokens_out integer, finish text, refusal text"""
 CALL_COLUMNS = """
   purpose text not null default 'answer', estimated integer not null default 0, time text"""
+# of the tokens in: those that were read from the server's prompt cache, and those that were written to it
+CACHE_COLUMNS = "cached_in integer not null default 0, cache_writes integer not null default 0"
+# of a batch: the most that it may be billed, what became of its items, and when its results were stored
+BATCH_COLUMNS = """
+  reserved_in integer not null default 0, reserved_out integer not null default 0,
+  answered integer not null default 0, failed integer not null default 0, ended text"""
 
 NEW = f"""
 create table answers (
@@ -31,7 +37,8 @@ create table answers (
   primary key (ask, trial, turn)) without rowid;
 create table calls (
   run text not null, candidate text not null, ask blob not null, answers integer not null,
-  duplicates integer not null, tokens_in integer not null, tokens_out integer not null, {CALL_COLUMNS});
+  duplicates integer not null, tokens_in integer not null, tokens_out integer not null, {CALL_COLUMNS},
+  {CACHE_COLUMNS});
 create table sentinels (
   run text not null, ask blob not null, trial integer not null, turn integer not null, body blob not null);
 create table files (
@@ -69,6 +76,8 @@ update answers set
   where case when json_valid(cast(body as text)) then json_type(cast(body as text)) = 'object' end;
 drop index calls_of_ask;
 """
+FROM_3 = "".join(f"alter table calls add column {column};" for column in CACHE_COLUMNS.split(","))
+ADD_TO_BATCHES = "".join(f"alter table batches add column {column};" for column in BATCH_COLUMNS.split(","))
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -81,7 +90,8 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
                 f"{path}: a newer wardround wrote this answer store (version {version}; this one reads {VERSION})"
             )
         if version < VERSION:
-            _run(connection, {0: NEW + FAULTS + DROPPED, 1: FROM_1, 2: ""}[version] + BATCHES)
+            to_3 = {0: NEW + FAULTS + DROPPED + BATCHES, 1: FROM_1 + BATCHES, 2: BATCHES, 3: ""}[version]
+            _run(connection, to_3 + (FROM_3 if version else "") + ADD_TO_BATCHES)
             connection.execute(f"pragma user_version = {VERSION}")
         connection.execute("commit")
     except BaseException:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from wardround.candidates.candidate import Fault, OfflineCandidate, Reply, Request, RequestRejected, settings_error
-from wardround.candidates.local_chat import NEUTRAL_FIELDS, answer_of, first_token_of, prompt_of
-from wardround.candidates.local_text_logprobs import ForcedDecoder
-from wardround.candidates.local_weights import check_gguf, find_weights, weights_revision
+from wardround.candidates.local.chat import NEUTRAL_FIELDS, answer_of, first_token_of, prompt_of
+from wardround.candidates.local.text_logprobs import ForcedDecoder
+from wardround.candidates.local.weights import check_gguf, find_weights, weights_revision
 from wardround.candidates.request_body import sampling_fields
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer

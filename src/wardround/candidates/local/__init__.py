@@ -1,0 +1,1 @@
+"""`local`: a GGUF model in this machine's memory."""
