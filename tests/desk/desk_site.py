@@ -110,8 +110,10 @@ def once(page: str) -> str:
 
 def opinion(verdict: str, level: str = "student", **more: Any) -> dict[str, Any]:
     """The form of a review."""
-    fine = FINE[level] if verdict == "keep" else FINE[level][1:]
-    return {"verdict": verdict, "criterion": FINE[level], "fine": fine, "comment": "", **more}
+    states = {f"is:{name}": "yes" for name in FINE[level]} | (
+        {} if verdict == "keep" else {f"is:{FINE[level][0]}": "no"}
+    )
+    return {"verdict": verdict, "criterion": FINE[level], "comment": "", **states, **more}
 
 
 def read_all(visitor: Visitor, task: Task, answer: Any, max_items: int = 200) -> list[str]:

@@ -134,14 +134,16 @@ def test_an_edit_keeps_its_diff_and_reaches_the_set(site, tmp_path):
     [
         ({"verdict": ""}, "choose keep, edit or discard"),
         ({"verdict": "burn"}, "choose keep, edit or discard"),
-        ({"verdict": "keep", "fine": ["complete"]}, "fulfils every criterion"),
-        ({"verdict": "discard", "fine": FINE["student"]}, "say why"),
+        ({"verdict": "keep", "is:complete": ""}, "fulfils every criterion"),
+        ({"verdict": "keep", "is:complete": "no"}, "fulfils every criterion"),
+        ({"verdict": "discard", "is:complete": "yes"}, "say why"),
+        ({"verdict": "discard", "is:complete": ""}, "say why"),
         ({"verdict": "edit"}, "change something first"),
         ({"verdict": "keep", "edit:history": "Other."}, "you changed the case"),
         ({"verdict": "edit", "edit:questions.mcq.options": "one"}, "at least two options"),
         ({"verdict": "edit", "edit:questions.mcq.gold": "7"}, "gold is 7"),
         ({"verdict": "discard", "comment": "x" * 10_001}, "at most 10,000"),
-        ({"verdict": "keep", "criterion": ["x"], "fine": ["x"]}, "answer each criterion"),
+        ({"verdict": "keep", "criterion": ["x"], "is:x": "yes"}, "answer each criterion"),
     ],
 )
 def test_a_verdict_that_is_not_valid_is_refused_and_nothing_is_lost(site, form, message):
@@ -155,6 +157,47 @@ def test_a_verdict_that_is_not_valid_is_refused_and_nothing_is_lost(site, form, 
     if form.get("comment") is None and "edit:history" in form:
         assert "Other." in sent.text
     assert not site.desk.tasks.verdicts(task)
+
+
+def test_what_was_not_judged_is_not_reported_as_failed(site):
+    """A physician discards for one criterion and judges no other: only that one goes back, into files and findings."""
+    task = site.make_task("review", "set", EVERYBODY, share="1", passes="0")
+    student, physician = site.add_person("Stu", "student"), site.add_person("Phil", "attending")
+    read_all(student, task, keep())
+    page = physician.get(f"/tasks/{task.id}/items/1").text
+    form = {"verdict": "discard", "criterion": FINE["physician"], "is:clarity": "no", "is:accuracy": ""}
+    sent = physician.submit(f"/tasks/{task.id}/items/1", {"once": once(page), **form}, follow_redirects=False)
+    assert sent.status_code == 303
+
+    said = site.desk.tasks.verdicts(task)[-1].said
+    assert said["criteria"] == {"clarity": False, "rationality": None, "accuracy": None, "options": None}
+    reasons = lines(site, task, "review.jsonl")[-1]["reasons"]
+    assert len(reasons) == 1
+    assert "Clarity" in reasons[0]
+    returned = student.get(f"/tasks/{task.id}").text
+    assert "Clarity" in returned
+    assert "accuracy" not in returned
+    again = physician.get(f"/tasks/{task.id}/items/1").text
+    assert re.search(r'name="is:clarity" value="no" checked', again)
+    assert re.search(r'name="is:accuracy" value="" checked', again)
+
+
+def test_the_previous_item_can_be_opened_and_changed(site):
+    task = site.make_task("review", "set", EVERYBODY, share="0")
+    student = site.add_person("Stu", "student")
+    order = []
+    for _ in range(3):
+        page = student.get(f"/tasks/{task.id}/next")
+        order.append(int(str(page.url).rsplit("/", 1)[1]))
+        assert re.findall(r'class="previous" href="([^"]+)"', page.text) == [
+            f"/tasks/{task.id}/items/{number}" for number in order[-2:-1]
+        ]
+        student.submit(str(page.url), {"once": once(page.text), **opinion("keep")})
+    second = student.get(f"/tasks/{task.id}/items/{order[1]}").text
+    assert f'class="previous" href="/tasks/{task.id}/items/{order[0]}"' in second
+    assert 'class="onward"' in second
+    student.submit(f"/tasks/{task.id}/items/{order[1]}", {"once": once(second), **opinion("discard")})
+    assert [verdict.said["verdict"] for verdict in site.desk.tasks.verdicts(task, order[1])] == ["keep", "discard"]
 
 
 def test_sent_twice_is_kept_once(site):
@@ -179,7 +222,7 @@ def test_a_draft_is_there_again_and_its_item_comes_first(site):
     task = site.make_task("review", "set", EVERYBODY)
     student, other = site.add_person("Stu", "student"), site.add_person("Sue", "student")
     student.get(f"/tasks/{task.id}/items/5")
-    form = {"form": {"comment": ["half a thought"], "fine": ["answer"], "verdict": ["discard"]}}
+    form = {"form": {"comment": ["half a thought"], "is:answer": ["yes"], "verdict": ["discard"]}}
     assert student.submit_json(f"/api/tasks/{task.id}/items/5/draft", form).status_code == 200
     page = student.get(f"/tasks/{task.id}/next")
     assert str(page.url).endswith("/items/5")

@@ -264,6 +264,16 @@ class TaskStore:
         )
         return [(row["number"], row["name"], row["time"]) for row in rows]
 
+    def previous_item(self, task: Task, item: int, person: Person) -> int | None:
+        """The item that a person read before this one; the last one, if they have not read this one yet."""
+        sql = (
+            "WITH mine AS (SELECT item, min(id) AS first FROM verdicts WHERE task = ? AND person = ? GROUP BY item)"
+            " SELECT item FROM mine WHERE first < coalesce((SELECT first FROM mine WHERE item = ?), first + 1)"
+            " ORDER BY first DESC LIMIT 1"
+        )
+        number = self._store.value(sql, task.id, person.id, item)
+        return None if number is None else int(number)
+
     def count_read(self, task: Task, person: Person) -> int:
         """The number of items that a person has read."""
         sql = "SELECT count(DISTINCT item) FROM verdicts WHERE task = ? AND person = ?"

@@ -84,11 +84,29 @@ def test_a_case_is_reviewed(site, page):
     frame.focus()
     press(page, "+", "+")
     expect(frame).to_have_attribute("data-scale", "1.56")
-    for box in page.get_by_role("group", name="Fulfilled").get_by_role("checkbox").all():
-        box.check()
-    press(page, "1")
+    press(page, "y", "1")
     submit(page)
     expect(page.get_by_text("All done for now")).to_be_visible()
+    assert saved(site, task)["verdict"] == "keep"
+
+
+def test_criteria_have_three_states_by_keys_and_changes_are_taken_back(site, page):
+    write_set(site.root / "two", [case(number) for number in range(2)])
+    task = begin(site, page, "review", "two", share="1")
+    states = "[...document.querySelectorAll('[data-cycle] input:checked')].map(input => input.value)"
+    assert page.evaluate(states) == ["", "", "", ""]  # nothing is judged before the reader judges it
+    press(page, "a", "s", "s", "y", "z")
+    assert page.evaluate(states) == ["yes", "no", "", ""]  # "all fulfilled" was taken back
+    press(page, "a", "a", "3")
+    assert page.evaluate(states) == ["", "no", "", ""]
+    submit(page)
+    assert saved(site, task)["criteria"] == {"clarity": None, "rationality": False, "accuracy": None, "options": None}
+    expect(page.get_by_text("1 read")).to_be_visible()
+    with page.expect_navigation():
+        press(page, "p")
+    assert page.evaluate(states) == ["", "no", "", ""]
+    press(page, "y", "1")
+    submit(page)
     assert saved(site, task)["verdict"] == "keep"
 
 

@@ -112,12 +112,14 @@ def _item_page(
     """The page of an item. `filled`: the values of its form; by default the draft or the last verdict."""
     kind, store = desk.kind(task), desk.tasks
     mine = store.last_verdict(task, item.number, person)
+    previous = store.previous_item(task, item.number, person)
     if filled is None:
         filled = store.load_draft(task, item.number, person) or (kind.fill_form(mine.said, item) if mine else {})
     context: dict[str, Any] = {
         "level": level,
         "pictures": desk.pictures.of_item(item),
         "mine": mine,
+        "previous": previous if previous and kind.may_return(desk, task, previous, person) else None,
         "back": store.returned_to(task, item.number, person),
         "waiting": store.count_waiting(task, person, kind.levels(person, task)),
         "read": store.count_read(task, person),

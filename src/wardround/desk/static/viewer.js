@@ -61,7 +61,7 @@
     }
 
     const keys = {
-      "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), "0": reset, "f": whole,
+      "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), Home: reset, "f": whole,
       ArrowLeft: () => move(MOVE, 0), ArrowRight: () => move(-MOVE, 0),
       ArrowUp: () => move(0, MOVE), ArrowDown: () => move(0, -MOVE),
     };

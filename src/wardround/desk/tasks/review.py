@@ -34,6 +34,9 @@ from wardround.desk.tasks.task_kind import ARBITER, Export, PageSection, Setting
 
 TRIAL_VERDICT = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only its edits matter
 MAX_COMMENT = 10_000
+STATE = "is:"  # before the name of a criterion in the form
+STATES = {"yes": True, "no": False}  # not judged: neither
+CRITERION_VALUES = "answer each criterion with true, false or null (not judged)"
 
 
 class Review(TaskKind):
@@ -92,12 +95,11 @@ class Review(TaskKind):
         return {"case": case, "fields": list(fields(case)) if case else [], "criteria": criteria, "readings": readings}
 
     def parse_form(self, form: FormData, item: DeskItem) -> dict[str, Any]:
-        fulfilled = form.getlist("fine")
         criteria = [name for name in form.getlist("criterion") if isinstance(name, str)]
         case = item.shown.get("case")
         return {
             "verdict": str(form.get("verdict") or ""),
-            "criteria": {name: name in fulfilled for name in criteria},
+            "criteria": {name: STATES.get(str(form.get(STATE + name))) for name in criteria},
             "comment": str(form.get("comment") or "").strip(),
             "edits": edits_of(form, case) if case else {},
         }
@@ -106,8 +108,8 @@ class Review(TaskKind):
         case = item.shown.get("case")
         return {
             "verdict": [said["verdict"]],
-            "fine": [name for name, is_fine in said["criteria"].items() if is_fine],
             "comment": [said["comment"]],
+            **{STATE + name: [state] for name, said_so in said["criteria"].items() for state in _states_of(said_so)},
             **(form_of(said["edits"], case) if case else {}),
         }
 
@@ -116,16 +118,18 @@ class Review(TaskKind):
         if verdict not in VERDICTS:
             raise WardroundError("choose keep, edit or discard")
         if not isinstance(criteria, dict) or set(criteria) not in map(set, CRITERIA.values()):
-            raise WardroundError("answer each criterion with true or false")
-        if not all(isinstance(is_fine, bool) for is_fine in criteria.values()):
-            raise WardroundError("answer each criterion with true or false")
+            raise WardroundError(CRITERION_VALUES)
+        if not all(is_fulfilled is None or isinstance(is_fulfilled, bool) for is_fulfilled in criteria.values()):
+            raise WardroundError(CRITERION_VALUES)
         comment = checked_comment(said, MAX_COMMENT)
         if not isinstance(edits, dict):
             raise WardroundError("edits are an object: the new value of each field")
         if verdict == KEEP and not all(criteria.values()):
-            raise WardroundError("a case that is kept fulfils every criterion: tick them, or edit or discard it")
-        if verdict != KEEP and all(criteria.values()) and not comment:
-            raise WardroundError("say why: leave a criterion unticked, or write a comment")
+            raise WardroundError(
+                "a case that is kept fulfils every criterion: answer each with yes, or choose another verdict"
+            )
+        if verdict != KEEP and False not in criteria.values() and not comment:
+            raise WardroundError("say why: answer a criterion with no, or write a comment")
         if (verdict == EDIT) != bool(edits):
             problem = "you changed the case: choose “edit”, or undo the changes" if edits else "change something first"
             raise WardroundError(problem)
@@ -171,6 +175,10 @@ class Review(TaskKind):
             Export("review.jsonl", "for wardround build review --verdicts", _review_jsonl),
             Export("changes.jsonl", "every edit, with the value before", _changes_jsonl),
         )
+
+
+def _states_of(is_fulfilled: bool | None) -> list[str]:
+    return [state for state, value in STATES.items() if value is is_fulfilled]
 
 
 def changes_of(said: Mapping[str, Any], item: DeskItem) -> list[tuple[str, Any, Any]]:

@@ -72,8 +72,8 @@ def process_verdict(desk: Desk, task: Task, item: DeskItem, verdict: DeskVerdict
 
 
 def reason_texts(said: Mapping[str, Any]) -> list[str]:
-    """The reasons of a verdict: criteria that are not fulfilled, and the comment."""
-    unfulfilled = [CRITERION_TEXTS[name] for name, is_fine in said["criteria"].items() if not is_fine]
+    """The reasons of a verdict: criteria that are not fulfilled, and the comment. What was not judged is no reason."""
+    unfulfilled = [CRITERION_TEXTS[name] for name, is_fulfilled in said["criteria"].items() if is_fulfilled is False]
     return [f"not fulfilled: {text}" for text in unfulfilled] + ([said["comment"]] if said["comment"] else [])
 
 
@@ -143,7 +143,7 @@ def physician_findings(desk: Desk, task: Task) -> list[tuple[str, int]]:
         CRITERION_TEXTS[name]
         for verdict in desk.tasks.verdicts(task)
         if verdict.level == PHYSICIAN
-        for name, is_fine in verdict.said["criteria"].items()
-        if not is_fine
+        for name, is_fulfilled in verdict.said["criteria"].items()
+        if is_fulfilled is False
     )
     return counts.most_common()
