@@ -11,6 +11,7 @@ from unittest.mock import patch
 from exam_server import ExamServer
 from exam_study import examine, write_cases, write_study
 
+from perf.bars import bar
 from wardround.running.pacing.concurrency import Pace
 
 CAPACITY, SERVICE_SECONDS, ASKS = 8, 0.05, 1000
@@ -33,6 +34,16 @@ class Fixed(Pace):
 
     def narrow(self) -> None:
         """Changes nothing."""
+
+
+def main(arguments: list[str]) -> bool:
+    told = measure()
+    return all(
+        [
+            bar("asks/s, learnt / best fixed", told["ratio"], at_least=0.8),
+            bar("share of calls refused after the first 200", told["refused_after_200"], at_most=0.05),
+        ]
+    )
 
 
 def measure() -> dict[str, Any]:

@@ -27,6 +27,7 @@ from wardround.degrade.severities import load_profile
 
 # alternatives of the first token: as many as common servers return; a model in our own memory can give more
 LOGPROBS, LOCAL_LOGPROBS = 20, 1500
+COMPUTED_HERE = ("local", "transformers", "classifier")  # providers that give as many as are asked for
 # our estimates, for candidates with a `context`: no tokenizer is used
 CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_IMAGE = 1200
@@ -226,7 +227,8 @@ class Renderer:
         if sampling is None:
             sampling = self._study.sampling_for(candidate, condition)
             if condition.confidence == "logprobs":
-                alternatives = LOCAL_LOGPROBS if candidate.provider.startswith(("local", "transformers")) else LOGPROBS
+                is_local = candidate.provider.startswith(COMPUTED_HERE)
+                alternatives = LOCAL_LOGPROBS if is_local else LOGPROBS
                 sampling = first_letter_sampling(sampling, alternatives)
             if asks_logprob(condition.probe):
                 sampling = SCORING

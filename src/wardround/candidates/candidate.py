@@ -164,6 +164,10 @@ class Candidate(Protocol):
             return None
         return "the candidate writes no texts, so that no probe of leakage can be put to it"
 
+    def question_reason(self, case: Case, question: Question, condition: Condition) -> str | None:
+        """Why it cannot be asked a question under a condition that it can be asked under, or None if it can."""
+        return None
+
     def count_trials(self, case: Case, unit: Sequence[Question], trials: int) -> int:
         """The number of trials in which it answers a unit, of which the study wants `trials`."""
         return trials

@@ -21,6 +21,7 @@ PROVIDERS = {
     "external": "wardround.candidates.external:external",
     "local": "wardround.candidates.local.model:Local",
     "transformers": "wardround.candidates.transformers.candidate:Transformers",
+    "classifier": "wardround.candidates.classifier.candidate:ImageClassifier",
     "people": "wardround.candidates.people:People",
     "pixels": "wardround.candidates.pixels:Pixels",
     "random": "wardround.candidates.baselines:Random",

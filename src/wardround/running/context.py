@@ -60,7 +60,7 @@ class RunContext:
         reason = self.caller.candidate.inapplicable_reason(condition, self.study.conditions_from_reference)
         if reason is not None:
             return reason
-        checks = [self.renderer.inapplicable_reason]
+        checks = [self.renderer.inapplicable_reason, self.caller.candidate.question_reason]
         if not self.caller.settings.sees:
             checks.append(unseen_reason)
         reasons = (check(case, question, condition) for question in unit for check in checks)

@@ -1,0 +1,1 @@
+"""`classifier`: an image classifier in an ONNX file."""
