@@ -11,7 +11,7 @@ import sys
 
 from wardround.cli.main import main
 from wardround.marking import marks
-from wardround.running.store import answers
+from wardround.running.store.writes import Write
 
 COMMITS = 20
 
@@ -21,19 +21,19 @@ def die() -> None:
 
 
 def die_inside_a_commit() -> None:
-    insert = answers._insert_answers
+    apply = Write.apply
     written = 0
 
-    def dying(connection, *values):
+    def dying(write, connection):
         nonlocal written
-        stored = insert(connection, *values)
+        stored = apply(write, connection)
         written += 1
         if written == COMMITS:
             assert connection.in_transaction
             die()
         return stored
 
-    answers._insert_answers = dying
+    Write.apply = dying
 
 
 def die_while_marking() -> None:

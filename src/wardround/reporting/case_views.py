@@ -108,7 +108,7 @@ class CaseViews:
         answer = self._store.get(AnswerKey(bytes.fromhex(row["ask"]), row["trial"], row["turn"] or 0))
         if answer is None:
             raise WardroundError(
-                f"{self._store.path}: lacks the answer of {row['candidate']} to {row['case']} / {row['question']}; "
+                f"{self._store.location}: lacks the answer of {row['candidate']} to {row['case']} / {row['question']}; "
                 "name the right store by --answers PATH"
             )
         text = answer.text

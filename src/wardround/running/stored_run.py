@@ -52,7 +52,7 @@ class StoredRun(RunInputs):
         self.refuse_other_answers()
         fingerprints = Fingerprints(self.store)
         changes = self.verify(fingerprints.read, accept=accept, as_marked=as_marked)
-        if self.store.path.resolve().parent != self.folder.resolve():  # a packed run names no path of this machine
+        if not self.store.is_file(self.folder / ANSWERS):  # a packed run names no path of this machine
             fingerprints.save()
         return changes
 
@@ -61,7 +61,7 @@ class StoredRun(RunInputs):
         used = self.manifest.get("answers_hash")
         if used is not None and hash_answers(self.folder, self.store) not in (used, None):
             raise OtherAnswers(
-                f"{self.folder}: the answers in {self.store.path} are not those that this run used: nothing is "
+                f"{self.folder}: the answers in {self.store.location} are not those that this run used: nothing is "
                 "changed; name its own store by --answers PATH, or take these by `wardround run`"
             )
 
@@ -78,7 +78,7 @@ class StoredRun(RunInputs):
         if missing.is_empty():
             return None
         total = scan_used(self.folder).select(pl.len()).collect().item()
-        reason = f"{len(missing):,} of {total:,} used answers are not in {self.store.path}"
+        reason = f"{len(missing):,} of {total:,} used answers are not in {self.store.location}"
         if marks.exists():
             marked = pl.scan_parquet(marks).select(ANSWER_PLACE)
             lost = missing.lazy().join(marked, on=ANSWER_PLACE, how="semi").select(pl.len()).collect().item()

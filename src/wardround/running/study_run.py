@@ -255,7 +255,7 @@ class StudyRun:
         lost = {key for key in keys if not self.store.has(key)}
         if lost := lost - self.store.dropped_keys() if lost else lost:
             raise WardroundError(
-                f"{self.folder.path}: this run used {len(lost):,} answers that are not in {self.store.path}; "
+                f"{self.folder.path}: this run used {len(lost):,} answers that are not in {self.store.location}; "
                 "name its own store by --answers PATH, or buy them again by `wardround run STUDY --amend`"
             )
 

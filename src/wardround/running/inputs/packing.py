@@ -89,10 +89,10 @@ def _pack_texts(run: StoredRun, folder: Path) -> None:
 def _pack_answers(run: StoredRun) -> int:
     """Copies what the run used, unless its store is the packed one already."""
     target = run.folder / ANSWERS
-    if run.store.path.resolve() == target.resolve():
+    if run.store.is_file(target):
         return len(set(listed_keys(run.folder)))
     with replacement(target, durable=True) as draft:
-        copied = copy_uses(run.store.path, draft, [read_uses(run.folder)]).copied
+        copied = copy_uses(run.store.location, draft, [read_uses(run.folder)]).copied
         for ending in ("-wal", "-shm"):  # of the store that is replaced
             target.with_name(target.name + ending).unlink(missing_ok=True)
     return copied

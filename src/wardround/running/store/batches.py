@@ -1,13 +1,19 @@
 """Batches in the answer store: recorded before they are submitted, so that none is lost or bought twice."""
 
 import secrets
-import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from wardround.running.store.answers import AnswerStore, utc_now
+from wardround.running.store.database import StoreConnection
+from wardround.running.store.writes import insert_into
 
-COLUMNS = "token, run, candidate, address, items, time, id, reserved_in, reserved_out, answered, failed, ended"
+COLUMNS = (
+    *("token", "run", "candidate", "address", "items", "time", "id"),
+    *("reserved_in", "reserved_out", "answered", "failed", "ended"),
+)
+SELECT_BATCHES = f"select {', '.join(COLUMNS)} from batches"
+ORDER = "order by time, token"
 
 
 class BatchRecord(NamedTuple):
@@ -31,13 +37,13 @@ class BatchRecords:
     """The batches of one candidate at one address."""
 
     def __init__(self, store: AnswerStore, run: str, candidate: str, address: str | None) -> None:
-        self._connection: sqlite3.Connection = store.connection
+        self._connection: StoreConnection = store.connection
         self._run, self._candidate, self._address = run, candidate, address
 
     def open_batches(self) -> list[BatchRecord]:
         """Those of all runs at this address: another run's may hold answers that this one needs."""
-        query = f"select {COLUMNS} from batches where address is ? and not has_ended order by time, token"
-        return [BatchRecord(*row) for row in self._connection.execute(query, (self._address,))]
+        query = f"{SELECT_BATCHES} where coalesce(address, '') = ? and has_ended = 0 {ORDER}"
+        return [BatchRecord(*row) for row in self._connection.execute(query, (self._address or "",))]
 
     def has_own_open(self) -> bool:
         """Whether batches of this run are not collected yet."""
@@ -52,12 +58,12 @@ class BatchRecords:
 
     def has_open(self, item: str) -> bool:
         """Whether an item is in a batch of any run that is under way."""
-        query = "select 1 from batch_items join batches using (token) where item = ? and not has_ended limit 1"
+        query = "select 1 from batch_items join batches using (token) where item = ? and has_ended = 0 limit 1"
         return self._connection.execute(query, (item,)).fetchone() is not None
 
     def count_ended(self, item: str) -> int:
         """In how many batches an item was that have ended."""
-        query = "select count(*) from batch_items join batches using (token) where item = ? and has_ended"
+        query = "select count(*) from batch_items join batches using (token) where item = ? and has_ended = 1"
         count: int = self._connection.execute(query, (item,)).fetchone()[0]
         return count
 
@@ -65,10 +71,10 @@ class BatchRecords:
         """Records a batch before it is submitted, with the most tokens in and out that it may be billed."""
         items = list(items)
         batch = BatchRecord(token, self._run, self._candidate, self._address, len(items), utc_now(), None, *reserved)
-        with self._connection as connection:
-            connection.execute("begin immediate")
-            connection.execute(f"insert into batches ({COLUMNS}) values ({', '.join('?' * len(batch))})", batch)
-            connection.executemany("insert into batch_items values (?, ?)", ((token, item) for item in items))
+        connection = self._connection
+        with connection.transaction():
+            connection.execute(insert_into("batches", COLUMNS), batch)
+            connection.executemany(insert_into("batch_items", ("token", "item")), ((token, item) for item in items))
         return batch
 
     def confirm(self, token: str, id: str) -> None:
@@ -82,8 +88,8 @@ class BatchRecords:
 
     def remove(self, token: str) -> None:
         """Forgets a batch that its provider does not have."""
-        with self._connection as connection:
-            connection.execute("begin immediate")
+        connection = self._connection
+        with connection.transaction():
             connection.execute("delete from batch_items where token = ?", (token,))
             connection.execute("delete from batches where token = ?", (token,))
 
@@ -96,14 +102,13 @@ class BatchRecords:
 
 def all_batches(store: AnswerStore) -> list[BatchRecord]:
     """The batches of all runs, the oldest first."""
-    query = f"select {COLUMNS} from batches order by time, token"
-    return [BatchRecord(*row) for row in store.connection.execute(query)]
+    return [BatchRecord(*row) for row in store.connection.execute(f"{SELECT_BATCHES} {ORDER}")]
 
 
 def reserved_tokens(store: AnswerStore, run: str, candidate: str) -> tuple[int, int]:
     """The most tokens in and out that a candidate's batches under way may be billed."""
-    sums = "coalesce(sum(reserved_in), 0), coalesce(sum(reserved_out), 0)"
-    query = f"select {sums} from batches where run = ? and candidate = ? and not has_ended"
+    sums = ", ".join(f"cast(coalesce(sum({name}), 0) as bigint)" for name in ("reserved_in", "reserved_out"))
+    query = f"select {sums} from batches where run = ? and candidate = ? and has_ended = 0"
     row: tuple[int, int] = store.connection.execute(query, (run, candidate)).fetchone()
     return row
 

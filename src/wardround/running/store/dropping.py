@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wardround.running.store.answers import ANSWER_COLUMNS, AnswerKey, AnswerStore, utc_now
+from wardround.running.store.answers import AnswerKey, AnswerStore, utc_now
+from wardround.running.store.database import StoreConnection
 from wardround.running.store.rows import RowFilter, RowGroup, StoredRow, group_rows, read_rows
 from wardround.running.store.run_uses import RunUses, key_table, wanted_rows
+from wardround.running.store.writes import ANSWER_COLUMNS
 
+KEY = "(ask, trial, turn)"
 COLUMNS = ", ".join(ANSWER_COLUMNS)
 # `is not true`, here and in merging.py: with `not in` SQLite looks for nulls in all rows, for every row
-UNUSED = "(ask, trial, turn) in temp.wanted is not true"
+UNUSED = f"{KEY} in (select ask, trial, turn from wanted) is not true"
+CHOSEN = f"{KEY} in (select ask, trial, turn from chosen)"
 # of each key the row that was dropped last, unless the key has an answer again
 LATEST_DROPPED = """
   rowid in (select max(rowid) from dropped group by ask, trial, turn)
@@ -62,27 +65,26 @@ def buyers_of(store: AnswerStore, selection: Selection) -> list[str]:
     """The runs that called for the Asks of a selection."""
     runs = {group.run for group in selection.groups if group.run}
     with key_table(store.connection, "chosen", selection.keys):
-        query = "select distinct run from calls where ask in (select ask from temp.chosen)"
+        query = "select distinct run from calls where ask in (select ask from chosen)"
         return sorted(runs | {run for (run,) in store.connection.execute(query)})
 
 
 def drop(store: AnswerStore, selection: Selection, reason: str) -> int:
     """Moves answers into the bin. Runs wait meanwhile; refused while one is asking."""
-    chosen = "(ask, trial, turn) in temp.chosen"
-    with store.leases.hold_all(), key_table(store.connection, "chosen", selection.keys), store.connection as connection:
-        connection.execute("begin immediate")
+    connection = store.connection
+    with store.leases.hold_all(), key_table(connection, "chosen", selection.keys), connection.transaction():
         connection.execute(
-            f"insert into dropped ({COLUMNS}, dropped, reason) select {COLUMNS}, ?, ? from answers where {chosen}",
+            f"insert into dropped ({COLUMNS}, dropped, reason) select {COLUMNS}, ?, ? from answers where {CHOSEN}",
             (utc_now(), reason),
         )
-        return connection.execute(f"delete from answers where {chosen}").rowcount
+        return connection.execute(f"delete from answers where {CHOSEN}").rowcount
 
 
 def restore(store: AnswerStore, selection: Selection) -> int:
     """Puts dropped answers back, unless they were asked again since."""
-    with key_table(store.connection, "chosen", selection.keys), store.connection as connection:
-        connection.execute("begin immediate")
-        query = f"select rowid from dropped where (ask, trial, turn) in temp.chosen and {LATEST_DROPPED}"
+    connection = store.connection
+    with key_table(connection, "chosen", selection.keys), connection.transaction():
+        query = f"select rowid from dropped where {CHOSEN} and {LATEST_DROPPED}"
         rows = connection.execute(query).fetchall()
         connection.executemany(
             f"insert into answers ({COLUMNS}) select {COLUMNS} from dropped where rowid = ?",
@@ -92,7 +94,7 @@ def restore(store: AnswerStore, selection: Selection) -> int:
         return len(rows)
 
 
-def count_dropped(connection: sqlite3.Connection) -> int:
+def count_dropped(connection: StoreConnection) -> int:
     count: int = connection.execute("select count(*) from dropped").fetchone()[0]
     return count
 
@@ -100,6 +102,5 @@ def count_dropped(connection: sqlite3.Connection) -> int:
 def empty_bin(store: AnswerStore) -> int:
     """Removes what is in the bin for good, and gives its space back."""
     count = store.connection.execute("delete from dropped").rowcount
-    store.connection.execute("vacuum")
-    store.connection.execute("pragma wal_checkpoint(truncate)")
+    store.connection.compact()
     return count

@@ -4,24 +4,20 @@ import asyncio
 import fcntl
 import struct
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import WardroundError
 
 SECONDS_BETWEEN_LOOKS = 0.2
 WHOLE_FILE = 0  # as the length of a lock
 
 
-class Leases:
-    """Locks on single bytes of a file beside the store, one byte an Ask. The system ends them with their process."""
-
-    def __init__(self, store: Path) -> None:
-        self._store = store
-        self._path = store.with_name(f"{store.name}-leases")
-        self._file: BinaryIO | None = None  # made with the first lease: a store that is only read needs none
+class Leases(ABC):
+    """Locks that end with the process that holds them, one an Ask."""
 
     @asynccontextmanager
     async def hold(self, ask: bytes, turn: int, is_stored: Callable[[], bool], max_wait: float) -> AsyncIterator[None]:
@@ -29,27 +25,63 @@ class Leases:
         place = (int.from_bytes(ask[:7], "big") + turn) % 2**56
         loop = asyncio.get_running_loop()
         expires = loop.time() + max_wait
-        is_ours = self._lock(place, fcntl.F_WRLCK)
+        is_ours = self.lock(place)
         while not is_ours and loop.time() < expires and not is_stored():
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            is_ours = self._lock(place, fcntl.F_WRLCK)
+            is_ours = self.lock(place)
         try:
             yield
         finally:
             if is_ours:
-                self._lock(place, fcntl.F_UNLCK)
+                self.unlock(place)
 
     @contextmanager
     def hold_all(self) -> Iterator[None]:
         """Holds every lease as long as the block lasts, so that runs wait. Refused while one is asking."""
-        if not self._lock(0, fcntl.F_WRLCK, WHOLE_FILE):
-            raise BadInput(self._store, "a run is asking now; wait for it or stop it")
+        if not self.lock_all():
+            raise WardroundError(f"{self.store_name}: a run is asking now; wait for it or stop it")
         try:
             yield
         finally:
-            self._lock(0, fcntl.F_UNLCK, WHOLE_FILE)
+            self.unlock_all()
 
-    def _lock(self, place: int, kind: int, length: int = 1) -> bool:
+    store_name: str
+
+    @abstractmethod
+    def lock(self, place: int) -> bool:
+        """Whether the lease of one Ask is ours now; does not wait."""
+
+    @abstractmethod
+    def unlock(self, place: int) -> None: ...
+
+    @abstractmethod
+    def lock_all(self) -> bool: ...
+
+    @abstractmethod
+    def unlock_all(self) -> None: ...
+
+
+class FileLeases(Leases):
+    """Locks on single bytes of a file beside the store. The system ends them with their process."""
+
+    def __init__(self, store: Path) -> None:
+        self.store_name = str(store)
+        self._path = store.with_name(f"{store.name}-leases")
+        self._file: BinaryIO | None = None  # made with the first lease: a store that is only read needs none
+
+    def lock(self, place: int) -> bool:
+        return self._set(place, fcntl.F_WRLCK)
+
+    def unlock(self, place: int) -> None:
+        self._set(place, fcntl.F_UNLCK)
+
+    def lock_all(self) -> bool:
+        return self._set(0, fcntl.F_WRLCK, WHOLE_FILE)
+
+    def unlock_all(self) -> None:
+        self._set(0, fcntl.F_UNLCK, WHOLE_FILE)
+
+    def _set(self, place: int, kind: int, length: int = 1) -> bool:
         if self._file is None:
             self._file = self._path.open("ab+", buffering=0)
         try:

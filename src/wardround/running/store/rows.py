@@ -1,6 +1,5 @@
 """The rows of an answer store as people look at them: each with its outcome, filtered, and counted by origin."""
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,14 +10,16 @@ import orjson
 from wardround.core.ask import REFUSALS, Answer
 from wardround.running.store import schema
 from wardround.running.store.answers import AnswerKey
+from wardround.running.store.database import StoreConnection
 
 ANSWERED, CUT, EMPTY, ERROR = "answered", "cut", "empty", "error"
 TOOL_RESULT, UNREADABLE = "tool result", "unreadable"
 REFUSED = "refused"  # any of REFUSALS
 # of several, the first that applies
 OUTCOMES = (*REFUSALS.values(), ERROR, CUT, EMPTY, ANSWERED, TOOL_RESULT, UNREADABLE)
+MAX_KEY_BYTES = 32  # of an Ask
 RESULT_HEAD = b'{"result":'  # how the body of a tool result begins
-IS_RESULT = f"substr(body, 1, {len(RESULT_HEAD)}) = x'{RESULT_HEAD.hex()}'"
+IS_RESULT = f"substr(body, 1, {len(RESULT_HEAD)}) = ?"  # whose value is RESULT_HEAD
 
 
 class AnswerOrigin(NamedTuple):
@@ -60,13 +61,14 @@ class RowFilter:
         return any(value is not None for value in vars(self).values())
 
     @property
-    def condition(self) -> tuple[str, list[str]]:
+    def condition(self) -> tuple[str, list[Any]]:
         """The part that SQL can check, and its values."""
         columns = {"candidate": self.candidate, "run": self.run, "finish": self.finish}
-        wanted = {f"{name} = ?": value for name, value in columns.items() if value is not None}
+        wanted: dict[str, Any] = {f"{name} = ?": value for name, value in columns.items() if value is not None}
         if self.ask is not None:
-            wanted["hex(ask) like ?"] = f"{self.ask}%"
-        return " and ".join(["1", *wanted]), list(wanted.values())
+            wanted["ask >= ?"] = bytes.fromhex(self.ask + "0" * (len(self.ask) % 2))
+            wanted["ask <= ?"] = bytes.fromhex(self.ask.ljust(2 * MAX_KEY_BYTES, "f"))
+        return " and ".join(["true", *wanted]), list(wanted.values())
 
     def includes(self, outcome: str) -> bool:
         return self.outcome in (None, outcome) or (self.outcome == REFUSED and outcome in REFUSALS.values())
@@ -106,13 +108,13 @@ class RowGroup:
 
 
 def read_rows(
-    connection: sqlite3.Connection, row_filter: RowFilter = ALL_ROWS, table: str = "answers", where: str = "1"
+    connection: StoreConnection, row_filter: RowFilter = ALL_ROWS, table: str = "answers", where: str = "true"
 ) -> Iterator[StoredRow]:
     """The rows of `answers` or `dropped` that a filter and a condition include, by key."""
     condition, values = row_filter.condition
     columns = f"ask, trial, turn, body, {', '.join(schema.ORIGIN)}"
     query = f"select {columns} from {table} where {condition} and {where} order by ask, trial, turn"
-    for ask, trial, turn, body, *origin in connection.execute(query, values):
+    for ask, trial, turn, body, *origin in connection.stream(query, values):
         answer, outcome = read_body(body)
         if row_filter.includes(outcome):
             yield StoredRow(AnswerKey(ask, trial, turn), body, AnswerOrigin(*origin), answer, outcome)

@@ -1,6 +1,5 @@
 """What runs used of an answer store, as their folders list it."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,9 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.running.budget import marking_run
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store.answers import AnswerKey
-from wardround.running.store.rows import IS_RESULT
+from wardround.running.store.database import StoreConnection
+from wardround.running.store.rows import IS_RESULT, RESULT_HEAD
+from wardround.running.store.writes import insert_into
 from wardround.running.used_answers import EVIDENCE, FILE, JUDGE_ANSWERS, READER_ANSWERS, TOOL_RESULTS
 
 LISTS = (FILE, JUDGE_ANSWERS, READER_ANSWERS, TOOL_RESULTS)
@@ -75,36 +76,35 @@ def listed_keys(folder: Path) -> Iterator[AnswerKey]:
 
 
 @contextmanager
-def wanted_rows(connection: sqlite3.Connection, uses: Iterable[RunUses], source: str = "main") -> Iterator[None]:
-    """The temporary table `wanted` with the keys of all that runs used of the answers in `source`."""
+def wanted_rows(connection: StoreConnection, uses: Iterable[RunUses], source: str = "answers") -> Iterator[None]:
+    """The temporary table `wanted` with the keys of all that runs used of the answers in the table `source`."""
     with key_table(connection, "wanted"):
         for used in uses:
             _insert_keys(connection, "wanted", listed_keys(used.folder))
             for buyer in used.buyers:
                 _insert_rows(connection, source, "run = ?", buyer)
             if used.all_results:
-                _insert_rows(connection, source, IS_RESULT)
+                _insert_rows(connection, source, IS_RESULT, RESULT_HEAD)
         yield
 
 
 @contextmanager
-def key_table(connection: sqlite3.Connection, name: str, keys: Iterable[AnswerKey] = ()) -> Iterator[None]:
+def key_table(connection: StoreConnection, name: str, keys: Iterable[AnswerKey] = ()) -> Iterator[None]:
     """A temporary table of keys."""
     columns = "ask blob, trial integer, turn integer, primary key (ask, trial, turn)"
-    connection.execute(f"create temp table {name} ({columns}) without rowid")
+    connection.define(f"create temp table {name} ({columns}) without rowid")
     try:
         _insert_keys(connection, name, keys)
         yield
     finally:
-        connection.execute(f"drop table temp.{name}")
+        connection.execute(f"drop table {name}")
 
 
-def _insert_keys(connection: sqlite3.Connection, table: str, keys: Iterable[AnswerKey]) -> None:
-    with connection:
-        connection.execute("begin")
-        connection.executemany(f"insert or ignore into temp.{table} values (?, ?, ?)", keys)
+def _insert_keys(connection: StoreConnection, table: str, keys: Iterable[AnswerKey]) -> None:
+    with connection.transaction():
+        connection.executemany(f"{insert_into(table, AnswerKey._fields)} on conflict do nothing", keys)
 
 
-def _insert_rows(connection: sqlite3.Connection, source: str, condition: str, *values: str) -> None:
-    query = f"select ask, trial, turn from {source}.answers where {condition}"
-    connection.execute(f"insert or ignore into temp.wanted {query}", values)
+def _insert_rows(connection: StoreConnection, source: str, condition: str, *values: str | bytes) -> None:
+    query = f"select ask, trial, turn from {source} where {condition}"
+    connection.execute(f"insert into wanted (ask, trial, turn) {query} on conflict do nothing", values)

@@ -1,9 +1,14 @@
 """The tables of an answer store, their version, and how a store of an earlier version becomes one of this."""
 
-import sqlite3
-from pathlib import Path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from wardround.core.errors import WardroundError
+
+if TYPE_CHECKING:
+    from wardround.running.store.database import StoreConnection
+    from wardround.running.store.location import StoreLocation
 
 VERSION = 4
 # where an answer came from; of several answers of one call, the tokens add up to its usage
@@ -80,39 +85,22 @@ FROM_3 = "".join(f"alter table calls add column {column};" for column in CACHE_C
 ADD_TO_BATCHES = "".join(f"alter table batches add column {column};" for column in BATCH_COLUMNS.split(","))
 
 
-def prepare(connection: sqlite3.Connection, path: Path) -> None:
+def prepare(connection: StoreConnection, location: StoreLocation) -> None:
     """Creates the tables of a new store, or brings those of an older one to this version, whole or not at all."""
-    connection.execute("begin immediate")
-    try:
-        version = _version(connection)
+    with connection.transaction():
+        connection.lock_schema()
+        version = connection.version()
         if version > VERSION:
             raise WardroundError(
-                f"{path}: a newer wardround wrote this answer store (version {version}; this one reads {VERSION})"
+                f"{location}: a newer wardround wrote this answer store (version {version}; this one reads {VERSION})"
             )
         if version < VERSION:
             to_3 = {0: NEW + FAULTS + DROPPED + BATCHES, 1: FROM_1 + BATCHES, 2: BATCHES, 3: ""}[version]
-            _run(connection, to_3 + (FROM_3 if version else "") + ADD_TO_BATCHES)
-            connection.execute(f"pragma user_version = {VERSION}")
-        connection.execute("commit")
-    except BaseException:
-        connection.execute("rollback")
-        raise
+            script = to_3 + (FROM_3 if version else "") + ADD_TO_BATCHES
+            for statement in filter(str.strip, script.split(";")):
+                connection.define(statement)
+            connection.set_version(VERSION)
 
 
-def is_current(connection: sqlite3.Connection) -> bool:
-    return _version(connection) == VERSION
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    """0 for an empty file."""
-    version: int = connection.execute("pragma user_version").fetchone()[0]
-    if version == 0 and connection.execute("select 1 from sqlite_master where name = 'answers'").fetchone():
-        return 1
-    return version
-
-
-def _run(connection: sqlite3.Connection, script: str) -> None:
-    """Like executescript, which would commit first."""
-    for statement in script.split(";"):
-        if statement.strip():
-            connection.execute(statement)
+def is_current(connection: StoreConnection) -> bool:
+    return connection.version() == VERSION

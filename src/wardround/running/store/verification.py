@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from wardround.core.errors import WardroundError
 from wardround.running.store.answers import AnswerStore
+from wardround.running.store.database import StoreConnection
 from wardround.running.store.rows import UNREADABLE, StoredRow, read_rows
 from wardround.running.store.run_uses import key_table, listed_keys
 
@@ -19,7 +21,7 @@ with paid as (
 stored as (
   select run, candidate, ask, time, count(*) as answers, sum(tokens_in) as tokens_in, sum(tokens_out) as tokens_out
   from (select run, candidate, ask, trial, turn, time, tokens_in, tokens_out from answers
-    union select run, candidate, ask, trial, turn, time, tokens_in, tokens_out from dropped)
+    union select run, candidate, ask, trial, turn, time, tokens_in, tokens_out from dropped) as bought
   group by run, candidate, ask, time)
 select count(*) from paid join stored using (run, candidate, ask, time) where stored.answers > paid.answers
   or stored.tokens_in > paid.tokens_in or stored.tokens_out > paid.tokens_out"""
@@ -34,20 +36,21 @@ class StoreProblem(NamedTuple):
 
 
 def find_problems(store: AnswerStore) -> Iterator[StoreProblem]:
-    """One problem of each kind that there is; a file that SQLite cannot read is not read further."""
+    """One problem of each kind that there is; a store that its database cannot read is not read further."""
     try:
-        damage = [line for (line,) in store.connection.execute("pragma integrity_check")]
-        if damage != ["ok"]:
-            yield StoreProblem("integrity", len(damage), f"SQLite finds it damaged: {damage[0]}")
+        if damage := store.connection.damage():
+            yield StoreProblem("integrity", len(damage), damage[0])
             return
         yield from _row_problems(store.connection)
         if unpaid := store.connection.execute(UNPAID).fetchone()[0]:
             yield StoreProblem("calls", unpaid, f"{unpaid:,} calls have more answers or tokens here than they returned")
     except sqlite3.DatabaseError as error:
         yield StoreProblem("integrity", 1, f"SQLite cannot read it: {error}")
+    except WardroundError as error:
+        yield StoreProblem("integrity", 1, f"PostgreSQL cannot read it: {error}")
 
 
-def _row_problems(connection: sqlite3.Connection) -> Iterator[StoreProblem]:
+def _row_problems(connection: StoreConnection) -> Iterator[StoreProblem]:
     unreadable, differing = [], []
     for row in read_rows(connection):
         if row.outcome == UNREADABLE:
@@ -67,13 +70,18 @@ def _columns_differ(row: StoredRow) -> bool:
     """A body leaves out what is empty."""
     if row.answer is None:
         return any(value is not None for value in row.origin)
-    return any((getattr(row.origin, name) or None) != (getattr(row.answer, name) or None) for name in COPIED)
+    return any(_plain(getattr(row.origin, name)) != _plain(getattr(row.answer, name)) for name in COPIED)
+
+
+def _plain(text: str | None) -> str | None:
+    """PostgreSQL stores no NUL character in a text."""
+    return (text or "").replace("\0", "") or None
 
 
 def find_missing(store: AnswerStore, folder: Path) -> StoreProblem | None:
     """The answers that a run used and the store has not."""
     with key_table(store.connection, "listed", listed_keys(folder)):
-        query = "select count(*), count(answers.ask) from temp.listed left join answers using (ask, trial, turn)"
+        query = "select count(*), count(answers.ask) from listed left join answers using (ask, trial, turn)"
         used, stored = store.connection.execute(query).fetchone()
     if used == stored:
         return None
