@@ -34,6 +34,7 @@ from wardround.reporting.compare import compare as write_comparison
 from wardround.reporting.page import report as write_report
 from wardround.reporting.run_files import read_run
 from wardround.reporting.sections.section import SectionMaker
+from wardround.reporting.summary.printing import write_summary
 from wardround.running.budget import BudgetTracker
 from wardround.running.inputs.packing import pack_run, unpack
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
@@ -285,6 +286,13 @@ def checklist_of_run(folders: Sequence[Path], name: str, out: Path | None = None
     if len(folders) > 1:
         raise WardroundError(f"a checklist is about one run; {len(folders)} were named")
     return write_checklist(folders[0], name, out)
+
+
+def summary_of_run(folders: Sequence[Path], out: Path) -> Path:
+    """The one-page summary of one run, as PDF, Markdown or a page by the suffix of `out`."""
+    if len(folders) > 1:
+        raise WardroundError(f"a summary is about one run; {len(folders)} were named")
+    return write_summary(folders[0], out)
 
 
 def report_runs(

@@ -243,7 +243,7 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     path.write_text("\n".join([head, *rest, *hits]) + "\n", encoding="utf-8")
     page = Page(report(tmp_path).read_text(encoding="utf-8"))
     assert unanswered_anchors(page) == []
-    assert [text for _, text in page.find("h3")][:2] == ["Accuracy", "hit@1"]
+    assert [text for _, text in page.find("h3", "card-title")][:2] == ["Accuracy", "hit@1"]
     (_, specialty), *_ = [element for element in page.find("details") if element[0].get("id") == "slices-specialty"]
     assert specialty.index("Accuracy ") < specialty.index("hit@1 ")
     (_, legend), *_ = page.find("dl", "legend")

@@ -19,14 +19,21 @@ def report(
         str | None,
         typer.Option(metavar="NAME", help="Write the items of a guideline (tripod-llm, stard-ai) as Markdown instead."),
     ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the one-page summary instead: summary.pdf, .md or .html."),
+    ] = None,
     answers: Answers = None,
     cases: Cases = None,
     accept_changed_cases: AcceptChangedCases = False,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run again, or compare several runs on one page."""
-    from wardround.pipeline import checklist_of_run, report_runs
+    from wardround.pipeline import checklist_of_run, report_runs, summary_of_run
 
+    if summary is not None:
+        print_result({"summary": str(summary_of_run(runs, summary))}, as_json, str(summary))
+        return
     if checklist is not None:
         table = checklist_of_run(runs, checklist, out)
         print_result({"checklist": str(table)}, as_json, str(table))

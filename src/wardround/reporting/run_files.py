@@ -158,7 +158,7 @@ class RunFiles:
 
     @cached_property
     def comparison_lines(self) -> list[ComparisonLine]:
-        return [ComparisonLine(**row) for row in _rows_with_slices(self.comparisons, self.folder / "comparisons.csv")]
+        return parse_comparisons(self.comparisons, self.folder / "comparisons.csv")
 
     def declared_values(self, axis: str) -> list[str]:
         """The values of an axis in the study, or its default."""
@@ -266,6 +266,11 @@ def read_table(path: Path, columns: Mapping[str, Any], optional: Collection[str]
         raise BadInput(path, f"lacks the column {required[0]!r}")
     complete = table.with_columns(pl.lit(None, columns[column]).alias(column) for column in missing).select(*columns)
     return restore_texts(complete)
+
+
+def parse_comparisons(table: pl.DataFrame, path: Path) -> list[ComparisonLine]:
+    """The lines of a table of comparisons; `path` is named if a slice is damaged."""
+    return [ComparisonLine(**row) for row in _rows_with_slices(table, path)]
 
 
 def _rows_with_slices(table: pl.DataFrame, path: Path) -> list[dict[str, Any]]:

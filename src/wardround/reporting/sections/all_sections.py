@@ -28,6 +28,7 @@ from wardround.reporting.sections.letters import letters
 from wardround.reporting.sections.option_tests import option_tests
 from wardround.reporting.sections.ranks import ranks
 from wardround.reporting.sections.section import Section, SectionMaker
+from wardround.reporting.summary.summary import summary_section
 from wardround.reporting.templating import render
 
 COUNT_TITLES = {
@@ -108,6 +109,7 @@ def manifest(run: RunFiles) -> Section:
 
 
 FIRST_SECTIONS: tuple[SectionMaker, ...] = (
+    summary_section,
     acceptance,
     headline,
     ranks,

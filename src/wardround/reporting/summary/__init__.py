@@ -1,0 +1,1 @@
+"""The summary of a report: what the figures show of each candidate, in sentences, and what they cannot show."""
