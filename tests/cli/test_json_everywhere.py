@@ -50,6 +50,8 @@ CALLS: dict[str, list[str]] = {
     "answers merge": ["answers-copy.sqlite"],
     "answers drop": ["--study", "none"],
     "answers prune": ["--bin"],
+    "batches list": [],
+    "batches cancel": ["study.toml"],
     "bench": ["list"],
     "grid": [
         *("--cases", "cases", "--candidate", "random"),

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import orjson
 
+from wardround.candidates.batches.batch_api import BatchApi
+from wardround.candidates.batches.gemini_batches import GeminiBatches
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.hosts import gemini_host
@@ -35,6 +38,10 @@ class Gemini(ServerCandidate):
 
     def __init__(self, settings: CandidateSettings) -> None:
         super().__init__(settings, Connection(settings, gemini_host(settings)))
+
+    def batch_api(self) -> BatchApi | None:
+        model = str(self.settings.model).removeprefix("models/")
+        return GeminiBatches(self, quote(model, safe="")) if self.settings.provider == "gemini" else None
 
     def make_payload(self, request: Request, count: int) -> dict[str, Any]:
         ask = request.ask

@@ -61,9 +61,7 @@ class OpenAI(ServerCandidate):
         self._text_logprobs = TextLogprobEndpoint(settings.model, connection.extra_body, self._complete)
 
     def batch_api(self) -> BatchApi | None:
-        if self.settings.provider == "openai:azure":
-            return None  # its files are not at the address of a deployment
-        return OpenAIBatches(self)
+        return None if self.settings.provider == "openai:azure" else OpenAIBatches(self)
 
     async def answer(self, request: Request) -> Reply:
         if request.ask.scored_text is not None:

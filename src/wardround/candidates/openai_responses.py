@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from wardround.candidates.batches.batch_api import BatchApi
+from wardround.candidates.batches.openai_batches import OpenAIBatches
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
 from wardround.candidates.http.errors import ServerError
@@ -41,6 +43,9 @@ class Responses(ServerCandidate):
     def __init__(self, settings: CandidateSettings) -> None:
         super().__init__(settings, Connection(settings, chat_host(settings)))
         self._effort = ReasoningEffort()
+
+    def batch_api(self) -> BatchApi | None:
+        return OpenAIBatches(self, "/v1/responses")
 
     def make_payload(self, request: Request, count: int) -> dict[str, Any]:
         ask, sampling = request.ask, request.ask.sampling

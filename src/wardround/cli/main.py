@@ -10,6 +10,7 @@ import typer
 from wardround import __version__
 from wardround.cli import (
     answers,
+    batches,
     bench,
     build,
     cases,
@@ -21,13 +22,12 @@ from wardround.cli import (
     judge,
     literature,
     mark,
-    power,
     prompts,
     report,
     run,
-    selfcheck,
 )
 from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
+from wardround.cli.statistics import power, selfcheck
 from wardround.core.errors import WardroundError, describe_unreadable
 
 app = typer.Typer(
@@ -69,6 +69,7 @@ app.command()(mark.mark)
 app.add_typer(judge.app, name="judge")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(answers.app, name="answers")
+app.add_typer(batches.app, name="batches")
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(grid.grid)

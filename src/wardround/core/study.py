@@ -53,6 +53,7 @@ DEFAULT_ADDRESSES = {
     "anthropic": "https://api.anthropic.com",
     "gemini": "https://generativelanguage.googleapis.com/v1beta",
 }
+VLLM_ADDRESS = "http://127.0.0.1:8000/v1"
 SAMPLING_KEYS = ("temperature", "top_p", "top_k", "max_tokens", "stop")
 
 
@@ -127,6 +128,8 @@ class CandidateSettings(SamplingSettings):
         addresses = values.get("base_urls")
         first = addresses[0] if isinstance(addresses, list) and addresses else None
         address = first or DEFAULT_ADDRESSES.get(str(values.get("provider")))
+        if values.get("batch") == "file" and address is None:
+            address = VLLM_ADDRESS  # of what batch files leave unanswered
         return values if address is None else {**values, "base_url": address}
 
     @model_validator(mode="after")

@@ -124,6 +124,7 @@ async def check_candidate(study_run: StudyRun, run: CandidateRun) -> dict[str, A
         "stored": run.plan.count.stored,
         "new": run.plan.count.missing,
         **estimate.to_manifest(caller.settings),
+        "cost": run.price_of_missing,
         "inapplicable": inapplicable,
         "answers": why is None,
         "why": why,

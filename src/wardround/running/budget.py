@@ -5,7 +5,7 @@ from __future__ import annotations
 from wardround.core.study import Budget, CandidateSettings, Study
 from wardround.running.store import AnswerStore
 from wardround.running.store.answers import Spending
-from wardround.running.store.batches import reserved_tokens
+from wardround.running.store.batches import Reservation, reserved
 
 
 class BudgetReached(Exception):
@@ -39,7 +39,7 @@ class BudgetTracker:
             tracker.requests += spent.calls + faults
             tracker.tokens += spent.tokens_in + spent.tokens_out
             tracker.money += bill(settings, spent)
-            tracker._reserve(settings, *reserved_tokens(store, run, settings.name))
+            tracker._add(settings, reserved(store, run, settings.name))
         return tracker
 
     @property
@@ -48,7 +48,7 @@ class BudgetTracker:
         return self._budget.tokens is not None or self._budget.money is not None
 
     def charge_request(self) -> None:
-        """Counts a request before it is sent, whether it succeeds or not."""
+        """Counts a request before it is sent, whether it succeeds or not. What batches may take is left to them."""
         if reason := self.reached:
             raise BudgetReached(reason)
         self.requests += 1
@@ -58,30 +58,35 @@ class BudgetTracker:
         self.tokens += tokens
         self.money += cost
 
-    def reserve(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> bool:
+    def reserve(self, candidate: CandidateSettings, most: Reservation) -> bool:
         """Sets apart the most that an item of a batch may take; False if the budget does not allow it."""
-        cost = candidate.price_batch * price(candidate, tokens_in, tokens_out)
         for limit, used, more in (
-            (self._budget.tokens, self.tokens + self.reserved_tokens, tokens_in + tokens_out),
-            (self._budget.money, self.money + self.reserved_money, cost),
+            (self._budget.requests, self.requests, most.requests),
+            (self._budget.tokens, self.tokens + self.reserved_tokens, most.tokens_in + most.tokens_out),
+            (self._budget.money, self.money + self.reserved_money, _batch_price(candidate, most)),
         ):
             if limit is not None and used + more > limit:
                 return False
-        self._reserve(candidate, tokens_in, tokens_out)
+        self._add(candidate, most)
         return True
 
-    def release(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
-        """Gives back what was reserved for a batch: its results say what it took."""
-        self._reserve(candidate, -tokens_in, -tokens_out)
+    def settle(self, candidate: CandidateSettings, batch: Reservation) -> None:
+        """Gives back the tokens and the money of a batch that has ended: its results say what it took."""
+        self._add(candidate, Reservation(0, -batch.tokens_in, -batch.tokens_out))
 
-    def _reserve(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
-        self.reserved_tokens += tokens_in + tokens_out
-        self.reserved_money += candidate.price_batch * price(candidate, tokens_in, tokens_out)
+    def cancel(self, candidate: CandidateSettings, batch: Reservation) -> None:
+        """Gives back all that was reserved for a batch which its provider did not take."""
+        self._add(candidate, Reservation(*(-number for number in batch)))
 
-    def end_for(self, candidate: CandidateSettings, tokens_in: int, tokens_out: int) -> None:
+    def _add(self, candidate: CandidateSettings, batch: Reservation) -> None:
+        self.requests += batch.requests
+        self.reserved_tokens += batch.tokens_in + batch.tokens_out
+        self.reserved_money += _batch_price(candidate, batch)
+
+    def end_for(self, candidate: CandidateSettings, item: Reservation) -> None:
         """Ends the budget: what is left of it is too little for an item of a batch."""
-        most = f"{tokens_in + tokens_out:,} tokens"
-        if cost := candidate.price_batch * price(candidate, tokens_in, tokens_out):
+        most = f"{item.tokens_in + item.tokens_out:,} tokens"
+        if cost := _batch_price(candidate, item):
             most += f" or {cost:.4g} USD"
         limits = (f"{limit:g} {name}" for name, limit in self._limits if limit is not None)
         self._too_little = (
@@ -96,9 +101,13 @@ class BudgetTracker:
     def reached(self) -> str | None:
         """Which limit is reached, as a sentence; None if none is."""
         for name, limit in self._limits:
-            if limit is not None and getattr(self, name) >= limit:
+            if limit is not None and getattr(self, name) + getattr(self, f"reserved_{name}", 0) >= limit:
                 return f"the budget of {limit:g} {name} is spent"
         return self._too_little
+
+
+def _batch_price(candidate: CandidateSettings, batch: Reservation) -> float:
+    return candidate.price_batch * price(candidate, batch.tokens_in, batch.tokens_out)
 
 
 def marking_run(study: str, role: str) -> str:
@@ -112,9 +121,17 @@ def bill(candidate: CandidateSettings, spent: Spending) -> float:
     return whole - saved_by_batches(candidate, spent)
 
 
+def batch_cost(candidate: CandidateSettings, spent: Spending) -> float:
+    """What was paid for answers in batches."""
+    return candidate.price_batch * _full_price_of_batches(candidate, spent)
+
+
 def saved_by_batches(candidate: CandidateSettings, spent: Spending) -> float:
-    batched = (spent.batched_in, spent.batched_out, spent.batched_cached, spent.batched_writes)
-    return (1 - candidate.price_batch) * price(candidate, *batched)
+    return (1 - candidate.price_batch) * _full_price_of_batches(candidate, spent)
+
+
+def _full_price_of_batches(candidate: CandidateSettings, spent: Spending) -> float:
+    return price(candidate, spent.batched_in, spent.batched_out, spent.batched_cached, spent.batched_writes)
 
 
 def saved_by_cache(candidate: CandidateSettings, spent: Spending) -> float:

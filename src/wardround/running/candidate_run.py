@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wardround.core.study import CandidateSettings
-from wardround.running.budget import bill, price, saved_by_batches, saved_by_cache
+from wardround.running.budget import batch_cost, bill, price, saved_by_batches, saved_by_cache
 from wardround.running.context import RunContext
 from wardround.running.plan import CandidateOutcome, Plan
 from wardround.running.store.answers import Spending
@@ -34,8 +34,11 @@ class CandidateRun:
         """Why its part of the run is incomplete; None if it is complete."""
         if self.outcome.unavailable:
             return f"candidate {self.name!r}: {self.outcome.unavailable}"
-        if self.outcome.under_way:
+        if self.outcome.is_waiting:
             batches = f"{self.outcome.under_way:,} Asks are in batches under way"
+            batches += f", {self.outcome.held_back:,} wait for room" if self.outcome.held_back else ""
+            if self.outcome.user_task:
+                return f"candidate {self.name!r}: {batches}; {self.outcome.user_task}, then start `wardround run` again"
             return f"candidate {self.name!r}: {batches}; `wardround run` collects them when it is started again"
         if self.outcome.failures:
             failed = self.context.caller.tally.failed
@@ -57,9 +60,18 @@ class CandidateRun:
     @property
     def price_of_missing(self) -> float:
         """An estimate, at the price of batches if it is asked by them."""
-        settings, missing = self.context.caller.settings, self.plan.count.estimator.estimate
-        share = settings.price_batch if self.is_batched else 1.0
-        return share * price(settings, missing.tokens_in, missing.tokens_out)
+        settings = self.context.caller.settings
+        return self._full_price_of_missing * (settings.price_batch if self.is_batched else 1.0)
+
+    @property
+    def saving_of_missing(self) -> float:
+        """An estimate of what batches will save."""
+        return self._full_price_of_missing - self.price_of_missing
+
+    @property
+    def _full_price_of_missing(self) -> float:
+        missing = self.plan.count.estimator.estimate
+        return price(self.context.caller.settings, missing.tokens_in, missing.tokens_out)
 
     def expected_bill(self) -> dict[str, Any]:
         """What was spent so far, and an estimate of what is missing."""
@@ -68,7 +80,9 @@ class CandidateRun:
         total = missing._replace(
             tokens_in=spent.tokens_in + missing.tokens_in, tokens_out=spent.tokens_out + missing.tokens_out
         )
-        return total.to_manifest(settings) | {"cost": bill(settings, spent) + self.price_of_missing}
+        expected = total.to_manifest(settings) | {"cost": bill(settings, spent) + self.price_of_missing}
+        saved = saved_by_batches(settings, spent) + self.saving_of_missing
+        return expected | ({"saved": saved} if self.is_batched else {})
 
     def to_manifest(self) -> dict[str, Any]:
         """Its settings, what it was asked, and what that cost."""
@@ -111,10 +125,11 @@ class CandidateRun:
         }
 
     def _batches(self, spending: Spending) -> dict[str, Any]:
-        """How many batches it was asked by, and what these saved; nothing for a candidate without them."""
+        """How many batches it was asked by, their price, and what they saved; nothing for a candidate without them."""
         settings = self.context.caller.settings
         number = BatchRecords(self.context.store, self.context.study.name, self.name, settings.address).count()
-        return {"batches": number, "saved": saved_by_batches(settings, spending)} if number else {}
+        costs = {"batch_cost": batch_cost(settings, spending), "saved": saved_by_batches(settings, spending)}
+        return {"batches": number, **costs} if number else {}
 
     def _deviations(self) -> list[str]:
         """The sampling values in which a candidate with fixed sampling differs from the study."""

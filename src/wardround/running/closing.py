@@ -61,6 +61,11 @@ def _bill_lines(entry: Mapping[str, Any]) -> Iterator[str]:
         expected = f"{estimate['tokens_in']:,} and {estimate['tokens_out']:,}"
         expected += f", {estimate['cost']:.2f} USD" if cost else ""
         spent += f" (estimated before: {expected})"
+    if saved := entry.get("saved"):
+        spent += f"; batches saved {saved:.2f} USD"
+    if share := entry.get("cached_share"):
+        spent += f"; {share:.0%} of the input came from the server's cache"
+        spent += f", which saved {saved:.2f} USD" if (saved := entry["saved_by_cache"]) else ""
     if estimated := entry.get("tokens_estimated"):
         spent += f"; the tokens of {estimated:,} calls are our own estimate, because the server reported none"
     yield f"{entry['name']}: {spent}"

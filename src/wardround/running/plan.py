@@ -127,6 +127,13 @@ class CandidateOutcome:
     stopped: bool = False
     unavailable: str | None = None  # why it could not be asked any more
     under_way: int = 0  # Asks in batches whose results are not there yet
+    held_back: int = 0  # Asks for which the budget or the provider's queue has no room until these have ended
+    user_task: str | None = None  # what the user must do for batches under way
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a later start goes on with batches."""
+        return bool(self.under_way or self.held_back)
 
 
 async def ask_incomplete(context: RunContext, cases: CaseSet, plan: Plan) -> CandidateOutcome:

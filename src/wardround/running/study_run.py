@@ -187,6 +187,8 @@ class StudyRun:
         stored, missing = sum(count.stored for count in counts), sum(count.missing for count in counts)
         cost = sum(run.price_of_missing for run in self.candidate_runs)
         about = f", about {cost:.2f} USD" if cost else ""
+        if saving := sum(run.saving_of_missing for run in self.candidate_runs):
+            about += f" by batches, which saves about {saving:.2f} USD"
         return f"stored {stored:,} of {stored + missing:,}; {missing:,} new{about}"
 
     async def run(
@@ -282,10 +284,9 @@ class StudyRun:
 
     async def _ask_all(self) -> None:
         async def ask(run: CandidateRun) -> None:
-            under_way = await self._ask_by_batches(run) if self._uses_batches(run) else 0
-            if under_way:
-                run.outcome = CandidateOutcome(under_way=under_way)
-            elif not run.outcome.unavailable:
+            if self._uses_batches(run):
+                run.outcome = await self._ask_by_batches(run)
+            if not run.outcome.is_waiting and not run.outcome.unavailable:
                 run.outcome = await ask_incomplete(run.context, self.cases, run.plan)
 
         try:
@@ -303,13 +304,13 @@ class StudyRun:
             records.has_own_open() and batch_refusal(context.caller.candidate, self.study) is None
         )
 
-    async def _ask_by_batches(self, run: CandidateRun) -> int:
-        asking = BatchAsking(run.context, self.cases, run.plan, self.note)
+    async def _ask_by_batches(self, run: CandidateRun) -> CandidateOutcome:
+        asking = BatchAsking(run.context, self.cases, run.plan, self.folder.path / "batches", self.note)
         try:
-            return await asking.run(detach=self._detach)
+            under_way, held_back = await asking.run(detach=self._detach)
+            return CandidateOutcome(under_way=under_way, held_back=held_back, user_task=asking.user_task)
         except CandidateUnavailable as unavailable:
-            run.outcome = CandidateOutcome(unavailable=str(unavailable))
-            return 0
+            return CandidateOutcome(unavailable=str(unavailable))
 
     def _interrupt(self, asking: asyncio.Future[None]) -> None:
         """First time: calls under way are finished. Second time: stop now."""

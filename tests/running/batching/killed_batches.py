@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from wardround.candidates.batches.anthropic_batches import AnthropicBatches
+from wardround.candidates.batches.file_batches import FileBatches
+from wardround.candidates.batches.gemini_batches import GeminiBatches
 from wardround.candidates.batches.openai_batches import OpenAIBatches
 from wardround.pipeline import run_study
 from wardround.running.batching import batch_asking
@@ -45,7 +47,7 @@ def die_after(method: Any, times: int) -> Any:
 
 where, study = sys.argv[1], Path(sys.argv[2])
 if where == "submit":
-    for api in (OpenAIBatches, AnthropicBatches):
+    for api in (OpenAIBatches, AnthropicBatches, GeminiBatches, FileBatches):
         api.submit = die_after(api.submit, 1)
 elif where == "commit":
     Caller.keep_batched = die_after(Caller.keep_batched, 500)

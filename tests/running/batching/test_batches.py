@@ -16,13 +16,23 @@ import pytest
 from exam_study import case, wardround, write_cases, write_study
 
 sys.path.append(str(Path(__file__).parents[2] / "candidates" / "contract"))
-from batch_endpoints import AnthropicBatchServer, BatchServer, OpenAIBatchServer
+from batch_endpoints import (
+    AnthropicBatchServer,
+    BatchServer,
+    GeminiBatchServer,
+    OpenAIBatchServer,
+    ResponsesBatchServer,
+)
 
 from wardround.core.errors import WardroundError
 from wardround.pipeline import INCOMPLETE, open_study_run, run_study
 from wardround.running.batching import batch_asking
 
-SERVERS = {"openai": (OpenAIBatchServer, "/v1"), "anthropic": (AnthropicBatchServer, "")}
+SERVERS = {
+    "openai": (OpenAIBatchServer, "/v1"),
+    "anthropic": (AnthropicBatchServer, ""),
+    "gemini": (GeminiBatchServer, "/v1beta"),
+}
 ITEMS = 5000
 PRICES = {"price_in": 1000.0, "price_out": 2000.0}
 
@@ -44,20 +54,29 @@ def fails_once(item: str, times: int) -> bool:
 
 
 def make_study(
-    folder: Path, provider: str, server: BatchServer, cases: Any = 40, *, batch: bool = True, **top: Any
+    folder: Path,
+    provider: str,
+    server: BatchServer,
+    cases: Any = 40,
+    *,
+    batch: bool = True,
+    tables: dict[str, Any] | None = None,
+    **top: Any,
 ) -> Path:
     write_cases(folder / "cases", cases)
     settings = {
         "provider": provider,
-        "base_url": server.url + SERVERS[provider][1],
+        "base_url": server.url + SERVERS.get(provider, SERVERS["openai"])[1],
         "api_key_env": "EXAM_KEY",
+        "model": "gemini-exam",
         **PRICES,
     }
-    return write_study(folder, top=top, candidate=settings | {"batch": batch})
+    return write_study(folder, top=top, candidate=settings | {"batch": batch}, **(tables or {}))
 
 
 def run(study: Path, **options: Any):
-    return run_study(study, runs=study.parent / "runs", quiet=True, note=lambda line: None, **options)
+    options = {"note": lambda line: None, **options}
+    return run_study(study, runs=study.parent / "runs", quiet=True, **options)
 
 
 def spent(study: Path) -> list[tuple[str, int, int, int]]:
@@ -163,6 +182,60 @@ def test_a_candidate_without_batches_is_refused(tmp_path):
     study = write_study(tmp_path, candidate={"provider": "random", "batch": True})
     with pytest.raises(WardroundError, match="provider 'random' has no batches"):
         open_study_run(study, runs=tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("provider", "reason"),
+    [
+        ("openai:azure", "Azure takes batches only for deployments of the type Global Batch"),
+        ("anthropic:bedrock", "Bedrock takes batches only from a bucket in S3"),
+        ("anthropic:vertex", "Vertex AI takes batches only from BigQuery or Cloud Storage"),
+        ("gemini:vertex", "Vertex AI takes batches only from BigQuery or Cloud Storage"),
+    ],
+)
+def test_a_host_with_batches_of_another_kind_is_refused_with_the_reason(tmp_path, provider, reason):
+    write_cases(tmp_path / "cases", 2)
+    candidate = {"provider": provider, "api_key_env": "EXAM_KEY", "batch": True}
+    study = write_study(tmp_path, "https://host.example/v1", candidate=candidate)
+    with pytest.raises(WardroundError, match=reason):
+        open_study_run(study, runs=tmp_path / "runs")
+
+
+def test_an_agent_is_refused_with_the_reason(tmp_path):
+    write_cases(tmp_path / "cases", 2)
+    tables = {"conditions": {"evidence": ["none", "agent"]}, "literature": {"index": "index"}}
+    with OpenAIBatchServer() as server:
+        study = make_study(tmp_path, "openai", server, tables=tables)
+    with pytest.raises(WardroundError, match="an agent searches between its replies, which a batch cannot"):
+        open_study_run(study, runs=tmp_path / "runs")
+
+
+def test_batches_are_listed_and_cancelled(tmp_path, provider):
+    with SERVERS[provider][0]() as server:
+        study = make_study(tmp_path, provider, server)
+        run(study, detach=True)
+        listed = wardround("batches", "list", cwd=tmp_path)
+        cancelled = wardround("batches", "cancel", study, cwd=tmp_path, EXAM_KEY=server.key)
+        ended = run(study)
+        collected = wardround("batches", "list", cwd=tmp_path)
+        none = wardround("batches", "cancel", study, "--id", "batch_9", cwd=tmp_path, EXAM_KEY=server.key)
+    assert "40 Asks  under way" in listed.stdout
+    assert "batch_1" in cancelled.stdout
+    assert cancelled.returncode == 0
+    assert ended.exit_code == 0
+    assert set(server.answered.values()) == {1}
+    first, second = collected.stdout.splitlines()
+    assert first.endswith("collected: 0 answered, 40 failed")
+    assert second.endswith("collected: 40 answered, 0 failed")
+    assert (none.returncode, none.stderr.count("no such batch under way")) == (1, 1)
+
+
+def test_the_responses_api_has_batches(tmp_path):
+    with ResponsesBatchServer() as server:
+        study = make_study(tmp_path, "openai:responses", server)
+        ended = run(study)
+    assert ended.exit_code == 0
+    assert [purpose for purpose, *_ in spent(study)] == ["batch"]
 
 
 @pytest.mark.slow

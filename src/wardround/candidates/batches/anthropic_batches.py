@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from wardround.candidates.batches.batch_api import BatchFrame, BatchResult, BatchUncertain
+from wardround.candidates.batches.batch_api import BatchApi, BatchFrame, BatchResult, BatchUncertain
 from wardround.candidates.candidate import Fault
 from wardround.candidates.http.server import ServerCandidate, as_count, as_objects, as_text
 
@@ -23,7 +23,7 @@ STATUSES = {
 }
 
 
-class AnthropicBatches:
+class AnthropicBatches(BatchApi):
     max_items = 100_000
     max_bytes = 256_000_000
     frame = BatchFrame(b'{"requests":[', b",", b"]}")

@@ -1,6 +1,6 @@
 """The interface of a provider's batch API."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -25,7 +25,11 @@ class BatchResult(NamedTuple):
 
 
 class BatchFailed(Exception):
-    """The provider refused a whole batch after it had taken it."""
+    """The provider refused a whole batch after it had taken it; nothing of it was answered."""
+
+    def __init__(self, message: str, *, is_queue_full: bool = False) -> None:
+        super().__init__(message)
+        self.is_queue_full = is_queue_full  # it was too much for now: a smaller one, or a later one, may be taken
 
 
 class BatchUncertain(Exception):
@@ -65,3 +69,7 @@ class BatchApi(Protocol):
     async def cancel(self, id: str) -> None:
         """Ends a batch; items that were processed have results."""
         ...
+
+    def user_task(self, ids: Sequence[str]) -> str | None:
+        """What the user must do for these batches; None if their provider processes them."""
+        return None

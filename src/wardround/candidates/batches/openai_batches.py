@@ -1,4 +1,4 @@
-"""Batches by OpenAI's files and batches endpoints, which SGLang and other servers offer, too."""
+"""Batches by OpenAI's files and batches endpoints, which other servers offer, too."""
 
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
@@ -8,24 +8,28 @@ import aiohttp
 import orjson
 from multidict import CIMultiDict
 
-from wardround.candidates.batches.batch_api import JSON_LINES, BatchFailed, BatchResult
+from wardround.candidates.batches.batch_api import JSON_LINES, BatchApi, BatchFailed, BatchResult
 from wardround.candidates.candidate import Fault
 from wardround.candidates.http.server import ServerCandidate, as_objects, as_text
 
 ENDED = {"completed", "expired", "cancelled"}
 
 
-class OpenAIBatches:
+QUEUE_FULL = {"token_limit_exceeded"}  # codes of errors that say so: too many tokens are enqueued
+
+
+class OpenAIBatches(BatchApi):
+    """`endpoint` is the one that each request of a batch goes to."""
+
     max_items = 50_000
     max_bytes = 200_000_000
     frame = JSON_LINES
 
-    def __init__(self, server: ServerCandidate) -> None:
-        self._server = server
+    def __init__(self, server: ServerCandidate, endpoint: str = "/v1/chat/completions") -> None:
+        self._server, self._endpoint = server, endpoint
 
     def encode_item(self, custom_id: str, payload: bytes) -> bytes:
-        head = orjson.dumps({"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions"})
-        return head[:-1] + b',"body":' + payload + b"}"
+        return encode_line(custom_id, self._endpoint, payload)
 
     async def submit(self, file: Path, token: str) -> str:
         with file.open("rb") as content, aiohttp.MultipartWriter("form-data") as form:
@@ -35,7 +39,7 @@ class OpenAIBatches:
             uploaded = await self._server.exchange("POST", "/files", form)
         order = {
             "input_file_id": uploaded.get("id"),
-            "endpoint": "/v1/chat/completions",
+            "endpoint": self._endpoint,
             "completion_window": "24h",
             "metadata": {"wardround": token},
         }
@@ -53,9 +57,10 @@ class OpenAIBatches:
     async def has_ended(self, id: str) -> bool:
         batch = await self._batch(id)
         if batch.get("status") == "failed":
-            errors = batch.get("errors")
-            messages = [as_text(error.get("message")) for error in as_objects(errors and errors.get("data"))]
-            raise BatchFailed("; ".join(messages[:3]) or "no reason is given")
+            listed = batch.get("errors")
+            errors = as_objects(listed and listed.get("data"))
+            reason = "; ".join(as_text(error.get("message")) for error in errors[:3]) or "no reason is given"
+            raise BatchFailed(reason, is_queue_full=any(error.get("code") in QUEUE_FULL for error in errors))
         return batch.get("status") in ENDED
 
     async def results(self, id: str) -> AsyncIterator[BatchResult]:
@@ -63,7 +68,7 @@ class OpenAIBatches:
         for name in ("output_file_id", "error_file_id"):
             if file := as_text(batch.get(name)):
                 async for line in self._server.read_lines(f"/files/{file}/content"):
-                    yield _parse(line)
+                    yield parse_line(line)
 
     async def cancel(self, id: str) -> None:
         await self._server.exchange("POST", f"/batches/{id}/cancel")
@@ -78,10 +83,19 @@ def _id(batch: dict[str, Any]) -> str:
     return id
 
 
-def _parse(line: dict[str, Any]) -> BatchResult:
-    response = line.get("response")
+def encode_line(custom_id: str, endpoint: str, payload: bytes) -> bytes:
+    """One line of an input file."""
+    head = orjson.dumps({"custom_id": custom_id, "method": "POST", "url": endpoint})
+    return head[:-1] + b',"body":' + payload + b"}"
+
+
+def parse_line(line: dict[str, Any]) -> BatchResult:
+    """One line of an output or error file. vLLM names the error of a failed request beside its response."""
+    response, error = line.get("response"), line.get("error")
     custom_id = as_text(line.get("custom_id"))
     if not isinstance(response, dict):
-        return BatchResult(custom_id, 0, orjson.dumps({"error": line.get("error")}))
-    status = response.get("status_code")
-    return BatchResult(custom_id, status if isinstance(status, int) else 0, orjson.dumps(response.get("body")))
+        return BatchResult(custom_id, 0, orjson.dumps({"error": error}))
+    status, body = response.get("status_code"), response.get("body")
+    if body is None:
+        body = error if isinstance(error, dict) and "error" in error else {"error": {"message": error}}
+    return BatchResult(custom_id, status if isinstance(status, int) else 0, orjson.dumps(body))

@@ -80,11 +80,21 @@ class Connection:
             return self._request_options
         return {**self._request_options, "headers": {**self._request_options.get("headers", {}), **authorization}}
 
-    def url(self, endpoint: str | None = None) -> str:
-        """The URL of an endpoint such as `/chat/completions`; it has the query of base_url, secrets included."""
+    def url(self, endpoint: str | None = None, *, prefix: str = "") -> str:
+        """The URL of an endpoint such as `/chat/completions`; it has the query of base_url, secrets included.
+
+        `prefix` stands before the path of base_url.
+        """
         endpoint, _, query = (self._endpoint if endpoint is None else endpoint).partition("?")
-        path = f"{self._base.path.rstrip('/')}{endpoint}" if endpoint else self._base.path
+        path = f"{prefix}{self._base.path.rstrip('/')}{endpoint}" if endpoint else self._base.path
         return self._base._replace(path=path, query="&".join(filter(None, (self._query, query)))).geturl()
+
+    def same_host(self, url: str) -> str:
+        """A URL that the server named; one of another host gets no data."""
+        parts = urlsplit(url)
+        if (parts.scheme, parts.netloc) != (self._base.scheme, self._base.netloc):
+            raise CandidateUnavailable(f"{self.address} wants data to be sent to {public_address(url)}, another host")
+        return url
 
     def redact(self, text: str) -> str:
         """A message without secrets."""

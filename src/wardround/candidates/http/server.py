@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn
+from typing import IO, Any, ClassVar, NamedTuple, NoReturn
 
 import aiohttp
 import orjson
@@ -33,7 +33,16 @@ from wardround.core.study import CandidateSettings
 
 THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
 FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
+# by which a request limits the tokens of a reply, those of thinking included
+LENGTH_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
+
+
+class BatchItem(NamedTuple):
+    """A request as an item of a batch: its JSON, and the most tokens of its replies if it limits them."""
+
+    payload: bytes
+    max_tokens_out: int | None
 
 
 class ServerCandidate(Candidate):
@@ -117,12 +126,15 @@ class ServerCandidate(Candidate):
             self.supports_multiple = False
         return replace(reply, limits=parse_limits(headers))
 
-    def make_batch_payload(self, request: Request) -> bytes:
-        """The JSON of a request as an item of a batch."""
+    def make_batch_item(self, request: Request) -> BatchItem:
+        """A request as an item of a batch."""
         if request.ask.sampling.logprobs and self._takes_no_logprobs:
             raise Unsupported("the server takes no logprobs")
         count = len(request.trials) if self.supports_multiple else 1
-        return b"".join(encode_payload(self.make_payload(request, count), request.images).pieces)
+        payload = self.make_payload(request, count)
+        limits = [limit for name in LENGTH_FIELDS if (limit := self.adaptable_fields(payload).get(name))]
+        most = count * min(limits) if limits else None
+        return BatchItem(b"".join(encode_payload(payload, request.images).pieces), most)
 
     def read_batch_reply(self, status: int, body: bytes, request: Request) -> Reply:
         """The reply in the result of an item, or the exception that an answer to it alone would have raised."""
@@ -168,18 +180,44 @@ class ServerCandidate(Candidate):
         except TRANSPORT_ERRORS as error:
             raise self._connection.failure(error) from None
 
-    async def exchange(self, method: str, endpoint: str, data: Any = None) -> dict[str, Any]:
-        """The object that an endpoint of the server replies with, outside of Asks; errors are raised as for an Ask."""
+    async def exchange(
+        self, method: str, endpoint: str, data: Any = None, *, has_own_error: bool = False
+    ) -> dict[str, Any]:
+        """The object that an endpoint of the server replies with, outside of Asks; errors are raised as for an Ask.
+
+        `has_own_error`: an `error` in an HTTP 200 is part of what is described, not of this request.
+        """
         url = self._connection.url(endpoint)
         async with self._open(method, url, data, await self._other_headers(url, data), FILE_TIMEOUT) as response:
             reply = await response.read()
             if response.status >= 300:
                 self._raise_outside_of_asks(response, reply)
+            return self._load_object(reply, has_own_error=has_own_error)
+
+    async def upload(self, content: IO[bytes], size: int, media_type: str, name: str) -> dict[str, Any]:
+        """Uploads a file by Google's resumable protocol; what the server says of it."""
+        start = {
+            "X-Goog-Upload-Protocol": "resumable",
+            "X-Goog-Upload-Command": "start",
+            "X-Goog-Upload-Header-Content-Length": str(size),
+            "X-Goog-Upload-Header-Content-Type": media_type,
+        }
+        url = self._connection.url("/files", prefix="/upload")
+        described, headers = orjson.dumps({"file": {"displayName": name}}), await self._other_headers(url, None)
+        async with self._open("POST", url, described, headers | start, FILE_TIMEOUT) as response:
+            if response.status >= 300:
+                self._raise_outside_of_asks(response, await response.read())
+            place = self._connection.same_host(response.headers.get("X-Goog-Upload-URL", ""))
+        finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize", "Content-Length": str(size)}
+        async with self._open("POST", place, content, headers | finish, FILE_TIMEOUT) as response:
+            reply = await response.read()
+            if response.status >= 300:
+                self._raise_outside_of_asks(response, reply)
             return self._load_object(reply)
 
-    async def read_lines(self, endpoint: str) -> AsyncIterator[dict[str, Any]]:
+    async def read_lines(self, endpoint: str, *, prefix: str = "") -> AsyncIterator[dict[str, Any]]:
         """The objects of a JSON Lines document, one at a time; what is not an object is left out."""
-        url = self._connection.url(endpoint)
+        url = self._connection.url(endpoint, prefix=prefix)
         async with self._open("GET", url, None, await self._other_headers(url, None), FILE_TIMEOUT) as response:
             if response.status >= 300:
                 self._raise_outside_of_asks(response, await response.read())
@@ -261,7 +299,7 @@ class ServerCandidate(Candidate):
         suffix = f" (request {self._one_line(request_id)})" if request_id else ""
         return replace(error, message=self._one_line(error.message) + suffix)
 
-    def _load_object(self, body: bytes) -> dict[str, Any]:
+    def _load_object(self, body: bytes, *, has_own_error: bool = False) -> dict[str, Any]:
         try:
             reply = read_json(body)
         except NotJson:
@@ -271,7 +309,7 @@ class ServerCandidate(Candidate):
             raise Fault(f"HTTP 200, but the body is {what}", kind="not JSON", stops_after=stops_after) from None
         if not isinstance(reply, dict):
             raise Fault("HTTP 200, but the body is no object", kind="not JSON")
-        if reply.get("error"):
+        if reply.get("error") and not has_own_error:
             self._raise_enclosed(reply["error"], reply.get("usage"))
         return reply
 

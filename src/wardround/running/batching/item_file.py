@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from wardround.candidates.batches.batch_api import BatchApi
+from wardround.running.store.batches import Reservation
 
 
 class ItemFile:
@@ -17,6 +18,7 @@ class ItemFile:
         self._file = self.path.open("wb")
         self._size = self._file.write(api.frame.before)
         self.items: list[str] = []
+        self.reserved = Reservation()  # for its items, of the budget
 
     def add(self, name: str, payload: bytes) -> bool:
         """Adds an item; False if there is no room for it. The first one always has room."""

@@ -32,6 +32,16 @@ class BatchRecord(NamedTuple):
     failed: int = 0
     ended: str | None = None
 
+    @property
+    def status(self) -> str:
+        if self.ended is None:
+            return "under way" if self.id else "being submitted"
+        return f"collected: {self.answered:,} answered, {self.failed:,} failed"
+
+    @property
+    def reservation(self) -> "Reservation":
+        return Reservation(self.items, self.reserved_in, self.reserved_out)
+
 
 class BatchRecords:
     """The batches of one candidate at one address."""
@@ -55,6 +65,13 @@ class BatchRecords:
     def known_ids(self) -> set[str]:
         """The provider's ids of all batches of the store."""
         return {id for (id,) in self._connection.execute("select id from batches where id is not null")}
+
+    def own_open_ids(self) -> list[str]:
+        """The provider's ids of batches of this run that are not collected yet."""
+        return [batch.id for batch in filter(self.is_own, self.open_batches()) if batch.id is not None]
+
+    def items(self, token: str) -> set[str]:
+        return {item for (item,) in self._connection.execute("select item from batch_items where token = ?", (token,))}
 
     def has_open(self, item: str) -> bool:
         """Whether an item is in a batch of any run that is under way."""
@@ -105,12 +122,22 @@ def all_batches(store: AnswerStore) -> list[BatchRecord]:
     return [BatchRecord(*row) for row in store.connection.execute(f"{SELECT_BATCHES} {ORDER}")]
 
 
-def reserved_tokens(store: AnswerStore, run: str, candidate: str) -> tuple[int, int]:
-    """The most tokens in and out that a candidate's batches under way may be billed."""
-    sums = ", ".join(f"cast(coalesce(sum({name}), 0) as bigint)" for name in ("reserved_in", "reserved_out"))
+class Reservation(NamedTuple):
+    """Requests in batches under way, and the most tokens in and out that they may be billed."""
+
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def plus(self, other: "Reservation") -> "Reservation":
+        return Reservation(*map(sum, zip(self, other, strict=True)))
+
+
+def reserved(store: AnswerStore, run: str, candidate: str) -> Reservation:
+    """What a candidate's batches under way have reserved."""
+    sums = ", ".join(f"cast(coalesce(sum({name}), 0) as bigint)" for name in ("items", "reserved_in", "reserved_out"))
     query = f"select {sums} from batches where run = ? and candidate = ? and has_ended = 0"
-    row: tuple[int, int] = store.connection.execute(query, (run, candidate)).fetchone()
-    return row
+    return Reservation(*store.connection.execute(query, (run, candidate)).fetchone())
 
 
 def new_token() -> str:
