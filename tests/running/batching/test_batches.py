@@ -224,9 +224,10 @@ def test_batches_are_listed_and_cancelled(tmp_path, provider):
     assert cancelled.returncode == 0
     assert ended.exit_code == 0
     assert set(server.answered.values()) == {1}
-    first, second = collected.stdout.splitlines()
-    assert first.endswith("collected: 0 answered, 40 failed")
-    assert second.endswith("collected: 40 answered, 0 failed")
+    assert {line.partition(" Asks  ")[2] for line in collected.stdout.splitlines()} == {
+        "collected: 0 answered, 40 failed",
+        "collected: 40 answered, 0 failed",
+    }
     assert (none.returncode, none.stderr.count("no such batch under way")) == (1, 1)
 
 
