@@ -10,8 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wardround.api import Run, arun, bench, check, compare, grid, load_cases, load_run, mark, power, report, run
-    from wardround.api import starter_cases as starter_cases
+    from wardround.api import (
+        Run,
+        arun,
+        bench,
+        check,
+        compare,
+        grid,
+        import_cases,
+        load_cases,
+        load_run,
+        mark,
+        power,
+        report,
+        run,
+        starter_cases,
+    )
     from wardround.cases.set import CaseSet
     from wardround.core.case import Case
     from wardround.core.errors import WardroundError
@@ -28,7 +42,7 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 _API = ("Run", "arun", "bench", "check", "compare", "grid", "load_cases", "load_run", "mark", "power", "report", "run")
 _MODULES = {
-    **dict.fromkeys((*_API, "starter_cases"), "wardround.api"),
+    **dict.fromkeys((*_API, "import_cases", "starter_cases"), "wardround.api"),
     "Case": "wardround.core.case",
     "CaseSet": "wardround.cases.set",
     "Candidate": "wardround.core.study:CandidateSettings",
@@ -53,6 +67,7 @@ __all__ = [
     "compare",
     "degrade",
     "grid",
+    "import_cases",
     "load_cases",
     "load_run",
     "load_study",

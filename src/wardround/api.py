@@ -32,6 +32,7 @@ from wardround.running.run_folder import RunFolder, require_run
 from wardround.running.stored_run import StoredRun
 
 if TYPE_CHECKING:
+    from wardround.asking.imported_table import ImportedTable
     from wardround.benchmarks.engine.bench import BenchResult
     from wardround.benchmarks.engine.grid import GridResult
     from wardround.preflight import CheckResult
@@ -227,6 +228,19 @@ def load_cases(path: AnyPath, layout: str = "wardround") -> CaseSource:
     if not isinstance(layout, str):
         raise WardroundError(f"expected the name of a layout, not {show_value(layout)}")
     return reader_for(layout)(require_path(path, "the folder or file of a case set"))
+
+
+def import_cases(
+    table: AnyPath, out: AnyPath | None = None, *, table_map: AnyPath | None = None, strict: bool = False
+) -> ImportedTable:
+    """Makes a case set of any table of questions. `table_map`: a TOML file, or the name of a public set's map.
+
+    Without a map the columns are guessed; without `out` nothing is written, and the result shows what would be asked.
+    """
+    from wardround.asking.imported_table import import_table_to
+
+    table = require_path(table, "the file or folder of a table")
+    return import_table_to(table, _path(out), None if table_map is None else str(table_map), strict=strict)
 
 
 def starter_cases(folder: AnyPath) -> CaseSet:

@@ -26,6 +26,7 @@ from wardround.literature.index.build import build
 CALLS: dict[str, list[str]] = {
     "cases validate": ["cases"],
     "cases convert": ["cases", "--out", "copy"],
+    "cases import": ["questions.csv", "--guess"],
     "cases show": ["cases", "case-1"],
     "cases audit": ["cases"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
@@ -105,6 +106,7 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
     (folder / "packets.jsonl").write_text("".join(json.dumps(phenopacket(name)) + "\n" for name in ("Ab", "Cd", "Ef")))
     hospital(folder, slices=1)
     (folder / "eyes.csv").write_text("image,modality,disease,grade\npool/scan.png,CFP,glaucoma,2\n")
+    (folder / "questions.csv").write_text("question,A,B,answer\nWhich?,flu,gout,B\n")
     published(folder)
     named_errors(folder)
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')

@@ -1,6 +1,7 @@
 """Converts cases of any layout, with their images, into a case set."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from wardround.cases.published_range import ANY_TIME, PublishedRange
@@ -34,8 +35,7 @@ def convert(
     before. `fields` is a field map, for layouts without fixed field names.
     """
     read = reader_for(layout, fields)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
+    require_free(out)
     cases = read(source)
     if strict and cases.problems:
         raise error_from(cases.problems[0])
@@ -48,7 +48,7 @@ def convert(
     if published:
         selected = (case for case in selected if not published.problem(case.origin.published if case.origin else None))
     with new_folder(out) as draft:
-        copied = _copy_images(selected, cases, draft)
+        copied = copy_images(selected, cases, draft)
         count = write_case_set(map(transform, copied) if transform else copied, draft)
         if not count:
             conditions = [f"split {split!r}"] if split is not None else []
@@ -58,6 +58,19 @@ def convert(
     return count, cases.problems
 
 
+def require_free(out: Path) -> None:
+    """Refuses a folder that holds something."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInput(out, "already exists and is not empty; a case set is never overwritten")
+
+
+def write_cases(cases: CaseSource, out: Path, count: int | None = None) -> int:
+    """Writes the cases of a source with their images to the new folder `out`; `count`: only the first so many."""
+    require_free(out)
+    with new_folder(out) as draft:
+        return write_case_set(copy_images(islice(cases, count), cases, draft), draft)
+
+
 def _draw_splits(cases: CaseSource, default: int, dev: int | None) -> dict[str, str]:
     """The splits by case id; empty if the cases have splits, or none are set aside."""
     if (dev is None and not default) or any(case.split for case in cases):
@@ -65,7 +78,8 @@ def _draw_splits(cases: CaseSource, default: int, dev: int | None) -> dict[str, 
     return split_by_id(cases, default_dev_count(cases, default) if dev is None else dev)
 
 
-def _copy_images(selected: Iterable[Case], cases: CaseSource, folder: Path) -> Iterator[Case]:
+def copy_images(selected: Iterable[Case], cases: CaseSource, folder: Path) -> Iterator[Case]:
+    """The selected cases; their images are copied to the folder before each is given."""
     for case in selected:
         for image in case.images:
             target = folder / image.path

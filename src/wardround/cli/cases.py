@@ -1,4 +1,4 @@
-"""`wardround cases`: validates, converts, shows and audits case sets."""
+"""`wardround cases`: imports, validates, converts, shows and audits case sets."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import Since, Until
 from wardround.core.errors import Problem
 
-app = typer.Typer(no_args_is_help=True, help="Case sets: validate, convert, show, audit.")
+app = typer.Typer(no_args_is_help=True, help="Case sets: import, validate, convert, show, audit.")
 
 SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="Folder of a case set, or its cases.jsonl.")]
 Workers = Annotated[
@@ -103,6 +103,46 @@ def convert_command(
         as_json,
         f"{count} {'case' if count == 1 else 'cases'} written to {out}; {_count_text(problems)}",
     )
+
+
+@app.command("import")
+def import_command(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE", help="CSV, TSV, JSON, JSONL, Parquet, Excel or Arrow file, or a folder of them."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to create for the case set.")] = None,
+    table_map: Annotated[
+        str | None, typer.Option("--map", metavar="TOML|NAME", help="Which column holds what, or a public set's name.")
+    ] = None,
+    guess: Annotated[
+        bool, typer.Option("--guess", help="Propose the map from the columns and show three cases.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Write nothing if a row has a problem.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a case set of any table of questions; --guess proposes which column holds what."""
+    from wardround.asking.imported_table import import_table_to
+
+    if guess == (table_map is not None):
+        raise typer.BadParameter("expected --map FILE or --guess" if not guess else "--guess proposes the map itself")
+    if out is None and not guess:
+        raise typer.BadParameter("expected --out DIR")
+    result = import_table_to(table, out, table_map, strict=strict)
+    for problem in result.problems:
+        note(str(problem))
+    if guess:
+        proposal = [f"# proposed for {table}; check it, save it as map.toml, and import with --map map.toml"]
+        note("\n".join([*result.preview, ""]))
+        if result.unmapped:
+            proposal.append(f"# not imported: {', '.join(result.unmapped)}")
+        print_result(result.to_dict(), as_json, "\n".join([*proposal, result.map_text.rstrip()]))
+    if out is not None and not (guess and as_json):
+        counts = f"{result.cases} {'case' if result.cases == 1 else 'cases'}"
+        text = f"{counts} written to {out}; {_count_text(result.problems)}"
+        note(text) if guess else print_result(result.to_dict(), as_json, text)
 
 
 @app.command("show")

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from wardround.cases.conversion import convert
-from wardround.cases.readers.public_sets.layout import public_layouts
+from wardround.cases.importing.table_map import public_map, public_names
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.case import Case
@@ -183,5 +183,5 @@ def test_a_set_without_usable_rows_says_why(tmp_path):
 
 
 def test_every_layout_says_when_it_was_looked_up():
-    assert all(layout.looked_up.year >= 2026 for layout in public_layouts().values())
-    assert len(public_layouts()) == 7
+    assert all(public_map(name).looked_up.year >= 2026 for name in public_names())
+    assert len(public_names()) == 7

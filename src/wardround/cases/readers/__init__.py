@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
 
+from wardround.cases.importing.table_map import public_names
 from wardround.cases.readers.clinbench import read_clinbench
 from wardround.cases.readers.cure import read_cure
 from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
@@ -18,8 +19,6 @@ from wardround.cases.readers.medqa import read_medqa
 from wardround.cases.readers.medxpertqa import read_medxpertqa
 from wardround.cases.readers.mmlu_pro import read_mmlu_pro
 from wardround.cases.readers.omnimedvqa import read_omnimedvqa
-from wardround.cases.readers.public_sets.layout import public_layouts
-from wardround.cases.readers.public_sets.reader import read_public_set
 from wardround.cases.readers.pubmedqa import read_pubmedqa
 from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
@@ -47,6 +46,13 @@ class CaseSource(Protocol):
 
 Reader = Callable[[Path], CaseSource]
 
+
+def _read_public_set(name: str, source: Path) -> CaseSource:
+    from wardround.cases.importing.mapped_cases import read_public_set  # which is built on readers/tables
+
+    return read_public_set(name, source)
+
+
 READERS: dict[str, Reader] = {
     "wardround": CaseSet.open,
     "cure": read_cure,
@@ -60,7 +66,7 @@ READERS: dict[str, Reader] = {
     "mmlu-pro": read_mmlu_pro,
     "pubmedqa": read_pubmedqa,
     "xpcr": read_xpcr,
-    **{name: partial(read_public_set, name) for name in public_layouts()},
+    **{name: partial(_read_public_set, name) for name in public_names()},
 }
 
 

@@ -1,0 +1,160 @@
+"""The rows of a table in any common file: CSV, TSV, JSON, JSONL, Parquet, Excel, Arrow, or a folder of them.
+
+A folder that the Hugging Face library `datasets` wrote (`save_to_disk`) is read without that library.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wardround.cases.importing.table_map import TableMap
+from wardround.cases.readers.tables.case_collector import RecordPlace
+from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord, jsonl_records
+from wardround.cases.readers.tables.row_files import read_rows
+from wardround.cases.readers.tables.source_files import find_files, find_files_by_suffix
+from wardround.cases.readers.tables.tsv import CELL_LIMIT
+from wardround.core.errors import BadInput, Problem, WardroundError, describe_unreadable
+
+EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", *EXCEL)
+NOT_TABLES = {"dataset_info.json", "dataset_dict.json", "state.json", "dataset_infos.json"}
+DELIMITERS = ",;\t|"
+BATCH = 256  # rows of an Arrow file taken at once: they may hold images
+
+
+def find_tables(source: Path, layout: TableMap) -> list[Path]:
+    """The files of a table: the file itself, or those of a folder."""
+    if layout.suffixes:
+        files = find_files_by_suffix(source, *layout.suffixes)
+    else:
+        if source.is_file() and source.suffix.lower() not in SUFFIXES:
+            raise BadInput(source, f"is not a table; expected {', '.join(SUFFIXES)}, or a folder of such files")
+        files = find_files(source, *SUFFIXES)
+    is_wanted = source.is_file() or not layout.stems
+    return [file for file in files if file.name not in NOT_TABLES and (is_wanted or file.stem in layout.stems)]
+
+
+def table_rows(file: Path, layout: TableMap, problems: list[Problem]) -> Iterator[PlacedRecord]:
+    """The rows of a file, each with its place. Numbers of a class label are replaced by its names."""
+    suffix = file.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        yield from _delimited_rows(file, layout, problems)
+    elif suffix in EXCEL:
+        yield from _excel_rows(file, layout)
+    elif suffix == ".arrow":
+        yield from _with_names(_arrow_rows(file), class_names(file))
+    elif suffix == ".json" and _has_one_object_a_line(file):
+        yield from jsonl_records(file, problems)
+    elif suffix == ".parquet":
+        yield from _with_names(read_rows(file, problems, layout.read_columns.__contains__), class_names(file))
+    else:
+        yield from read_rows(file, problems, layout.read_columns.__contains__)
+
+
+def class_names(file: Path) -> dict[str, list[str]]:
+    """The names of the classes of each column that holds a class label, from the data set's own description."""
+    description = file.with_name("dataset_info.json")
+    try:
+        if file.suffix == ".parquet":
+            text = pl.read_parquet_metadata(file).get("huggingface", "{}")
+            features = json.loads(text).get("info", {}).get("features") or {}
+        else:
+            features = json.loads(description.read_text()).get("features") or {} if description.is_file() else {}
+    except (OSError, ValueError, AttributeError, pl.exceptions.PolarsError):
+        return {}
+    names = {column: feature.get("names") for column, feature in features.items() if isinstance(feature, dict)}
+    return {column: list(map(str, labels)) for column, labels in names.items() if isinstance(labels, list)}
+
+
+def _with_names(rows: Iterator[PlacedRecord], names: dict[str, list[str]]) -> Iterator[PlacedRecord]:
+    for place, row in rows:
+        for column, labels in names.items():
+            number = row.get(column)
+            if isinstance(number, int) and 0 <= number < len(labels):
+                row[column] = labels[number]
+        yield place, row
+
+
+def _delimited_rows(file: Path, layout: TableMap, problems: list[Problem]) -> Iterator[PlacedRecord]:
+    csv.field_size_limit(CELL_LIMIT)
+    try:
+        with file.open(encoding=layout.encoding, newline="") as lines:
+            delimiter = layout.delimiter or _guess_delimiter(file, lines.readline())
+            lines.seek(0)
+            reader = csv.reader(lines, delimiter=delimiter)
+            columns = layout.columns or [name.strip() for name in next(reader, [])]
+            if repeated := next((name for name in columns if name and columns.count(name) > 1), None):
+                raise BadInput(file, f"has two columns {repeated!r}; rename one", line=1)
+            while True:
+                line = reader.line_num + 1
+                if (cells := next(reader, None)) is None:
+                    return
+                if len(cells) == len(columns):
+                    yield RecordPlace(file, line), dict(zip(columns, cells, strict=True))
+                elif any(cells):
+                    message = f"has {len(cells)} cells; there are {len(columns)} columns"
+                    problems.append(Problem(file, line, None, message))
+    except LookupError:
+        raise WardroundError(f"the map names the unknown encoding {layout.encoding!r}; try utf-8 or cp1252") from None
+    except UnicodeDecodeError as error:
+        message = f'{describe_unreadable(error)}, or its encoding in the map (encoding = "cp1252")'
+        raise BadInput(file, message) from None
+    except OSError as error:
+        raise BadInput(file, describe_unreadable(error)) from None
+    except csv.Error as error:
+        raise BadInput(file, f"cannot be read as a table: {error}") from None
+
+
+def _guess_delimiter(file: Path, first_line: str) -> str:
+    """Tabs in a .tsv; otherwise what stands most often in the first line outside quotes."""
+    if file.suffix.lower() == ".tsv":
+        return "\t"
+    outside = "".join(first_line.split('"')[::2])
+    return max(DELIMITERS, key=outside.count)
+
+
+def _excel_rows(file: Path, layout: TableMap) -> Iterator[PlacedRecord]:
+    try:
+        table = pl.read_excel(file, sheet_name=layout.sheet, engine="calamine", infer_schema_length=None)
+    except ModuleNotFoundError:
+        raise WardroundError("Excel files need fastexcel: pip install 'wardround[tables]'") from None
+    except FileNotFoundError as error:
+        raise BadInput(file, describe_unreadable(error)) from None
+    except Exception as error:  # each format of a workbook has errors of its own
+        raise BadInput(file, f"cannot be read as a workbook: {str(error).splitlines()[0]}") from None
+    for number, row in enumerate(table.iter_rows(named=True), start=2):
+        yield RecordPlace(file, number), {name: _plain_number(value) for name, value in row.items()}
+
+
+def _plain_number(value: Any) -> Any:
+    """A whole number as such: a workbook keeps all numbers as fractions."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _arrow_rows(file: Path) -> Iterator[PlacedRecord]:
+    try:
+        try:
+            table = pl.read_ipc_stream(file)
+        except pl.exceptions.ComputeError:
+            table = pl.read_ipc(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise BadInput(file, f"cannot be read as Arrow: {str(error).splitlines()[0]}") from None
+    for number, row in enumerate(table.iter_rows(named=True, buffer_size=BATCH)):
+        record: JsonObject = row
+        yield RecordPlace(file, None, f"row {number}"), record
+
+
+def _has_one_object_a_line(file: Path) -> bool:
+    """Whether a .json file has one object per line, as MedMCQA's."""
+    try:
+        with file.open("rb") as opened:
+            first = opened.readline(1 << 20).lstrip(b"\xef\xbb\xbf \r\n\t").rstrip()
+            return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+    except OSError as error:
+        raise BadInput(file, describe_unreadable(error)) from None
