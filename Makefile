@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers browser style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-inspect browser style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -51,6 +51,12 @@ test-transformers: $(VENV)/.test
 	$(PIP) accelerate transformers
 	$(BIN)/pytest tests/candidates/hugging_face
 
+# tests of Inspect AI's providers, in an environment of their own: it needs other versions than the rest
+test-inspect:
+	$(PYTHON) -m venv $(VENV)-inspect
+	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
+	$(VENV)-inspect/bin/pytest tests/candidates/contract
+
 perf: $(VENV)/.perf
 	$(BIN)/python -m perf
 
@@ -76,4 +82,4 @@ $(VENV)/.perf: $(VENV)/.test
 	touch $@
 
 clean:
-	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-inspect build src/*.egg-info .mypy_cache .ruff_cache

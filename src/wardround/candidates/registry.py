@@ -21,6 +21,7 @@ PROVIDERS = {
     "external": "wardround.candidates.external:external",
     "local": "wardround.candidates.local.model:Local",
     "transformers": "wardround.candidates.transformers.candidate:Transformers",
+    "inspect": "wardround.candidates.inspect.candidate:InspectCandidate",
     "classifier": "wardround.candidates.classifier.candidate:ImageClassifier",
     "people": "wardround.candidates.people:People",
     "pixels": "wardround.candidates.pixels:Pixels",
@@ -37,6 +38,8 @@ def refuse_remote(settings: CandidateSettings) -> None:
     for url in settings.base_urls or filter(None, [settings.base_url]):
         if not is_loopback(url):
             raise settings_error(settings, f"the study is offline, and {public_address(url)} is not on this machine")
+    if settings.provider.partition(":")[0] == "inspect" and not settings.base_url:
+        raise settings_error(settings, "the study is offline, and Inspect AI may leave this machine without a base_url")
     if settings.command or settings.token_command:
         raise settings_error(settings, "the study is offline, and a command may leave this machine")
 

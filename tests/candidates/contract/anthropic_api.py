@@ -31,9 +31,11 @@ class Block(Schema):
     input: dict[str, Any] | None = None
     tool_use_id: str | None = None
     content: str | list[Block] | None = None
+    is_error: bool | None = None
     thinking: str | None = None
     signature: str | None = None
     cache_control: CacheControl | None = None
+    citations: list[dict[str, Any]] | None = None
 
 
 class MessageParam(Schema):
@@ -53,18 +55,30 @@ class ToolParam(Schema):
     input_schema: dict[str, Any]
 
 
+class ToolChoice(Schema):
+    type: Literal["auto", "any", "none"]
+    disable_parallel_tool_use: bool | None = None
+
+
+class OutputConfig(Schema):
+    effort: Literal["low", "medium", "high", "xhigh", "max"]
+
+
 class MessagesRequest(Schema):
     model: str | None = None
     anthropic_version: str | None = None
     max_tokens: int = Field(ge=1)
     messages: list[MessageParam] = Field(min_length=1)
-    system: str | None = None
+    system: str | list[Block] | None = None
     temperature: float | None = Field(default=None, ge=0, le=1)
     top_p: float | None = None
     top_k: int | None = None
     stop_sequences: list[str] | None = None
     thinking: Thinking | None = None
     tools: list[ToolParam] | None = None
+    tool_choice: ToolChoice | None = None
+    output_config: OutputConfig | None = None
+    stream: Literal[False] | None = None  # the imitation does not stream
 
 
 class AnthropicApi(Imitation):

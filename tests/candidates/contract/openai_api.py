@@ -43,6 +43,7 @@ class ChatRequest(Schema):
     frequency_penalty: float | None = None
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     tools: list[dict[str, Any]] | None = None
+    tool_choice: Literal["none", "auto", "required"] | None = None
     provider: dict[str, Any] | None = None  # of a router
 
 
@@ -128,6 +129,19 @@ class OpenAIApi(Imitation):
             top = [{"token": token, "logprob": value} for token, value in PLAN]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         return choice
+
+
+class CompatibleApi(OpenAIApi):
+    """A compatible server, such as vLLM: it also takes the reasoning of earlier turns back."""
+
+    def check(self, body: dict[str, Any]) -> None:
+        messages = [
+            {name: value for name, value in message.items() if name != "reasoning_content"}
+            if message["role"] == "assistant"
+            else message
+            for message in body["messages"]
+        ]
+        super().check(body | {"messages": messages})
 
 
 class AzureApi(OpenAIApi):

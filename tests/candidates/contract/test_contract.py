@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from anthropic_api import AnthropicApi, BedrockApi, VertexClaudeApi
 from exam_study import write_cases, write_study
 from gemini_api import GeminiApi, VertexGeminiApi
 from imitation import PLAN, QUERY, Imitation
-from openai_api import AzureApi, OpenAIApi
+from openai_api import AzureApi, CompatibleApi, OpenAIApi
 from responses_api import ResponsesApi
 
 from wardround.asking.agent import TOOLS
@@ -68,8 +69,54 @@ BEHAVIOURS = {
 }
 
 
-# providers without a server: the file of their tests, and which of these shows a behaviour; others are not offered
-SHOWN_ELSEWHERE: dict[str, tuple[str, dict[str, str]]] = {}
+@dataclass(frozen=True)
+class ComputedHere:
+    """A provider without a server: the folder of its tests, and for each behaviour the test and what the table says."""
+
+    folder: str
+    shown: dict[str, tuple[str, str]]  # other behaviours are not offered
+
+
+COMPUTED_HERE = {
+    "transformers": ComputedHere(
+        "hugging_face",
+        {
+            "text, model name, tokens": ("test_images_votes_and_log_probabilities_are_answered", "yes"),
+            "images in order, before the text": ("test_images_reach_the_model_in_their_order", "yes"),
+            "several votes in one request": (
+                "test_one_prefill_for_all_votes_gives_the_votes_of_separate_prefills",
+                "yes",
+            ),
+            "log-probabilities of the first token": ("test_log_probabilities_are_those_of_one_forward_pass", "yes"),
+            "reasoning on and off, kept apart": ("test_reasoning_that_the_prompt_opens_is_kept_apart", "yes"),
+            "tool calls of an agent": ("test_an_agent_searches_by_lines_of_text", "as text"),
+            "system text": ("test_a_system_text_is_a_message_of_its_own", "yes"),
+            "cut and declined answers": ("test_a_text_ends_where_the_context_does", "cut"),
+            "rate limit, quota, too long, image too large": (
+                "test_a_prompt_beyond_the_context_is_refused_as_too_long",
+                "too long",
+            ),
+            "overload": ("test_out_of_memory_lowers_the_batch_and_changes_no_answer", "memory"),
+            "unknown field": ("test_settings_that_cannot_hold_are_refused_in_one_line", "yes"),
+        },
+    ),
+    "classifier": ComputedHere(
+        "image_classifier",
+        {
+            "text, model name, tokens": ("test_class_probabilities_become_answer_confidence_and_logprobs", "letter"),
+            "images in order, before the text": (
+                "test_probabilities_are_those_among_the_options_shown_and_the_mean_of_all_images",
+                "their mean",
+            ),
+            "several votes in one request": ("test_votes_follow_the_probabilities_at_the_studys_temperature", "yes"),
+            "log-probabilities of the first token": (
+                "test_class_probabilities_become_answer_confidence_and_logprobs",
+                "yes",
+            ),
+            "unknown field": ("test_a_wrong_description_is_refused_in_one_line", "yes"),
+        },
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -80,10 +127,13 @@ class Provider:
     path: str
     settings: dict[str, Any]
     missing: frozenset[str] = frozenset()  # tests of BEHAVIOURS that its API does not offer
+    unknown_field: dict[str, Any] = field(default_factory=lambda: {"wardround_test": 1})  # an extra_body that sends one
 
 
 NO_VOTES = frozenset({"test_votes"})
 CLAUDE = NO_VOTES | {"test_logprobs_of_the_first_token"}
+IN_CONFIG = {"config": {"extra_body": {"wardround_test": 1}}}
+UNSTREAMED = {"args": {"streaming": False}}
 VERTEX = "/v1/projects/ward/locations/europe-west1"
 PROVIDERS = {
     "openai": Provider(OpenAIApi, "/v1", {"model": "gpt-exam", "api_key_env": "EXAM_KEY"}),
@@ -105,6 +155,16 @@ PROVIDERS = {
     ),
     "gemini": Provider(GeminiApi, "/v1beta", {"model": "gemini-exam", "api_key_env": "EXAM_KEY"}),
     "gemini:vertex": Provider(VertexGeminiApi, VERTEX, {"model": "gemini-exam", "token_command": ["echo", "token-1"]}),
+    # Inspect AI's providers, by Inspect AI
+    "inspect:openai-api": Provider(
+        CompatibleApi, "/v1", {"model": "openai-api/exam/gpt-exam", "api_key_env": "EXAM_KEY"}, unknown_field=IN_CONFIG
+    ),
+    "inspect:anthropic": Provider(
+        AnthropicApi,
+        "",
+        {"model": "anthropic/claude-exam", "api_key_env": "EXAM_KEY", "extra_body": UNSTREAMED},
+        missing=CLAUDE | {"test_a_field_that_the_api_does_not_know_is_reported"},
+    ),
 }
 
 
@@ -121,6 +181,8 @@ def _credentials(monkeypatch):
 def name(request: pytest.FixtureRequest) -> str:
     if request.param == "anthropic:bedrock":
         pytest.importorskip("botocore")
+    if request.param.startswith("inspect") and find_spec("inspect_ai") is None:
+        pytest.skip("inspect_ai is not installed (make test-inspect)")
     return str(request.param)
 
 
@@ -165,22 +227,22 @@ def send(to: Candidate, *requests: Request) -> list[Reply]:
 
 def contract_table() -> str:
     """The table of docs/candidates.md: providers x behaviours."""
-    names = [*PROVIDERS, *SHOWN_ELSEWHERE]
+    names = [*PROVIDERS, *COMPUTED_HERE]
     lines = [f"| | {' | '.join(f'`{name}`' for name in names)} |", "|---" * (len(names) + 1) + "|"]
     for behaviour, test in BEHAVIOURS.items():
-        offered = [test not in provider.missing for provider in PROVIDERS.values()]
-        offered += [behaviour in tests for _, tests in SHOWN_ELSEWHERE.values()]
-        cells = ["yes" if is_offered else "not offered" for is_offered in offered]
+        cells = ["not offered" if test in provider.missing else "yes" for provider in PROVIDERS.values()]
+        cells += [provider.shown.get(behaviour, ("", "not offered"))[1] for provider in COMPUTED_HERE.values()]
         lines.append(f"| {behaviour} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def test_the_documented_table_is_that_of_these_tests():
     assert all(test in globals() for test in BEHAVIOURS.values())
-    for file, tests in SHOWN_ELSEWHERE.values():
-        written = (Path(__file__).parents[1] / file).read_text()
-        assert tests.keys() <= BEHAVIOURS.keys()
-        assert all(f"def {test}(" in written for test in tests.values())
+    for provider in COMPUTED_HERE.values():
+        folder = Path(__file__).parents[1] / provider.folder
+        written = "".join(file.read_text() for file in folder.glob("test_*.py"))
+        assert provider.shown.keys() <= BEHAVIOURS.keys()
+        assert all(f"def {test}(" in written for test, _ in provider.shown.values())
     assert contract_table() in DOCUMENT.read_text()
 
 
@@ -216,6 +278,9 @@ def test_logprobs_of_the_first_token(name):
         if "test_logprobs_of_the_first_token" not in PROVIDERS[name].missing:
             [reply] = send(to, request(logprobs=20))
             assert reply.answers[0].first_token == tuple(PLAN)
+        elif name.startswith("inspect"):  # it does not say so beforehand: the first reply is without them
+            [first, second] = send(to, *[request(logprobs=20)] * 2)
+            assert (first.answers[0].first_token, second.was_sent) == (None, False)
         else:
             with pytest.raises(Unsupported, match="no log-probabilities"):
                 send(to, request(logprobs=20))
@@ -317,8 +382,10 @@ def test_a_refused_key_ends_the_candidate_and_is_in_no_message(name, monkeypatch
 
 
 def test_a_field_that_the_api_does_not_know_is_reported(name):
+    if "test_a_field_that_the_api_does_not_know_is_reported" in PROVIDERS[name].missing:
+        pytest.skip("Inspect AI passes no further fields on to it")
     with PROVIDERS[name].api() as api, pytest.raises(RequestRejected, match="wardround_test"):
-        send(candidate(name, api, extra_body={"wardround_test": 1}), request())
+        send(candidate(name, api, extra_body=PROVIDERS[name].unknown_field), request())
 
 
 @pytest.mark.parametrize("name", ["openai", "openai:responses", "anthropic"])

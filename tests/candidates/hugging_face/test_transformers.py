@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tiny_chat_models import picture
 
 from wardround.candidates.candidate import QuestionRefused, Reply, Request, RequestRejected, Unsupported
 from wardround.candidates.registry import make_candidate
+from wardround.core.ask import Message
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
@@ -49,6 +51,33 @@ def test_images_votes_and_log_probabilities_are_answered(model_folder: Callable)
     assert reply.answers[0].model == "llava"
     assert reply.tokens_in > 10
     assert 3 <= reply.tokens_out <= 18
+
+
+def test_images_reach_the_model_in_their_order(model_folder: Callable) -> None:
+    orders = [(picture(0), picture(1)), (picture(0), picture(1)), (picture(1), picture(0))]
+    requests = [make_request("Which?", images=images, max_tokens=1, logprobs=20) for images in orders]
+    [first, again, swapped] = (
+        dict(reply.answers[0].first_token or ()) for reply in _one_by_one(model_folder, requests)
+    )
+    assert first == again
+    assert max(abs(swapped.get(token, -99) - value) for token, value in first.items()) > 0.01
+
+
+def test_a_system_text_is_a_message_of_its_own(model_folder: Callable) -> None:
+    plain = make_request("Which?", max_tokens=1, logprobs=20)
+    system = replace(plain.ask, messages=(Message("system", ("You are examined.",)), *plain.ask.messages))
+    [alone, with_system] = _one_by_one(model_folder, [plain, replace(plain, ask=system)])
+    assert with_system.tokens_in > alone.tokens_in + len("You are examined.") / 2
+    assert with_system.answers[0].first_token != alone.answers[0].first_token
+
+
+def test_an_agent_searches_by_lines_of_text(model_folder: Callable) -> None:
+    assert candidate(model_folder("llama")).search_mode == "text"
+
+
+def _one_by_one(model_folder: Callable, requests: list[Request]) -> list[Reply]:
+    """Alone in its batch each, so that equal requests are answered by equal arithmetic."""
+    return [replies(candidate(model_folder("llava")), request)[0] for request in requests]
 
 
 def test_a_trial_is_answered_alike_whatever_is_asked_with_it(model_folder: Callable) -> None:

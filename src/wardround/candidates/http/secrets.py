@@ -26,7 +26,8 @@ PUBLIC_HEADERS = {"openai-organization", "openai-project", "anthropic-version", 
 
 def refuse_literal_secrets(settings: CandidateSettings) -> None:
     """Raises if headers, address or extra body contain what looks like a secret; the message does not."""
-    if settings.base_url is None and settings.command is None:
+    is_inspect = settings.provider.partition(":")[0] == "inspect"  # its providers know their addresses
+    if settings.base_url is None and settings.command is None and not is_inspect:
         return  # nobody to tell a secret to
     for place in _literal_secrets(settings):
         raise settings_error(settings, f"{place} looks like a secret; {ADVICE}")

@@ -1,0 +1,1 @@
+"""`inspect`: models behind the providers of Inspect AI."""
