@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Row
@@ -21,6 +22,7 @@ from wardround.cases.images.render import encode_pixels, pixels, render
 from wardround.cases.set import leaves_folder
 from wardround.core.case import Image
 from wardround.core.errors import BadInput
+from wardround.degrade.modalities import parse_modality
 from wardround.degrade.recipe import add_degradations, render_degraded
 from wardround.degrade.rendering import apply_parameters, seed_of
 from wardround.degrade.severities import Profile, Space, load_profile, parse_severity
@@ -32,6 +34,9 @@ from wardround.desk.store import DeskStore
 CACHE_BYTES = 128 * 2**20
 QUICK_PIXELS = {None: 512 * 512, "CT": 320 * 320}  # while the slider moves; projecting a CT takes longer
 CACHED_COPIES = 16
+CROSS_SECTIONS = ("CT", "MRI", "PET")
+FEWEST_SLICES = 3
+DIGITS = re.compile(r"\d+")
 
 _small_copies: OrderedDict[tuple[Any, ...], tuple[Any, str]] = OrderedDict()
 _copies_lock = Lock()
@@ -51,6 +56,16 @@ class Picture:
     @property
     def caption(self) -> str:
         return self.image.modality or "image"
+
+    @property
+    def modality(self) -> str:
+        """The modality for the viewer's presets: one of the seven, or as the case names it."""
+        return parse_modality(self.image.modality) or self.image.modality or ""
+
+    @property
+    def may_have_frames(self) -> bool:
+        """Whether its file may hold more than one frame; the file itself is not looked at."""
+        return self.image.path.lower().endswith((".tif", ".tiff")) or kind_of(self.image.path) != "raster"
 
     @property
     def may_have_window(self) -> bool:
@@ -91,14 +106,15 @@ class Pictures:
 
     def render(self, picture: Picture, task: Task) -> RenderedPicture:
         """The picture as PNG or JPEG, without any metadata of its file."""
+        key = f"{picture.id}/{picture.image.frame}"
         with self._lock:
-            if picture.id in self._cache:
-                self._cache.move_to_end(picture.id)
-                return self._cache[picture.id]
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                return self._cache[key]
         rendered = render_picture(self.file(picture, task), picture.image, picture.degradation)
         with self._lock:
-            if picture.id not in self._cache:
-                self._cache[picture.id] = rendered
+            if key not in self._cache:
+                self._cache[key] = rendered
                 self._bytes += len(rendered.data)
             while self._bytes > CACHE_BYTES and len(self._cache) > 1:
                 self._bytes -= len(self._cache.popitem(last=False)[1].data)
@@ -111,6 +127,25 @@ class Pictures:
         if leaves_folder(picture.image.path) or not file.is_relative_to(folder.resolve()):
             raise BadInput(folder, f"{picture.image.path!r} leads out of it")
         return file
+
+
+def stack_pictures(pictures: Sequence[Picture]) -> list[list[Picture]]:
+    """Pictures that are scrolled in one pane: frames of one file, and slices of one series.
+
+    Slices of a series are cross-sections of one modality, three or more, whose paths differ only in digits (our choice:
+    a case does not name its series).
+    """
+    series: dict[object, list[Picture]] = {}
+    for picture in pictures:
+        is_section = picture.modality in CROSS_SECTIONS and picture.degradation is None
+        path = DIGITS.sub("#", picture.image.path) if is_section else picture.image.path
+        series.setdefault((path, picture.modality, picture.degradation), []).append(picture)
+    stacks: list[list[Picture]] = []
+    for members in series.values():
+        is_one_file = len({picture.image.path for picture in members}) == 1
+        is_stack = len(members) >= (2 if is_one_file else FEWEST_SLICES)
+        stacks += [members] if is_stack else [[picture] for picture in members]
+    return sorted(stacks, key=lambda stack: pictures.index(stack[0]))
 
 
 def render_picture(file: Path, image: Image, degradation: str | None, window: float | None = None) -> RenderedPicture:

@@ -57,8 +57,21 @@ def begin(site: DeskSite, page: Page, kind: str, source: str, **settings: str) -
     """A new task for the reader, and its first item on the screen."""
     site.errors.clear()
     task = site.make_task(kind, source, ["role:radiologist"], **settings)
-    page.goto(f"/tasks/{task.id}/next")
+    page.goto(f"/tasks/{task.id}/next", wait_until="networkidle")
+    check_keys(page)
     return task
+
+
+def check_keys(page: Page) -> None:
+    """No key has two meanings: answers, the commands of the viewer and those of the page."""
+    answers = page.evaluate("[...document.querySelectorAll('[data-key]')].map(element => element.dataset.key)")
+    commands = page.evaluate("[...document.querySelectorAll('.frame')].flatMap(frame => [...frame.commands.keys()])")
+    assert len(answers) == len(set(answers)), answers
+    assert not set(answers) & {*commands, "?", "Escape"}
+    assert all(len(key) == 1 and not (key.isalpha() and key.isupper()) for key in answers)
+    letters = [key for key in commands if key.isalpha() and len(key) == 1]
+    assert letters == []  # letters of the viewer need Shift, those of answers have none
+    assert not {"Shift+D", "Shift+M"} & set(commands)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -84,6 +97,8 @@ def test_a_case_is_reviewed(site, page):
     frame.focus()
     press(page, "+", "+")
     expect(frame).to_have_attribute("data-scale", "1.56")
+    press(page, "f", "f")  # an answer although the image has the focus: the fourth criterion is not fulfilled
+    assert page.locator("[data-key=f] input:checked").get_attribute("value") == "no"
     press(page, "y", "1")
     submit(page)
     expect(page.get_by_text("All done for now")).to_be_visible()
@@ -183,6 +198,7 @@ def test_an_exam_question_is_answered(site, page):
         page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text("Question 1 of 1")).to_be_visible()
     expect(page.get_by_role("timer")).to_contain_text("on this question")
+    check_keys(page)
     press(page, "b", "7")
     chosen = page.locator("label.choice", has=page.locator("input[name=option]:checked")).inner_text()
     submit(page)

@@ -71,6 +71,7 @@ def test_review_from_invitation_to_the_new_set(tmp_path):
         student.page.get_by_text("Edit the case").click()
         student.page.get_by_label("History").fill("Another history.")
         expect(student.page.get_by_role("radio", name="Edit")).to_be_checked()
+        choose(student, "No")  # to the first criterion
         save(student)
         tick_all(student)
         choose(student, "Keep")

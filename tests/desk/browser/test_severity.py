@@ -131,16 +131,16 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         ct, deep = frames.nth(0), frames.nth(1)
         expect(ct).to_have_attribute("data-center", "40")
         before = grey(page, 0)
-        page.get_by_label("Window", exact=True).select_option("Lung")
+        page.get_by_label("Window", exact=True).first.select_option("Lung")
         expect(page.locator(".tools .window").first).to_have_text("Centre -600, width 1500 HU")
         expect(page.locator(".frame img").nth(0)).to_have_attribute("src", BLOB)
         wait_for_grey(page, 0, lambda mean: mean > before + 20)
         ct.focus()
-        page.keyboard.press("r")
+        page.keyboard.press("Shift+R")
         expect(ct).to_have_attribute("data-center", "40")
         wait_for_grey(page, 0, lambda mean: mean == before)
         deep.focus()
-        page.keyboard.press("w")
+        page.keyboard.press("Shift+W")
         expect(page.get_by_role("button", name="Contrast").nth(1)).to_have_attribute("aria-pressed", "true")
         dark = grey(page, 1)
         for _ in range(4):
@@ -155,11 +155,11 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         page.mouse.up()
         assert float(deep.get_attribute("data-width")) > 1.3 * width
         assert deep.get_attribute("data-scale") in (None, "1.00")  # dragging moved the window, not the image
-        page.keyboard.press("w")
-        page.keyboard.press("l")
+        page.keyboard.press("Shift+W")
+        page.keyboard.press("Shift+L")
         page.keyboard.press("+")
         assert ct.get_attribute("data-scale") == deep.get_attribute("data-scale") == "1.25"
-        page.keyboard.press("l")
+        page.keyboard.press("Shift+L")
         page.keyboard.press("+")
         assert (ct.get_attribute("data-scale"), deep.get_attribute("data-scale")) == ("1.25", "1.56")
         full = page.get_by_role("button", name="Full window").nth(1)
@@ -167,7 +167,7 @@ def test_the_window_moves_and_images_move_together(tmp_path):
         assert deep.bounding_box()["width"] == 1280
         full.click()  # a finger has no Escape: the tools lie over the full window
         assert deep.bounding_box()["width"] < 1000
-        page.keyboard.press("0")
+        page.keyboard.press("Home")
         pinch(page, deep.bounding_box())
         assert float(deep.get_attribute("data-scale")) > 2
         assert [admin.errors, reader.errors] == [[], []]
@@ -206,7 +206,7 @@ def test_a_ct_is_calibrated_under_the_window_that_its_reader_needs(tmp_path):
         for number in (0, 1):
             wait_for_grey(page, number, lambda mean: mean > soft + 20)
         degraded.focus()
-        page.keyboard.press("w")
+        page.keyboard.press("Shift+W")
         page.keyboard.press("ArrowRight")
         expect(lists.nth(0)).to_have_value("")  # a window of one's own, on both
         assert clean.get_attribute("data-width") == degraded.get_attribute("data-width") != "1500"
@@ -219,7 +219,7 @@ def test_a_ct_is_calibrated_under_the_window_that_its_reader_needs(tmp_path):
         expect(page.locator(".saved")).to_have_text("Kept")
         wide = float(degraded.get_attribute("data-width"))
         degraded.focus()
-        page.keyboard.press("r")
+        page.keyboard.press("Shift+R")
         expect(lists.nth(0)).to_have_value("first")
         expect(clean.locator("img")).to_have_attribute("src", re.compile("^/images|^http"))
         wait_for_grey(page, 0, lambda mean: mean == soft)

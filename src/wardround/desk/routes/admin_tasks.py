@@ -14,6 +14,7 @@ from wardround.desk.auth.accounts import ROLES
 from wardround.desk.desk import Desk
 from wardround.desk.folders import list_sources, remove_upload, save_upload
 from wardround.desk.pages import render_page
+from wardround.desk.pictures import stack_pictures
 from wardround.desk.results.agreement import (
     ALL,
     LabelAgreement,
@@ -185,7 +186,7 @@ def item_page(request: Request, desk: CurrentDesk, task: AnyTask, item: Number) 
     context: dict[str, Any] = {
         "item": record,
         "verdicts": verdicts,
-        "pictures": desk.pictures.of_item(record),
-        "scripts": ("viewer.js", "window.js"),
+        "stacks": stack_pictures(desk.pictures.of_item(record)),
+        "scripts": ("viewer.js", "stack.js", "window.js"),
     }
     return render_page(request, "admin/item.html", task=task, kind=kind, **context)

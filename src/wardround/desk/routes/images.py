@@ -1,12 +1,14 @@
 """Images by id, for those who may see their item: as they are, at a severity, or under a window."""
 
 import math
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import Response
 
+from wardround.cases.images.frame_count import count_frames
 from wardround.cases.images.value_range import value_range
 from wardround.core.case import Image
 from wardround.degrade.severities import load_profile, parse_severity
@@ -16,14 +18,26 @@ from wardround.desk.desk import Desk
 from wardround.desk.pictures import Picture, render_at_severity, render_picture
 from wardround.desk.records import Task
 
+EXAM = "exam"
+FrameNumber = Annotated[int | None, Query(ge=0, lt=2**31)]
+
 router = APIRouter(prefix="/images", include_in_schema=False, dependencies=[Depends(require_login)])
 
 
 @router.get("/{id}")
-def image(desk: CurrentDesk, person: CurrentPerson, id: str) -> Response:
-    picture, task = find_picture(desk, person, id)
+def image(desk: CurrentDesk, person: CurrentPerson, id: str, frame: FrameNumber = None) -> Response:
+    picture, task = _at_frame(*find_picture(desk, person, id), frame)
     rendered = desk.pictures.render(picture, task)
     return Response(rendered.data, media_type=rendered.media_type)
+
+
+@router.get("/{id}/frames")
+def frames(desk: CurrentDesk, person: CurrentPerson, id: str) -> dict[str, int]:
+    """The number of frames of a picture's file, and the one that is first shown."""
+    picture, task = find_picture(desk, person, id)
+    if task.kind == EXAM:
+        return {"count": 1, "shown": 0}
+    return asdict(count_frames(desk.pictures.file(picture, task), picture.image))
 
 
 @router.get("/{id}/at/{severity}")
@@ -57,12 +71,23 @@ def window(desk: CurrentDesk, person: CurrentPerson, id: str) -> dict[str, Any]:
 
 
 @router.get("/{id}/window/{center}/{width}")
-def windowed(desk: CurrentDesk, person: CurrentPerson, id: str, center: float, width: float) -> Response:
-    picture, task = find_picture(desk, person, id)
+def windowed(
+    desk: CurrentDesk, person: CurrentPerson, id: str, center: float, width: float, frame: FrameNumber = None
+) -> Response:
+    picture, task = _at_frame(*find_picture(desk, person, id), frame)
     image = _under_window(picture.image, center, width)
     file = desk.pictures.file(picture, task)
     rendered = render_picture(file, image, picture.degradation, _first_width(file, picture.image))
     return Response(rendered.data, media_type=rendered.media_type)
+
+
+def _at_frame(picture: Picture, task: Task, frame: int | None) -> tuple[Picture, Task]:
+    """The picture at another frame of its file; in an exam there is none, for a candidate sees no other either."""
+    if frame is None or frame == picture.image.frame:
+        return picture, task
+    if task.kind == EXAM:
+        raise HTTPException(404, "there is no such image for you")
+    return replace(picture, image=picture.image.model_copy(update={"frame": frame})), task
 
 
 def _first_width(file: Path, image: Image) -> float | None:

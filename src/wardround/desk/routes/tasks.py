@@ -19,12 +19,14 @@ from wardround.desk.auth.access import (
 from wardround.desk.auth.accounts import Person
 from wardround.desk.desk import Desk
 from wardround.desk.pages import render_page
+from wardround.desk.pictures import stack_pictures
 from wardround.desk.records import DeskItem, Task
 from wardround.desk.routes.login import form_text
 from wardround.desk.submit import claim_next, open_item, submit_verdict
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(require_login)])
 MAX_LISTED_READ = 200
+SCRIPTS = ("viewer.js", "stack.js", "window.js", "draft.js", "keys.js", "help.js")
 
 
 @router.get("/")
@@ -111,13 +113,14 @@ def _item_page(
 ) -> Response:
     """The page of an item. `filled`: the values of its form; by default the draft or the last verdict."""
     kind, store = desk.kind(task), desk.tasks
-    mine = store.last_verdict(task, item.number, person)
+    mine, pictures = store.last_verdict(task, item.number, person), desk.pictures.of_item(item)
     previous = store.previous_item(task, item.number, person)
     if filled is None:
         filled = store.load_draft(task, item.number, person) or (kind.fill_form(mine.said, item) if mine else {})
     context: dict[str, Any] = {
         "level": level,
-        "pictures": desk.pictures.of_item(item),
+        "pictures": pictures,
+        "stacks": stack_pictures(pictures),
         "mine": mine,
         "previous": previous if previous and kind.may_return(desk, task, previous, person) else None,
         "back": store.returned_to(task, item.number, person),
@@ -126,7 +129,7 @@ def _item_page(
         "once": secrets.token_urlsafe(16),
         "filled": filled,
         "wrong": problem,
-        "scripts": ("viewer.js", "window.js", "draft.js", "keys.js", *kind.scripts),
+        "scripts": (*SCRIPTS, *kind.scripts),
     }
     context |= kind.template_context(desk, task, item, person, level)
     return render_page(request, kind.template, 422 if problem else 200, task=task, kind=kind, item=item, **context)

@@ -58,7 +58,7 @@
       form.requestSubmit();
       return;
     }
-    if (event.target.matches(typed) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (document.querySelector("dialog[open]") || event.target.matches(typed) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const key = event.key.toLowerCase();
     const element = [...document.querySelectorAll("[data-key]")].find(known => known.dataset.key === key);
     if (!element) return;

@@ -8,7 +8,7 @@
   let wanted = null, busy = false, resting = null, turned = null; // turned: the window, where it is not the first
 
   async function draw(place, quick) {
-    const under = turned, asked = new URLSearchParams({ ...(quick && { quick: 1 }), ...under });
+    const under = turned, asked = new URLSearchParams({ ...(quick && { quick: 1 }), ...(under && !under.soft && { center: under.center, width: under.width }) });
     const answer = await fetch(`${form.dataset.picture}/at/${place}?${asked}`);
     if (!answer.ok) throw new Error(answer.status);
     const url = URL.createObjectURL(await answer.blob());
@@ -68,11 +68,6 @@
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   });
   form.querySelectorAll("[data-set]").forEach(button => button.addEventListener("click", () => set(button.dataset.set)));
-  addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("textarea")) return;
-    const level = { 1: "l1", 2: "l2" }[event.key];
-    if (level) { event.preventDefault(); set(level); }
-  });
   show();
   if (Number(slider.value) > 0) moved();
   slider.focus({ preventScroll: true });

@@ -78,7 +78,8 @@ class Retain(TaskKind):
         order = list(item.shown["levels"])
         seeded("positions", task.id, item.number, person.id).shuffle(order)
         pictures = sorted(desk.pictures.of_item(item), key=lambda picture: order.index(_level_of(picture)))
-        context = {"ordered": pictures, "captions": [_level_of(picture) for picture in pictures]}
+        captions = [_level_of(picture) for picture in pictures]
+        context = {"ordered": [[picture] for picture in pictures], "captions": captions}
         blind = item.hidden.get("blind") if mine else None
         reasons = {name: words for name, words in REASONS.items() if name != ANSWERABLE or mine or not _has_blind(item)}
         groups = [
