@@ -103,9 +103,9 @@ class Anthropic(ServerCandidate):
                     blocks.append({"type": "image", "source": source})
                 elif part:
                     blocks.append({"type": "text", "text": part})
-            if self.settings.cache_prompts and blocks and blocks[0]["type"] == "image":
-                last_image = max(index for index, block in enumerate(blocks) if block["type"] == "image")
-                blocks[last_image]["cache_control"] = {"type": "ephemeral"}
+            images_of_message = [block for block in blocks if block["type"] == "image"]
+            if self.settings.cache_prompts and images_of_message:  # up to its last image the prompt is the case's
+                images_of_message[-1]["cache_control"] = {"type": "ephemeral"}
             role = message.role
             if message.tool_call_id is not None:
                 role, blocks = "user", [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": blocks}]

@@ -7,6 +7,10 @@ from wardround.running.store import AnswerStore
 from wardround.running.store.answers import Spending
 from wardround.running.store.batches import Reservation, reserved
 
+# of input read from a prompt cache and of input written to it, as shares of price_in, if the study names no prices.
+# Anthropic's for its cache of five minutes, the one that we ask for (2026-11-18); others differ by model.
+CACHE_PRICES = {"anthropic": (0.1, 1.25)}
+
 
 class BudgetReached(Exception):
     """Nothing more may be asked in this start of the run."""
@@ -144,8 +148,10 @@ def price(
     candidate: CandidateSettings, tokens_in: int, tokens_out: int, cached_in: int = 0, cache_writes: int = 0
 ) -> float:
     """Prices are per million tokens. `tokens_in` includes those read from a prompt cache and those written to it."""
-    cached = candidate.price_in if candidate.price_cached is None else candidate.price_cached
-    written = candidate.price_in if candidate.price_cache_write is None else candidate.price_cache_write
+    read_share, write_share = CACHE_PRICES.get(candidate.provider.partition(":")[0], (1.0, 1.0))
+    cached, written = candidate.price_cached, candidate.price_cache_write
+    cached = read_share * candidate.price_in if cached is None else cached
+    written = write_share * candidate.price_in if written is None else written
     new = tokens_in - cached_in - cache_writes
     inputs = candidate.price_in * new + cached * cached_in + written * cache_writes
     return (inputs + candidate.price_out * tokens_out) / 1e6

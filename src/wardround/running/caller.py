@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, TypeVar
@@ -25,11 +25,13 @@ from wardround.cases.images.sent_size import PixelSize
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
 from wardround.running.budget import BudgetReached, BudgetTracker, price
-from wardround.running.estimates.ask_size import measure_ask, text_tokens
+from wardround.running.estimates.ask_size import TOKENS_PER_REPLY, measure_ask, text_tokens
 from wardround.running.images import ImageEncoder
 from wardround.running.pacing.breaker import Breaker
 from wardround.running.pacing.busy import BusyTime
 from wardround.running.pacing.concurrency import Pace
+from wardround.running.pacing.minute_limits import MinuteLimits
+from wardround.running.pacing.prefixes import WarmPrefixes
 from wardround.running.pacing.rate import CallRate
 from wardround.running.store import AnswerKey, AnswerStore, Call
 
@@ -81,13 +83,22 @@ class Caller:
     """Calls one candidate. An answer is committed before its slot is freed."""
 
     def __init__(
-        self, run: str, candidate: Candidate, store: AnswerStore, encoder: ImageEncoder, budget: BudgetTracker
+        self,
+        run: str,
+        candidate: Candidate,
+        store: AnswerStore,
+        encoder: ImageEncoder,
+        budget: BudgetTracker,
+        limits: MinuteLimits | None = None,
     ) -> None:
         self.candidate = candidate
         self.settings = candidate.settings
         self.tally = Tally()
         self.pace = Pace(candidate.max_concurrency)
         self.rate = CallRate()
+        settings = candidate.settings
+        self._limits = limits or MinuteLimits(settings.requests_per_minute, settings.tokens_per_minute)
+        self._prefixes = WarmPrefixes() if settings.price_in or settings.cache_prompts else None
         self.busy = BusyTime()
         self.breaker = Breaker()
         self.unavailable: str | None = None  # why the candidate cannot answer any more
@@ -204,8 +215,9 @@ class Caller:
         return replace(request, images=tuple(images))
 
     async def _attempt(self, request: Request) -> list[Answer]:
-        """The committed answers of one call."""
-        return await self.call(request, lambda reply, call: self._commit(request, reply.answers, call))
+        """The committed answers of one call. Where input costs money, Asks that begin alike wait for the first."""
+        async with self._prefixes.after_first(request.ask) if self._prefixes else nullcontext():
+            return await self.call(request, lambda reply, call: self._commit(request, reply.answers, call))
 
     async def call(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str = "answer") -> T:
         """One call, counted in pace, budget and tally; its reply is kept before its slot is freed."""
@@ -223,7 +235,7 @@ class Caller:
             self.pace.release()
 
     async def _call_in_slot(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str) -> T:
-        while not self.is_ending and (seconds := self.rate.reserve()) > 0:
+        while not self.is_ending and (seconds := self._limits.seconds_left() or self.rate.reserve()) > 0:
             await self.pause(seconds)
         if self.unavailable:
             raise CandidateUnavailable(self.unavailable)
@@ -231,6 +243,7 @@ class Caller:
             raise Stopping
         self.budget.charge_request()
         self.tally.calls += 1
+        expected_tokens = self._limits.take(self._expected_tokens(request))
         started = time.monotonic()
         try:
             reply = await self._answer(request)
@@ -247,8 +260,17 @@ class Caller:
                 await self._stop_if_all_refused(request, refusal)
             raise
         if reply.was_sent:
+            self._limits.correct(expected_tokens, reply.tokens_in + reply.tokens_out)
             self._succeeded(request, reply, time.monotonic() - started)
         return await keep(reply, self._charge(request, reply, purpose))
+
+    def _expected_tokens(self, request: Request) -> int:
+        """Of a call, for `tokens_per_minute`: until replies tell, by our rules and the longest reply."""
+        if self._limits.tokens is None:
+            return 0
+        sizes = [PixelSize(image.width, image.height) for image in request.images]
+        reply = request.ask.sampling.max_tokens or TOKENS_PER_REPLY
+        return measure_ask(request.ask, sizes, self.settings).tokens + len(request.trials) * reply
 
     async def _answer(self, request: Request) -> Reply:
         try:
@@ -263,7 +285,7 @@ class Caller:
         is_estimated = reply.was_sent and self.settings.base_url is not None and not tokens_in and not tokens_out
         if is_estimated:
             sizes = [PixelSize(image.width, image.height) for image in request.images]
-            tokens_in = measure_ask(request.ask, sizes, self.settings.tokens_per_image).tokens
+            tokens_in = measure_ask(request.ask, sizes, self.settings).tokens
             tokens_out = ceil(sum(text_tokens(answer.text + (answer.reasoning or "")) for answer in reply.answers))
         self.tally.tokens_in += tokens_in
         self.tally.tokens_out += tokens_out

@@ -42,6 +42,7 @@ from wardround.running.images import Fingerprints, ImageEncoder
 from wardround.running.inputs.changes import InputChanges, find_changes
 from wardround.running.inputs.hashes import write_case_hashes, write_image_hashes
 from wardround.running.literature_tools import LiteratureTools
+from wardround.running.pacing.minute_limits import limits_by_name
 from wardround.running.parquet import write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import CandidateProgress, Progress
@@ -124,9 +125,11 @@ class StudyRun:
         """Prepares the candidates and replays the study from stored answers; calls nobody."""
         fingerprints = self._fingerprints
         renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
+        minute_limits = limits_by_name([candidate.settings for candidate in self._candidates])
         for number, candidate in enumerate(self._candidates):
             await candidate.prepare(self.cases)
-            caller = Caller(self.study.name, candidate, self.store, self._encoder, self.budget)
+            limits = minute_limits[candidate.settings.name]
+            caller = Caller(self.study.name, candidate, self.store, self._encoder, self.budget, limits)
             context = RunContext(
                 self.study,
                 renderer,

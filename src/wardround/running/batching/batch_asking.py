@@ -202,7 +202,7 @@ class BatchAsking:
     def _most_tokens(self, request: Request, max_tokens_out: int | None) -> Reservation:
         """What an item may take at most; what its request does not limit counts as nothing."""
         sizes = [PixelSize(image.width, image.height) for image in request.images]
-        estimated = measure_ask(request.ask, sizes, self._settings.tokens_per_image).tokens
+        estimated = measure_ask(request.ask, sizes, self._settings).tokens
         return Reservation(1, ceil(MARGIN * estimated), max_tokens_out or 0)
 
     async def _ended_batches(self) -> list[BatchRecord]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from wardround.running.estimates.ask_size import AskSize
 
-IMAGE_RULES = ("by_patches", "by_tiles", "by_number")  # the first holds as long as nothing is known
+IMAGE_RULES = ("by_family", "by_patches", "by_tiles", "by_number")  # the first holds as long as nothing is known
 PRIOR = 0.01  # weight of our own rules against one observed call
 MANY = 2000  # observed calls are enough
 

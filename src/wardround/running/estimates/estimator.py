@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 from wardround.core.ask import Ask
 from wardround.core.study import CandidateSettings
 from wardround.running.budget import price
-from wardround.running.estimates.ask_size import NO_SIZE, AskSize, image_sizes, measure_ask
+from wardround.running.estimates.ask_size import NO_SIZE, TOKENS_PER_REPLY, AskSize, image_sizes, measure_ask
 from wardround.running.estimates.calibration import MANY, fit_rates
 from wardround.running.sentinel import ONE_IN
 from wardround.running.store import AnswerStore
-
-TOKENS_PER_REPLY = 256  # our estimate if the study sets no limit and nothing was answered yet
 
 Group = tuple[int, str]  # number of the condition, kind of the question: their replies are alike in length
 
@@ -108,7 +106,7 @@ class TokenEstimator:
         if bought.tokens_in:
             size, billed = self.measure(ask), bought.tokens_in / bought.calls
             if self.settings.tokens_per_image is not None:  # what images take is known
-                size, billed = AskSize(size.text), max(1.0, billed - size.by_patches)
+                size, billed = AskSize(size.text), max(1.0, billed - size.by_family)
             self._prompts.append((size, billed))
         self._replies[group].answers += bought.answers
         self._replies[group].tokens += bought.tokens_out
@@ -125,7 +123,7 @@ class TokenEstimator:
         missing.max_tokens = ask.sampling.max_tokens
 
     def measure(self, ask: Ask) -> AskSize:
-        return measure_ask(ask, image_sizes(ask), self.settings.tokens_per_image)
+        return measure_ask(ask, image_sizes(ask), self.settings)
 
     @property
     def estimate(self) -> TokenEstimate:
