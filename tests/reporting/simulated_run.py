@@ -7,13 +7,14 @@ import json
 import math
 import random
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 from PIL import Image
 
 from wardround.core.condition import DEFAULTS
@@ -26,22 +27,23 @@ SPECIALTIES = ("neuro", "chest", "abdomen", "eye")
 OPTIONS = ("glioma", "abscess", "infarct", "metastasis")
 AXES = {"images": ("as-is", "swapped"), "options": ("as-given", "shuffled")}
 TRIALS = 2
-STUDY = """name = "simulated"
-cases = "forty"
-trials = 2
 
-[conditions]
-images = ["as-is", "swapped"]
-options = ["as-given", "shuffled"]
 
-[comparisons]
-candidates = { measure = "accuracy", between = "candidate", reference = "random" }
-looking = { measure = "accuracy", between = "images", reference = "as-is" }
-
-[[candidates]]
-name = "sharp-eyed"
-provider = "simulated"
-"""
+def study_text(names: Iterable[str], reference: str) -> str:
+    """The study file of a run of these candidates."""
+    family = {"measure": "accuracy", "between": "candidate", "reference": reference}
+    study = {
+        "name": "simulated",
+        "cases": "forty",
+        "trials": TRIALS,
+        "conditions": {axis: list(values) for axis, values in AXES.items()},
+        "comparisons": {
+            "candidates": family,
+            "looking": {"measure": "accuracy", "between": "images", "reference": "as-is"},
+        },
+        "candidates": [{"name": name, "provider": "simulated", "model": name} for name in names],
+    }
+    return tomli_w.dumps(study)
 
 
 def marks(cases: int = 40, rename: dict[str, str] | None = None) -> list[dict[str, Any]]:
@@ -216,7 +218,8 @@ def write_run(
         **manifest,
     }
     (folder / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
-    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    names = [candidate["name"] for candidate in candidates]
+    (folder / "study.toml").write_text(study_text(names, (rename or {}).get("random", "random")), encoding="utf-8")
     pl.DataFrame(rows).drop("specialty").write_parquet(folder / "marks.parquet")
     pl.DataFrame(figures, infer_schema_length=None).select(*MEASURES).write_csv(folder / "measures.csv")
     pl.DataFrame(comparisons(figures)).write_csv(folder / "comparisons.csv")

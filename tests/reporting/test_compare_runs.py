@@ -79,7 +79,7 @@ def test_different_reference_conditions_have_an_alert(tmp_path: Path) -> None:
     assert "Not the same reference condition" not in page.find("body")[0][1]
     study = runs[1] / "study.toml"
     text = study.read_text(encoding="utf-8").replace(
-        "[comparisons]", '[reference]\nimages = "swapped"\n\n[comparisons]'
+        "[comparisons.candidates]", '[reference]\nimages = "swapped"\n\n[comparisons.candidates]'
     )
     study.write_text(text, encoding="utf-8")
     page = Page(compare(runs, tmp_path / "both.html").read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from wardround.reporting.case_pages import CaseView, write_cases
+from wardround.reporting.condition_choice import condition_choice
 from wardround.reporting.reference_condition import ranked_candidates
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.abilities import write_items
@@ -42,8 +43,12 @@ def report(
         cases = progress.watch("case pages", cases, run.all_marks.select(pl.col("case").n_unique()).collect().item())
         index = write_cases(cases, pages, run=run.name, report=target.name, order=ranked_candidates(run))
         run = replace(run, case_list=f"cases/{index.name}")
-    context = {"sections": sections(run, replaced_sections or {}, progress), "facts": facts(run), **alerts(run)}
-    write_page(target, page("report.html", run=run, **context))
+    made, choice = sections(run, replaced_sections or {}, progress), condition_choice(run, progress)
+    if choice is not None:
+        made = [replace(section, follows=section.id in choice.following) for section in made]
+    context = {"sections": made, "choice": choice, "facts": facts(run), **alerts(run)}
+    scripts = ("theme.js", "contents.js", *(["conditions.js"] if choice is not None else []))
+    write_page(target, page("report.html", scripts=scripts, run=run, **context))
     write_review(run, target.parent)
     write_items(run, target.parent)
     return target

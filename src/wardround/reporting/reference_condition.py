@@ -6,8 +6,9 @@ from wardround.reporting.run_files import RunFiles
 
 
 def reference_values(run: RunFiles, *, without: str | None = None) -> dict[str, str]:
-    """The value of each varied axis in the reference condition; `without` leaves one axis out."""
-    return {axis: value for axis, value in run.study.reference_condition.items() if axis != without}
+    """The value of each varied axis in the condition of the figures; `without` leaves one axis out."""
+    values = {**(run.condition or {}), **run.study.reference_condition}
+    return {axis: value for axis, value in values.items() if axis != without}
 
 
 def slices_by_key(run: RunFiles, measure: str, key: str) -> list[dict[str, str]]:

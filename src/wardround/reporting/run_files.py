@@ -78,6 +78,7 @@ class RunFiles:
     comparisons: pl.DataFrame
     marks: pl.LazyFrame  # without those of people
     case_list: str | None = None
+    condition: Mapping[str, str] | None = None  # these are the figures of another condition than the reference
 
     @property
     def name(self) -> str:
@@ -209,7 +210,7 @@ class RunFiles:
         """The address of the cases behind a line."""
         if line is None or not line.n:
             return None
-        reference = self.study.reference_condition
+        reference = {**self.study.reference_condition, **(self.condition or {})}
         if set(STRATA_SCHEMA) & set(line.slice):
             reference.pop(DEGRADATION, None)
         return self.cases_link({"candidate": line.candidate, **reference, **line.slice})

@@ -28,10 +28,9 @@ def write_measures(
     families of comparisons.
     """
     models = without_people(marks.lazy())
-    measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
-    write_table(folder / "measures.csv", pl.concat(measures))
-    comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
-    write_table(folder / "comparisons.csv", pl.concat(comparisons))
+    measures, comparisons = measured_tables(marks, study, progress)
+    write_table(folder / "measures.csv", measures)
+    write_table(folder / "comparisons.csv", comparisons)
     at_reference = marks_at_reference(models, study)
     groups = pl.concat([compare_groups(at_reference, study, measure=name) for name in GROUPED])
     if len(groups):
@@ -42,3 +41,13 @@ def write_measures(
         write_table(folder / ACCEPTANCE_FILE, decide(marks, study))
     else:
         (folder / ACCEPTANCE_FILE).unlink(missing_ok=True)  # of a study that was amended
+
+
+def measured_tables(
+    marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tables of measures.csv and comparisons.csv."""
+    models = without_people(marks.lazy())
+    measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
+    comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
+    return pl.concat(measures), pl.concat(comparisons)

@@ -32,7 +32,7 @@ def abilities(run: RunFiles) -> Section | None:
         "questions": len(fitted.items),
         "clusters": fitted.clusters,
         "spread": f"{number(fit.spread, 2)} ({number(fit.spread_low, 2)} to {number(fit.spread_high, 2)})",
-        "file": ITEMS_FILE,
+        "file": ITEMS_FILE if run.condition is None else None,
     }
     return Section("abilities", "Ability and difficulty", render("sections/abilities.html", **context))
 

@@ -133,4 +133,21 @@ FIRST_SECTIONS: tuple[SectionMaker, ...] = (
     abilities,
     review,
 )
+# those that are made again for every condition of the page; the others compare conditions, or are about the whole run
+FOLLOWING_SECTIONS: tuple[SectionMaker, ...] = (
+    summary_section,
+    headline,
+    ranks,
+    controls,
+    comparisons,
+    by_slice,
+    group_gaps,
+    confidence,
+    chains,
+    letters,
+    option_tests,
+    other_measures,
+    abilities,
+    review,
+)
 LAST_SECTIONS: tuple[SectionMaker, ...] = (counts, reading, manifest)

@@ -40,6 +40,7 @@ def headline(run: RunFiles) -> Section:
     context = {
         "tables": [_table(run, measure) for measure in measures],
         "condition": condition,
+        "is_reference": run.condition is None,
         "ordered_by": measure_title(measures[0]) if measures else "",
         "legend": [(measure_title(measure), measure_meaning(measure)) for measure in measures],
         "chance": chance_accuracy(run, "accuracy"),
@@ -80,6 +81,8 @@ def _table(run: RunFiles, measure: str) -> ScoreTable:
 def _corrected_hits(run: RunFiles, measure: str) -> list[str]:
     """hit@k corrected for the judge's measured errors, in one sentence."""
     figures = []
+    if run.condition is not None:  # the correction is of the reference condition
+        return []
     for hit in hits_corrected(run.folder, int(measure.partition("@")[2])):
         interval = format_interval(measure, hit["low"], hit["high"])
         figures.append(f"{hit['candidate']} {percent(hit['corrected'])}" + (f" ({interval})" if interval else ""))

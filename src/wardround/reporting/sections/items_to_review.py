@@ -52,7 +52,7 @@ def review(run: RunFiles) -> Section | None:
         "against_count": len(against),
         "question_count": question_count,
         "candidate_count": len(run.candidates),
-        "file": FILE,
+        "file": FILE if run.condition is None else None,
         "fixed": reference_values(run),
         "judged": judge_note(run.folder) if table["gold"].null_count() and run.manifest.get("judge") else "",
     }

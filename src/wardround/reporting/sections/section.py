@@ -16,6 +16,7 @@ class Section:
     id: str
     title: str
     html: Markup
+    follows: bool = False  # whether it is made again for every condition of the page
 
 
 SectionMaker = Callable[[RunFiles], Section | None]

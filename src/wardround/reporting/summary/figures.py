@@ -186,7 +186,7 @@ def _compared(run: RunFiles, family: Family) -> list[ComparisonLine]:
 
 def _patient_groups(run: RunFiles, measure: str) -> pl.DataFrame:
     path = run.folder / "groups.csv"
-    table = read_table(path, GROUPS) if path.is_file() else None
+    table = read_table(path, GROUPS) if path.is_file() and run.condition is None else None
     if table is not None and measure in table["measure"]:
         return table.filter(pl.col("measure") == measure)
     return compare_groups(_marks(run), run.study, PATIENT_KEYS, measure)

@@ -113,7 +113,8 @@ def _scope(run: RunFiles, figures: SummaryFigures) -> str:
     lines = [line for line in figures.scores.values() if line.clusters]
     clusters = max((line.clusters or 0 for line in lines), default=0)
     condition = reference_values(run)
-    asked = f", asked with {slice_words(condition)} (the reference condition)" if condition else ""
+    named = " (the reference condition)" if run.condition is None else ""
+    asked = f", asked with {slice_words(condition)}{named}" if condition else ""
     return (
         f"{count(clusters)} independent cases{asked}. Brackets hold 95% intervals. What is claimed, a test carries "
         "that is adjusted for all candidates and comparisons of its kind: where there is nothing to find, at most one "
