@@ -29,6 +29,7 @@ ORDER = (
         "selfcheck",
         "demo",
         "desk",
+        "view",
         "cli",
     ),
 )

@@ -76,7 +76,8 @@ SLOW = {
     "demo": ["--out", "demo"],
     "selfcheck": [],
 }
-SERVERS = {"literature serve", "desk"}  # print their address and do not end: test_serving.py, test_desk_serving.py
+# print their address and do not end: test_serving.py, test_desk_serving.py, test_view_serving.py
+SERVERS = {"literature serve", "desk", "view"}
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:

@@ -25,6 +25,7 @@ from wardround.cli import (
     prompts,
     report,
     run,
+    view,
 )
 from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
 from wardround.cli.statistics import power, selfcheck
@@ -71,6 +72,7 @@ app.add_typer(prompts.app, name="prompts")
 app.add_typer(answers.app, name="answers")
 app.add_typer(batches.app, name="batches")
 app.command()(report.report)
+app.command()(view.view)
 app.command()(bench.bench)
 app.command()(grid.grid)
 app.command()(bench.published)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import exp
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -25,12 +25,19 @@ MAX_CACHED_IMAGES = 64
 QuestionKey = tuple[str, str, int, str]  # candidate, condition, trial, question
 
 
+class ImageParts(Protocol):
+    """How a page shows an image as sent: embedded, or by the address of a file."""
+
+    def part(self, image: ImagePart) -> PromptPart: ...
+
+
 class CaseViews:
     """Makes the views of a run's cases, one at a time."""
 
-    def __init__(self, run: StoredRun) -> None:
+    def __init__(self, run: StoredRun, images: ImageParts | None = None) -> None:
+        """`images` makes the part of a page that shows an image; by default the image itself, as a data URI."""
         self._cases, self._store, self._evidence = run.cases, run.store, RunEvidence(run.folder)
-        self._images = SentImages()
+        self._images = images or SentImages()
         self._renderer = Renderer(run.study, run.cases, run.prompts, fingerprint=lambda path: "")
         self._conditions = {condition.json: condition for condition in run.study.all_conditions}
         sees = {entry["name"]: entry["sees"] for entry in run.manifest.get("candidates", [])}  # as found in the run

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from wardround.running.caller import Tally
 
+PROGRESS_FILE = "progress.json"  # of a run folder: what `wardround view` shows of a run under way
+SECONDS_BETWEEN_FILES = 1.0
 SECONDS_BETWEEN = {True: 0.2, False: 10.0}  # where the line can be rewritten, elsewhere
 SECONDS_OF_A_LONG_STEP = 2.0  # shorter steps show nothing
 ShowBar = Callable[[int, int, str], None]  # done, total, line
@@ -87,6 +89,32 @@ class Progress:
         """Shows the line if it is due or the last one."""
         if self._display.is_due(last=last):
             self._display.show(self.answers, self.expected, self.line(self._display.seconds), last=last)
+
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """The figures of the line and those of each candidate."""
+        seconds = self._display.seconds
+        tallies = [lane.tally for lane in self.lanes]
+        return {
+            "answers": self.answers,
+            "expected": self.expected,
+            "per_second": sum(lane.new for lane in self.lanes) / seconds if seconds > 0 else 0.0,
+            "seconds_left": max((lane.seconds_left(seconds) for lane in self.lanes), default=0.0),
+            "cost": sum(tally.money for tally in tallies),
+            "faults": sum(tally.faults for tally in tallies),
+            "parsed": sum(tally.parsed for tally in tallies),
+            "unparsed": sum(tally.unparsed for tally in tallies),
+            "last_fault": max(tallies, key=lambda tally: tally.faults).last_fault if tallies else "",
+            "candidates": [
+                {
+                    "name": name,
+                    "answers": lane.stored + lane.new,
+                    "expected": lane.expected,
+                    "faults": lane.tally.faults,
+                    "cost": lane.tally.money,
+                }
+                for name, lane in zip(names, self.lanes, strict=True)
+            ],
+        }
 
     @property
     def answers(self) -> int:

@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import DEFAULT, PROTOCOLS
@@ -28,6 +30,7 @@ from wardround.cases.set import CaseSet
 from wardround.cases.validation import find_problems
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
@@ -45,7 +48,7 @@ from wardround.running.literature_tools import LiteratureTools
 from wardround.running.pacing.minute_limits import limits_by_name
 from wardround.running.parquet import write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
-from wardround.running.progress import CandidateProgress, Progress
+from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords
@@ -120,6 +123,7 @@ class StudyRun:
         self._fingerprints = Fingerprints(self.store)
         self.candidate_runs: list[CandidateRun] = []
         self.interrupted = False
+        self._progress_due = 0.0
 
     async def plan(self) -> list[CandidateRun]:
         """Prepares the candidates and replays the study from stored answers; calls nobody."""
@@ -250,6 +254,8 @@ class StudyRun:
         for number, entry in enumerate(manifest["candidates"]):
             entry["in_all"] = self._total_spent(number, entry)
         self.folder.write_manifest(manifest)
+        if manifest["status"] == "complete":
+            (self.folder.path / PROGRESS_FILE).unlink(missing_ok=True)
         return manifest
 
     def _refuse_lost_answers(self) -> None:
@@ -283,7 +289,22 @@ class StudyRun:
                 for number, lane in enumerate(lanes):
                     lane.new = self._used.counts[number] - lane.stored
                 progress.show(last=asking.done())
+                self._write_progress(progress, last=asking.done())
             await asking
+
+    def _write_progress(self, progress: Progress, *, last: bool) -> None:
+        """What `wardround view` shows of this run, and what it needs to stop and resume it."""
+        if not last and time.monotonic() < self._progress_due:
+            return
+        self._progress_due = time.monotonic() + SECONDS_BETWEEN_FILES
+        start = {
+            "process": os.getpid(),
+            "study": None if self.paths.study_text else str(self.paths.study.absolute()),
+            "answers_store": str(self.paths.answers.absolute()),
+            "directory": str(Path().absolute()),
+        }
+        figures = progress.to_dict([run.name for run in self.candidate_runs])
+        write_file(self.folder.path / PROGRESS_FILE, orjson.dumps(start | figures))
 
     async def _ask_all(self) -> None:
         async def ask(run: CandidateRun) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from wardround.core.text import option_letter
+from wardround.marking.review_notes import wrong_keys
 from wardround.measuring import items_to_review
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
@@ -20,17 +21,30 @@ from wardround.reporting.sections.section import Section
 from wardround.reporting.templating import render
 
 FILE = "items_to_review.csv"
+FLAGGED = "a reader says that the key is wrong"
 MAX_SHOWN = 20  # items per reason; the file has them all
 
 
 def review_table(run: RunFiles) -> pl.DataFrame:
-    """The table of items_to_review.csv, in the reference condition, with the key of each question."""
+    """The table of items_to_review.csv, in the reference condition, with the key of each question.
+
+    Questions whose key a reader of `wardround view` called wrong come first.
+    """
     marks = marks_at_reference(run.marks, run.study)
-    items = items_to_review(marks)
+    items = pl.concat([_flagged(run), items_to_review(marks)], how="diagonal")
     if items.is_empty() or "gold" not in marks.collect_schema():
         return items.with_columns(gold=pl.lit(None, pl.Int16))
     keys = marks.select("case", "question", "gold").unique(["case", "question"]).collect()
     return items.join(keys, on=("case", "question"), how="left", maintain_order="left")
+
+
+def _flagged(run: RunFiles) -> pl.DataFrame:
+    """The questions that readers flagged, each once, with the reason and what they wrote."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for note in wrong_keys(run.folder):
+        texts.setdefault((note.case, note.question), []).extend([note.text] if note.text else [])
+    rows = [(*place, ": ".join([FLAGGED, *(["; ".join(said)] if said else [])])) for place, said in texts.items()]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("case", "question", "reason"), pl.String), orient="row")
 
 
 def write_review(run: RunFiles, folder: Path) -> None:
@@ -46,6 +60,7 @@ def review(run: RunFiles) -> Section | None:
     question_count = marks.select(pl.struct("case", "question").n_unique()).collect().item()
     missed, against = (table.filter(reason=reason) for reason in (MISSED, AGAINST))
     context = {
+        "flagged": list(_items(run, table.filter(pl.col("reason").str.starts_with(FLAGGED)))),
         "missed": list(_items(run, missed)),
         "missed_count": len(missed),
         "against": list(_items(run, against)),
