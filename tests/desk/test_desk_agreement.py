@@ -75,3 +75,19 @@ def test_a_careless_reader_stands_out(careless):
         if agreement.high < min(o.low for n, o in agreements.items() if n != name)
     ]
     assert apart == ([careless] if careless else [])
+
+
+def test_few_items_without_a_disagreement_do_not_give_an_interval_of_no_width():
+    """23 items, 12 and 11 of two classes, all agreed on. Wilson: 23 / (23 + 1.96^2) = 0.857; chance agrees in
+    (12^2 + 11^2) / 23^2 = 0.501; so kappa is at least 1 - 0.143 / 0.499 = 0.713."""
+    batch = [{"Ann": kind, "Bob": kind} for kind in ["a"] * 12 + ["b"] * 11]
+    (agreement,) = batch_agreements({"pairs": batch})
+    lowest = 1 - (1 - 23 / (23 + 1.959964**2)) / (1 - (12**2 + 11**2) / 23**2)
+    assert (agreement.value, agreement.high) == (1.0, 1.0)
+    assert agreement.low == pytest.approx(lowest, abs=1e-6)
+
+
+def test_kappa_of_one_class_is_undefined_and_has_no_interval():
+    (agreement,) = batch_agreements({"pairs": [{"Ann": "a", "Bob": "a"}] * 12})
+    assert np.isnan(agreement.value)
+    assert (agreement.low, agreement.high) == (None, None)

@@ -6,8 +6,9 @@ import json
 import re
 
 import numpy as np
+import polars as pl
 import pytest
-from desk_site import DeskSite, read_all
+from desk_site import DeskSite, case, read_all, write_set
 from exam_study import write_cases, write_study
 from sklearn.metrics import cohen_kappa_score
 
@@ -173,3 +174,36 @@ def test_error_classes_are_named_blind_to_the_candidate(reasoned, monkeypatch, t
     assert len(labels) == sum(np.array(first) == np.array(second))
     assert {label.candidate for label in labels} == {"server"}
     assert all(json.loads(line)["class"] in kinds for line in file.read_text().splitlines())
+
+
+def test_readers_of_an_error_see_the_images_and_may_name_perception(tmp_path):
+    """Perception is a class of people only: the export has it, and `judge errors` counts it apart."""
+    from exam_server import ExamServer
+
+    from wardround.measuring.validation.error_validation import read_error_labels, validate_errors
+
+    site = DeskSite(tmp_path / "desk")
+    scan = [{"path": "images/1.png", "modality": "CT"}]
+    write_set(site.root / "cases", [case(number, images=scan) for number in range(2)])
+    wrong = "The long course and the many joints led me to think of lupus, so: the answer is B."
+    with ExamServer(lambda body, index: wrong) as server:
+        study = write_study(site.root, server.url)
+        assert run_study(study, runs=site.root / "runs", quiet=True, note=lambda line: None).exit_code == 0
+    task = site.make_task("errors", "runs/exam", ["role:radiologist"], many="0", readers="1")
+    reader = site.add_person("Rae", "radiologist")
+    page = reader.get(f"/tasks/{task.id}/next").text
+    image = re.findall(r'<img src="(/images/[^"]+)"', page)[0]
+    assert reader.get(image).headers["content-type"] == "image/png"
+    assert "Perception" in page
+    read_all(reader, task, lambda number, page: {"class": "perception_error", "comment": ""})
+    assert "Readers name perception in 2" in site.admin.get(f"/admin/tasks/{task.id}").text
+    labels = tmp_path / "labels.jsonl"
+    labels.write_bytes(site.admin.get(f"/admin/tasks/{task.id}/export/labels.jsonl").content)
+    assert [label.kind for label in read_error_labels(labels)] == ["perception_error"] * 2
+    marks = pl.read_parquet(site.root / "runs/exam/marks.parquet")
+    named = marks.with_columns(error_class=pl.lit("medical_knowledge_deficiency"))
+    named.write_parquet(site.root / "runs/exam/marks.parquet")
+    first = labels.read_text().splitlines()[0].replace("perception_error", "medical_knowledge_deficiency")
+    labels.write_text(first + "\n" + labels.read_text().splitlines()[1] + "\n")
+    validated = validate_errors(site.root / "runs/exam", labels)
+    assert (validated["items"], validated["perception"]) == (1, 1)

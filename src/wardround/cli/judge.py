@@ -99,6 +99,8 @@ def _error_validation_text(result: dict[str, Any]) -> str:
     for name, error_class in result["classes"].items():
         counts = f"people {error_class['labelled']}, judge {error_class['named']}"
         lines.append(f"{name.replace('_', ' '):34} {_format_figure(error_class)}; {counts}")
+    if result["perception"]:
+        lines.append(f"{result['perception']} labelled as perception are left out: a judge sees no images")
     if result["unscored"]:
         lines.append(f"{result['unscored']} labelled answers are left out: the judge gave no class")
     if result["unmatched"]:

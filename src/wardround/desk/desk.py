@@ -22,7 +22,7 @@ class Desk:
         self.accounts = Accounts(self.store)
         self.tasks = TaskStore(self.store)
         self.visits = Visits.load(self.root)
-        self.pictures = Pictures(self.store, self.source_path)
+        self.pictures = Pictures(self.store, self.image_folder)
 
     @cached_property
     def kinds(self) -> dict[str, TaskKind]:
@@ -36,6 +36,10 @@ class Desk:
     def source_path(self, task: Task) -> Path:
         """The folder or file that a task was made from."""
         return self.resolve(task.source)
+
+    def image_folder(self, task: Task) -> Path:
+        """The folder of a task's images."""
+        return self.kind(task).image_folder(self.source_path(task), self.root)
 
     def resolve(self, path: str) -> Path:
         """A typed path, if it is inside the root; otherwise WardroundError."""

@@ -27,7 +27,6 @@ from wardround.degrade.recipe import add_degradations, render_degraded
 from wardround.degrade.rendering import apply_parameters, seed_of
 from wardround.degrade.severities import Profile, Space, load_profile, parse_severity
 from wardround.degrade.types import degradation_type, fits
-from wardround.desk.folders import case_set_folder
 from wardround.desk.records import DeskItem, Task
 from wardround.desk.store import DeskStore
 
@@ -88,8 +87,8 @@ class RenderedPicture:
 class Pictures:
     """Finds and renders pictures, and caches the latest."""
 
-    def __init__(self, store: DeskStore, source_path: Callable[[Task], Path]) -> None:
-        self._store, self._source_path = store, source_path
+    def __init__(self, store: DeskStore, image_folder: Callable[[Task], Path]) -> None:
+        self._store, self._image_folder = store, image_folder
         self._cache: OrderedDict[str, RenderedPicture] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
@@ -122,7 +121,7 @@ class Pictures:
 
     def file(self, picture: Picture, task: Task) -> Path:
         """The path of its file, always inside the folder of its task, links followed."""
-        folder = case_set_folder(self._source_path(task))
+        folder = self._image_folder(task)
         file = (folder / picture.image.path).resolve()
         if leaves_folder(picture.image.path) or not file.is_relative_to(folder.resolve()):
             raise BadInput(folder, f"{picture.image.path!r} leads out of it")

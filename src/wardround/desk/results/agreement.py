@@ -1,7 +1,7 @@
 """Agreement of readers: Cohen's kappa for two, Krippendorff's alpha for more, with intervals; and arbitration.
 
 Only independent readings count: the first of each person on an item, and none of an arbiter, who has seen the
-others. Intervals: 2,000 resamples of the items, percentiles 2.5 and 97.5 (our choice).
+others. Intervals: 2,000 resamples of the items, percentiles 2.5 and 97.5; Wilson's where few or nearly all agree.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from wardround.desk.auth.accounts import Person
 from wardround.desk.desk import Desk
 from wardround.desk.records import DeskItem, DeskVerdict, Task
 from wardround.desk.tasks.task_kind import ARBITER
-from wardround.measuring.validation.agreement import bootstrap_interval, cohen_kappa, krippendorff_alpha
+from wardround.measuring.validation.agreement import agreement_interval, cohen_kappa, krippendorff_alpha
 
 ALL = "all"
 KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
@@ -80,13 +80,15 @@ def _batch_agreement(name: str, batch: Sequence[Labels]) -> LabelAgreement:
     if len(readers) == 2:
         for table, labels in zip(tables, batch, strict=True):
             table[classes.index(labels[readers[0]]), classes.index(labels[readers[1]])] += 1
-        return LabelAgreement(name, 2, len(batch), same, KAPPA, *bootstrap_interval(cohen_kappa, tables))
+        return LabelAgreement(name, 2, len(batch), same, KAPPA, *agreement_interval(cohen_kappa, tables)[:3])
     for table, labels in zip(tables, batch, strict=True):
         ratings = [classes.index(label) for label in labels.values()]
         for place, rating in enumerate(ratings):
             for other in ratings[:place] + ratings[place + 1 :]:
                 table[rating, other] += 1 / (len(ratings) - 1)
-    return LabelAgreement(name, len(readers), len(batch), same, ALPHA, *bootstrap_interval(krippendorff_alpha, tables))
+    return LabelAgreement(
+        name, len(readers), len(batch), same, ALPHA, *agreement_interval(krippendorff_alpha, tables)[:3]
+    )
 
 
 def reader_agreements(batches: Mapping[str, Sequence[Labels]]) -> list[ReaderAgreement]:
@@ -107,7 +109,7 @@ def _reader_agreement(reader: str, items: Iterable[Labels], classes: list[str]) 
                 table[classes.index(labels[reader]), classes.index(label)] += 1
     whole = tables.sum(axis=0)
     return ReaderAgreement(
-        reader, len(shared), float(np.trace(whole) / whole.sum()), *bootstrap_interval(cohen_kappa, tables)
+        reader, len(shared), float(np.trace(whole) / whole.sum()), *agreement_interval(cohen_kappa, tables)[:3]
     )
 
 

@@ -1,23 +1,29 @@
-"""Error classes (ClinBench): which of five error classes led to a wrong answer, blind to candidate and judge."""
+"""Error classes (ClinBench): which of five error classes led to a wrong answer, blind to candidate and judge.
+
+A sixth class, perception, is ours: people see the images that the candidate was shown, the judge does not.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from wardround.asking.tellings import shown_image_numbers
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
-from wardround.desk.auth.accounts import PHYSICIANS, STUDENT
+from wardround.desk.auth.accounts import PHYSICIANS, STUDENT, Person
 from wardround.desk.desk import Desk
-from wardround.desk.records import NewItem, Task
+from wardround.desk.records import DeskItem, NewImage, NewItem, Task
 from wardround.desk.results.agreement import majority_labels
 from wardround.desk.results.export import to_jsonl
 from wardround.desk.tasks.one_choice import ChoiceTask, balanced_sample
 from wardround.desk.tasks.task_kind import Export, PageSection, Setting
 from wardround.marking.judges.error_classes import (
     CLASSES,
+    PERCEPTION,
     WrongAnswer,
     reasoning_of,
     shown_question,
@@ -25,9 +31,10 @@ from wardround.marking.judges.error_classes import (
     wrong_answers,
 )
 from wardround.marking.marks import MARK_KEY, MARKS_FILE
-from wardround.measuring.validation.agreement import bootstrap_interval, cohen_kappa
+from wardround.measuring.validation.agreement import agreement_interval, cohen_kappa
 
 MEANINGS = {
+    PERCEPTION: "Perception: what an image shows was not seen, or taken for something else",
     "key_information_omission": "Key information omission: something that decides the case was passed over",
     "clinical_context_misunderstanding": "Clinical context misunderstanding: the situation was taken for another",
     "medical_knowledge_deficiency": "Medical knowledge deficiency: a medical fact was missing or wrong",
@@ -49,7 +56,7 @@ class ErrorClasses(ChoiceTask):
         Setting("seed", "Seed of the draw", 0),
     )
     template = "tasks/errors.html"
-    field, choices, unsure = "class", CLASSES, NONE
+    field, choices, unsure = "class", (*CLASSES, PERCEPTION), NONE
     arbitrates = True
 
     def make_items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:
@@ -66,6 +73,7 @@ class ErrorClasses(ChoiceTask):
             run.verify_inputs(accept=False, as_marked=True)
             run.refuse_fewer(source / MARKS_FILE)
             wrong_list = list(wrong_answers(marks, scan_used(source), run.cases, run.store, run.study))
+            can_show = run.cases.folder.resolve().is_relative_to(root.resolve())
         with_reasoning = [
             (wrong, reasoning) for wrong in wrong_list if (reasoning := reasoning_of(wrong.answer, wrong.question))
         ]
@@ -74,33 +82,74 @@ class ErrorClasses(ChoiceTask):
         sample = balanced_sample(
             with_reasoning, lambda row: str(class_by_key[row[0].key]), settings["many"], settings["seed"]
         )
-        return [_new_item(*row, class_by_key[row[0].key], weight, settings["readers"]) for row, weight in sample]
+        return [
+            _new_item(*row, class_by_key[row[0].key], weight, settings["readers"], can_show) for row, weight in sample
+        ]
 
-    def template_context(self, *_: Any) -> dict[str, Any]:
-        return {"classes": [*MEANINGS.items(), (NONE, "None of these, or it cannot be decided")]}
+    def image_folder(self, source: Path, root: Path) -> Path:
+        """The case set of the run, if it is below the desk's folder."""
+        folder = _case_folder(source)
+        return folder if folder.is_relative_to(root) else source
+
+    def template_context(self, desk: Desk, task: Task, item: DeskItem, person: Person, level: str) -> dict[str, Any]:
+        meanings = {
+            name: words for name, words in MEANINGS.items() if name != PERCEPTION or item.shown.get("sent_images")
+        }
+        return {"classes": [*meanings.items(), (NONE, "None of these, or it cannot be decided")]}
 
     def sections(self, desk: Desk, task: Task) -> list[PageSection]:
         pairs = [(label, item.hidden["class"]) for item, label in majority_labels(desk, task)]
-        pairs = [(label, judge) for label, judge in pairs if judge in CLASSES]
+        perception = sum(label == PERCEPTION for label, _ in pairs)
+        pairs = [(label, judge) for label, judge in pairs if label in CLASSES and judge in CLASSES]
         tables = np.zeros((len(pairs), len(CLASSES), len(CLASSES)))
         for table, (label, judge) in zip(tables, pairs, strict=True):
             table[CLASSES.index(label), CLASSES.index(judge)] = 1
-        interval = bootstrap_interval(cohen_kappa, tables) if pairs else None
+        interval = agreement_interval(cohen_kappa, tables) if pairs else None
         same = sum(label == judge for label, judge in pairs)
-        context = {"items": len(pairs), "same": same, "kappa": interval}
+        context = {"items": len(pairs), "same": same, "kappa": interval, "perception": perception}
         return [PageSection.render("People and the judge", "tasks/errors_agreement.html", **context)]
 
     def exports(self) -> Sequence[Export]:
         return (Export("labels.jsonl", "for wardround judge errors RUN --labels", _labels),)
 
 
-def _new_item(wrong: WrongAnswer, reasoning: str, error_class: str | None, weight: float, readers: int) -> NewItem:
+@cache
+def _case_folder(run: Path) -> Path:
+    from wardround.running.inputs.run_inputs import RunInputs
+
+    return RunInputs.locate(run).cases.folder.resolve()
+
+
+def _new_item(
+    wrong: WrongAnswer, reasoning: str, error_class: str | None, weight: float, readers: int, can_show: bool
+) -> NewItem:
     question, place = wrong.question, dict(zip(MARK_KEY, wrong.key, strict=True))
     shown = {"question": shown_question(wrong), "gold": question.gold_text, "answer": stated_answer(wrong)}
-    shown["reasoning"] = reasoning
+    shown |= {"reasoning": reasoning, "sent_images": wrong.images, "put": _how_images_were_sent(wrong)}
+    pictures = _pictures(wrong) if can_show else ()
     digest = blake(list(map(str, wrong.key))).hex()[:8]  # does not reveal the candidate
     hidden = {"place": place, "class": error_class, "weight": weight}
-    return NewItem(f"{place['case']}/{place['question']} {digest}", "answers", shown, {"reader": readers}, hidden)
+    name, wants = f"{place['case']}/{place['question']} {digest}", {"reader": readers}
+    return NewItem(name, "answers", shown, wants, hidden, images=pictures)
+
+
+def _pictures(wrong: WrongAnswer) -> tuple[NewImage, ...]:
+    """The images of the case that the candidate was shown, as the case has them."""
+    if not wrong.images:
+        return ()
+    numbers = shown_image_numbers(wrong.case, wrong.question, wrong.condition)
+    return tuple(NewImage(str(number), wrong.case.images[number]) for number in numbers)
+
+
+def _how_images_were_sent(wrong: WrongAnswer) -> str:
+    """How the candidate saw the images, if not as the case has them."""
+    if not wrong.images:
+        return ""
+    degradation, images = wrong.condition.degradation, wrong.condition.images
+    if degradation == "assigned":
+        degradation = ", ".join(wrong.question.degradations or ()) or "none"
+    parts = [] if degradation in ("none", "stored") else [f"degraded ({degradation})"]
+    return " and ".join(parts + ([] if images == "as-is" else [images]))
 
 
 def _labels(desk: Desk, task: Task) -> bytes:

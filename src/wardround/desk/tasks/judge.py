@@ -14,23 +14,22 @@ from wardround.core.errors import BadInput, WardroundError, describe_unreadable
 from wardround.desk.auth.accounts import PHYSICIANS, STUDENT
 from wardround.desk.desk import Desk
 from wardround.desk.records import NewItem, Task
-from wardround.desk.results.agreement import majority_labels
+from wardround.desk.results.agreement import KAPPA, majority_labels
 from wardround.desk.results.export import to_jsonl
 from wardround.desk.tasks.one_choice import ChoiceTask, balanced_sample
 from wardround.desk.tasks.task_kind import Export, PageSection, Setting
 from wardround.marking.judges.judge import VERDICTS_FILE, normalize_name, read_verdicts
+from wardround.measuring.engine.exact import Floats
 from wardround.measuring.validation.agreement import (
-    agreement,
+    agreement_interval,
+    cohen_kappa,
     confusion_cells,
-    estimate_statistic,
-    kappa,
-    sensitivity,
-    specificity,
+    estimate_rate,
+    finite,
 )
 from wardround.measuring.validation.judge_labels import NOT_SAME, SAME
 
 YES, NO, UNSURE = "same", "not same", "cannot tell"
-FIGURES = {"Cohen's kappa": kappa, "Agreement": agreement, "Sensitivity": sensitivity, "Specificity": specificity}
 
 
 class JudgeValidation(ChoiceTask):
@@ -79,9 +78,23 @@ def compare_with_judge(desk: Desk, task: Task) -> dict[str, Any]:
         rows, schema={"cluster": pl.String, "same": pl.Boolean, "label": pl.Boolean, "weight": pl.Float64}
     )
     sums = confusion_cells(frame, sorted(set(frame["cluster"])))
-    figures = {name: estimate_statistic(value, sums, 0) for name, value in FIGURES.items()} if rows else {}
+    figures = _estimate_figures(sums) if rows else {}
     counts = np.round(sums.sum(axis=0), 1).tolist() if rows else [0, 0, 0, 0]
     return {"items": len(rows), "figures": figures, "counts": counts}
+
+
+def _estimate_figures(cells: Floats) -> dict[str, dict[str, Any]]:
+    """Kappa and three rates of the judge, with intervals that few pairs can carry."""
+    both, only_people, only_judge, neither = np.moveaxis(cells, -1, 0)
+    tables = np.stack([np.stack([both, only_people], axis=-1), np.stack([only_judge, neither], axis=-1)], axis=-2)
+    value, low, high, method = agreement_interval(cohen_kappa, tables)
+    rates = {
+        "Agreement": (both + neither, cells.sum(axis=-1)),
+        "Sensitivity": (both, both + only_people),
+        "Specificity": (neither, neither + only_judge),
+    }
+    figures = {KAPPA: {"value": finite(value), "low": low, "high": high, "method": method}}
+    return figures | {name: estimate_rate(part, whole, 0) for name, (part, whole) in rates.items()}
 
 
 def _new_item(row: Mapping[str, Any], weight: float, readers: int) -> NewItem:

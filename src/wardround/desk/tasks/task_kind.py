@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from wardround.core.errors import WardroundError
 from wardround.desk.auth.accounts import Person
+from wardround.desk.folders import case_set_folder
 from wardround.desk.pages import render_fragment
 from wardround.desk.records import DeskItem, DeskVerdict, NewItem, Task
 
@@ -101,6 +102,10 @@ class TaskKind(ABC):
     def may_return(self, desk: Desk, task: Task, item: int, person: Person) -> bool:
         """Whether a person may reopen an item that they have read."""
         return True
+
+    def image_folder(self, source: Path, root: Path) -> Path:
+        """The folder that the paths of a task's images are below."""
+        return case_set_folder(source)
 
     @abstractmethod
     def make_items(self, source: Path, settings: Mapping[str, Any], root: Path) -> list[NewItem]:

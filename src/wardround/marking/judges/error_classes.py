@@ -30,6 +30,7 @@ CLASSES = (
     "priority_judgment_error",
     "temporal_sequence_confusion",
 )
+PERCEPTION = "perception_error"  # of people only: a judge is not shown the images
 REFUSED, NO_VERDICT, UNREADABLE = "unscored: refused", "unscored: no verdict", "unscored: unreadable"
 NO_REASONING = "(none)"  # what the judge reads where reasoning should be
 NO_OPTION = "(none of the options)"

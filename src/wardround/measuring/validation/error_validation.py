@@ -10,7 +10,8 @@ import polars as pl
 
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput
-from wardround.marking.judges.error_classes import CLASSES, parse_class_name
+from wardround.marking.judges.error_classes import CLASSES, PERCEPTION, parse_class_name
+from wardround.marking.judges.model_judge import fold_words
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.measures.formulas import ratio
 from wardround.measuring.validation.agreement import cohen_kappa, estimate_statistic, format_estimate, kappa
@@ -53,6 +54,8 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
     error_labels = read_error_labels(labels)
     verdicts = [(label, _verdict_on(label, named.get(label.place, {}), labels)) for label in error_labels]
     matched = [(label, *verdict) for label, verdict in verdicts if verdict is not None]
+    perception = [label for label, *_ in matched if label.kind == PERCEPTION]
+    matched = [verdict for verdict in matched if verdict[0].kind != PERCEPTION]
     pairs = [(cluster, label.kind, kind) for label, cluster, kind in matched if kind in CLASSES]
     if not pairs:
         raise BadInput(labels, f"none of {len(error_labels)} labels matches a classified wrong answer of {folder}")
@@ -61,6 +64,7 @@ def validate_errors(folder: Path, labels: Path) -> dict[str, Any]:
         "labels": len(error_labels),
         "items": len(pairs),
         "unscored": len(matched) - len(pairs),
+        "perception": len(perception),
         "unmatched": [str(label) for label, verdict in verdicts if verdict is None],
         "kappa": estimate_statistic(cohen_kappa, tables, seed),
         "agreement": estimate_statistic(_agreement, tables, seed),
@@ -148,8 +152,10 @@ def _label(row: Mapping[str, Any], file: Path, line: int) -> ErrorLabel:
     if not trial.isdecimal():
         raise BadInput(file, f"expected a number from 0, not {trial!r}", line=line, field="trial")
     kind = parse_class_name(fields.get("class", ""))
+    if fold_words(fields.get("class", "")) == fold_words(PERCEPTION):
+        kind = PERCEPTION
     if kind is None:
-        known = ", ".join(name.replace("_", " ") for name in CLASSES)
+        known = ", ".join(name.replace("_", " ") for name in (*CLASSES, PERCEPTION))
         raise BadInput(file, f"expected one of {known}, not {fields.get('class', '')!r}", line=line, field="class")
     condition = fields.get("condition") or None
     return ErrorLabel(line, fields["candidate"], fields["case"], fields["question"], int(trial), condition, kind)
