@@ -9,6 +9,7 @@ from importlib import import_module
 PARTS = (
     "install_size",
     "calls",
+    "provider_calls",
     "capacity",
     "replay",
     "scale",

@@ -14,18 +14,50 @@ from contextlib import contextmanager
 
 import orjson
 
-REPLY = orjson.dumps(
-    {
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+# the end of a request's path, in small letters -> the reply of its API
+REPLIES = {
+    b"/chat/completions": {
         "id": "null",
         "object": "chat.completion",
         "created": 0,
         "model": "null",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}],
         "usage": {"prompt_tokens": 700, "completion_tokens": 1, "total_tokens": 701},
-    }
-)
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-ANSWER = HEAD % len(REPLY) + REPLY
+    },
+    b"/responses": {
+        "id": "null",
+        "object": "response",
+        "status": "completed",
+        "model": "null",
+        "output": [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "B", "annotations": []}],
+            }
+        ],
+        "usage": {"input_tokens": 700, "output_tokens": 1, "total_tokens": 701},
+    },
+    b"/messages": {
+        "id": "null",
+        "type": "message",
+        "role": "assistant",
+        "model": "null",
+        "content": [{"type": "text", "text": "B"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 700, "output_tokens": 1},
+    },
+    b":generatecontent": {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "B"}]}, "finishReason": "STOP", "index": 0}],
+        "modelVersion": "null",
+        "usageMetadata": {"promptTokenCount": 700, "candidatesTokenCount": 1, "totalTokenCount": 701},
+    },
+}
+ANSWERS = {
+    path: HEAD % len(body) + body for path, body in ((path, orjson.dumps(reply)) for path, reply in REPLIES.items())
+}
 
 
 class Connection(asyncio.Protocol):
@@ -39,6 +71,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._head = b""
         self._left = 0  # of a body
+        self._answer = b""
 
     def data_received(self, data: bytes) -> None:
         if self._left:
@@ -54,12 +87,14 @@ class Connection(asyncio.Protocol):
                 told = orjson.dumps({"calls": Connection.calls, "bytes": Connection.bytes})
                 self._transport.write(HEAD % len(told) + told)
                 return
+            path = head.split(b" ", 2)[1].partition(b"?")[0]
+            self._answer = next(answer for end_of_path, answer in ANSWERS.items() if path.endswith(end_of_path))
             length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
             Connection.calls += 1
             Connection.bytes += length
             self._left = length - body
         if self._left == 0:
-            self._transport.write(ANSWER)
+            self._transport.write(self._answer)
 
 
 async def serve() -> None:

@@ -96,16 +96,17 @@ class Anthropic(ServerCandidate):
             if message.role == "system":
                 continue
             blocks: list[dict[str, Any]] = []
+            caches = self.settings.cache_prompts and not messages  # the case stands in the first message
             for part in message.parts:
                 if not isinstance(part, str):
                     image = next(images)
                     source = {"type": "base64", "media_type": image.media_type, "data": image_placeholder(image)}
                     blocks.append({"type": "image", "source": source})
-                elif part:
-                    blocks.append({"type": "text", "text": part})
-            images_of_message = [block for block in blocks if block["type"] == "image"]
-            if self.settings.cache_prompts and images_of_message:  # up to its last image the prompt is the case's
-                images_of_message[-1]["cache_control"] = {"type": "ephemeral"}
+                else:
+                    texts = _split_at_question(part, request.question.prompt) if caches else [part]
+                    blocks += [{"type": "text", "text": text} for text in texts if text]
+            if caches:
+                _mark_shared_blocks(blocks)
             role = message.role
             if message.tool_call_id is not None:
                 role, blocks = "user", [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": blocks}]
@@ -156,6 +157,18 @@ class Anthropic(ServerCandidate):
 
 def _texts(message: Message) -> str:
     return "\n\n".join(part for part in message.parts if isinstance(part, str))
+
+
+def _split_at_question(text: str, question: str) -> list[str]:
+    """What other questions of the case share of a prompt, and the rest; the prompt whole if they share nothing."""
+    shared = text.rpartition(question)[0] if question else ""
+    return [shared, text.removeprefix(shared)] if shared.strip() else [text]
+
+
+def _mark_shared_blocks(blocks: list[dict[str, Any]]) -> None:
+    """Asks the server to keep the images, and images and text up to the question."""
+    for block in [*[block for block in blocks if block["type"] == "image"][-1:], *blocks[-2:-1]]:
+        block["cache_control"] = {"type": "ephemeral"}
 
 
 def _tool(function: dict[str, Any]) -> dict[str, Any]:

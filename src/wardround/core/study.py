@@ -96,7 +96,7 @@ class CandidateSettings(SamplingSettings):
     tokens_per_image: int | None = Field(default=None, ge=0)  # replaces our rule in estimates
     batch: bool | Literal["file"] = False  # whether it is asked by its provider's batches, or by files for vLLM
     price_batch: float = Field(default=0.5, ge=0)  # of an answer in a batch, as a share of the price of one alone
-    cache_prompts: bool = False  # whether the server is asked to keep the images of a case for its next question
+    cache_prompts: bool = False  # whether the server is asked to keep what the questions of a case share
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
     price_cached: float | None = Field(default=None, ge=0)  # of input from a prompt cache; None: that of other input

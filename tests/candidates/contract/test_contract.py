@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -447,11 +447,44 @@ def test_the_providers_behind_a_router_are_in_the_manifest_and_warned_of(tmp_pat
     assert manifest["candidates"][0]["reported_providers"] == ["Together"]
 
 
-def test_a_cached_prompt_marks_the_last_image():
+def cached_blocks(case: Case, images: tuple[EncodedImage, ...], text: str) -> list[tuple[str | None, bool]]:
+    """The text of each block that is sent, and whether the server is asked to keep everything up to it."""
+    parts = (*(ImagePart(image.sha256, image.sha256, ()) for image in images), text)
+    asked = request(Message("user", parts), images=images)
     with AnthropicApi() as api:
-        send(candidate("anthropic", api, cache_prompts=True), request(images=IMAGES))
+        send(candidate("anthropic", api, cache_prompts=True), replace(asked, question=case.questions[0]))
     blocks = api.bodies[-1]["messages"][0]["content"]
-    assert ["cache_control" in block for block in blocks] == [False, True, False]
+    return [(block.get("text"), "cache_control" in block) for block in blocks]
+
+
+def test_what_the_questions_of_a_case_share_is_cached():
+    """The images alone, for chains whose earlier answers differ; and all that stands before the question."""
+    question = {"id": "q", "kind": "choice", "prompt": "Which organ?", "options": ["x", "y"], "gold": 0}
+    case = Case.model_validate({"id": "c", "questions": [question]})
+    prompt = "History: cough. Question: Which organ? A. x B. y"
+    shared, asked = "History: cough. Question: ", "Which organ? A. x B. y"
+    assert cached_blocks(case, (), prompt) == [(shared, True), (asked, False)]
+    assert cached_blocks(case, IMAGES, prompt) == [(None, False), (None, True), (shared, True), (asked, False)]
+    assert cached_blocks(case, IMAGES, "Which organ?") == [(None, False), (None, True), ("Which organ?", False)]
+    assert cached_blocks(case, (), "Another wording?") == [("Another wording?", False)]
+
+
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if not name.startswith(("gemini", "inspect"))])
+def test_the_providers_id_of_a_failed_request_is_in_the_fault(name):
+    if name == "anthropic:bedrock":
+        pytest.importorskip("botocore")
+    with PROVIDERS[name].api("server error") as api, pytest.raises(Fault, match=r"\(request req_exam\)"):
+        send(candidate(name, api), request())
+
+
+@pytest.mark.parametrize("name", ["anthropic", "anthropic:vertex", "gemini"])
+def test_an_image_beyond_the_apis_own_limit_is_the_outcome_of_its_question(name):
+    """5 MB an image at Anthropic, 20 MB a request at Google; the imitations count what arrives."""
+    data = b"0" * (21 if name == "gemini" else 6) * 2**20
+    large = EncodedImage(base64.b64encode(data), "image/png", "large", 8, 8)
+    with PROVIDERS[name].api() as api, pytest.raises(QuestionRefused) as refused:
+        send(candidate(name, api), request(images=(large,)))
+    assert refused.value.finish == "image_too_large"
 
 
 def test_a_switch_of_reasoning_that_a_model_does_not_take_is_not_an_outcome_of_the_question():
