@@ -10,6 +10,7 @@ from wardround.candidates.batches.batch_api import BatchApi
 from wardround.candidates.batches.gemini_batches import GeminiBatches
 from wardround.candidates.candidate import Fault, Reply, Request, Unsupported
 from wardround.candidates.http.connection import Connection
+from wardround.candidates.http.errors import ServerError
 from wardround.candidates.http.hosts import gemini_host
 from wardround.candidates.http.server import (
     THINKING_TOKENS,
@@ -38,6 +39,7 @@ class Gemini(ServerCandidate):
 
     def __init__(self, settings: CandidateSettings) -> None:
         super().__init__(settings, Connection(settings, gemini_host(settings)))
+        self._thinks_by_level = False  # recent models may take a level instead of a budget
 
     def batch_api(self) -> BatchApi | None:
         model = str(self.settings.model).removeprefix("models/")
@@ -83,9 +85,21 @@ class Gemini(ServerCandidate):
             config["seed"] = request.seed
         return config
 
-    @staticmethod
-    def _thinking(is_on: bool) -> dict[str, Any]:
-        return {"thinkingBudget": THINKING_TOKENS, "includeThoughts": True} if is_on else {"thinkingBudget": 0}
+    def _thinking(self, is_on: bool) -> dict[str, Any]:
+        switch: dict[str, Any] = {"thinkingBudget": THINKING_TOKENS if is_on else 0}
+        if self._thinks_by_level:
+            switch = {"thinkingLevel": "high" if is_on else "minimal"}
+        return switch | ({"includeThoughts": True} if is_on else {})
+
+    def _adapt(self, error: ServerError, payload: dict[str, Any], ask: Ask) -> None:
+        if ask.sampling.reasoning is not None and not self._thinks_by_level and error.does_not_take("thinking budget"):
+            self._thinks_by_level = True
+            self.warnings.append(
+                "the model takes no thinking budget: the level 'high' is sent for on, 'minimal' for off, with which it "
+                "may still reason"
+            )
+            raise self._adapted("takes a thinking level instead of a budget", error)
+        super()._adapt(error, payload, ask)
 
     def adaptable_fields(self, payload: dict[str, Any]) -> Mapping[str, Any]:
         config: dict[str, Any] = payload["generationConfig"]

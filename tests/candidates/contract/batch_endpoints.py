@@ -258,6 +258,7 @@ class GeminiBatchServer(BatchServer, GeminiApi):
     def __init__(self, **arguments: Any) -> None:
         BatchServer.__init__(self, **arguments)
         self.max_candidates, self.has_logprobs, self.always_thinks = 8, True, False
+        self.thinks_by = "thinkingBudget"
         self.files: dict[str, bytes] = {}
 
     async def other(self, request: web.Request, raw: bytes) -> web.Response | None:

@@ -43,7 +43,7 @@ class Content(Schema):
 class ThinkingConfig(Schema):
     thinkingBudget: int | None = Field(default=None, ge=-1)
     includeThoughts: bool | None = None
-    thinkingLevel: str | None = None
+    thinkingLevel: Literal["minimal", "low", "medium", "high"] | None = None
 
 
 class GenerationConfig(Schema):
@@ -84,7 +84,10 @@ class GenerateContentRequest(Schema):
 
 
 class GeminiApi(Imitation):
-    """`max_candidates` is the largest candidateCount that the model takes; `has_logprobs` whether it gives any."""
+    """`max_candidates` is the largest candidateCount that the model takes; `has_logprobs` whether it gives any.
+
+    `thinks_by` is the field by which its thinking is switched.
+    """
 
     def __init__(
         self,
@@ -93,9 +96,11 @@ class GeminiApi(Imitation):
         max_candidates: int = 8,
         has_logprobs: bool = True,
         always_thinks: bool = False,
+        thinks_by: str = "thinkingBudget",
     ) -> None:
         super().__init__(behaviour)
         self.max_candidates, self.has_logprobs, self.always_thinks = max_candidates, has_logprobs, always_thinks
+        self.thinks_by = thinks_by
 
     def check_access(self, headers: Any, path: str, raw: bytes) -> None:
         if path != "/v1beta/models/gemini-exam:generateContent":
@@ -123,6 +128,10 @@ class GeminiApi(Imitation):
         if config.responseLogprobs and not self.has_logprobs:
             raise _error(400, "INVALID_ARGUMENT", "Logprobs is not enabled for models/gemini-exam")
         thinking = config.thinkingConfig
+        if thinking is not None and thinking.thinkingBudget is not None and self.thinks_by != "thinkingBudget":
+            raise _error(400, "INVALID_ARGUMENT", "Thinking budget is not supported for this model.")
+        if thinking is not None and thinking.thinkingLevel is not None and self.thinks_by != "thinkingLevel":
+            raise _error(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.")
         if self.always_thinks and thinking is not None and thinking.thinkingBudget == 0:
             message = "Budget 0 is invalid. This model only works in thinking mode."
             raise _error(400, "INVALID_ARGUMENT", message)

@@ -492,6 +492,30 @@ def test_a_switch_of_reasoning_that_a_model_does_not_take_is_not_an_outcome_of_t
         send(candidate("gemini", api), request(reasoning=False))
 
 
+@pytest.mark.parametrize(("is_on", "level"), [(True, "high"), (False, "minimal")])
+def test_a_gemini_that_takes_no_budget_thinks_by_a_level(is_on, level):
+    with GeminiApi(thinks_by="thinkingLevel") as api:
+        to = candidate("gemini", api)
+        [reply] = send(to, request(reasoning=is_on))
+    assert api.bodies[-1]["generationConfig"]["thinkingConfig"]["thinkingLevel"] == level
+    assert reply.answers[0].reasoning == ("It enhances." if is_on else None)
+    assert "the model takes no thinking budget" in to.warnings[0]
+
+
+@pytest.mark.parametrize(("behaviour", "reason"), [("filtered", "SAFETY"), ("declined", "PROHIBITED_CONTENT")])
+def test_the_reason_of_a_safety_block_is_stored(behaviour, reason):
+    with GeminiApi(behaviour) as api:
+        [reply] = send(candidate("gemini", api), request())
+    assert (reply.answers[0].finish, reply.answers[0].refusal) == ("content_filter", reason)
+
+
+def test_safety_settings_are_sent():
+    settings = [{"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "threshold": "BLOCK_NONE"}]
+    with GeminiApi() as api:
+        send(candidate("gemini", api, extra_body={"safetySettings": settings}), request())
+    assert api.bodies[-1]["safetySettings"] == settings
+
+
 def test_one_candidate_a_request_is_learnt():
     with GeminiApi(max_candidates=1) as api:
         to = candidate("gemini", api)

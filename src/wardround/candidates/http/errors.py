@@ -142,7 +142,8 @@ class ServerError:
     def _names(self, field: str) -> bool:
         if self.names_question:
             return False
-        return self.param == field or re.search(rf"\b{re.escape(field)}\b", self.message, re.I) is not None
+        words = re.escape(field).replace(r"\ ", r"[ _]?")  # also thinking_budget and thinkingBudget
+        return self.param == field or re.search(rf"\b{words}\b", self.message, re.I) is not None
 
 
 def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> ServerError:
