@@ -12,6 +12,7 @@ from desk_site import FINE, DeskSite, case, once, opinion, read_all, write_set
 from wardround.building.review.review import review
 from wardround.desk.submit import claim_next, submit_verdict
 from wardround.desk.tasks.rounds import list_rounds
+from wardround.marking.review_notes import WRONG_KEY, add_note
 
 EVERYBODY = ["role:student", "role:attending"]
 
@@ -263,6 +264,18 @@ def test_disagreement_goes_to_an_arbiter_who_sees_both(site, tmp_path):
     file.write_bytes(site.admin.get(f"/admin/tasks/{task.id}/export/review.jsonl").content)
     result = review(site.root / "set", [file], share=0.1).to_dict()
     assert result["verdicts"]["discard"] == len(read)
+
+
+def test_wrong_keys_that_were_flagged_in_the_explorer_come_first(site):
+    (site.root / "run").mkdir()
+    add_note(site.root / "run", "c3", "mcq", WRONG_KEY, "B is right, see the report")
+    task = site.make_task("review", "set", EVERYBODY, suspicious="run")
+    student = site.add_person("Stu", "student")
+    page = student.get(f"/tasks/{task.id}/next")
+    assert str(page.url).endswith(f"/items/{names(site, task)['cases/c3']}")
+    assert "see the report" not in page.text
+    shown = site.admin.get(str(page.url).replace("/tasks/", "/admin/tasks/")).text
+    assert "wrong key: B is right, see the report" in shown
 
 
 def test_suspicious_items_come_first_without_saying_so(site):

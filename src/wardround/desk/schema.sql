@@ -14,6 +14,8 @@ CREATE TABLE IF NOT EXISTS invitations (  -- tokens are kept as their hashes
   token BLOB PRIMARY KEY,
   role TEXT NOT NULL,
   person INTEGER REFERENCES people,       -- a new password for somebody who is here already
+  name TEXT NOT NULL DEFAULT '',          -- of the person who is invited, if it is known
+  specialty TEXT NOT NULL DEFAULT '',
   made_by INTEGER REFERENCES people,
   made TEXT NOT NULL,
   until TEXT NOT NULL,

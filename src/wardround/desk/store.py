@@ -13,6 +13,7 @@ from typing import Any
 from wardround.core.errors import BadInput
 
 FILE = "desk.sqlite"
+ADDED_COLUMNS = {"invitations": dict.fromkeys(("name", "specialty"), "TEXT NOT NULL DEFAULT ''")}
 BUSY_TIMEOUT = 30_000  # milliseconds that a write waits for another process
 
 
@@ -35,6 +36,7 @@ class DeskStore:
             self.file.touch(0o600)  # before its companions are made, which take its rights over
             with self._writing:
                 self._connection.executescript((files("wardround.desk") / "schema.sql").read_text(encoding="utf-8"))
+                self._add_missing_columns()
         except sqlite3.DatabaseError as error:
             raise BadInput(self.file, f"cannot be used: {error}") from None
 
@@ -51,6 +53,14 @@ class DeskStore:
             self._local.connection = connection
             self._opened.append(connection)
         return connection
+
+    def _add_missing_columns(self) -> None:
+        """Brings a database of an earlier version up to date."""
+        for table, columns in ADDED_COLUMNS.items():
+            known = {row["name"] for row in self.rows(f"PRAGMA table_info({table})")}
+            for column, kind in columns.items():
+                if column not in known:
+                    self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
 
     def rows(self, sql: str, *values: Any, **named: Any) -> list[sqlite3.Row]:
         return self._connection.execute(sql, named or values).fetchall()

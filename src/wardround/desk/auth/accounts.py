@@ -52,8 +52,10 @@ class Accounts:
     def has_administrator(self) -> bool:
         return bool(self._store.value("SELECT 1 FROM people WHERE role = ? AND active", ADMINISTRATOR))
 
-    def invite(self, role: str, by: Person | None = None, person: int | None = None) -> str:
-        """A token that works once: for a new person, or for `person`, who needs a new password."""
+    def invite(
+        self, role: str, by: Person | None = None, person: int | None = None, *, name: str = "", specialty: str = ""
+    ) -> str:
+        """A token that works once: for a new person (of this name), or for `person`, who needs a new password."""
         if role not in ROLES:
             raise WardroundError(f"there is no role {role!r}; there are {', '.join(ROLES)}")
         token = secrets.token_urlsafe(24)
@@ -61,16 +63,18 @@ class Accounts:
             if by is None:  # the link that the command line prints: an older one is void
                 self._store.write("UPDATE invitations SET used = ? WHERE made_by IS NULL AND used IS NULL", now())
             self._store.write(
-                "INSERT INTO invitations (token, role, person, made_by, made, until) VALUES (?, ?, ?, ?, ?, ?)",
-                *(_hash_token(token), role, person, by and by.id, now(), _time_from_now(days=INVITATION_DAYS)),
+                "INSERT INTO invitations (token, role, person, name, specialty, made_by, made, until)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                *(_hash_token(token), role, person, name, specialty),
+                *(by and by.id, now(), _time_from_now(days=INVITATION_DAYS)),
             )
-            self._store.log_action(by.id if by else None, "invite", role=role, whom=person)
+            self._store.log_action(by.id if by else None, "invite", role=role, whom=person, name=name)
         return token
 
     def find_invitation(self, token: str) -> Row | None:
         """The invitation of a token; None if it is unknown, used or too old."""
         return self._store.row(
-            "SELECT i.*, p.name FROM invitations i LEFT JOIN people p ON p.id = i.person"
+            "SELECT i.*, coalesce(p.name, i.name) AS whom FROM invitations i LEFT JOIN people p ON p.id = i.person"
             " WHERE token = ? AND used IS NULL AND until > ?",
             *(_hash_token(token), now()),
         )
@@ -78,8 +82,8 @@ class Accounts:
     def open_invitations(self) -> list[Row]:
         """Invitations that are neither used nor too old, the newest first."""
         return self._store.rows(
-            "SELECT i.rowid AS id, i.role, i.made, i.until, p.name AS whom, m.name AS made_by FROM invitations i"
-            " LEFT JOIN people p ON p.id = i.person LEFT JOIN people m ON m.id = i.made_by"
+            "SELECT i.rowid AS id, i.role, i.name, i.made, i.until, p.name AS whom, m.name AS made_by"
+            " FROM invitations i LEFT JOIN people p ON p.id = i.person LEFT JOIN people m ON m.id = i.made_by"
             " WHERE used IS NULL AND until > ? ORDER BY i.made DESC, i.rowid DESC",
             now(),
         )
@@ -96,6 +100,7 @@ class Accounts:
         invitation = self.find_invitation(token)
         if invitation is None:
             raise WardroundError("this link was used already, or is too old: ask for a new one")
+        name = invitation["name"] or name
         if invitation["person"] is None and not 0 < len(name) <= MAX_NAME:
             raise WardroundError(f"a name has 1 to {MAX_NAME} characters")
         if not name.isprintable() or not specialty.isprintable():
@@ -130,6 +135,24 @@ class Accounts:
         if row is None:
             raise WardroundError("there is no such person")
         return from_row(Person, row)
+
+    def invited_names(self) -> list[str]:
+        """Everybody who was ever here, and everybody who is invited by name."""
+        people = [row["name"] for row in self._store.rows("SELECT name FROM people")]
+        return people + [row["name"] for row in self.open_invitations() if row["name"]]
+
+    def change(self, id: int, role: str, specialty: str, by: Person) -> None:
+        """Gives a person another role and specialty; what they did before keeps the level at which they did it."""
+        if role not in ROLES:
+            raise WardroundError(f"there is no role {role!r}; there are {', '.join(ROLES)}")
+        before = self.by_id(id)
+        if id == by.id and role != before.role:
+            raise WardroundError("you cannot change your own role: another administrator can")
+        with self._store.transaction():
+            self._store.write("UPDATE people SET role = ?, specialty = ? WHERE id = ?", role, specialty[:MAX_NAME], id)
+            self._store.log_action(
+                by.id, "change person", whom=id, role=[before.role, role], specialty=[before.specialty, specialty]
+            )
 
     def remove(self, id: int, by: Person) -> None:
         """Removes a person's access and their open invitations; their verdicts stay."""

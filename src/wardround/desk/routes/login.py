@@ -1,13 +1,17 @@
 """Log-in, log-out and invitations: the only pages without a log-in."""
 
+from sqlite3 import Row
+
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
+from wardround.cases.readers.clinbench import SPECIALTIES
 from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import CheckedForm, CurrentDesk, CurrentVisit, set_visit_cookie
 from wardround.desk.auth.accounts import MIN_PASSWORD, Person
+from wardround.desk.auth.invitation_list import parse_specialty_list
 from wardround.desk.auth.log_in_limits import TooManyAttempts
 from wardround.desk.pages import render_page
 
@@ -53,8 +57,7 @@ def join_page(request: Request, desk: CurrentDesk, token: str) -> Response:
     invitation = desk.accounts.find_invitation(token)
     if invitation is None:
         raise HTTPException(404, "this link was used already, or is too old: ask for a new one")
-    context = {"role": invitation["role"], "name": invitation["name"] or "", "known": invitation["person"] is not None}
-    return render_page(request, "join.html", specialty="", shortest=MIN_PASSWORD, wrong="", **context)
+    return _join_page(request, invitation, invitation["whom"] or "", invitation["specialty"])
 
 
 @router.post("/join/{token}")
@@ -62,16 +65,24 @@ def join(request: Request, desk: CurrentDesk, token: str, form: CheckedForm) -> 
     invitation = desk.accounts.find_invitation(token)
     if invitation is None:
         raise HTTPException(404, "this link was used already, or is too old: ask for a new one")
-    name, specialty = invitation["name"] or form_text(form, "name"), form_text(form, "specialty")
+    name = invitation["whom"] or form_text(form, "name")
+    specialty = "; ".join(filter(None, (form_text(form, "specialty"), form_text(form, "second"))))
     try:
+        specialty = parse_specialty_list(specialty)
         if form_text(form, "password") != form_text(form, "again"):
             raise WardroundError("the two passwords differ")
         person = desk.accounts.join(token, name, form_text(form, "password"), specialty)
     except WardroundError as error:
-        context = {"role": invitation["role"], "name": name, "known": invitation["person"] is not None}
-        context |= {"specialty": specialty, "shortest": MIN_PASSWORD, "wrong": str(error)}
-        return render_page(request, "join.html", 422, **context)
+        return _join_page(request, invitation, name, specialty, str(error))
     return _start_session(request, desk, person, "/")
+
+
+def _join_page(request: Request, invitation: Row, name: str, specialty: str, problem: str = "") -> Response:
+    chosen = [part.strip() for part in specialty.split(";")]
+    context = {"role": invitation["role"], "name": name, "known": invitation["person"] is not None}
+    context |= {"is_named": bool(invitation["whom"]), "chosen": [*chosen, "", ""][:2], "wrong": problem}
+    status = 422 if problem else 200
+    return render_page(request, "join.html", status, specialties=SPECIALTIES.values(), shortest=MIN_PASSWORD, **context)
 
 
 def _start_session(request: Request, desk: CurrentDesk, person: Person, to: str) -> Response:

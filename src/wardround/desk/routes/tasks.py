@@ -47,7 +47,8 @@ def home(request: Request, desk: CurrentDesk, person: CurrentPerson) -> Response
         }
         for task in own_tasks
     ]
-    return render_page(request, "home.html", tasks=tasks)
+    closed = [task for task in store.list_tasks() if not task.open and store.count_read(task, person)]
+    return render_page(request, "home.html", tasks=tasks, closed=closed)
 
 
 @router.get("/tasks/{task}")

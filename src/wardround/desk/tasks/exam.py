@@ -71,6 +71,7 @@ class Exam(TaskKind):
         Setting("rules", "Rules of the exam", NOTHING_ELSE, "What may be consulted. Shown first, and kept."),
         Setting("no_ai", "They confirm before it begins that they use no AI tool", False, "As well as at the end."),
         Setting("seed", "Seed of the draw", 0),
+        Setting("run", "A run of the same cases", "", "When the task is closed, its candidates stand beside people."),
     )
     presets: Mapping[str, Mapping[str, str | int | float | bool]] = {
         "clinbench": {

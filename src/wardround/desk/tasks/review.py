@@ -31,7 +31,10 @@ from wardround.desk.results.export import to_jsonl
 from wardround.desk.source_text import source_text
 from wardround.desk.tasks.rounds import CRITERIA, list_rounds, physician_findings, process_verdict, reason_texts
 from wardround.desk.tasks.task_kind import ARBITER, Export, PageSection, Setting, TaskKind, checked_comment
+from wardround.marking.review_notes import FILE as NOTES
+from wardround.marking.review_notes import wrong_keys
 
+ITEMS_TO_REVIEW = "items_to_review.csv"
 TRIAL_VERDICT = {"level": STUDENT, "verdict": EDIT, "time": "2026-01-01T00:00:00Z"}  # only its edits matter
 MAX_COMMENT = 10_000
 STATE = "is:"  # before the name of a criterion in the form
@@ -50,7 +53,7 @@ class Review(TaskKind):
         Setting("seed", "Seed of the sample", 0),
         Setting("passes", "Findings that a sample may have", 0.05, "As a share. Above it another round begins."),
         Setting("only", "What is still to be read", "", "A file of build review --to-read; nothing else is read."),
-        Setting("suspicious", "items_to_review.csv of a run", "", "Questions that item analysis suspects come first."),
+        Setting("suspicious", "A run, or its items_to_review.csv", "", "Suspected and flagged questions come first."),
         Setting("sources", "Folder with the sources", "", "CASE.txt, .md, .html or .xml, shown beside the case."),
     )
     template = "tasks/review.html"
@@ -232,8 +235,18 @@ def _read_levels(file: Path) -> dict[str, list[Level]]:
     return levels
 
 
-def _read_suspicious(file: Path) -> dict[str, str]:
-    """Cases with a question that item analysis suspects, and why."""
+def _read_suspicious(source: Path) -> dict[str, str]:
+    """Cases with a question that item analysis suspects or somebody flagged in the case explorer, and why."""
+    if not source.is_dir():
+        return _read_suspected(source)
+    flags = {note.case: f"{note.kind}: {note.text}".rstrip(": ") for note in wrong_keys(source)}
+    file = source / ITEMS_TO_REVIEW
+    if not flags and not file.is_file():
+        raise BadInput(source, f"has neither {ITEMS_TO_REVIEW} nor flags of wrong keys ({NOTES})")
+    return (_read_suspected(file) if file.is_file() else {}) | flags
+
+
+def _read_suspected(file: Path) -> dict[str, str]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         if not {"case", "reason"} <= set(rows.fieldnames or []):
