@@ -27,6 +27,7 @@ ORDER = (
         "building",
         "benchmarks",
         "selfcheck",
+        "exporting",
         "demo",
         "desk",
         "view",

@@ -40,6 +40,7 @@ CALLS: dict[str, list[str]] = {
     "run": ["study.toml"],
     "mark": ["runs/exam"],
     "report": ["runs/exam"],
+    "methods": ["runs/exam"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],

@@ -17,6 +17,7 @@ from wardround.cli import (
     check,
     degrade,
     desk,
+    export,
     grid,
     installed,
     judge,
@@ -73,6 +74,7 @@ app.add_typer(answers.app, name="answers")
 app.add_typer(batches.app, name="batches")
 app.command()(report.report)
 app.command()(view.view)
+app.command()(export.methods)
 app.command()(bench.bench)
 app.command()(grid.grid)
 app.command()(bench.published)

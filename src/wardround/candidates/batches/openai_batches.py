@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import orjson
 from multidict import CIMultiDict
 
@@ -32,6 +31,8 @@ class OpenAIBatches(BatchApi):
         return encode_line(custom_id, self._endpoint, payload)
 
     async def submit(self, file: Path, token: str) -> str:
+        import aiohttp  # batches in files need no connection
+
         with file.open("rb") as content, aiohttp.MultipartWriter("form-data") as form:
             form.append("batch").set_content_disposition("form-data", name="purpose")
             part = form.append(content, CIMultiDict({"Content-Type": "application/jsonl"}))

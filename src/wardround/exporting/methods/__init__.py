@@ -1,0 +1,1 @@
+"""The Methods and Results of a paper, written from a run."""
