@@ -12,13 +12,13 @@ from exam_study import wardround, write_cases
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two simulated candidates, far apart, and one that equals the weaker."""
+    """Two simulated candidates, far apart, and one that is as good as the stronger."""
     folder = tmp_path_factory.mktemp("paper")
     questions = [{"id": "mcq", "kind": "choice", "prompt": "Which?", "options": ["a", "b", "c", "d"], "gold": 1}]
     write_cases(folder / "cases", [{"id": f"case-{number}", "questions": questions} for number in range(60)])
     candidates = [
         f'[[candidates]]\nname = "{name}"\nprovider = "simulated"\nextra_body = {{ accuracy = {accuracy} }}\n'
-        for name, accuracy in (("strong", 0.95), ("weak", 0.4), ("faint", 0.401))
+        for name, accuracy in (("strong", 0.95), ("weak", 0.4), ("equal", 0.951))
     ]
     top = 'name = "paper"\ncases = "cases"\ntrials = 2\n'
     (folder / "study.toml").write_text("\n".join([top, *candidates]))
@@ -50,7 +50,7 @@ def test_a_difference_is_claimed_only_if_its_adjusted_p_shows_it(run_folder):
         assert is_shown == (float(row["p_adjusted"]) < 0.05)
         verdicts[frozenset((row["a"], row["b"]))] = is_shown
     assert verdicts[frozenset(("strong", "weak"))]
-    assert not verdicts[frozenset(("faint", "weak"))]
+    assert not verdicts[frozenset(("equal", "strong"))]
 
 
 def test_every_work_that_the_text_cites_has_its_entry_and_no_other_has(run_folder):

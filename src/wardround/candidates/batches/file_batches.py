@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 
 from wardround.candidates.batches.batch_api import JSON_LINES, BatchApi, BatchFailed, BatchResult
-from wardround.candidates.batches.openai_batches import encode_line, parse_line
+from wardround.candidates.batches.batch_lines import encode_line, parse_line
 from wardround.candidates.http.reply_json import NotJson, read_json
 from wardround.core.files import replacement
 

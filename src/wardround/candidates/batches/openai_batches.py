@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import orjson
 from multidict import CIMultiDict
 
 from wardround.candidates.batches.batch_api import JSON_LINES, BatchApi, BatchFailed, BatchResult
+from wardround.candidates.batches.batch_lines import encode_line, parse_line
 from wardround.candidates.candidate import Fault
 from wardround.candidates.http.server import ServerCandidate, as_objects, as_text
 
@@ -31,8 +33,6 @@ class OpenAIBatches(BatchApi):
         return encode_line(custom_id, self._endpoint, payload)
 
     async def submit(self, file: Path, token: str) -> str:
-        import aiohttp  # batches in files need no connection
-
         with file.open("rb") as content, aiohttp.MultipartWriter("form-data") as form:
             form.append("batch").set_content_disposition("form-data", name="purpose")
             part = form.append(content, CIMultiDict({"Content-Type": "application/jsonl"}))
@@ -82,21 +82,3 @@ def _id(batch: dict[str, Any]) -> str:
     if not (id := as_text(batch.get("id"))):
         raise Fault("the server named no id of the batch", kind="no batch id")
     return id
-
-
-def encode_line(custom_id: str, endpoint: str, payload: bytes) -> bytes:
-    """One line of an input file."""
-    head = orjson.dumps({"custom_id": custom_id, "method": "POST", "url": endpoint})
-    return head[:-1] + b',"body":' + payload + b"}"
-
-
-def parse_line(line: dict[str, Any]) -> BatchResult:
-    """One line of an output or error file. vLLM names the error of a failed request beside its response."""
-    response, error = line.get("response"), line.get("error")
-    custom_id = as_text(line.get("custom_id"))
-    if not isinstance(response, dict):
-        return BatchResult(custom_id, 0, orjson.dumps({"error": error}))
-    status, body = response.get("status_code"), response.get("body")
-    if body is None:
-        body = error if isinstance(error, dict) and "error" in error else {"error": {"message": error}}
-    return BatchResult(custom_id, status if isinstance(status, int) else 0, orjson.dumps(body))
