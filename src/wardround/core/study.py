@@ -304,6 +304,9 @@ class Study(StrictTable):
                     f"candidates {other!r} and {name!r} would share their answers (same provider, model, "
                     "revision and extra_body); give one of them another `revision`"
                 )
+        for role in ("judge", "reader"):
+            if (model := getattr(self, role)) is not None and model.batch:
+                raise ValueError(f"[{role}] batch: only candidates are asked by batches; leave it out")
         self._check_values("reference", self.reference)
         for name, family in self.comparisons.items():
             self._check_values(f"comparisons.{name}.where", family.where)

@@ -105,8 +105,10 @@ class BudgetTracker:
     def reached(self) -> str | None:
         """Which limit is reached, as a sentence; None if none is."""
         for name, limit in self._limits:
-            if limit is not None and getattr(self, name) + getattr(self, f"reserved_{name}", 0) >= limit:
-                return f"the budget of {limit:g} {name} is spent"
+            spent, reserved_for_batches = getattr(self, name), getattr(self, f"reserved_{name}", 0)
+            if limit is not None and spent + reserved_for_batches >= limit:
+                by_batches = "" if spent >= limit else " or reserved by batches under way"
+                return f"the budget of {limit:g} {name} is spent{by_batches}"
         return self._too_little
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from exam_study import wardround, write_cases, write_study
-from test_batches import ITEMS, PRICES, chain, fails_once, run, spent
+from test_batches import ITEMS, PRICES, assert_half_the_price, chain, fails_once, run, spent
 
 sys.path.append(str(Path(__file__).parents[2] / "candidates" / "contract"))
 from batch_endpoints import RunBatch
@@ -61,8 +61,7 @@ def test_the_run_ends_with_the_command_to_type_and_the_next_one_collects(tmp_pat
     assert ended.exit_code == 0
     [entry] = ended.manifest["candidates"]
     assert (entry["bought"], entry["duplicates"], entry["batches"]) == (80, 0, 2)
-    full = (PRICES["price_in"] * entry["tokens_in"] + PRICES["price_out"] * entry["tokens_out"]) / 1e6
-    assert entry["cost"] == entry["saved"] == pytest.approx(full / 2)
+    assert_half_the_price(study)
     assert set(vllm.answered.values()) == {1}
 
 
@@ -134,3 +133,4 @@ def test_5000_asks_survive_five_kills(tmp_path):
     assert len(vllm.answered) == ITEMS
     rows = {purpose: (answers, duplicates) for purpose, _, answers, duplicates in spent(study)}
     assert rows == {"batch": (ITEMS, 0)}
+    assert_half_the_price(study)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -13,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from exam_server import ExamServer
 from exam_study import case, wardround, write_cases, write_study
 
 sys.path.append(str(Path(__file__).parents[2] / "candidates" / "contract"))
@@ -95,10 +97,15 @@ def test_every_ask_is_answered_once_at_half_the_price(tmp_path, provider):
     [entry] = ended.manifest["candidates"]
     assert (entry["asks"], entry["bought"], entry["duplicates"]) == (80, 80, 0)
     assert entry["batches"] == len(server.batches) >= 2
+    assert_half_the_price(study)
+    assert [row[3] for row in spent(study) if row[0] == "batch"] == [0]
+
+
+def assert_half_the_price(study: Path) -> None:
+    [entry] = json.loads((study.parent / "runs" / "exam" / "manifest.json").read_text())["candidates"]
     full = (PRICES["price_in"] * entry["tokens_in"] + PRICES["price_out"] * entry["tokens_out"]) / 1e6
     full -= 2 * entry.get("saved_by_cache", 0.0)  # which is at half the price, too
-    assert entry["cost"] == entry["saved"] == pytest.approx(full / 2)
-    assert [row[3] for row in spent(study) if row[0] == "batch"] == [0]
+    assert entry["batch_cost"] == entry["cost"] == entry["saved"] == pytest.approx(full / 2)
 
 
 def test_a_detached_run_is_collected_by_the_next(tmp_path, provider):
@@ -240,6 +247,22 @@ def test_the_responses_api_has_batches(tmp_path):
     assert [purpose for purpose, *_ in spent(study)] == ["batch"]
 
 
+def test_a_server_without_batches_ends_the_candidate_with_advice(tmp_path):
+    with ExamServer() as server:
+        write_cases(tmp_path / "cases", 2)
+        ended = run(write_study(tmp_path, server.url, candidate={"batch": True}))
+    assert ended.exit_code == INCOMPLETE
+    assert 'for vLLM say `batch = "file"`' in ended.manifest["why"]
+
+
+def test_a_judge_with_batches_is_refused(tmp_path):
+    write_cases(tmp_path / "cases", 2)
+    judge = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "batch": True}
+    study = write_study(tmp_path, judge=judge)
+    with pytest.raises(WardroundError, match=r"\[judge\] batch: only candidates are asked by batches"):
+        open_study_run(study, runs=tmp_path / "runs")
+
+
 @pytest.mark.slow
 def test_5000_asks_survive_five_kills(tmp_path, provider):
     """Three batches, one of which expires, one item in ten fails, and the process is killed five times."""
@@ -255,4 +278,5 @@ def test_5000_asks_survive_five_kills(tmp_path, provider):
     assert len(server.answered) == ITEMS
     rows = {purpose: (answers, duplicates) for purpose, _, answers, duplicates in spent(study)}
     assert rows["batch"] == (ITEMS, 0)
+    assert_half_the_price(study)
     assert wardround("answers", "verify", cwd=tmp_path).returncode == 0

@@ -312,7 +312,8 @@ class BatchAsking:
             id = await self._api.submit(file.finish(), file.token)
         except RequestRejected as rejected:
             self._forget(batch)
-            raise CandidateUnavailable(f"its provider does not take the batch: {rejected}") from None
+            advice = '; for vLLM say `batch = "file"`' if self._settings.provider == "openai" else ""
+            raise CandidateUnavailable(f"its provider does not take the batch: {rejected}{advice}") from None
         except RateLimited as limited:
             self._forget(batch)
             self._note_full(batch.items, str(limited))
