@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from importlib.util import find_spec
 from typing import Any
@@ -93,6 +94,24 @@ def test_headers_and_settings_of_inspect_are_passed_on():
     body = api.bodies[-1]
     assert (body["frequency_penalty"], body["stop"], body["top_p"]) == (0.5, ["END"], 1.0)
     assert api.headers[-1]["x-ward"] == "7"
+
+
+@needs_inspect
+def test_what_a_provider_warns_of_is_a_warning_of_the_run(capsys):
+    """Google's provider does so for a model that always reasons."""
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    def answer(*_: Any) -> ModelOutput:
+        logging.getLogger("inspect_ai.model._providers.google").warning("Thinking cannot be disabled for model m.")
+        output = ModelOutput.from_content("mock", "Answer: A")
+        output.usage = ModelUsage(input_tokens=5, output_tokens=2)
+        return output
+
+    asked, other = (made("inspect:mockllm/model", extra_body={"args": {"custom_outputs": answer}}) for _ in range(2))
+    send(asked, request(reasoning=False), request(reasoning=False))
+    assert asked.warnings == ["Inspect AI: Thinking cannot be disabled for model m."]
+    assert other.warnings == []
+    assert capsys.readouterr().err == ""
 
 
 @needs_inspect

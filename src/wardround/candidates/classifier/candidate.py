@@ -106,9 +106,9 @@ class ImageClassifier(SampledCandidate):
 
     def _own_images(self, request: Request) -> list[EncodedImage]:
         """Those of the images sent that the network is for."""
-        numbers = shown_image_numbers(request.case, request.question, request.condition)
         if not self._modalities:
             return list(request.images)
+        numbers = shown_image_numbers(request.case, request.question, request.condition)
         shown = zip(numbers, request.images, strict=False)  # images that did not fit are cut from the end
         return [image for number, image in shown if self._is_for(request.case.images[number])]
 

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import re
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +28,7 @@ from wardround.core.study import CandidateSettings
 INSTALL = "pip install 'wardround[inspect]'"
 EXTRA_KEYS = ("args", "config")  # of the provider; of Inspect AI's GenerateConfig
 TOO_LARGE = re.compile(r"\b413\b|request_too_large", re.I)  # Inspect AI counts such a request as too long
+_note_warning: ContextVar[Callable[[str], None] | None] = ContextVar("note_warning", default=None)
 MARKUP = re.compile(r"\[/?[a-z]+\]")  # of rich, in Inspect AI's messages
 
 
@@ -94,7 +97,7 @@ class InspectCandidate(Candidate):
             from inspect_ai.model import get_model
         except ImportError as error:
             raise settings_error(self.settings, f"inspect_ai cannot be loaded ({error}): {INSTALL}") from None
-        logging.getLogger("inspect_ai").setLevel(logging.ERROR)
+        _collect_warnings()
         settings, secrets = self.settings, self._secrets
         key = secrets.from_environment(settings.api_key_env) if settings.api_key_env else None
         arguments = secrets.resolve(settings.extra_body.get("args", {}))
@@ -140,6 +143,7 @@ class InspectCandidate(Candidate):
 
     async def _generate(self, request: Request, config: Any) -> Any:
         """The model's output; what goes wrong is raised as ours."""
+        _note_warning.set(self._add_warning)
         try:
             async with asyncio.timeout(self.settings.timeout):
                 result = await self._api.generate(
@@ -156,6 +160,28 @@ class InspectCandidate(Candidate):
             raise Fault("the reply contains no choices", kind="no content")
         return output
 
+    def _add_warning(self, message: str) -> None:
+        """A warning of the provider, such as that a model cannot switch reasoning off."""
+        warning = f"Inspect AI: {self._one_line(message)}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
     def _one_line(self, message: str) -> str:
         """Redacted before it is cut, so that no part of a secret is left."""
         return " ".join(self._secrets.redact(message).split())[:300]
+
+
+class WarningCollector(logging.Handler):
+    """Passes warnings on to the candidate that is being asked."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if (note := _note_warning.get()) is not None:
+            note(record.getMessage())
+
+
+def _collect_warnings() -> None:
+    """Has Inspect AI's warnings noted instead of printed."""
+    logger = logging.getLogger("inspect_ai")
+    if not any(isinstance(handler, WarningCollector) for handler in logger.handlers):
+        logger.addHandler(WarningCollector(logging.WARNING))
+        logger.propagate = False

@@ -75,7 +75,11 @@ def answer_of(choice: Any, output: Any) -> Answer:
     """One choice as an Answer, with its reasoning apart."""
     message = choice.message
     contents = [] if isinstance(message.content, str) else message.content
-    text = message.content if isinstance(message.content, str) else _joined(contents, "text", "text")
+    text = (
+        message.content
+        if isinstance(message.content, str)
+        else "".join(part.text for part in contents if part.type == "text")
+    )
     thoughts = "\n\n".join(filter(None, (_thought(part) for part in contents if part.type == "reasoning")))
     parts = split_reasoning(text)
     if parts.reasoning and not thoughts:
@@ -91,10 +95,6 @@ def answer_of(choice: Any, output: Any) -> Answer:
         model=output.model or None,
         refusal=(details or output.error or text or None) if is_declined else None,
     )
-
-
-def _joined(contents: list[Any], type: str, field: str) -> str:
-    return "".join(getattr(part, field) for part in contents if part.type == type)
 
 
 def _thought(part: Any) -> str:
