@@ -14,8 +14,9 @@ from exam_study import wardround, write_cases
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two simulated candidates, far apart, and one that is as good as the stronger."""
     folder = tmp_path_factory.mktemp("paper")
-    questions = [{"id": "mcq", "kind": "choice", "prompt": "Which?", "options": ["a", "b", "c", "d"], "gold": 1}]
-    write_cases(folder / "cases", [{"id": f"case-{number}", "questions": questions} for number in range(60)])
+    question = {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": ["a", "b", "c", "d"], "gold": 1}
+    cases = [{"id": f"case-{n}", "history": f"Patient {n}.", "questions": [question]} for n in range(60)]
+    write_cases(folder / "cases", cases)
     candidates = [
         f'[[candidates]]\nname = "{name}"\nprovider = "simulated"\nextra_body = {{ accuracy = {accuracy} }}\n'
         for name, accuracy in (("strong", 0.95), ("weak", 0.4), ("equal", 0.951))
