@@ -45,6 +45,17 @@ QUESTIONS = [
     (400, "too_long", {"message": "the request exceeds the available context size, try increasing it"}),
     (400, "image_too_large", {"message": "image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes"}),
     (400, "image_too_large", {"message": "At most 4 image(s) may be provided in one request."}),
+    (400, "image_too_large", {"message": "Image size 21.5MB exceeds the limit of 20MB"}),
+    (400, "image_too_large", {"message": "Please use fewer than 3600 images in your request"}),
+    (400, "image_too_large", {"message": "too many total images and documents: 101 + 0 > 100"}),
+    (
+        400,
+        "image_too_large",
+        {
+            "message": "messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed "
+            "max allowed size for many-image requests: 2000 pixels"
+        },
+    ),
     (413, "image_too_large", {"message": "Request Entity Too Large"}),
 ]
 

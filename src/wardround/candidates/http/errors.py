@@ -40,7 +40,8 @@ TOO_LONG = re.compile(
     re.I,
 )
 IMAGE_TOO_LARGE = re.compile(
-    r"image[^.]{0,60}(too (large|big|many)|exceed|larger than|dimension|at most|maximum)|at most \d+ image"
+    r"image(?:[^.]|\.\d){0,60}(too (large|big|many)|exceed|larger than|dimension|at most|maximum)"
+    r"|(at most|fewer than) \d+ image"
     r"|payload size exceeds"
     r"|(too (large|big|many)|exceed|maximum)[^.]{0,60}images?\b|payload too large|request entity too large",
     re.I,
