@@ -2,11 +2,11 @@
 
 import asyncio
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wardround.cli.answers import DEFAULT_STORE, Store
 from wardround.cli.output import Json, print_result
 from wardround.cli.shared_options import Answers, Runs, StudyFile
 from wardround.running.store import AnswerStore
@@ -16,9 +16,7 @@ app = typer.Typer(no_args_is_help=True, help="Provider batches: list, cancel.")
 
 @app.command("list")
 def list_command(
-    answers: Annotated[
-        Path, typer.Option("--answers", metavar="PATH", help="Answer store (default: answers.sqlite in this folder).")
-    ] = Path("answers.sqlite"),
+    answers: Store = DEFAULT_STORE,
     is_open: Annotated[bool, typer.Option("--open", help="Only those that are not collected yet.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -66,6 +66,7 @@ class WaveCount:
     failed: int = 0
     waiting: int = 0  # items in batches under way
     submitted: int = 0
+    ended: int = 0  # batches of this run
     held_back: int = 0  # items that the budget or the provider's queue has no room for now
 
 
@@ -113,7 +114,7 @@ class BatchAsking:
                 self._note(f"{self._name}: {fault}; tried again in {wait:.0f} s")
                 count = WaveCount(waiting=max(under_way, 1))
             under_way = count.waiting + count.submitted
-            if count.stored or count.failed:
+            if count.stored or count.failed or count.ended:
                 wait = FIRST_WAIT
             elif not under_way and not (count.held_back and self._is_queue_full):
                 break
@@ -170,6 +171,7 @@ class BatchAsking:
                 answered = sum(of is batch and result.status == 200 for of, result in results.values())
                 self._records.end(batch.token, answered)
                 self._budget.settle(self._settings, batch.reservation)
+                count.ended += 1
         return count
 
     async def _add(self, file: ItemFile | None, name: str, request: Request, count: WaveCount) -> ItemFile | None:
@@ -182,21 +184,19 @@ class BatchAsking:
             item = self._candidate.make_batch_item(request)
         except (BadInput, Unsupported):
             return file  # it can only be asked individually, where it is reported why
+        if file is not None and not file.has_room(item.payload):
+            await self._submit(file, count)
+            file = None
+            if self._is_queue_full:
+                count.held_back += 1
+                return None
         most = self._most_tokens(request, item.max_tokens_out)
         if not self._budget.reserve(self._settings, most):
             self._too_expensive = self._too_expensive or most
             count.held_back += 1
             return file
         file = file or ItemFile(self._api, new_token(), self._max_items)
-        if not file.add(name, item.payload):
-            await self._submit(file, count)
-            if self._is_queue_full:
-                self._budget.cancel(self._settings, most)
-                count.held_back += 1
-                return None
-            file = ItemFile(self._api, new_token(), self._max_items)
-            file.add(name, item.payload)
-        file.reserved = file.reserved.plus(most)
+        file.add(name, item.payload, most)
         return file
 
     def _most_tokens(self, request: Request, max_tokens_out: int | None) -> Reservation:

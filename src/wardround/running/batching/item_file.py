@@ -6,6 +6,8 @@ from tempfile import TemporaryDirectory
 from wardround.candidates.batches.batch_api import BatchApi
 from wardround.running.store.batches import Reservation
 
+MAX_ENVELOPE = 300  # bytes that an item has around its payload, and the file after its last item
+
 
 class ItemFile:
     """Collects items until the provider's limits are reached."""
@@ -20,15 +22,17 @@ class ItemFile:
         self.items: list[str] = []
         self.reserved = Reservation()  # for its items, of the budget
 
-    def add(self, name: str, payload: bytes) -> bool:
-        """Adds an item; False if there is no room for it. The first one always has room."""
+    def has_room(self, payload: bytes) -> bool:
+        """Whether another item fits into the file. The first one always does."""
+        is_small_enough = self._size + len(payload) + MAX_ENVELOPE <= self._api.max_bytes
+        return not self.items or (len(self.items) < self._max_items and is_small_enough)
+
+    def add(self, name: str, payload: bytes, reserved: Reservation) -> None:
+        """Adds an item, for which so much is reserved of the budget."""
         item = self._api.encode_item(f"{self.token}-{name}", payload)
-        size = self._size + len(self._api.frame.between) + len(item) + len(self._api.frame.after)
-        if self.items and (len(self.items) == self._max_items or size > self._api.max_bytes):
-            return False
         self._size += self._file.write((self._api.frame.between if self.items else b"") + item)
         self.items.append(name)
-        return True
+        self.reserved = self.reserved.plus(reserved)
 
     def finish(self) -> Path:
         """The whole file."""
