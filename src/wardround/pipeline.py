@@ -112,6 +112,7 @@ def run_study(
     runs: Path | None = None,
     answers: Path | None = None,
     amend: bool = False,
+    accept_ignored: bool = False,
     strict: bool = False,
     pack: bool = False,
     batch: bool = False,
@@ -125,14 +126,17 @@ def run_study(
 ) -> RunOutcome:
     """Runs a study (a record, or its file) or continues it, then marks, measures and reports.
 
-    `named_study` is kept in the manifest; `sections` replace the report's registered sections of the same name. A run
-    that `mark_run` marked by another parser or judge keeps them, unless `keeps_choice` is false.
+    `accept_ignored` goes on with settings that a server ignores, and labels them in every table. `named_study` is kept
+    in the manifest; `sections` replace the report's registered sections of the same name. A run that `mark_run` marked
+    by another parser or judge keeps them, unless `keeps_choice` is false.
     """
     study_run = open_study_run(source, runs=runs, answers=answers, strict=strict, batch=batch, detach=detach, note=note)
 
     async def ask_candidates() -> None:
         try:
-            await study_run.run(amend=amend, quiet=quiet, notes=notes, named_study=named_study)
+            await study_run.run(
+                amend=amend, accept_ignored=accept_ignored, quiet=quiet, notes=notes, named_study=named_study
+            )
         finally:
             await study_run.close()
 

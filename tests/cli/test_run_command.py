@@ -61,7 +61,8 @@ def test_check_counts_new_asks_and_stores_its_own(wardround, tmp_path):
         assert served["tokens_out"] == 28  # each reply had one token
         assert served["cost"] == pytest.approx((served["tokens_in"] + 2 * 28) / 1e6)
         assert (guessing["answers"], guessing["cost"], guessing["tokens_in"]) == (True, 0, 0)
-        assert server.calls == served["replies"]["units"] == 12
+        assert served["replies"]["units"] == 12
+        assert server.calls == 12 + served["probe_calls"] == 13  # one tries max_tokens
         _, _, err = wardround("run", "study.toml")
         assert "stored 24 of 80; 56 new" in err
         calls = server.calls

@@ -1,8 +1,8 @@
 """The interface of a candidate: the request it gets, the reply it returns, and the errors it raises."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from wardround.candidates.batches.batch_api import BatchApi
 from wardround.cases.encoded_image import EncodedImage
@@ -147,6 +147,10 @@ class Candidate(Protocol):
     async def check_access(self) -> None:
         """Raises a WardroundError if no call can be made, because a command gives no token. Calls no server."""
         return
+
+    def sent_fields(self, request: Request) -> Mapping[str, Any] | None:
+        """The fields by which its API is sent the request's sampling, as far as is known now; None if it has no API."""
+        return None
 
     async def answer(self, request: Request) -> Reply:
         """The answers, or one of the exceptions above."""

@@ -1,8 +1,9 @@
 """Several servers of one model: each call goes to the server that will answer it first, and one that dies is left."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from wardround.candidates.batches.batch_api import BatchApi
 from wardround.candidates.candidate import Candidate, CandidateUnavailable, Fault, RateLimited, Reply, Request
@@ -86,6 +87,11 @@ class ServerPool(Candidate):
 
     def batch_api(self) -> BatchApi | None:
         return None
+
+    def sent_fields(self, request: Request) -> Mapping[str, Any] | None:
+        """Those that all servers are sent."""
+        fields = [server.candidate.sent_fields(request) or {} for server in self.servers]
+        return {name: value for name, value in fields[0].items() if all(name in other for other in fields)}
 
     async def answer(self, request: Request) -> Reply:
         untried, fault = list(self.servers), None

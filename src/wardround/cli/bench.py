@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wardround.cli.output import Json, note, print_result, table_text, terminal_width
-from wardround.cli.shared_options import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs, parse_candidates
+from wardround.cli.shared_options import (
+    AcceptIgnored,
+    Answers,
+    Candidate,
+    Candidates,
+    Judge,
+    LiteratureIndex,
+    Runs,
+    parse_candidates,
+)
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
@@ -60,6 +69,7 @@ def bench(
     published: Annotated[
         bool, typer.Option("--published", help="Add the paper's figures if the protocol is the same.")
     ] = False,
+    accept_ignored: AcceptIgnored = False,
     fidelity: Annotated[
         bool, typer.Option("--fidelity", help="With `list`: what the papers describe, and how it is done here.")
     ] = False,
@@ -101,6 +111,7 @@ def bench(
         "image_size": image_size,
         "unlimited_agent": unlimited_agent,
         "published": published,
+        "accept_ignored": accept_ignored,
         "note": note,
     }
     if group is not None:

@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from wardround.cli.output import Json, note, print_run
-from wardround.cli.shared_options import Answers, Candidate, Candidates, Judge, LiteratureIndex, Runs, parse_candidates
+from wardround.cli.shared_options import (
+    AcceptIgnored,
+    Answers,
+    Candidate,
+    Candidates,
+    Judge,
+    LiteratureIndex,
+    Runs,
+    parse_candidates,
+)
 
 
 def grid(
@@ -27,6 +36,7 @@ def grid(
     index: LiteratureIndex = None,
     runs: Runs = None,
     answers: Answers = None,
+    accept_ignored: AcceptIgnored = False,
     as_json: Json = False,
 ) -> None:
     """Cross evidence, degradation and chains in one study; estimate main effects and interactions."""
@@ -44,6 +54,7 @@ def grid(
         index=index,
         runs=runs,
         answers=answers,
+        accept_ignored=accept_ignored,
         note=note,
     )
     print_run(result.to_dict(), as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from wardround.cli.output import Json, note, print_result, print_run, run_record
-from wardround.cli.shared_options import Answers, Runs, Strict, StudyFile
+from wardround.cli.shared_options import AcceptIgnored, Answers, Runs, Strict, StudyFile
 
 
 def run(
@@ -16,6 +16,7 @@ def run(
     amend: Annotated[
         bool, typer.Option("--amend", help="Continue with a changed study, cases or prompts; recorded.")
     ] = False,
+    accept_ignored: AcceptIgnored = False,
     pack: Annotated[bool, typer.Option("--pack", help="Copy answers, cases, images and prompts into the run.")] = False,
     batch: Annotated[bool, typer.Option("--batch", help="Use the provider's batch API where it has one.")] = False,
     detach: Annotated[
@@ -33,6 +34,7 @@ def run(
         runs=runs,
         answers=answers,
         amend=amend,
+        accept_ignored=accept_ignored,
         pack=pack,
         batch=batch,
         detach=detach,

@@ -18,6 +18,9 @@ Cases = Annotated[Path | None, typer.Option("--cases", metavar="PATH", help="Cas
 AcceptChangedCases = Annotated[
     bool, typer.Option("--accept-changed-cases", help="Use cases that changed after the run; they are recorded.")
 ]
+AcceptIgnored = Annotated[
+    bool, typer.Option("--accept-ignored", help="Go on with settings that a server ignores; every table says so.")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on a bad case instead of skipping it.")]
 Candidate = Annotated[
     list[str] | None,

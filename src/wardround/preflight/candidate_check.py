@@ -18,8 +18,9 @@ from wardround.core.ask import Answer
 from wardround.core.errors import BadInput
 from wardround.marking.parser.choice import STRICT, parse_choice
 from wardround.marking.unread import commonest_shape
+from wardround.preflight.settings_proof import SettingsProof, prove_settings
 from wardround.preflight.sight import Sight, probe_sight
-from wardround.preflight.votes import compare_votes
+from wardround.preflight.votes import VoteComparison, compare_votes
 from wardround.running.caller import GaveUp, Stopping
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.context import RunContext
@@ -103,11 +104,15 @@ async def check_candidate(study_run: StudyRun, run: CandidateRun) -> dict[str, A
     """Asks a candidate and describes what came back; the answers are part of the study."""
     caller, replies, sight = run.context.caller, CheckedReplies(), None
     warnings, inapplicable = list(run.plan.skipped.values()), dict(run.plan.inapplicable)
+    proof = SettingsProof()
     try:
         sight = await _ask(study_run, run, replies)
         why = next(iter(replies.failures), None) or replies.unreadable_reason
-        votes = await compare_votes(study_run, run) if why is None else []
-        warnings += [*replies.warnings, *votes]
+        votes = await compare_votes(study_run, run) if why is None else VoteComparison()
+        warnings += [*replies.warnings, *votes.warnings]
+        if why is None:
+            proof = await prove_settings(study_run, run, sight, votes)
+            why = proof.ignored_reason
     except (Fault, CandidateUnavailable, RequestRejected, QuestionRefused, GaveUp, Stopping) as failure:
         why = str(failure) or NO_MORE
     if sight is not None and sight.is_blind and not (sight.result == "refused" and replies.with_images):
@@ -130,6 +135,8 @@ async def check_candidate(study_run: StudyRun, run: CandidateRun) -> dict[str, A
         "why": why,
         "replies": replies.to_dict(),
         "sees": None if sight is None else sight.result,
+        "settings": [verdict.to_dict() for verdict in proof.verdicts],
+        "probe_calls": proof.calls,
         "adaptations": list(caller.candidate.adaptations),
         "faults": dict(caller.tally.fault_kinds),
         "warnings": warnings,

@@ -12,6 +12,7 @@ from wardround.reporting.judge_note import is_judged, support_test_note
 from wardround.reporting.labels import measure_meaning, measure_title, slice_words
 from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import MeasureLine, RunFiles, read_run
+from wardround.reporting.setting_labels import setting_notes
 from wardround.reporting.tables.figure_cell import FigureCell, format_line
 from wardround.reporting.templating import page, write_page
 
@@ -77,7 +78,8 @@ def side_by_side(runs: Sequence[RunFiles], labels: Sequence[str]) -> list[tuple[
 def _meaning(measure: str, runs: Sequence[RunFiles], labels: Sequence[str]) -> str:
     """The meaning of a measure and, if it rests on a judge, the validation of each run's judge."""
     judges = [f"{label}, {judge_note(run.folder)}" for label, run in zip(labels, runs, strict=True)]
-    notes = [measure_meaning(measure), f"Judged: {'; '.join(judges)}." if is_judged(measure) else ""]
+    settings = [f"{label}: {note}" for label, run in zip(labels, runs, strict=True) for note in setting_notes(run)]
+    notes = [*settings, measure_meaning(measure), f"Judged: {'; '.join(judges)}." if is_judged(measure) else ""]
     notes += dict.fromkeys(support_test_note(run, [measure]) for run in runs)
     return " ".join(filter(None, notes))
 

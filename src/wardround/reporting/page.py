@@ -15,6 +15,7 @@ from wardround.reporting.sections.abilities import write_items
 from wardround.reporting.sections.all_sections import FIRST_SECTIONS, LAST_SECTIONS
 from wardround.reporting.sections.items_to_review import write_review
 from wardround.reporting.sections.section import Section, SectionMaker, registered_sections
+from wardround.reporting.setting_labels import with_setting_notes
 from wardround.reporting.templating import page, write_page
 from wardround.running.progress import NO_PROGRESS, StepProgress
 from wardround.running.run_folder import warnings_of
@@ -61,7 +62,8 @@ def sections(
     makers = progress.watch("reporting", FIRST_SECTIONS, len(FIRST_SECTIONS))
     first = [section for make in makers if (section := make(run)) is not None]
     last = [section for make in LAST_SECTIONS if (section := make(run)) is not None]
-    return [*first, *registered_sections(run, replaced), *last]
+    with_figures = [*first, *registered_sections(run, replaced)]
+    return [*(with_setting_notes(section, run) for section in with_figures), *last]
 
 
 def alerts(run: RunFiles) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import polars as pl
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput, describe_unreadable
+from wardround.core.setting_verdict import SettingVerdict, verdicts_of
 from wardround.core.study import Study, parse_study
 from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
@@ -107,9 +108,23 @@ class RunFiles:
         shows_images = any(condition.sends_images and condition.telling != "text" for condition in conditions)
         return blind if shows_images else set()
 
+    @cached_property
+    def missing_settings(self) -> dict[str, list[SettingVerdict]]:
+        """The settings that had no effect, of each candidate that has such."""
+        missing = {
+            name: [verdict for verdict in verdicts_of(entry) if verdict.is_missing]
+            for name, entry in self.candidate_entries.items()
+        }
+        return {name: verdicts for name, verdicts in missing.items() if verdicts}
+
+    def remark(self, candidate: str) -> str:
+        """What sets a candidate apart in every table: it sees no images, or a setting had no effect."""
+        labels = [verdict.label for verdict in self.missing_settings.get(candidate, ())]
+        return "; ".join([*([TEXT_ONLY] if candidate in self.text_only else []), *labels])
+
     def printed_name(self, candidate: str) -> str:
-        """A candidate's name, marked if it does not see the images that others do."""
-        return f"{candidate} ({TEXT_ONLY})" if candidate in self.text_only else candidate
+        """A candidate's name with what sets it apart."""
+        return f"{candidate} ({remark})" if (remark := self.remark(candidate)) else candidate
 
     @property
     def all_marks(self) -> pl.LazyFrame:

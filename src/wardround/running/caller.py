@@ -378,6 +378,8 @@ class Caller:
 
     def note_answered(self, request: Request) -> None:
         """Remembers the first request with images, and the first without, that was answered."""
+        if not all(image.path for image in request.ask.images):
+            return  # drawn for a probe: it cannot be encoded again
         self._answered.setdefault(bool(request.ask.images), replace(request, trials=request.trials[:1], images=()))
 
     def count_fault(self, kind: str, message: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from wardround.core.setting_verdict import MANIFEST_KEY, SettingVerdict
 from wardround.core.study import CandidateSettings
 from wardround.running.budget import batch_cost, bill, price, saved_by_batches, saved_by_cache
 from wardround.running.context import RunContext
@@ -23,6 +24,7 @@ class CandidateRun:
     seconds_before: float = 0.0  # of calls in earlier starts of the run
     busy_before: float = 0.0  # seconds with at least one call under way, in earlier starts
     is_batched: bool = False  # whether it is asked by its provider's batches
+    verdicts: list[SettingVerdict] = field(default_factory=list)  # on settings that took effect, or did not
     estimate: dict[str, Any] | None = None  # what all was expected to take when the run was first started
 
     @property
@@ -55,6 +57,7 @@ class CandidateRun:
             names = ", ".join(sorted(self.context.providers))
             advice = "extra_body.provider pins one"
             warnings.append(f"answers come from several providers of one model, which may differ: {names}; {advice}")
+        warnings += [f"{verdict.label}: {verdict.evidence}" for verdict in self.verdicts if verdict.is_missing]
         return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
 
     @property
@@ -118,6 +121,7 @@ class CandidateRun:
             "refused": tally.refused,
             "tokens_estimated": spending.estimated,
             "adaptations": list(caller.candidate.adaptations),
+            MANIFEST_KEY: [verdict.to_dict() for verdict in self.verdicts],
             "why": self.incomplete_reason,
             "failed": tally.failed,
             "failures": self.outcome.failures,

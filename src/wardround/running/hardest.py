@@ -22,11 +22,13 @@ class HardestUnits:
         self._units = 0
         self._every = 1
         self.shows_images = False
+        self.has_system_text = False
 
     def consider(self, place: UnitPlace, condition: int, asks: Sequence[Ask]) -> None:
         """Compares one unit with those kept so far; of equal ones the first is kept."""
         self._spread(place)
         for ask in asks:
+            self.has_system_text |= any(message.role == "system" for message in ask.messages)
             sizes = image_sizes(ask)
             size = measure_ask(ask, sizes)
             values = {"the longest text": size.text}
@@ -40,6 +42,11 @@ class HardestUnits:
                     self._conditions[place] = condition
             if condition not in self._by_condition or size.tokens > self._by_condition[condition][0]:
                 self._by_condition[condition] = (size.tokens, place)
+
+    @property
+    def most_images(self) -> int:
+        """In one Ask."""
+        return int(self._extremes.get(EXTREMES[0], (0,))[0])
 
     def _spread(self, place: UnitPlace) -> None:
         if self._units % self._every == 0:

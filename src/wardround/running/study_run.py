@@ -32,6 +32,7 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
+from wardround.core.setting_verdict import merge_verdicts
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
@@ -50,6 +51,9 @@ from wardround.running.parquet import write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
+from wardround.running.settings.before_run import prove_before_run
+from wardround.running.settings.uses import SettingUses
+from wardround.running.settings.watch import watch
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords
 from wardround.running.stored_run import hash_answers, used_keys
@@ -202,6 +206,7 @@ class StudyRun:
         self,
         *,
         amend: bool = False,
+        accept_ignored: bool = False,
         quiet: bool = False,
         notes: Sequence[str] = (),
         named_study: Mapping[str, Any] | None = None,
@@ -217,6 +222,8 @@ class StudyRun:
             if run.plan.count.missing:
                 await run.context.caller.candidate.check_access()
         amendments = [*amendments, *self.folder.bind_inputs(self.input_changes(), amend, self.announce())]
+        accept_ignored = accept_ignored or bool(before.get("accepted_ignored"))
+        await prove_before_run(self.candidate_runs, self.folder, self.note, accept_ignored=accept_ignored)
         is_amended = amendments != before.get("amendments", [])
         is_outdated = self.folder.has_used and (is_amended or "outdated" in before)
         self.folder.write("study.toml", self.paths.study_text or self.paths.study.read_bytes())
@@ -234,6 +241,7 @@ class StudyRun:
             "sentinel": before.get("sentinel", {}),
             "notes": list(notes) or before.get("notes", []),
             "marking": before.get("marking"),
+            **({"accepted_ignored": True} if accept_ignored else {}),
         }
         if named_study := named_study or before.get("named_study"):
             lasting["named_study"] = named_study
@@ -247,8 +255,11 @@ class StudyRun:
             self.note(f"skipped: {skipped}")
         lasting["sentinel"] = await self._ask_sentinels()
         await self.store.flush()  # faults are counted with the next commit
-        manifest = self._manifest() | lasting
         self._write_used()
+        for run in self.candidate_runs:
+            uses = SettingUses.of(run.context, run.plan.hardest)
+            run.verdicts = merge_verdicts(run.verdicts, watch(run.context, uses, self.folder.path))
+        manifest = self._manifest() | lasting
         manifest["answers_hash"] = hash_answers(self.folder.path, self.store)
         write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         for number, entry in enumerate(manifest["candidates"]):

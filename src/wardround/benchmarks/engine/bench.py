@@ -75,6 +75,7 @@ def bench(
     prompts: Path | None = None,
     parser: str | None = None,
     published: bool = False,
+    accept_ignored: bool = False,
     note: Callable[[str], None] = print,
 ) -> BenchResult:
     """Runs a named study or continues it, and writes its table (and figure) into the run folder.
@@ -83,7 +84,8 @@ def bench(
     `encoder` the image encoder of a feature map, `index` the source of evidence, `reranker` what reorders its hits.
     `logprobs` derives votes from one request's log-probabilities, `carry` says which earlier answers a stage is given,
     and `image_size` whether large images are shrunk (`limited`) or sent as they are (`native`). `unlimited_agent`: an
-    agent may reply and search as often as its transcript and the budget allow.
+    agent may reply and search as often as its transcript and the budget allow. `accept_ignored` goes on with settings
+    that a server ignores, and labels them in every table.
     """
     check_options(carry, parser)
     study = find_study(study) if isinstance(study, str) else study
@@ -106,6 +108,7 @@ def bench(
             trials=trials,
             prompts=prompts,
             parser=parser,
+            accept_ignored=accept_ignored,
             note=note,
         )
         return _draw_case_sets(study, results, runs / study.run_name, note)
@@ -150,6 +153,7 @@ def bench(
         answers=answers,
         named_study=study.to_manifest() | ({"published": True} if published else {}),
         keeps_choice=parser is None,
+        accept_ignored=accept_ignored,
         sections={NAME: section},
         note=note,
     )

@@ -32,6 +32,7 @@ def run_on_case_sets(
     trials: int | None,
     prompts: Path | None = None,
     parser: str | None = None,
+    accept_ignored: bool = False,
     note: Callable[[str], None],
 ) -> list[tuple[str, RunFiles, RunOutcome]]:
     """Runs the study on every case set of a folder; sets without the telling that it asks for use their own."""
@@ -54,6 +55,13 @@ def run_on_case_sets(
         file = runs / settings["name"] / STUDY_FILE
         write_study(settings, file, f"{study.name} on {set_name}: {study.definition.title}")
         note(f"{set_name}:")
-        ended = run_study(file, runs=runs, answers=answers, named_study=study.to_manifest(), note=note)
+        ended = run_study(
+            file,
+            runs=runs,
+            answers=answers,
+            accept_ignored=accept_ignored,
+            named_study=study.to_manifest(),
+            note=note,
+        )
         results.append((set_name, read_run(ended.folder), ended))
     return results

@@ -23,9 +23,9 @@ from wardround.reporting.tables.csv_text import as_csv
 from wardround.reporting.tables.latex import as_latex
 from wardround.reporting.tables.markdown import as_markdown
 from wardround.reporting.tables.measured import ColumnSpec, measured_table
+from wardround.reporting.tables.remarks import add_remarks
 from wardround.reporting.tables.run_notes import cutoff_notes, image_size_note, own_article_notes
 from wardround.reporting.tables.table import Cell, Table
-from wardround.reporting.tables.text_only import mark_text_only
 from wardround.reporting.wording import wording_note
 
 READ_STRICTLY, READ_DIFFERENTLY = "Read strictly", "Read differently"  # headings of the columns of readings
@@ -77,9 +77,7 @@ def draw(study: NamedStudy, run: RunFiles) -> Drawing:
         tables = [kept for extra in tables if (kept := check_published_rows(extra, study.definition, protocol))]
         notes = [*(cutoff_notes(run) if "cutoffs" in study.run_notes else []), wording_note(run.manifest)]
         tables = [
-            mark_text_only(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run)
-            if _has_own(extra)
-            else extra
+            add_remarks(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run) if _has_own(extra) else extra
             for extra in tables
         ]
     return Drawing(study, run, table, specs, tables, files, messages)

@@ -50,6 +50,7 @@ def grid(
     index: str | None = None,
     runs: Path | None = None,
     answers: Path | None = None,
+    accept_ignored: bool = False,
     note: Callable[[str], None] = print,
 ) -> GridResult:
     """Runs one study that crosses `axes`, by default those of the four protocols that the case set supports."""
@@ -77,7 +78,8 @@ def grid(
     }
     file = (runs or Path("runs")) / name / STUDY_FILE
     write_study({key: value for key, value in settings.items() if value}, file)
-    return GridResult(crossed, left_out, run_study(file, runs=runs, answers=answers, note=note))
+    ended = run_study(file, runs=runs, answers=answers, accept_ignored=accept_ignored, note=note)
+    return GridResult(crossed, left_out, ended)
 
 
 def supported_axes(inventory: SetInventory, index: str | None) -> tuple[dict[str, list[str]], dict[str, str]]:

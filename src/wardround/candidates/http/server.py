@@ -35,6 +35,7 @@ THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both toget
 FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
 # by which a request limits the tokens of a reply, those of thinking included
 LENGTH_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+TAKES_ONE = "may take only one completion a request"  # an adaptation
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
 
 
@@ -103,6 +104,9 @@ class ServerCandidate(Candidate):
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    def sent_fields(self, request: Request) -> Mapping[str, Any]:
+        return self.adaptable_fields(self.make_payload(request, 1))
 
     async def check_access(self) -> None:
         try:
@@ -268,7 +272,7 @@ class ServerCandidate(Candidate):
                 raise self._adapted(f"takes no {name}", error)
         if fields.get(self.count_field, 1) > 1 and self.count_field not in self._accepted_fields:
             self.supports_multiple, self._refused_with_count = False, ask.key
-            raise self._adapted("may take only one completion a request", error)
+            raise self._adapted(TAKES_ONE, error)
         if ask.key == self._refused_with_count:  # refused for one answer, too: their number was not the reason
             self.supports_multiple, self._refused_with_count = True, None
 

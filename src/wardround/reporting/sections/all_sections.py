@@ -28,6 +28,7 @@ from wardround.reporting.sections.letters import letters
 from wardround.reporting.sections.option_tests import option_tests
 from wardround.reporting.sections.ranks import ranks
 from wardround.reporting.sections.section import Section, SectionMaker
+from wardround.reporting.sections.settings import settings
 from wardround.reporting.summary.summary import summary_section
 from wardround.reporting.templating import render
 
@@ -150,4 +151,4 @@ FOLLOWING_SECTIONS: tuple[SectionMaker, ...] = (
     abilities,
     review,
 )
-LAST_SECTIONS: tuple[SectionMaker, ...] = (counts, reading, manifest)
+LAST_SECTIONS: tuple[SectionMaker, ...] = (settings, counts, reading, manifest)

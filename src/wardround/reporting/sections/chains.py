@@ -24,7 +24,7 @@ from wardround.reporting.tables.chain_tables import (
 )
 from wardround.reporting.tables.grid import grid
 from wardround.reporting.tables.html import as_html
-from wardround.reporting.tables.text_only import mark_text_only
+from wardround.reporting.tables.remarks import add_remarks
 from wardround.reporting.templating import render
 
 CHAINED = ("swa", "ccr")
@@ -52,7 +52,7 @@ def chains(run: RunFiles) -> Section | None:
         associations=[(name, [_association(errors, name, stage) for stage in stages]) for name in models],
         fixed=reference_values(run),
         has_effects=effects is not None,
-        tables=[(table.title, as_html(mark_text_only(table, run))) for table in tables if table is not None],
+        tables=[(table.title, as_html(add_remarks(table, run))) for table in tables if table is not None],
     )
     return Section("chains", "Chains", html)
 

@@ -17,7 +17,7 @@ from wardround.reporting.reference_condition import (
     score_measures,
 )
 from wardround.reporting.refusals import refusals_note
-from wardround.reporting.run_files import TEXT_ONLY, RunFiles
+from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.figure_cell import FigureCell, draw_track, format_line, measure_scale
 from wardround.reporting.templating import render
@@ -90,11 +90,11 @@ def _corrected_hits(run: RunFiles, measure: str) -> list[str]:
 
 
 def _candidate_summary(run: RunFiles, candidate: str) -> str:
-    """A candidate's provider and model, and whether it is shown text only."""
+    """A candidate's provider and model, and what sets it apart."""
     entry = run.candidate_entries.get(candidate, {})
     parts = [
         entry.get("provider"),
         entry.get("model"),
-        TEXT_ONLY if candidate in run.text_only else None,
+        run.remark(candidate) or None,
     ]
     return " · ".join(dict.fromkeys(str(part) for part in parts if part and part != candidate))

@@ -16,8 +16,8 @@ from wardround.reporting.judge_note import support_test_note
 from wardround.reporting.numbers import join_words
 from wardround.reporting.refusals import refusals_note
 from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, SliceKey
+from wardround.reporting.tables.remarks import add_remarks
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, Unit
-from wardround.reporting.tables.text_only import mark_text_only
 
 JUDGED = ("hit@",)
 
@@ -70,7 +70,7 @@ def measured_table(
     absent = dict.fromkeys(spec.by for spec in specs if spec.by is not None and not _by_value(lines, [spec], spec.by))
     notes += [f"There are no columns by {key}: the run has no figures by it." for key in absent]
     table = Table(title, headings, [spec.column for spec in columns], rows, notes)
-    return mark_text_only(table, run), columns
+    return add_remarks(table, run), columns
 
 
 def _expand_columns(lines: "RunLines", specs: list[ColumnSpec]) -> list[ColumnSpec]:
