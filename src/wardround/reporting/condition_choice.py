@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from wardround.reporting.other_conditions import at_condition, chosen_conditions
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.all_sections import FOLLOWING_SECTIONS
+from wardround.reporting.setting_labels import with_setting_notes
 from wardround.running.progress import NO_PROGRESS, StepProgress
 
 
@@ -32,7 +33,9 @@ def condition_choice(run: RunFiles, progress: StepProgress = NO_PROGRESS) -> Con
     others, following, packed = chosen.conditions[1:], set[str](), []
     for condition in progress.watch("conditions", others, len(others)):
         there = at_condition(run, condition)
-        made = [section for make in FOLLOWING_SECTIONS if (section := make(there)) is not None]
+        made = [
+            with_setting_notes(section, there) for make in FOLLOWING_SECTIONS if (section := make(there)) is not None
+        ]
         following |= {section.id for section in made}
         packed.append(_pack({section.id: str(section.html) for section in made}))
     return ConditionChoice(chosen.titles, packed, following, chosen.total)
