@@ -49,4 +49,4 @@ def refuse_ignored(runs: Sequence[CandidateRun]) -> None:
 def describe_ignored(ignored: Sequence[SettingVerdict]) -> str:
     """Which settings were ignored, what shows it, and what to do."""
     reasons = "; ".join(f"{verdict.setting} is ignored ({verdict.evidence})" for verdict in ignored)
-    return f"{reasons}: mend the server's settings, take it out of the study, or label every table by `run {ACCEPT}`"
+    return f"{reasons}: mend the server, take it out of the study, or go on with `{ACCEPT}`, which labels every table"
