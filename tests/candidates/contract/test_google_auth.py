@@ -8,8 +8,6 @@ from urllib.parse import parse_qs
 import pytest
 from aiohttp import web
 from anthropic_api import VertexClaudeApi
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 from gemini_api import VertexGeminiApi
 from test_contract import PROVIDERS, VERTEX, request, send
 
@@ -50,6 +48,9 @@ class GeminiWithTokens(TokenServer, VertexGeminiApi):
 def sign_in(tmp_path, monkeypatch):
     """Makes this machine's credentials those of a service account at a token server."""
     pytest.importorskip("google.auth")
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
