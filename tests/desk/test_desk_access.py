@@ -19,6 +19,8 @@ from wardround.desk.routes.api import LEAVE_GRACE
 
 PUBLIC = {
     ("GET", "/login"),
+    ("GET", "/login/openid"),
+    ("GET", "/login/openid/return"),
     ("POST", "/login"),
     ("POST", "/logout"),
     ("GET", "/join/{token}"),
@@ -289,4 +291,19 @@ def test_an_upload_without_a_task_is_removed(site):
     answer = site.admin.submit("/admin/tasks/new", form, files=file)
     assert answer.status_code == 422
     assert not list((site.root / "uploads").glob("*/*"))
+    assert not list((site.root / "uploads").iterdir())
+
+
+def test_an_upload_that_breaks_the_desk_is_removed_too(tmp_path, monkeypatch):
+    from wardround.desk.tasks.judge import JudgeValidation
+
+    site = DeskSite(tmp_path)
+
+    def fail(*args):
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr(JudgeValidation, "make_items", fail)
+    form = {"kind": "judge", "project": "P", "name": "N"}
+    sent = site.admin.submit("/admin/tasks/new", form, files={"file": ("pairs.csv", b"gold,diagnosis\na,b\n")})
+    assert sent.status_code == 500
     assert not list((site.root / "uploads").iterdir())

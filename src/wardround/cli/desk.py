@@ -26,6 +26,9 @@ def desk(
     proxy: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address of that proxy: only its X-Forwarded headers are believed.")
     ] = "127.0.0.1",
+    openid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Log-in by OpenID Connect: a TOML file with issuer, client_id.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Serve the desk until interrupted. Prints its address and, at first, a one-time link for the administrator."""
@@ -44,4 +47,4 @@ def desk(
         else:
             print(f"{url} administrator, once: {link}" if link else url, flush=True)
 
-    serve(root, host, port, announce, invite=new_administrator, public_url=public_url, proxy=proxy)
+    serve(root, host, port, announce, invite=new_administrator, public_url=public_url, proxy=proxy, openid=openid)

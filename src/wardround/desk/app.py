@@ -19,6 +19,7 @@ from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import LoginRequired, read_visit, set_visit_cookie
 from wardround.desk.auth.guard import GuardMiddleware
+from wardround.desk.auth.openid import OpenIdClient
 from wardround.desk.auth.public_address import PublicAddress
 from wardround.desk.desk import Desk
 from wardround.desk.pages import render_page
@@ -27,7 +28,12 @@ from wardround.desk.routes import ROUTERS
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",), public: PublicAddress | None = None) -> FastAPI:
+def desk_app(
+    desk: Desk,
+    hosts: tuple[str, ...] = ("*",),
+    public: PublicAddress | None = None,
+    openid: OpenIdClient | None = None,
+) -> FastAPI:
     """The web app of a desk; `hosts` are the names under which it may be reached, besides the public one."""
 
     @asynccontextmanager
@@ -40,6 +46,7 @@ def desk_app(desk: Desk, hosts: tuple[str, ...] = ("*",), public: PublicAddress 
     )
     app.state.desk = desk
     app.state.public_address = public
+    app.state.openid = openid
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("wardround.desk", "static")]), name="static")

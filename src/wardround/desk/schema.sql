@@ -6,6 +6,7 @@ CREATE TABLE IF NOT EXISTS people (
   role TEXT NOT NULL,
   specialty TEXT NOT NULL DEFAULT '',
   password TEXT,                          -- argon2; none: has not chosen one yet
+  login TEXT NOT NULL DEFAULT '',         -- at the hospital's OpenID Connect
   active INTEGER NOT NULL DEFAULT 1,
   made TEXT NOT NULL
 );
@@ -16,6 +17,7 @@ CREATE TABLE IF NOT EXISTS invitations (  -- tokens are kept as their hashes
   person INTEGER REFERENCES people,       -- a new password for somebody who is here already
   name TEXT NOT NULL DEFAULT '',          -- of the person who is invited, if it is known
   specialty TEXT NOT NULL DEFAULT '',
+  login TEXT NOT NULL DEFAULT '',
   made_by INTEGER REFERENCES people,
   made TEXT NOT NULL,
   until TEXT NOT NULL,

@@ -13,7 +13,8 @@ from typing import Any
 from wardround.core.errors import BadInput
 
 FILE = "desk.sqlite"
-ADDED_COLUMNS = {"invitations": dict.fromkeys(("name", "specialty"), "TEXT NOT NULL DEFAULT ''")}
+_TEXT = "TEXT NOT NULL DEFAULT ''"
+ADDED_COLUMNS = {"invitations": dict.fromkeys(("name", "specialty", "login"), _TEXT), "people": {"login": _TEXT}}
 BUSY_TIMEOUT = 30_000  # milliseconds that a write waits for another process
 
 

@@ -20,7 +20,7 @@ PHYSICIANS = ("resident", "attending", "specialist", "radiologist")
 ROLES = (STUDENT, *PHYSICIANS, ADMINISTRATOR)
 
 INVITATION_DAYS, SESSION_HOURS = 14, 12
-MIN_PASSWORD, MAX_PASSWORD, MAX_NAME = 10, 200, 60
+MIN_PASSWORD, MAX_PASSWORD, MAX_NAME, MAX_LOGIN = 10, 200, 60, 200
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,14 @@ class Accounts:
         return bool(self._store.value("SELECT 1 FROM people WHERE role = ? AND active", ADMINISTRATOR))
 
     def invite(
-        self, role: str, by: Person | None = None, person: int | None = None, *, name: str = "", specialty: str = ""
+        self,
+        role: str,
+        by: Person | None = None,
+        person: int | None = None,
+        *,
+        name: str = "",
+        specialty: str = "",
+        login: str = "",
     ) -> str:
         """A token that works once: for a new person (of this name), or for `person`, who needs a new password."""
         if role not in ROLES:
@@ -63,9 +70,9 @@ class Accounts:
             if by is None:  # the link that the command line prints: an older one is void
                 self._store.write("UPDATE invitations SET used = ? WHERE made_by IS NULL AND used IS NULL", now())
             self._store.write(
-                "INSERT INTO invitations (token, role, person, name, specialty, made_by, made, until)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(_hash_token(token), role, person, name, specialty),
+                "INSERT INTO invitations (token, role, person, name, specialty, login, made_by, made, until)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                *(_hash_token(token), role, person, name, specialty, login),
                 *(by and by.id, now(), _time_from_now(days=INVITATION_DAYS)),
             )
             self._store.log_action(by.id if by else None, "invite", role=role, whom=person, name=name)
@@ -117,15 +124,15 @@ class Accounts:
                 self._store.write("UPDATE people SET password = ? WHERE id = ?", password_hash, person)
                 self._store.write("UPDATE sessions SET ended = ? WHERE person = ? AND ended IS NULL", now(), person)
             else:
-                person = self._add(name, invitation["role"], password_hash, specialty)
+                person = self._add(name, invitation["role"], password_hash, specialty, invitation["login"])
             self._store.log_action(person, "join", role=invitation["role"])
         return self.by_id(person)
 
-    def _add(self, name: str, role: str, password: str | None, specialty: str) -> int:
+    def _add(self, name: str, role: str, password: str | None, specialty: str, login: str = "") -> int:
         try:
             return self._store.write(
-                "INSERT INTO people (name, role, specialty, password, made) VALUES (?, ?, ?, ?, ?)",
-                *(name, role, specialty, password, now()),
+                "INSERT INTO people (name, role, specialty, password, login, made) VALUES (?, ?, ?, ?, ?, ?)",
+                *(name, role, specialty, password, login, now()),
             )
         except IntegrityError:
             raise WardroundError(f"the name {name!r} is taken: choose another") from None
@@ -183,6 +190,40 @@ class Accounts:
         if row is None or not is_right:
             raise WardroundError("name or password is wrong")
         return from_row(Person, row)
+
+    def log_in_by_provider(self, login: str) -> Person:
+        """The person with this log-in at the provider, or who is invited by name with it; nobody else."""
+        with self._store.transaction():
+            rows = self._store.rows("SELECT * FROM people WHERE login = ? COLLATE NOCASE AND active", login)
+            if not rows:
+                invitation = self._store.row(
+                    "SELECT rowid AS id, * FROM invitations WHERE login = ? COLLATE NOCASE AND name != ''"
+                    " AND person IS NULL AND used IS NULL AND until > ?",
+                    *(login, now()),
+                )
+                if invitation is not None:
+                    id = self._add(invitation["name"], invitation["role"], None, invitation["specialty"], login)
+                    self._store.write("UPDATE invitations SET used = ? WHERE rowid = ?", now(), invitation["id"])
+                    self._store.log_action(id, "join", role=invitation["role"], login=login)
+                    rows = self._store.rows("SELECT * FROM people WHERE id = ?", id)
+            self._store.log_action(rows[0]["id"] if len(rows) == 1 else None, "log in by provider", login=login)
+        if len(rows) != 1:
+            raise WardroundError("the desk does not know you: ask your administrator to enter your log-in")
+        return from_row(Person, rows[0])
+
+    def login_of(self, id: int) -> str:
+        """A person's log-in at the provider; empty if there is none."""
+        return str(self._store.value("SELECT login FROM people WHERE id = ?", id) or "")
+
+    def set_login(self, id: int, login: str, by: Person) -> None:
+        """Enters a person's log-in at the provider; one log-in is one person's."""
+        login = login.strip()[:MAX_LOGIN]
+        with self._store.transaction():
+            taken = "SELECT 1 FROM people WHERE login = ? COLLATE NOCASE AND id != ? AND active"
+            if login and self._store.value(taken, login, id):
+                raise WardroundError(f"the log-in {login!r} is another person's")
+            self._store.write("UPDATE people SET login = ? WHERE id = ?", login, id)
+            self._store.log_action(by.id, "set login", whom=id, login=login)
 
     def open_session(self, person: Person) -> str:
         """A new session id, never the one of the visitor's cookie."""

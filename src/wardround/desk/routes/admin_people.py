@@ -54,7 +54,8 @@ def invite_list(request: Request, desk: CurrentDesk, person: Administrator, form
     with desk.store.transaction():  # everybody, or nobody
         rows = []
         for invited in parse_invitation_list(text, desk.accounts.invited_names()):
-            token = desk.accounts.invite(invited.role, person, name=invited.name, specialty=invited.specialty)
+            named: dict[str, Any] = {"name": invited.name, "specialty": invited.specialty, "login": invited.email}
+            token = desk.accounts.invite(invited.role, person, **named)
             rows.append(invited._asdict() | {"link": _link(request, token)})
     headers = {"content-disposition": 'attachment; filename="links.csv"'}
     return Response(to_csv(rows, LINK_COLUMNS), media_type="text/csv; charset=utf-8", headers=headers)
@@ -76,6 +77,8 @@ def change(request: Request, desk: CurrentDesk, person: Administrator, form: Che
     member = desk.accounts.by_id(id)
     try:
         chosen = filter(None, (form_text(form, "specialty"), form_text(form, "second")))
+        if "login" in form:
+            desk.accounts.set_login(member.id, form_text(form, "login"), person)
         desk.accounts.change(member.id, form_text(form, "role"), parse_specialty_list("; ".join(chosen)), person)
     except WardroundError as error:
         return _person_page(request, desk, member, str(error))
@@ -112,6 +115,7 @@ def _person_page(request: Request, desk: Desk, member: Person, problem: str = ""
     work = work_of_person(desk, member)
     own = [*(part.strip() for part in member.specialty.split(";")), "", ""][:2]
     context: dict[str, Any] = {"member": member, "roles": ROLES, "specialties": SPECIALTIES.values(), "own": own}
+    context |= {"login": desk.accounts.login_of(member.id) if request.app.state.openid else None}
     context |= {"work": work, "reminder": reminder_text(member, work, site_origin(request)), "wrong": problem}
     return render_page(request, "admin/person.html", 422 if problem else 200, scripts=("copy.js",), **context)
 

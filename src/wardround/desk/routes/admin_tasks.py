@@ -86,13 +86,16 @@ def new_task(request: Request, desk: CurrentDesk, person: Administrator, form: C
         items = kind.make_items(desk.resolve(source), settings, desk.root)
         if not items:
             raise WardroundError(f"there is nothing to read in {source!r}")
-    except WardroundError as error:
+        task = {"project": project, "kind": kind.name, "name": name, "source": source, "settings": settings}
+        number = desk.tasks.create(task, items, person)
+    except BaseException as error:
         if upload is not None:
             remove_upload(desk.root, upload)
+        if not isinstance(error, WardroundError):
+            raise
         filled = {key: value for key, value in form.items() if isinstance(value, str)}
         return _new_task_page(request, desk, kind, filled, str(error).replace(f"{desk.root}/", ""))
-    task = {"project": project, "kind": kind.name, "name": name, "source": source, "settings": settings}
-    return RedirectResponse(f"/admin/tasks/{desk.tasks.create(task, items, person)}", 303)
+    return RedirectResponse(f"/admin/tasks/{number}", 303)
 
 
 def _find_kind(desk: Desk, name: str) -> TaskKind:

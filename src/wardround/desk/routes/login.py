@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from wardround.cases.readers.clinbench import SPECIALTIES
 from wardround.core.errors import WardroundError
-from wardround.desk.auth.access import CheckedForm, CurrentDesk, CurrentVisit, set_visit_cookie
+from wardround.desk.auth.access import CheckedForm, CurrentDesk, CurrentVisit, set_visit_cookie, site_origin
 from wardround.desk.auth.accounts import MIN_PASSWORD, Person
 from wardround.desk.auth.invitation_list import parse_specialty_list
 from wardround.desk.auth.log_in_limits import TooManyAttempts
+from wardround.desk.auth.openid import OpenIdClient
 from wardround.desk.pages import render_page
 
 router = APIRouter(include_in_schema=False)
@@ -28,7 +29,7 @@ def form_text(form: FormData, name: str) -> str:
 def login_page(request: Request, visit: CurrentVisit, to: str = "/") -> Response:
     if visit.person is not None:
         return RedirectResponse(_local_path(to), 303)
-    return render_page(request, "login.html", to=_local_path(to), name="", wrong="")
+    return _login_page(request, _local_path(to))
 
 
 @router.post("/login")
@@ -38,8 +39,43 @@ def log_in(request: Request, desk: CurrentDesk, visit: CurrentVisit, form: Check
         person = desk.accounts.log_in(name, form_text(form, "password"), request.client.host if request.client else "")
     except WardroundError as error:
         status = 429 if isinstance(error, TooManyAttempts) else 401
-        return render_page(request, "login.html", status, to=to, name=name, wrong=str(error))
+        return _login_page(request, to, name, str(error), status)
     return _start_session(request, desk, person, to)
+
+
+@router.get("/login/openid")
+def begin_openid(request: Request, visit: CurrentVisit, to: str = "/") -> Response:
+    try:
+        return RedirectResponse(_openid(request).begin(visit.id, _return_address(request), _local_path(to)), 303)
+    except WardroundError as error:
+        return _login_page(request, _local_path(to), "", str(error), 502)
+
+
+@router.get("/login/openid/return")
+def finish_openid(request: Request, desk: CurrentDesk, visit: CurrentVisit) -> Response:
+    try:
+        login, to = _openid(request).finish(visit.id, _return_address(request), request.query_params)
+        person = desk.accounts.log_in_by_provider(login)
+    except WardroundError as error:
+        return _login_page(request, "/", "", str(error), 401)
+    return _start_session(request, desk, person, to)
+
+
+def _openid(request: Request) -> OpenIdClient:
+    client: OpenIdClient | None = request.app.state.openid
+    if client is None:
+        raise HTTPException(404, "the desk has no log-in by OpenID Connect")
+    return client
+
+
+def _return_address(request: Request) -> str:
+    return f"{site_origin(request)}/login/openid/return"
+
+
+def _login_page(request: Request, to: str, name: str = "", problem: str = "", status: int = 200) -> Response:
+    client: OpenIdClient | None = request.app.state.openid
+    openid = client.settings.name if client else ""
+    return render_page(request, "login.html", status, to=to, name=name, wrong=problem, openid=openid)
 
 
 @router.post("/logout")
