@@ -57,7 +57,7 @@ class CandidateRun:
             names = ", ".join(sorted(self.context.providers))
             advice = "extra_body.provider pins one"
             warnings.append(f"answers come from several providers of one model, which may differ: {names}; {advice}")
-        warnings += [f"{verdict.label}: {verdict.evidence}" for verdict in self.verdicts if verdict.is_missing]
+        warnings += [f"{verdict.label}: {verdict.evidence}" for verdict in self.verdicts if verdict.stops_run]
         return [f"{self.name}: {warning}" for warning in [*warnings, *self.outcome.unsupported]]
 
     @property

@@ -10,6 +10,9 @@ import pytest
 from exam_study import wardround, write_cases, write_study
 from settings_server import SettingsServer
 
+from wardround.reporting.run_files import read_run
+from wardround.reporting.tables.measured import ColumnSpec, measured_table
+
 VOTES = {"top": {"trials": 3}, "sampling": {"temperature": 0.7}}
 REASONING = {"conditions": {"reasoning": ["on", "off"]}}
 
@@ -107,6 +110,10 @@ def test_a_refused_temperature_is_named_beside_the_figures(tmp_path: Path) -> No
         ended = wardround("run", "study.toml", cwd=tmp_path)
     assert ended.returncode == 0
     assert verdicts(tmp_path)["temperature"] == "refused"
+    run = read_run(tmp_path / "runs" / "exam")
+    table, _ = measured_table(run, "A table", ("candidate",), [ColumnSpec("Accuracy", "accuracy")])
+    assert [row.printed_labels for row in table.rows] == [("server (temperature refused)",)]
+    assert "server: temperature refused (asked for: 0.7" in table.notes[-1]
     report = (tmp_path / "runs" / "exam" / "report.html").read_text()
     assert "server: temperature refused (asked for: 0.7; the API takes none: the server" in report
 

@@ -21,7 +21,7 @@ class Probe(NamedTuple):
 def vital_probes(uses: SettingUses) -> list[Probe]:
     """What a run proves before it spends: the reasoning axis, and the temperature that trials differ by."""
     probes = [_reasoning(is_on) for is_on in uses.reasoning]
-    if uses.trials > 1 and uses.sampling.temperature:
+    if uses.trials > 1 and uses.sampling.temperature and not uses.is_here:
         probes.append(_temperature(uses))
     return probes
 
@@ -30,6 +30,8 @@ def all_probes(uses: SettingUses) -> list[Probe]:
     """What a check proves: every setting that the study uses. Whether images are seen at all is probed before."""
     sampling = uses.sampling
     probes = [_reasoning(is_on) for is_on in uses.reasoning]
+    if uses.is_here:
+        return probes
     if sampling.temperature is not None or uses.asks_for_several:
         probes.append(_temperature(uses))
     if uses.sends_seed:

@@ -27,6 +27,7 @@ class SettingUses:
     most_images: int = 0  # in one Ask
     has_system_text: bool = False
     is_native: bool = False  # whether images are sent as they are
+    is_here: bool = False  # whether it samples in this process: only its chat template can ignore something
 
     @classmethod
     def of(cls, context: RunContext, hardest: HardestUnits) -> SettingUses:
@@ -42,6 +43,7 @@ class SettingUses:
             most_images=hardest.most_images,
             has_system_text=hardest.has_system_text,
             is_native=study.image_size == "native",
+            is_here=_provider(context) in WRITERS,
         )
 
     @property
@@ -65,7 +67,11 @@ class SettingUses:
 
 def can_be_probed(context: RunContext) -> bool:
     """Whether a candidate writes texts of its own to whatever it is asked."""
-    candidate, provider = context.caller.candidate, context.caller.settings.provider.partition(":")[0]
+    candidate, provider = context.caller.candidate, _provider(context)
     if provider in WITHOUT_PROBES or not candidate.supports_probes:
         return False
     return provider in WRITERS or not isinstance(candidate, OfflineCandidate)
+
+
+def _provider(context: RunContext) -> str:
+    return context.caller.settings.provider.partition(":")[0]
