@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from PIL import Image
 from settings_server import SettingsServer
 
 from wardround.preflight import check_study
+from wardround.running.settings.uses import SettingUses
 
 SAMPLING = {"temperature": 0.7, "max_tokens": 100, "stop": ["##"]}
 
@@ -81,6 +83,16 @@ def test_a_setting_gets_the_verdict_that_the_server_deserves(
     with SettingsServer(**treatment) as server:
         candidate = check(tmp_path, server, **study)
     assert verdicts(candidate)[setting] == verdict, candidate["settings"]
+
+
+@pytest.mark.parametrize("verdict", ["honoured", "ignored"])
+def test_system_text_is_read_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: str) -> None:
+    """No prompt of ours has one: the study is made to look as if it had."""
+    uses_of = SettingUses.of
+    monkeypatch.setattr(SettingUses, "of", lambda *arguments: replace(uses_of(*arguments), has_system_text=True))
+    with SettingsServer(system=verdict) as server:
+        candidate = check(tmp_path, server)
+    assert verdicts(candidate)["system text"] == verdict
 
 
 def test_only_settings_that_the_study_uses_are_probed(tmp_path: Path) -> None:

@@ -64,6 +64,11 @@ def test_replies_without_digits_prove_nothing(text: str, count: int, asked: floa
         assert temperature_verdict(asked, evidence).verdict == "unknown"
 
 
+def test_a_weak_model_whose_words_differ_at_1_and_agree_at_0_is_honoured() -> None:
+    evidence = TemperatureEvidence(alone=(reply("Yes!"), reply("Sure")), at_zero=(reply("Sure"),) * 3)
+    assert temperature_verdict(0.7, evidence).verdict == "honoured"
+
+
 def test_a_reasoning_model_that_differs_at_0_is_not_accused() -> None:
     zero = tuple(reply(f"{n:012d}", reasoning="first I think") for n in range(6))
     assert temperature_verdict(0.0, TemperatureEvidence(at_zero=zero)).verdict == "unknown"

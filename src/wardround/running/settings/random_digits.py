@@ -24,11 +24,18 @@ def texts_of(replies: Sequence[ProbeReply]) -> list[str]:
 
 
 async def ask_for_digits(
-    prober: Prober, sampling: Sampling, is_enough: Callable[[Sequence[str]], bool], seed: int | None = None
+    prober: Prober,
+    sampling: Sampling,
+    is_enough: Callable[[Sequence[str]], bool],
+    seed: int | None = None,
+    *,
+    stops_at_words: bool = True,
 ) -> ProbeResult:
-    """One reply after the other, until they are enough, or one is missing or has no digits."""
+    """One reply after the other, until they are enough, one is missing, or the same words came twice."""
     replies: tuple[ProbeReply, ...] = ()
-    while not is_enough(texts := texts_of(replies)) and (not texts or are_numbers(texts)):
+    while not is_enough(texts := texts_of(replies)):
+        if len(texts) == 2 and len(set(texts)) == 1 and not are_numbers(texts) and stops_at_words:
+            break
         result = await prober.ask(QUESTION, sampling, seed=seed)
         if not result.replies:
             return ProbeResult(replies, result.refusal)

@@ -33,8 +33,8 @@ class TemperatureEvidence:
 
     @property
     def samples(self) -> bool:
-        """Whether replies at temperature 1 are numbers that differ."""
-        return are_numbers(self.high_texts) and len(set(self.high_texts)) > 1
+        """Whether replies at temperature 1 differ, be they numbers or not."""
+        return len(set(self.high_texts)) > 1
 
 
 def temperature_verdict(asked: float, evidence: TemperatureEvidence) -> SettingVerdict:
@@ -53,7 +53,8 @@ def temperature_verdict(asked: float, evidence: TemperatureEvidence) -> SettingV
             return result("unknown", NO_NUMBERS)
         why = f"{len(high)} replies at temperature {HIGH:g} to a request for random digits are the same"
         return result("ignored" if len(high) >= HIGH_REPLIES else "unknown", why)
-    if not are_numbers(zero):
+    agrees_after_differing = asked > 0 and agreement.agreement(zero) == "agree"
+    if not are_numbers(zero) and not agrees_after_differing:
         return result("unknown", NO_NUMBERS)
     why = f"{_differ(zero)} at temperature 0" + (f", {_differ(high)} at {HIGH:g}" if asked > 0 else "")
     match agreement.agreement(zero):
@@ -123,7 +124,7 @@ async def _collect(prober: Prober, asked: float | None, trials: int) -> Temperat
     )
     if asked is None or not evidence.is_sent or refusal or (asked > 0 and not evidence.samples):
         return evidence
-    at_zero = await ask_for_digits(prober, zero, is_enough_at_zero)
+    at_zero = await ask_for_digits(prober, zero, is_enough_at_zero, stops_at_words=asked == 0)
     return replace(evidence, at_zero=at_zero.replies, is_sent=is_sent(), refusal=at_zero.refusal)
 
 
