@@ -9,8 +9,6 @@ import typer
 
 from wardround import __version__
 from wardround.cli import (
-    answers,
-    batches,
     bench,
     build,
     cases,
@@ -30,6 +28,7 @@ from wardround.cli import (
 )
 from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
 from wardround.cli.statistics import power, selfcheck
+from wardround.cli.store import answers, batches
 from wardround.core.errors import WardroundError, describe_unreadable
 
 app = typer.Typer(

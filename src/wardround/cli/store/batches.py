@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from wardround.cli.answers import DEFAULT_STORE, Store
 from wardround.cli.output import Json, print_result
 from wardround.cli.shared_options import Answers, Runs, StudyFile
+from wardround.cli.store.answers import DEFAULT_STORE, Store
 from wardround.running.store import AnswerStore
 
 app = typer.Typer(no_args_is_help=True, help="Provider batches: list, cancel.")
