@@ -13,11 +13,19 @@ from wardround.core.errors import WardroundError
 from wardround.desk.auth.access import Administrator, AnyTask, CheckedForm, CurrentDesk, require_administrator
 from wardround.desk.pages import render_page
 from wardround.desk.results import export as exporting
+from wardround.desk.results.data_dictionary import data_dictionary
+from wardround.desk.results.fhir import fhir_bundle
 from wardround.desk.results.import_export import import_everything
 from wardround.desk.store import FILE, now
 
 router = APIRouter(prefix="/admin", include_in_schema=False, dependencies=[Depends(require_administrator)])
-TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".toml": "application/toml"}
+MORE_FILES = {"fhir.json": fhir_bundle, "dictionary.csv": data_dictionary}
+TYPES = {
+    ".jsonl": "application/jsonl",
+    ".csv": "text/csv; charset=utf-8",
+    ".toml": "application/toml",
+    "fhir.json": "application/fhir+json",
+}
 
 
 @router.get("/files")
@@ -27,7 +35,7 @@ def files(request: Request) -> Response:
 
 @router.get("/tasks/{task}/export/{file}")
 def export(desk: CurrentDesk, person: Administrator, task: AnyTask, file: str) -> Response:
-    makers = exporting.COMMON_FILES | {export.name: export.make for export in desk.kind(task).exports()}
+    makers = exporting.COMMON_FILES | MORE_FILES | {export.name: export.make for export in desk.kind(task).exports()}
     if file not in makers:
         raise HTTPException(404, "there is no such file")
     data = makers[file](desk, task)
@@ -75,5 +83,5 @@ def import_file(request: Request, desk: CurrentDesk, person: Administrator, form
 
 
 def _download(data: bytes, name: str) -> Response:
-    media_type = TYPES.get(Path(name).suffix, "application/octet-stream")
+    media_type = TYPES.get(name) or TYPES.get(Path(name).suffix, "application/octet-stream")
     return Response(data, media_type=media_type, headers={"content-disposition": f'attachment; filename="{name}"'})
