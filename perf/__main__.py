@@ -25,6 +25,7 @@ PARTS = (
     "audit",
     "desk",
     "live",
+    "view",
 )
 
 

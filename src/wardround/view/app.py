@@ -99,7 +99,7 @@ def view_app(explorer: Explorer, entrance: Entrance, hosts: tuple[str, ...] = ("
 
     @app.get("/data/table.json", dependencies=inside)
     def table() -> Response:
-        return _json(explorer.table_document())
+        return Response(explorer.packed_table(), media_type="application/json", headers={"content-encoding": "gzip"})
 
     @app.get("/data/rows/{block}.json", dependencies=inside)
     def rows(block: int) -> Response:
@@ -122,7 +122,7 @@ def view_app(explorer: Explorer, entrance: Entrance, hosts: tuple[str, ...] = ("
 
     @app.get("/thumbnails/{key}", dependencies=inside)
     def small(key: str) -> Response:
-        data = explorer.thumbnail(key)
+        data = explorer.images.thumbnail(key)
         if data is None:
             raise HTTPException(404, "there is no such image")
         return Response(data, media_type="image/jpeg")

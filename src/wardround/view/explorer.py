@@ -5,22 +5,25 @@ Documents are JSON objects by name: `table`, `rows/N` (a block of rows of the ta
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import orjson
+
 from wardround.cases.images.recipe import recipe_for
 from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
 from wardround.marking.review_notes import read_notes
-from wardround.view.images import ImageAddresses, thumbnail
+from wardround.view.images import ImageAddresses
 from wardround.view.question_page import RunPages
 from wardround.view.run_list import find_runs
 from wardround.view.table import QuestionTable, read_table
 from wardround.view.text_search import TextSearch
 
-BLOCK = 200  # rows of the table in one document
+BLOCK = 100  # rows of the table in one document
 SNIPPET = 220  # characters of a question in the table
 
 
@@ -32,6 +35,7 @@ class Explorer:
         self.images = ImageAddresses()
         self._lock = Lock()
         self._state: tuple[Any, QuestionTable, list[RunPages], TextSearch] | None = None
+        self._packed: tuple[QuestionTable, list[int], bytes] | None = None
         self.runs = find_runs(paths)
 
     def _current(self) -> tuple[Any, QuestionTable, list[RunPages], TextSearch]:
@@ -60,6 +64,15 @@ class Explorer:
 
     def table_document(self) -> dict[str, Any]:
         return self.table.to_json() | {"block": BLOCK, "notes": self._noted_rows()}
+
+    def packed_table(self) -> bytes:
+        """The table as compressed JSON, made once for the marks and notes as they are now."""
+        table, noted = self.table, self._noted_rows()
+        with self._lock:
+            if self._packed is None or self._packed[0] is not table or self._packed[1] != noted:
+                body = orjson.dumps(table.to_json() | {"block": BLOCK, "notes": noted})
+                self._packed = table, noted, gzip.compress(body, 1)
+            return self._packed[2]
 
     def rows_document(self, block: int) -> dict[str, Any]:
         """Snippet, options and thumbnail of each row of a block."""
@@ -111,10 +124,6 @@ class Explorer:
 
     def search_texts(self, block: int) -> dict[str, Any]:
         return {"texts": self._current()[3].texts(block * BLOCK, (block + 1) * BLOCK)}
-
-    def thumbnail(self, key: str) -> bytes | None:
-        rendered = self.images.rendered(key)
-        return None if rendered is None else thumbnail(rendered[0])
 
     def _noted_rows(self) -> list[int]:
         """The rows with a note or a flag."""

@@ -18,7 +18,7 @@ import orjson
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder
 from wardround.view.explorer import BLOCK, Explorer
-from wardround.view.images import SUFFIXES, thumbnail
+from wardround.view.images import SUFFIXES
 from wardround.view.page import render_page
 from wardround.view.run_progress import run_states
 
@@ -80,15 +80,15 @@ class ImageFiles:
         return self._names[name]
 
     def _write(self, place: str, key: str) -> str | None:
+        images = self._explorer.images
         try:
-            rendered = self._explorer.images.rendered(key)
+            small = images.thumbnail(key) if place == "thumbnails" else None
+            rendered = (small, "image/jpeg") if small else images.rendered(key)
         except WardroundError:
             return None
         if rendered is None:
             return None
         data, media_type = rendered
-        if place == "thumbnails":
-            data, media_type = thumbnail(data), "image/jpeg"
         file = self._folder / place / f"{sha256(data).hexdigest()[:24]}.{SUFFIXES.get(media_type, 'bin')}"
         if not file.exists():
             file.write_bytes(data)

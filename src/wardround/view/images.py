@@ -11,6 +11,7 @@ from threading import Lock
 
 from PIL import Image as Pillow
 
+from wardround.cases.images.render import pixels
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import canonical_json
 from wardround.degrade.recipe import render_degraded
@@ -18,6 +19,7 @@ from wardround.reporting.case_pages import PromptPart
 
 CACHE_BYTES = 96 * 2**20
 MAX_KNOWN = 20_000  # addresses that are remembered
+MAX_THUMBNAILS = 2_000
 THUMBNAIL_PIXELS = 112
 SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 
@@ -29,6 +31,7 @@ class ImageAddresses:
         self._known: OrderedDict[str, ImagePart] = OrderedDict()
         self._cache: OrderedDict[str, tuple[bytes, str]] = OrderedDict()
         self._bytes = 0
+        self._thumbnails: OrderedDict[str, bytes] = OrderedDict()
         self._lock = Lock()
 
     def part(self, image: ImagePart) -> PromptPart:
@@ -59,12 +62,20 @@ class ImageAddresses:
                 self._bytes -= len(self._cache.popitem(last=False)[1][0])
         return rendered
 
-
-def thumbnail(data: bytes) -> bytes:
-    """A small JPEG of an encoded image."""
-    with Pillow.open(io.BytesIO(data)) as image:
-        small = image.convert("RGB")
-        small.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
+    def thumbnail(self, key: str) -> bytes | None:
+        """A small JPEG of an image; None if no question with it was shown yet."""
+        with self._lock:
+            if key in self._thumbnails:
+                return self._thumbnails[key]
+            image = self._known.get(key)
+        if image is None:
+            return None
+        drawn = Pillow.fromarray(pixels(Path(image.path), image.frame, image.recipe)).convert("RGB")
+        drawn.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
         buffer = io.BytesIO()
-        small.save(buffer, "JPEG", quality=80)
-    return buffer.getvalue()
+        drawn.save(buffer, "JPEG", quality=80)
+        with self._lock:
+            self._thumbnails[key] = buffer.getvalue()
+            while len(self._thumbnails) > MAX_THUMBNAILS:
+                self._thumbnails.popitem(last=False)
+        return buffer.getvalue()

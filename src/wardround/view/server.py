@@ -33,6 +33,8 @@ def serve(paths: Sequence[Path], host: str, port: int, announce: Callable[[str],
         http=ImpatientProtocol,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+    explorer.packed_table()  # marks and cases are read before the first visitor waits for them
+    explorer.rows_document(0)
     announce(socket_url(host, listening_socket) + entrance.path)
     try:
         uvicorn.Server(config).run(sockets=[listening_socket])

@@ -64,7 +64,7 @@
     const letter = place => String.fromCharCode(65 + place), most = Math.max(1, ...grid.flat());
     const matrix = element("table", { class: "map confusion" }, element("caption", { text: "Options in the order of the case: what was right (rows) and what was chosen (columns)" }),
       element("thead", {}, element("tr", {}, element("th", { scope: "col", text: "right" }), grid[0].map((_, place) => element("th", { scope: "col", text: letter(place) })))),
-      element("tbody", {}, grid.map((line, gold) => element("tr", {}, element("th", { scope: "row", text: letter(gold) }), line.map((count, option) => { const cell = element("td", { class: gold === option ? "diagonal" : "", text: number(count) }); cell.style.setProperty("--share", `${Math.round(60 * count / most)}%`); return cell; })))));
+      element("tbody", {}, grid.map((line, gold) => element("tr", {}, element("th", { scope: "row", text: letter(gold) }), line.map((count, option) => { const cell = element("td", { class: gold === option ? "diagonal" : "", text: number(count) }); cell.style.setProperty("--share", `${Math.round(30 * count / most)}%`); return cell; })))));
     const list = element("div", {}, element("p", { class: "waiting", text: "Reading the options …" }));
     main.replaceChildren(element("div", { class: "single" }, element("h1", { text: "Confusions" }),
       element("div", { class: "sides" }, wardround.selectBox("Candidate", table.columns.map(column => [column.label, column.label]), table.columns[a].label, value => wardround.go({ a: value }))),
