@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -87,14 +88,16 @@ def test_options_are_lettered_as_they_were_shown(tmp_path: Path) -> None:
     assert any("B. z" in text and "right" in text for _, text in page.find("tr"))
 
 
-def test_a_prompt_that_candidates_share_is_shown_once_and_an_image_embedded_once(tmp_path: Path) -> None:
+def test_a_prompt_that_candidates_share_is_shown_once_and_so_is_an_image(tmp_path: Path) -> None:
     image = PromptPart("CT", image=picture("a"))
     (ask,) = one_case(prompt=(image, PromptPart("Which?"))).asks
     case = CaseView("c", (ask, replace(ask, candidate="you"), replace(ask, condition={"images": "as-is"})))
     groups = group_prompts(case)
     assert [[ask.candidate for ask in group.asks] for group in groups] == [["me", "you"], ["me"]]
     page = write_and_read(tmp_path, case)
-    assert [attributes["src"] for attributes, _ in page.find("img")] == [image.image]
+    (address,) = [attributes["src"] for attributes, _ in page.find("img")]
+    encoded = b64encode((tmp_path / "cases" / str(address)).read_bytes()).decode()
+    assert f"data:image/png;base64,{encoded}" == image.image
     assert any(text.startswith("the same image as image 1") for _, text in page.find("p"))
 
 
@@ -123,7 +126,7 @@ def test_markup_in_a_case_is_escaped(tmp_path: Path) -> None:
     case = replace(one_case(f"../{HOSTILE}", **fields), history=HOSTILE, facts={"sex": HOSTILE})
     page = write_and_read(tmp_path, case)
     assert len(page.find("script")) == 1
-    assert not page.find("img"), "only a data URI is an image"
+    assert not page.find("img"), "only a file that we wrote is an image"
     index = Page((tmp_path / "cases" / "index.html").read_text(encoding="utf-8"))
     assert len(index.find("script")) == 3
     data = next("".join(text) for tag, attributes, text in index.elements if attributes.get("id") == "data")
@@ -184,3 +187,17 @@ def test_every_score_links_to_the_cases_behind_it(tmp_path: Path) -> None:
 def test_without_cases_nothing_links_to_them(tmp_path: Path) -> None:
     write_run(tmp_path)
     assert "cases/index.html" not in report(tmp_path).read_text(encoding="utf-8")
+
+
+def test_pages_share_image_files_and_old_ones_are_removed(tmp_path: Path) -> None:
+    rows = write_run(tmp_path / "run")
+    folder = tmp_path / "run" / "cases"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "old.png").write_bytes(b"old")
+    report(tmp_path / "run", cases=views(rows))
+    drawn = {part.image for case in views(rows) for ask in case.asks for part in ask.prompt if part.image}
+    assert len(list((folder / "images").iterdir())) == len(drawn)
+    shown = set(re.findall(r'<img src="images/([^"]+)"', (folder / "case-03.html").read_text()))
+    assert len(shown) == 2  # as-is and swapped, however many candidates saw them
+    assert all((folder / "images" / name).read_bytes().startswith(b"\x89PNG") for name in shown)
+    assert "base64" not in (folder / "case-03.html").read_text()

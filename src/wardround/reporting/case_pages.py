@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
@@ -9,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from wardround.core.condition import DEFAULTS
+from wardround.core.files import write_file
 from wardround.core.study import OUTCOMES
 from wardround.core.text import option_letter
 from wardround.reporting.templating import page, write_page
 
+IMAGES, EMBEDDED = "images", "data:image/"
 AskCounts = tuple[int, list[int], list[int]]  # candidate; its slice values; count of each outcome
 
 
 @dataclass(frozen=True)
 class PromptPart:
-    """A part of a prompt: a text, or an image as a data URI with `text` as its caption."""
+    """A part of a prompt: a text, or an image as a data URI or an address, with `text` as its caption."""
 
     text: str = ""
     image: str | None = None
@@ -102,17 +105,20 @@ class PromptGroup:
 def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: str, order: Sequence[str] = ()) -> Path:
     """Writes a page per case and the list of all cases, and returns the list's path.
 
-    Only one case is in memory at a time. Candidates are sorted by `order`, others come last.
+    Only one case is in memory at a time. Candidates are sorted by `order`, others come last. Images are files in
+    images/, named by their content, which pages share.
     """
     entries: list[tuple[str, str, list[AskCounts]]] = []  # id, page and asks of each case
     values: dict[tuple[str, str], int] = {}
     candidates = {name: index for index, name in enumerate(order)}
-    previous: str | None = None
+    images, previous = ImageFolder(folder / IMAGES), None
     for case, following in pairwise(chain(cases, [None])):
         assert case is not None
         name = page_name(case.id)
+        case = images.with_files(case)
         html = page(
             "cases/case.html",
+            images="'self' file: data:",
             case=case,
             prompts=group_prompts(case, order),
             run=run,
@@ -123,6 +129,7 @@ def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: st
         write_page(folder / name, html)
         entries.append((case.id, name, _count_outcomes(case, values, candidates)))
         previous = name
+    images.remove_others()
     return write_page(
         folder / "index.html",
         page(
@@ -136,6 +143,37 @@ def write_cases(cases: Iterable[CaseView], folder: Path, *, run: str, report: st
             data={"values": list(values), "candidates": list(candidates), "cases": [asks for _, _, asks in entries]},
         ),
     )
+
+
+class ImageFolder:
+    """Writes images to files named by the hash of their bytes, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: set[str] = set()
+
+    def with_files(self, case: CaseView) -> CaseView:
+        """The case with the address of a file in place of each embedded image."""
+        asks = [replace(ask, prompt=tuple(map(self._part, ask.prompt))) for ask in case.asks]
+        return replace(case, asks=tuple(asks))
+
+    def _part(self, part: PromptPart) -> PromptPart:
+        if part.image is None or not part.image.startswith(EMBEDDED):
+            return part
+        kind, _, data = part.image.removeprefix(EMBEDDED).partition(";base64,")
+        content = b64decode(data)
+        name = f"{hashlib.sha256(content).hexdigest()[:24]}.{kind}"
+        if name not in self._names:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_file(self._folder / name, content)
+            self._names.add(name)
+        return replace(part, image=f"{self._folder.name}/{name}")
+
+    def remove_others(self) -> None:
+        """Removes images that an earlier report had and this one has not."""
+        for file in self._folder.glob("*") if self._folder.is_dir() else ():
+            if file.name not in self._names:
+                file.unlink()
 
 
 def page_name(case: str) -> str:

@@ -32,13 +32,16 @@ def render(template: str, **context: Any) -> Markup:
     return Markup(environment().get_template(template).render(context))
 
 
-def page(template: str, *, scripts: tuple[str, ...] = ("theme.js",), **context: Any) -> str:
-    """A whole page with its style and scripts inline; the policy allows these by their hashes."""
+def page(template: str, *, scripts: tuple[str, ...] = ("theme.js",), images: str = "data:", **context: Any) -> str:
+    """A whole page with its style and scripts inline; the policy allows these by their hashes.
+
+    `images` says where its images may come from.
+    """
     style, sources = _asset("style.css"), [_asset(name) for name in scripts]
     policy = "; ".join(
         [
             "default-src 'none'",
-            "img-src data:",
+            f"img-src {images}",
             f"style-src {_policy_hash(style)}",
             f"script-src {' '.join(_policy_hash(source) for source in sources)}",
             "base-uri 'none'",

@@ -131,6 +131,11 @@ def view_app(explorer: Explorer, entrance: Entrance, hosts: tuple[str, ...] = ("
     def search(q: str) -> Response:
         return _json({"rows": explorer.search(q[:500]) if q.strip() else None})
 
+    @app.get("/api/search/prepare", dependencies=inside)
+    def prepare_search() -> Response:
+        explorer.prepare_search()
+        return _json({})
+
     @app.post("/api/interval", dependencies=own)
     async def interval(request: Request) -> Response:
         return _json(paired_interval(await request.body()))

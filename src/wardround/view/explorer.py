@@ -119,6 +119,9 @@ class Explorer:
             ],
         }
 
+    def prepare_search(self) -> None:
+        self._current()[3].prepare()
+
     def search(self, phrase: str) -> list[int]:
         return self._current()[3].find(phrase)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ FACETS = (
     *("split", "sex", "age_band"),
 )
 ROW_COLUMNS = ("case", "question", "cluster", "gold", "k", "of", "chain", "given", *FACETS)
+STRATUM = pl.col("type").fill_null("") + "\t" + pl.col("severity")  # null without degradations in the study
 NONE = 255  # in columns of bytes: no option, confidence, rule or degradation
 CONFIDENCE_STEPS = 200  # a confidence of 1 in a column of bytes
 Bytes = NDArray[np.uint8]
@@ -109,98 +110,111 @@ class QuestionTable:
 
 
 def read_table(runs: Sequence[ShownRun]) -> QuestionTable:
-    """Reads the marks of all runs that have some."""
-    parts = [_read_marks(number, run) for number, run in enumerate(runs) if run.marks.is_file()]
-    cells = pl.concat([part[0] for part in parts]) if parts else _no_cells()
-    rows = pl.concat([part[1] for part in parts]) if parts else pl.DataFrame(schema=_row_schema())
-    rows = rows.unique(["case", "question"], keep="first", maintain_order=True).with_row_index("row")
-    cells = cells.join(rows.select("row", "case", "question"), on=("case", "question"), how="left")
-    columns = _ordered_columns(cells, runs)
-    conditions = tuple(dict.fromkeys(condition for part in parts for condition in part[2]))
-    distinct = cells.select("run", "candidate", "condition").unique()
-    series = sorted(
-        (Series(run, name, conditions.index(condition)) for run, name, condition in distinct.iter_rows()),
-        key=lambda s: (columns.index((s.run, s.candidate)), s.condition),
-    )
-    place = pl.DataFrame(
-        [(s.run, s.candidate, conditions[s.condition], number) for number, s in enumerate(series)],
-        schema={"run": pl.Int32, "candidate": pl.String, "condition": pl.String, "series": pl.Int64},
-        orient="row",
-    )
-    cells = cells.join(place, on=("run", "candidate", "condition"), how="left").drop("candidate", "case", "question")
-    where = (cells["series"].to_numpy() * len(rows) + cells["row"].to_numpy()).astype(np.int64)
-    size = len(series) * len(rows)
-
-    def dense(values: pl.Series, empty: int) -> Bytes:
-        column = np.full(size, empty, np.uint8)
-        column[where] = values.fill_null(empty).to_numpy()
-        return column.reshape(len(series), len(rows))
-
-    rules, rule_names = _codes(cells["rule"])
-    stratum, names = _codes(pl.Series(values=cells["stratum"]))
-    strata = np.full((len(conditions), len(rows)), NONE, np.uint8)
-    numbers = {condition: number for number, condition in enumerate(conditions)}
-    condition_numbers = np.array([numbers[name] for name in cells["condition"]], dtype=np.int64)
-    strata[condition_numbers, cells["row"].to_numpy()] = stratum.to_numpy()
+    """Reads the marks of all runs that have some, one candidate at a time, which takes little memory."""
+    scans = {number: _scan(run) for number, run in enumerate(runs) if run.marks.is_file()}
+    rows = _distinct_rows(scans.values())
+    conditions = _distinct_values(scans.values(), pl.col("condition"))
+    rules = _distinct_values(scans.values(), pl.col("rule"))[:NONE]
+    strata = _distinct_values(scans.values(), STRATUM)[:NONE]
+    columns = [(number, name) for number, scan in scans.items() for name in _candidates(scan, runs[number])]
+    asked = {(number, *place) for number, scan in scans.items() for place in _asked(scan)}
+    series = [
+        Series(run, name, place)
+        for run, name in columns
+        for place, condition in enumerate(conditions)
+        if (run, name, condition) in asked
+    ]
+    shape = len(series), len(rows)
+    counts = {name: np.zeros(shape, np.uint8) for name in OUTCOMES}
+    others = {name: np.full(shape, NONE, np.uint8) for name in ("option", "confidence", "rule")}
+    stratum_codes = np.full((len(conditions), len(rows)), NONE, np.uint8)
+    places = rows.select("row", "case", "question")
+    for run, name in columns:
+        cells = _cells(scans[run].filter(pl.col("candidate") == name), places, conditions, rules, strata)
+        row, condition = cells["row"].to_numpy(), cells["condition"].to_numpy()
+        numbers = {s.condition: place for place, s in enumerate(series) if (s.run, s.candidate) == (run, name)}
+        place = np.array([numbers.get(number, -1) for number in range(len(conditions))])[condition]
+        for column, values in (counts | others).items():
+            values[place, row] = cells[column].to_numpy()
+        stratum_codes[condition, row] = cells["stratum"].to_numpy()
     return QuestionTable(
         runs=tuple(runs),
         rows=rows,
-        columns=columns,
-        conditions=conditions,
+        columns=tuple(columns),
+        conditions=tuple(conditions),
         series=tuple(series),
-        counts=tuple(dense(cells[name], 0) for name in OUTCOMES),
-        options=dense(cells["option"], NONE),
-        confidences=dense(cells["confidence"], NONE),
-        rules=dense(rules, NONE),
-        rule_names=rule_names,
-        strata=strata,
-        stratum_names=tuple((type, severity) for type, _, severity in (name.partition("\t") for name in names)),
+        counts=tuple(counts.values()),
+        options=others["option"],
+        confidences=others["confidence"],
+        rules=others["rule"],
+        rule_names=tuple(rules),
+        strata=stratum_codes,
+        stratum_names=tuple((type, severity) for type, _, severity in (name.partition("\t") for name in strata)),
     )
 
 
-def _read_marks(number: int, run: ShownRun) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """The cells of a run, and its rows and conditions in the order of the marks."""
+def _scan(run: ShownRun) -> pl.LazyFrame:
+    """The marks of answers to questions; columns that an earlier wardround did not write are empty."""
     scanned = pl.scan_parquet(run.marks)
     known = scanned.collect_schema().names()
     missing = [pl.lit(None, MARKS_SCHEMA[name]).alias(name) for name in MARKS_SCHEMA if name not in known]
-    marks = scanned.with_columns(missing).filter(pl.col("outcome").is_not_null())
-    rows = marks.select(ROW_COLUMNS).unique(["case", "question"], keep="first", maintain_order=True).collect()
-    key = ("candidate", "case", "question", "condition")
+    return scanned.with_columns(missing).filter(pl.col("outcome").is_not_null())
+
+
+def _distinct_rows(scans: Iterable[pl.LazyFrame]) -> pl.DataFrame:
+    """The questions of all runs, each once, in the order of the marks."""
+    key = ["case", "question"]
+    parts = [scan.select(ROW_COLUMNS).unique(key, keep="first", maintain_order=True).collect() for scan in scans]
+    empty = pl.DataFrame(schema={name: MARKS_SCHEMA[name] for name in ROW_COLUMNS})
+    return pl.concat([empty, *parts]).unique(key, keep="first", maintain_order=True).with_row_index("row")
+
+
+def _distinct_values(scans: Iterable[pl.LazyFrame], column: pl.Expr) -> list[str]:
+    parts = [scan.select(column.unique(maintain_order=True).alias("value")).collect()["value"] for scan in scans]
+    return list(dict.fromkeys(value for part in parts for value in part if value is not None))
+
+
+def _candidates(scan: pl.LazyFrame, run: ShownRun) -> list[str]:
+    """The candidates that have marks, in the order of the study."""
+    names = scan.select(pl.col("candidate").unique()).collect()["candidate"].to_list()
+    order = {name: place for place, name in enumerate(run.candidate_order)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def _asked(scan: pl.LazyFrame) -> list[tuple[str, str]]:
+    return scan.select("candidate", "condition").unique().collect().rows()
+
+
+def _cells(
+    marks: pl.LazyFrame, places: pl.DataFrame, conditions: list[str], rules: list[str], strata: list[str]
+) -> pl.DataFrame:
+    """The cells of one candidate, texts as numbers."""
     unparsed_rule = pl.col("rule").filter(pl.col("outcome") == "unparsed").first()
-    cells = (
-        marks.group_by(key)
+
+    def code(column: pl.Expr, names: list[str]) -> pl.Expr:
+        numbers = {name: number for number, name in enumerate(names)}
+        return column.replace_strict(numbers, default=NONE, return_dtype=pl.UInt8)
+
+    numbered = marks.with_columns(
+        pl.col("condition").replace_strict(conditions, range(len(conditions)), return_dtype=pl.UInt32)
+    )
+    return (
+        numbered.group_by("case", "question", "condition")
         .agg(
             *((pl.col("outcome") == name).sum().clip(0, 254).cast(pl.UInt8).alias(name) for name in OUTCOMES),
-            pl.col("option").drop_nulls().mode().first().cast(pl.UInt8),
-            (pl.col("confidence").mean() * CONFIDENCE_STEPS).clip(0, CONFIDENCE_STEPS).round().cast(pl.UInt8),
-            pl.coalesce(unparsed_rule, pl.col("rule").first()).alias("rule"),
-            (pl.col("type").first().fill_null("") + "\t" + pl.col("severity").first()).alias("stratum"),
+            pl.col("option").drop_nulls().mode().first().cast(pl.UInt8).fill_null(NONE),
+            (pl.col("confidence").mean() * CONFIDENCE_STEPS)
+            .clip(0, CONFIDENCE_STEPS)
+            .round()
+            .cast(pl.UInt8)
+            .fill_null(NONE),
+            code(pl.coalesce(unparsed_rule, pl.col("rule").first()), rules).alias("rule"),
+            code(STRATUM.first(), strata).alias("stratum"),
         )
-        .with_columns(pl.lit(number, pl.Int32).alias("run"))
+        .join(places.lazy(), on=("case", "question"), how="left")
+        .drop("case", "question")
         .collect()
     )
-    conditions = marks.select(pl.col("condition").unique(maintain_order=True)).collect()["condition"].to_list()
-    return cells, rows, conditions
-
-
-def _no_cells() -> pl.DataFrame:
-    texts = dict.fromkeys(("candidate", "case", "question", "condition", "rule", "stratum"), pl.String)
-    numbers = dict.fromkeys((*OUTCOMES, "option", "confidence"), pl.UInt8)
-    return pl.DataFrame(schema={**texts, **numbers, "run": pl.Int32})
-
-
-def _row_schema() -> dict[str, Any]:
-    return {name: MARKS_SCHEMA[name] for name in ROW_COLUMNS}
-
-
-def _ordered_columns(cells: pl.DataFrame, runs: Sequence[ShownRun]) -> tuple[tuple[int, str], ...]:
-    """Run and candidate of each column, in the order of the studies."""
-
-    def order(column: tuple[int, str]) -> tuple[int, int, str]:
-        known = runs[column[0]].candidate_order
-        return column[0], known.index(column[1]) if column[1] in known else len(known), column[1]
-
-    return tuple(sorted(cells.select("run", "candidate").unique().iter_rows(), key=order))
 
 
 def _without_axis(all_axes: list[dict[str, str]], values: dict[str, str], axis: str) -> int:
@@ -209,13 +223,6 @@ def _without_axis(all_axes: list[dict[str, str]], values: dict[str, str], axis: 
         return -1
     wanted = canonical_json({**values, axis: "none"})
     return next((place for place, other in enumerate(all_axes) if canonical_json(other) == wanted), -1)
-
-
-def _codes(values: pl.Series) -> tuple[pl.Series, tuple[str, ...]]:
-    """Texts as numbers, and the texts; of more than 255 the rarest are not named."""
-    names = values.drop_nulls().value_counts(sort=True).head(NONE)[values.name].sort().to_list()
-    codes = values.replace_strict({name: number for number, name in enumerate(names)}, default=NONE)
-    return codes.cast(pl.UInt8).fill_null(NONE), tuple(names)
 
 
 def _coded(column: pl.Series) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from threading import Lock
 
 import polars as pl
 
@@ -21,12 +22,18 @@ class TextSearch:
         self._cases: pl.DataFrame | None = None
         self._questions: pl.DataFrame | None = None
         self._replies: pl.DataFrame | None = None
+        self._lock = Lock()
+
+    def prepare(self) -> None:
+        """Reads all texts, once; who comes meanwhile waits."""
+        with self._lock:
+            if self._replies is None:
+                self._read()
 
     def find(self, phrase: str) -> list[int]:
         """The numbers of the rows, rising."""
         phrase = phrase.strip().lower()
-        if self._replies is None:
-            self._read()
+        self.prepare()
         assert self._cases is not None
         assert self._questions is not None
         assert self._replies is not None
@@ -41,8 +48,7 @@ class TextSearch:
 
     def texts(self, first: int, last: int) -> list[str]:
         """All text of some rows, for a search without a server."""
-        if self._replies is None:
-            self._read()
+        self.prepare()
         assert self._cases is not None
         assert self._questions is not None
         assert self._replies is not None

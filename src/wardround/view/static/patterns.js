@@ -12,8 +12,9 @@
   };
 
   function available(table) {
+    if (table.patterns) return table.patterns;
     const several = table.cells.right.some((count, cell) => count > 1 || table.asked(cell) > 1);
-    return Object.keys(PATTERNS).filter(name => ({
+    return table.patterns = Object.keys(PATTERNS).filter(name => ({
       pair: table.columns.length > 1,
       degraded: table.strata.some(([, severity]) => severity !== "L0"),
       evidence: table.conditions.some(condition => condition.alone >= 0),

@@ -6,10 +6,15 @@
   let searched = { phrase: "", rows: null };
   const unfolded = new Set();
 
+  // texts are read when somebody is about to search: of a large run that takes a while
+  let prepared = wardround.isExport;
+  function prepare() { if (!prepared) { prepared = true; wardround.get("api/search/prepare").catch(() => {}); } }
+
   async function find(table, phrase) {
     if (!phrase.trim()) return null;
     if (searched.phrase === phrase) return searched.rows;
     let rows;
+    document.querySelector("main").setAttribute("aria-busy", "true");
     if (wardround.isExport) {
       rows = [];
       const wanted = phrase.trim().toLowerCase();
@@ -20,6 +25,7 @@
     } else {
       rows = (await wardround.get(`api/search?q=${encodeURIComponent(phrase)}`)).rows;
     }
+    document.querySelector("main").removeAttribute("aria-busy");
     searched = { phrase, rows };
     return rows;
   }
@@ -77,7 +83,7 @@
   function filters(table, selection) {
     const state = wardround.state(), item = wardround.itemFacets(table), row = wardround.rowFacets(table);
     const first = ["modality", "severity", "type", "specialty"], all = [...row, ...item].sort((x, y) => (first.indexOf(x.key) + 1 || 9) - (first.indexOf(y.key) + 1 || 9));
-    const search = element("input", { type: "search", id: "search", value: state.get("search") || "", placeholder: "In all text", "aria-label": "Search in history, question and replies" });
+    const search = element("input", { type: "search", id: "search", value: state.get("search") || "", placeholder: "In all text", onfocus: prepare, "aria-label": "Search in history, question and replies" });
     const keys = [...all.map(facet => facet.key), "search", "noted", "pattern", "quadrant"];
     const any = keys.some(key => state.has(key));
     const side = element("div", { class: "filters" },

@@ -31,7 +31,8 @@
 
   // ---- what can be filtered by ----
   function itemFacets(table) {
-    const facets = [];
+    if (table.itemFacets) return table.itemFacets;
+    const facets = table.itemFacets = [];
     const severities = [...new Set(table.strata.map(([, severity]) => severity))].sort();
     const types = [...new Set(table.strata.map(([type]) => type || "none"))].sort();
     if (severities.length > 1) facets.push({ key: "severity", label: "Severity", values: severities });
