@@ -18,6 +18,7 @@ from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError, require_path, show_value
 from wardround.core.interrupt import interrupt_runs
+from wardround.core.store_location import StoreLocation, read_location
 from wardround.core.study import CandidateSettings, Study, load_study
 from wardround.marking.marks import MARKS_FILE
 from wardround.measuring import power_from_guesses, power_from_marks
@@ -56,7 +57,7 @@ class Run:
         accept_changed_cases: bool = False,
     ) -> None:
         self.folder = require_path(folder, "the folder of a run")
-        self._answers, self._cases, self._accept = _path(answers), _path(cases), accept_changed_cases
+        self._answers, self._cases, self._accept = _location(answers), _path(cases), accept_changed_cases
         require_run(self.folder)
 
     @property
@@ -140,7 +141,7 @@ def run(study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | N
 
     options.setdefault("sections", redrawn_sections(options.get("note", print)))
     ended = _outside_event_loop(
-        "run", partial(run_study, _study(study), runs=_path(runs), answers=_path(answers), **options)
+        "run", partial(run_study, _study(study), runs=_path(runs), answers=_location(answers), **options)
     )
     return Run(ended.folder, answers=answers)
 
@@ -161,7 +162,7 @@ def check(
     from wardround.preflight import check_study
 
     return _outside_event_loop(
-        "check", partial(check_study, _study(study), runs=_path(runs), answers=_path(answers), **options)
+        "check", partial(check_study, _study(study), runs=_path(runs), answers=_location(answers), **options)
     )
 
 
@@ -177,7 +178,7 @@ def mark(
     from wardround.benchmarks.engine.bench import redrawn_sections
 
     folder = _folder(run)
-    options |= {"answers": _path(answers), "cases": _path(cases), "judge": _path(judge)}
+    options |= {"answers": _location(answers), "cases": _path(cases), "judge": _path(judge)}
     options.setdefault("sections", redrawn_sections(options.get("note", print)))
     _outside_event_loop("mark", partial(mark_run, folder, **options))
     return Run(folder, answers=answers, cases=cases)
@@ -198,7 +199,7 @@ def report(
     page = report_runs(
         [_folder(run)],
         with_cases=with_cases,
-        answers=_path(answers),
+        answers=_location(answers),
         cases=_path(cases),
         accept_changed_cases=accept_changed_cases,
         out=_path(out),
@@ -305,10 +306,15 @@ def _path(path: AnyPath | None) -> Path | None:
     return None if path is None else require_path(path, "a path")
 
 
+def _location(answers: AnyPath | None) -> StoreLocation | None:
+    return None if answers is None else read_location(answers)
+
+
 def _with_paths(options: dict[str, Any]) -> dict[str, Any]:
     """The options, with paths for texts."""
-    names = [name for name in ("cases", "runs", "answers", "prompts") if options.get(name)]
-    return options | {name: require_path(options[name], f"`{name}`") for name in names}
+    names = [name for name in ("cases", "runs", "prompts") if options.get(name)]
+    paths = {name: require_path(options[name], f"`{name}`") for name in names}
+    return options | paths | ({"answers": read_location(options["answers"])} if options.get("answers") else {})
 
 
 def _folder(run: Run | AnyPath) -> Path:

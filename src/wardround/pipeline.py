@@ -14,6 +14,7 @@ from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks
@@ -85,15 +86,15 @@ def open_study_run(
     source: Study | Path,
     *,
     runs: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     strict: bool = False,
     batch: bool = False,
     detach: bool = False,
     note: Callable[[str], None] = print,
 ) -> StudyRun:
     """A start of a study; what could not be compared, tested, judged or read is refused before anything is spent."""
-    paths = RunPaths.from_options(source, runs, answers)
     study = source if isinstance(source, Study) else load_study(source)
+    paths = RunPaths.from_options(source, runs, answers or study.store)
     parser_version(study.parser)
     families(study)
     check_endpoints(study)
@@ -110,7 +111,7 @@ def run_study(
     source: Study | Path,
     *,
     runs: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     amend: bool = False,
     accept_ignored: bool = False,
     strict: bool = False,
@@ -166,7 +167,7 @@ def run_study(
 def mark_run(
     folder: Path,
     *,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     cases: Path | None = None,
     accept_changed_cases: bool = False,
     parser: str | None = None,
@@ -236,7 +237,7 @@ def attack_judge(
     folder: Path,
     *,
     judge: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     cases: Path | None = None,
     note: Callable[[str], None] = print,
 ) -> dict[str, Any]:
@@ -303,7 +304,7 @@ def report_runs(
     folders: Sequence[Path],
     *,
     with_cases: bool = False,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     cases: Path | None = None,
     accept_changed_cases: bool = False,
     out: Path | None = None,
@@ -329,7 +330,9 @@ def report_runs(
         return write_report(folder, cases=views, out=out, replaced_sections=sections, progress=progress)
 
 
-def _verify_reported(folder: Path, answers: Path | None, cases: Path | None, *, with_cases: bool, accept: bool) -> None:
+def _verify_reported(
+    folder: Path, answers: StoreLocation | None, cases: Path | None, *, with_cases: bool, accept: bool
+) -> None:
     """Refuses to report a run whose cases changed; a report without case pages needs neither cases nor answers."""
     if not with_cases and not RunFolder(folder).has_used:
         return

@@ -10,6 +10,7 @@ import typer
 
 from wardround.cli.output import Json, note, print_result, table_text
 from wardround.cli.shared_options import ListOptionCommand, Since, Until
+from wardround.core.store_location import StoreLocation, read_location
 
 if TYPE_CHECKING:
     from wardround.building.distractors.from_source import OptionChoice
@@ -29,8 +30,12 @@ Models = Annotated[
     typer.Option(metavar="TOML", help="Models by role: writer, standardiser; pmc: proposer, extractor, reviewer."),
 ]
 Answers = Annotated[
-    Path | None,
-    typer.Option(metavar="STORE", help="Store of the models' answers (default: answers.sqlite next to DIR)."),
+    Any,
+    typer.Option(
+        metavar="STORE",
+        parser=read_location,
+        help="Store of the models' answers: a file or postgresql://... (default: answers.sqlite next to DIR).",
+    ),
 ]
 SynonymFile = Annotated[Path | None, typer.Option(metavar="CSV", help="Synonyms: columns name and same_as.")]
 OptionSource = Annotated[
@@ -338,7 +343,9 @@ def _option_choice(text: str) -> OptionChoice:
     return cast("OptionChoice", text)
 
 
-def _model_settings(out: Path, models: Path | None, answers: Path | None, about: Path | None) -> dict[str, Any]:
+def _model_settings(
+    out: Path, models: Path | None, answers: StoreLocation | None, about: Path | None
+) -> dict[str, Any]:
     from wardround.building.pipeline.models import load_models
 
     return {

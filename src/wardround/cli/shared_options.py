@@ -7,12 +7,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from wardround.core.store_location import read_location
+
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (study.toml).")]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder (runs/<name>).")]
 Runs = Annotated[Path | None, typer.Option("--runs", metavar="DIR", help="Folder of runs (default: runs).")]
+# a path or an address; typer has no type for either of two
 Answers = Annotated[
-    Path | None,
-    typer.Option("--answers", metavar="PATH", help="Answer store (default: answers.sqlite next to the runs folder)."),
+    Any,
+    typer.Option(
+        "--answers",
+        metavar="STORE",
+        parser=read_location,
+        help="Answer store: a file or postgresql://... (default: answers.sqlite next to the runs folder).",
+    ),
 ]
 Cases = Annotated[Path | None, typer.Option("--cases", metavar="PATH", help="Case set of the run, if it was moved.")]
 AcceptChangedCases = Annotated[

@@ -16,6 +16,7 @@ from wardround.core.condition import Condition, check_value, cross_axes
 from wardround.core.endpoint import Endpoint
 from wardround.core.errors import BadInput, WardroundError, require_path
 from wardround.core.secrets import is_variable_name
+from wardround.core.store_location import PostgresAddress, StoreLocation, read_location
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
@@ -256,6 +257,7 @@ class Study(StrictTable):
     severities: str = Field(default="clinical-1", min_length=1)  # a profile of the severity table, or FILE.toml:NAME
     image_size: Literal["limited", "native"] = "limited"  # whether large images are shrunk before they are sent
     prompts: str | None = Field(default=None, min_length=1)  # folder of prompt files that are used before ours
+    answers: str | None = None  # the address of an answer store on PostgreSQL
     parser: str = "strict"  # of choices; how answers are read can be changed later by `wardround mark`
     sampling: SamplingSettings = SamplingSettings()
     candidates: list[CandidateSettings] = Field(min_length=1)
@@ -272,6 +274,22 @@ class Study(StrictTable):
     @classmethod
     def _as_list(cls, value: object) -> object:
         return [value] if isinstance(value, str) else value
+
+    @field_validator("answers")
+    @classmethod
+    def _check_store(cls, value: str | None) -> str | None:
+        try:
+            is_address = value is None or isinstance(read_location(value), PostgresAddress)
+        except WardroundError as error:
+            raise ValueError(str(error).removeprefix("answers: ")) from None
+        if not is_address:
+            raise ValueError("expected postgresql://USER@HOST:PORT/DATABASE; name a file by --answers PATH")
+        return value
+
+    @property
+    def store(self) -> StoreLocation | None:
+        """The answer store that the study names, if it does."""
+        return None if self.answers is None else read_location(self.answers)
 
     @field_validator("conditions", mode="before")
     @classmethod
@@ -367,7 +385,7 @@ class Study(StrictTable):
     @property
     def hash(self) -> str:
         """The hash that a run folder is bound to: all but budget, parser, pace, prices, certificates and groups."""
-        content = self.model_dump(exclude={"budget", "parser"})
+        content = self.model_dump(exclude={"answers", "budget", "parser"})
         if self.refusals == "wrong":
             del content["refusals"]
         if self.image_size == "limited":

@@ -10,6 +10,7 @@ import polars as pl
 
 from wardround.asking.prompts import Prompts
 from wardround.asking.units import select_questions
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import JudgeSettings, Study
 from wardround.marking.judges.calls import JudgeCalls
 from wardround.marking.judges.judge import DiagnosisPair
@@ -32,7 +33,7 @@ def check_study(
     source: Study | Path,
     *,
     runs: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     strict: bool = False,
     freeze: bool = False,
     note: Callable[[str], None] = print,

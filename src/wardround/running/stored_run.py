@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.running.images import Fingerprints
 from wardround.running.inputs.changes import InputChanges
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
@@ -37,14 +38,14 @@ class StoredRun(RunInputs):
     store: AnswerStore
 
     @classmethod
-    def open(cls, folder: Path, answers: Path | None = None, cases: Path | None = None) -> StoredRun:
+    def open(cls, folder: Path, answers: StoreLocation | None = None, cases: Path | None = None) -> StoredRun:
         """Opens a run; its answers are those packed into it, else those of the store beside the folder of runs."""
         return cls.of(RunInputs.locate(folder, cases), answers)
 
     @classmethod
-    def of(cls, inputs: RunInputs, answers: Path | None = None) -> StoredRun:
+    def of(cls, inputs: RunInputs, answers: StoreLocation | None = None) -> StoredRun:
         """The same, with inputs that are located already."""
-        store = AnswerStore(find_answers(inputs.folder, answers), must_exist=True)
+        store = AnswerStore(find_answers(inputs.folder, answers, inputs.study.store), must_exist=True)
         return cls(**vars(inputs), store=store)
 
     def verify_inputs(self, *, accept: bool, as_marked: bool = False) -> InputChanges:
@@ -108,11 +109,13 @@ def hash_answers(folder: Path, store: AnswerStore) -> str | None:
     return digest.hexdigest()
 
 
-def find_answers(folder: Path, named: Path | None = None) -> Path:
-    """The answer store of a run: the named one, the packed one, or that beside the folder of runs."""
+def find_answers(
+    folder: Path, named: StoreLocation | None = None, of_study: StoreLocation | None = None
+) -> StoreLocation:
+    """The answer store of a run: the named one, the packed one, the study's, or that beside the folder of runs."""
     packed, workspace_store = folder / ANSWERS, folder.absolute().parent.parent / ANSWERS
-    path = named or (packed if packed.exists() else workspace_store)
-    if not path.is_file():
+    path = named or (packed if packed.exists() else of_study or workspace_store)
+    if isinstance(path, Path) and not path.is_file():
         raise MissingInput(f"{path}: there is no such answer store; name that of {folder} by --answers PATH")
     return path
 

@@ -32,6 +32,7 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
+from wardround.core.store_location import PostgresAddress, StoreLocation
 from wardround.core.setting_verdict import merge_verdicts
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
@@ -72,11 +73,11 @@ class RunPaths:
 
     study: Path
     runs: Path
-    answers: Path
+    answers: StoreLocation
     study_text: bytes | None = None  # of a study that was made in Python and has no file
 
     @classmethod
-    def from_options(cls, study: Study | Path, runs: Path | None, answers: Path | None) -> RunPaths:
+    def from_options(cls, study: Study | Path, runs: Path | None, answers: StoreLocation | None) -> RunPaths:
         """The default store is beside the folder of runs. A study without a file is relative to the working folder."""
         runs = runs or Path("runs")
         answers = answers or runs.absolute().parent / "answers.sqlite"
@@ -420,6 +421,7 @@ class StudyRun:
                 "images": sum(len(self.cases.images_of_modality(modality)) for modality in self.cases.modalities),
                 "skipped": [str(problem) for problem in self.cases.problems] + list(self._skipped().values()),
             },
+            **({"answers": str(self.store.location)} if isinstance(self.store.location, PostgresAddress) else {}),
             "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),
             "prompts": dict(sorted(self.prompts.hashes.items())),
             "prompt_sources": dict(sorted(self.prompts.sources.items())),

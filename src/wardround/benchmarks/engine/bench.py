@@ -17,6 +17,7 @@ from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, w
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.degrade.types import parse_type
 from wardround.marking.parser.choice import parser_version
 from wardround.pipeline import RunOutcome, run_study
@@ -62,7 +63,7 @@ def bench(
     candidates: list[dict[str, Any]],
     judge: Mapping[str, Any] | None = None,
     runs: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     trials: int | None = None,
     type: str | None = None,
     encoder: str | None = None,

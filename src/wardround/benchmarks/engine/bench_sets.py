@@ -9,6 +9,7 @@ from wardround.benchmarks.engine.named_study import NamedStudy
 from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
 from wardround.cases.set import FILE_NAME, CaseSet
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import parse_study
 from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run
@@ -28,7 +29,7 @@ def run_on_case_sets(
     candidates: list[dict[str, Any]],
     *,
     runs: Path,
-    answers: Path | None,
+    answers: StoreLocation | None,
     trials: int | None,
     prompts: Path | None = None,
     parser: str | None = None,

@@ -10,6 +10,7 @@ from wardround.benchmarks.engine.study_file import write_study
 from wardround.cases.set import CaseSet
 from wardround.core.condition import AXES
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.literature.index.index import Index
 from wardround.literature.index.location import is_address
 from wardround.pipeline import RunOutcome, run_study
@@ -49,7 +50,7 @@ def grid(
     judge: Mapping[str, Any] | None = None,
     index: str | None = None,
     runs: Path | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     accept_ignored: bool = False,
     note: Callable[[str], None] = print,
 ) -> GridResult:

@@ -30,6 +30,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.core.files import new_folder, refuse_inside
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import CandidateSettings
 from wardround.core.text import safe_row
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
@@ -77,7 +78,7 @@ def new_set(
     note: Callable[[str], None],
     about: About | None = None,
     models: dict[str, CandidateSettings] | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     *,
     source: Path | None = None,
 ) -> Iterator[Build]:

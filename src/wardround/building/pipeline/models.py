@@ -14,6 +14,7 @@ from wardround.core.ask import Ask, Identity, ImagePart, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import Budget, CandidateSettings
 from wardround.core.toml_table import parse_table, read_toml
 from wardround.running.batch import BatchReplies, fetch_batch, stored_replies
@@ -41,7 +42,7 @@ class BuildModels:
     """The models of a build by role. A step whose role has no model is refused."""
 
     settings: dict[str, CandidateSettings]
-    answers: Path | None  # the answer store
+    answers: StoreLocation | None  # the answer store
     build: str  # its name; calls are counted under it
     note: Callable[[str], None]
     prompts: Prompts = field(default_factory=Prompts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wardround.cli.output import Json, note, print_result
+from wardround.core.store_location import read_location
 from wardround.core.text import single_line
 from wardround.running.store import AnswerStore
 from wardround.running.store.rows import (
@@ -29,10 +30,16 @@ MAX_EXCERPT = 60
 MAX_LISTED = 10  # conflicts of a merged store; --json lists all
 USAGE = 2
 
-app = typer.Typer(no_args_is_help=True, help="The answer store: list, verify, export, merge, copy, drop, prune.")
+app = typer.Typer(no_args_is_help=True, help="The answer store: list, size, verify, export, merge, copy, drop, prune.")
 
 Store = Annotated[
-    Path, typer.Option("--answers", metavar="PATH", help="Answer store (default: answers.sqlite in this folder).")
+    Any,
+    typer.Option(
+        "--answers",
+        metavar="STORE",
+        parser=read_location,
+        help="Answer store: a file or postgresql://... (default: answers.sqlite in this folder).",
+    ),
 ]
 DEFAULT_STORE = Path("answers.sqlite")
 ByCandidate = Annotated[str | None, typer.Option("--candidate", metavar="NAME", help="Only those of this candidate.")]
@@ -105,6 +112,19 @@ def list_command(
     print_result(record | {"groups": [group.to_dict() for group in groups]}, as_json, "\n".join(lines))
 
 
+@app.command("size")
+def size_command(answers: Store = DEFAULT_STORE, as_json: Json = False) -> None:
+    """Print the store's size on the disk, the rows of its tables, and the answers of each study in bytes."""
+    from wardround.running.store.sizes import measure_store
+
+    with closing(AnswerStore(answers, must_exist=True)) as store:
+        size = measure_store(store)
+    lines = [f"{name or 'tool results'}: {_count(rows, 'row')}, {total:,} bytes" for name, rows, total in size.studies]
+    tables = ", ".join(f"{rows:,} in {table}" for table, rows in size.rows.items() if rows)
+    lines.append(f"{answers}: {size.bytes:,} bytes on the disk; rows: {tables or 'none'}")
+    print_result({"answers": str(answers)} | size.to_dict(), as_json, "\n".join(map(_printable, lines)))
+
+
 @app.command("verify")
 def verify_command(
     answers: Store = DEFAULT_STORE,
@@ -154,7 +174,7 @@ def export_command(
 
 @app.command("merge")
 def merge_command(
-    sources: Annotated[list[Path], typer.Argument(metavar="FROM...", help="Other answer stores.")],
+    sources: Annotated[list[Any], typer.Argument(metavar="FROM...", parser=read_location, help="Other answer stores.")],
     answers: Store = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -170,15 +190,23 @@ def merge_command(
 
 @app.command("copy")
 def copy_command(
-    to: Annotated[Path, typer.Argument(metavar="TO", help="Answer store to copy into; it may be new.")],
-    run: Annotated[list[Path], typer.Option("--run", metavar="RUN", help="Run folder; repeatable.")],
+    to: Annotated[
+        Any, typer.Argument(metavar="TO", parser=read_location, help="Answer store to copy into; it may be new.")
+    ],
+    run: Annotated[
+        list[Path] | None, typer.Option("--run", metavar="RUN", help="Only what this run used; repeatable.")
+    ] = None,
     answers: Store = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Copy what runs used, the judge's answers and tool results too. Exit code 3 if the store lacks some of it."""
-    from wardround.running.store.merging import copy_uses
+    """Copy the store, from a file to PostgreSQL or back, or what runs used. Exit code 3 if some of that is missing."""
+    from wardround.running.store.merging import copy_all, copy_uses
     from wardround.running.store.run_uses import read_uses
 
+    if not run:
+        merged = copy_all(answers, to)
+        print_result({"to": str(to), "copied": merged.to_dict()}, as_json, "\n".join(_merge_lines(merged)))
+        return
     counts = copy_uses(answers, to, [read_uses(folder) for folder in run])
     text = f"{_count(counts.copied, 'row')} copied to {to}; {counts.there_before:,} were there"
     if counts.missing:

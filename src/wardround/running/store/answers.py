@@ -1,7 +1,6 @@
 """The answer store: every answer ever received, by (ask, trial, turn)."""
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,9 @@ import orjson
 
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.running.store import schema
 from wardround.running.store.database import StoreConnection, open_database
-from wardround.running.store.location import StoreLocation
 from wardround.running.store.writes import SELECT, CallRow, Write, insert_into
 
 # between two commits; a single answer does not wait
@@ -101,6 +100,7 @@ class AnswerStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._pending: list[_PendingWrite] = []
         self._committing: asyncio.Task[None] | None = None
+        self._database.watch(lambda: [pending.write for pending in self._pending])
 
     @property
     def connection(self) -> StoreConnection:
@@ -187,7 +187,7 @@ class AnswerStore:
                 try:
                     writes = [pending.write for pending in group]
                     stored = await loop.run_in_executor(self._thread, self._database.commit, writes)
-                except (sqlite3.Error, OSError, WardroundError) as error:
+                except Exception as error:  # whatever it is, those who wait must not wait for ever
                     failure = WardroundError(f"{self.location}: answers cannot be written: {error}")
                     for pending in group:
                         if not pending.done.done():

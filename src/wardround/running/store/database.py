@@ -4,12 +4,12 @@ SQL is written in what both understand, with `?` for a value; tables are defined
 `integer`, `without rowid`). A table that is not `without rowid` has a growing column `rowid`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from wardround.core.store_location import PostgresAddress, StoreLocation
 from wardround.running.store.leases import Leases
-from wardround.running.store.location import PostgresAddress, StoreLocation
 from wardround.running.store.writes import Write
 
 
@@ -80,6 +80,9 @@ class Database(Protocol):
 
     def commit(self, group: Sequence[Write]) -> list[list[bytes]]:
         """Commits writes together; returns the stored bodies of each. Called by one thread only."""
+
+    def watch(self, pending: Callable[[], Sequence[Write]]) -> None:
+        """Names what will be committed next, so that it can be kept if the database is lost."""
 
     def file_name(self, path: str) -> str:
         """Under which name the hash of a local file is kept."""

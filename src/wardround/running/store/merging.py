@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import StoreLocation
 from wardround.running.store import batches, schema
 from wardround.running.store.answers import SENTINEL_COLUMNS, AnswerKey, AnswerStore, utc_now
 from wardround.running.store.database import StoreConnection
-from wardround.running.store.location import StoreLocation
 from wardround.running.store.run_uses import RunUses, wanted_rows
 from wardround.running.store.writes import ANSWER_COLUMNS, CALL_COLUMNS, insert_into
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wardround.core.errors import WardroundError
+from wardround.core.store_location import PostgresAddress
 from wardround.running.store import schema
 from wardround.running.store.leases import Leases
-from wardround.running.store.location import PostgresAddress
 from wardround.running.store.unsent import UnsentWrites
 from wardround.running.store.writes import SELECT, Write
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_SECONDS_LOST = 600.0  # for which a lost server is waited for
 MAX_PAUSE = 2.0  # between two attempts to reach it
+# codes of errors: no connection, a server that stops or starts, a transaction that lost against another one
+LOST = ("08", "57P", "40")
 SCHEMA_LOCK = (0x57617264, 1)  # keys of advisory locks; those of Asks are single numbers
 ASKING_LOCK = (0x57617264, 2)  # shared by all that hold a lease
 # `writers` has the number of the latest commit of each process: whether a commit whose confirmation was lost succeeded
@@ -33,6 +36,11 @@ OWN_TABLES = (
 )
 COUNT_COMMIT = (
     "insert into writers (id, commits) values (?, ?) on conflict (id) do update set commits = excluded.commits"
+)
+# not by to_regclass, which may answer from what this session knew before another process created the table
+FIND_STORE = (
+    "select 1 from pg_class join pg_namespace on pg_namespace.oid = relnamespace "
+    "where relname = 'wardround_store' and nspname = any(current_schemas(false))"
 )
 TABLES = ("answers", "calls", "sentinels", "files", "faults", "dropped", "batches", "batch_items")
 
@@ -51,6 +59,7 @@ class PostgresConnection:
     def __init__(self, address: PostgresAddress, *, is_patient: bool) -> None:
         self._address, self._is_patient = address, is_patient
         self._in_block = self._in_snapshot = False
+        self.when_lost: Callable[[ServerLost], None] = lambda lost: None
         self.when_back: Callable[[], None] = lambda: None
         self._session = self._connect()
 
@@ -96,7 +105,7 @@ class PostgresConnection:
         self._in_snapshot = True
 
     def version(self) -> int:
-        if self.execute("select to_regclass('wardround_store')").fetchone()[0] is None:
+        if self.execute(FIND_STORE).fetchone() is None:
             return 0
         version: int = self.execute("select version from wardround_store").fetchone()[0]
         return version
@@ -133,6 +142,7 @@ class PostgresConnection:
         expires, pause = time.monotonic() + MAX_SECONDS_LOST, 0.05
         while True:
             try:
+                self._session.close()
                 self._session = self._connect()
                 if self._in_snapshot:
                     self.begin_snapshot()
@@ -151,9 +161,10 @@ class PostgresConnection:
                     result = run(self._session)
                 self._in_snapshot = self._in_snapshot and self._session.info.transaction_status != 0
                 return result
-            except ServerLost:
+            except ServerLost as lost:
                 if not self._is_patient or self._in_block:
                     raise
+                self.when_lost(lost)
                 self.reconnect()
 
     @contextmanager
@@ -164,8 +175,7 @@ class PostgresConnection:
         try:
             yield
         except psycopg.Error as error:
-            # a connection that was lost, or a transaction that lost against another one and may be repeated
-            is_lost = self._session.closed or (error.sqlstate or "").startswith("40")
+            is_lost = self._session.closed or (error.sqlstate or "").startswith(LOST)
             raise (ServerLost if is_lost else PostgresFailure)(f"{self._address}: {_one_line(error)}") from None
 
     def _connect(self) -> "psycopg.Connection[Any]":
@@ -245,25 +255,40 @@ class PostgresDatabase:
         self._writing: PostgresConnection | None = None  # opened by the first commit
         self.leases = AdvisoryLeases(self.reading, address)
         self._writer, self._commits = secrets.token_hex(8), 0
+        self._pending: Callable[[], Sequence[Write]] = tuple
+        self.reading.when_lost = self._keep_pending
         self._unsent = UnsentWrites(address, self._writer)
         self._send_left_behind()
 
     def commit(self, group: Sequence[Write]) -> list[list[bytes]]:
         self._commits += 1
         try:
-            return self._commit(self._writer, self._commits, group)
+            stored = self._commit(self._writer, self._commits, group)
+            self._unsent.forget(self._commits)  # if it was kept while it was pending
+            return stored
         except ServerLost as lost:
-            self._unsent.keep(self._commits, group)
-            answers = sum(len(write.answers) for write in group)
-            print(f"wardround: {lost}; waiting for it ({answers:,} answers are kept)", file=sys.stderr, flush=True)
+            file = self._keep(self._commits, group, lost)
         try:
             stored = self._repeat(group)
         except ServerLost as lost:
             raise PostgresFailure(
-                f"{lost}; the answers are kept in {self._unsent.file} and stored by the next command on this store"
+                f"{lost}; the answers are kept in {file} and stored by the next command on this store"
             ) from None
-        self._unsent.forget()
+        self._unsent.forget(self._commits)
         return stored
+
+    def watch(self, pending: Callable[[], Sequence[Write]]) -> None:
+        self._pending = pending
+
+    def _keep_pending(self, lost: ServerLost) -> None:
+        """While a read waits for the server nothing is committed: what would be next is kept."""
+        self._keep(self._commits + 1, self._pending(), lost)
+
+    def _keep(self, number: int, writes: Sequence[Write], lost: ServerLost) -> Path:
+        file = self._unsent.keep(number, writes)
+        answers = sum(len(write.answers) for write in writes)
+        print(f"wardround: {lost}; waiting for it ({answers:,} answers are kept)", file=sys.stderr, flush=True)
+        return file
 
     def file_name(self, path: str) -> str:
         """A path means another file on another machine."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
+    from wardround.core.store_location import StoreLocation
     from wardround.running.store.database import StoreConnection
-    from wardround.running.store.location import StoreLocation
 
 VERSION = 4
 # where an answer came from; of several answers of one call, the tokens add up to its usage

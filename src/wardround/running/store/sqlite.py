@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,9 @@ class SqliteDatabase:
             raise OSError("the store was removed or replaced while a run was writing to it")
         with self._writing.transaction():
             return [write.apply(self._writing) for write in group]
+
+    def watch(self, pending: Callable[[], Sequence[Write]]) -> None:
+        """A file is not lost."""
 
     def file_name(self, path: str) -> str:
         return path

@@ -78,7 +78,9 @@ def _store_row(connection: StoreConnection, row: tuple[Any, ...]) -> bytes:
 
 
 def to_json(writes: Sequence[Write]) -> bytes:
-    records = [{"answers": write.answers, "call": write.call, "fault": write.fault} for write in writes]
+    records = [
+        {"answers": write.answers, "call": write.call and tuple(write.call), "fault": write.fault} for write in writes
+    ]
     return orjson.dumps(records, default=lambda value: {"hex": value.hex()})
 
 

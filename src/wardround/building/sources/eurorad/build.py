@@ -38,6 +38,7 @@ from wardround.cases.readers.cure import PROMPT
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, drop_empty
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 MIN_OPTIONS, MAX_OPTIONS = 4, 5
@@ -52,7 +53,7 @@ def build_eurorad(
     seed: int = 0,
     synonyms: Synonyms = NO_SYNONYMS,
     models: dict[str, CandidateSettings] | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     dev: int | None = None,
     options: OptionChoice = "source",
     published: PublishedRange = ANY_TIME,

@@ -32,6 +32,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder, refuse_inside
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import CandidateSettings
 from wardround.degrade.modalities import parse_modality
 from wardround.degrade.severities import ESTIMATED, parse_severity
@@ -87,7 +88,7 @@ def build_medq_deg(
     modalities: Path | None = None,
     modality_column: str | None = None,
     models: dict[str, CandidateSettings] | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     about: About | None = None,
     note: Note = lambda text: None,
 ) -> MedqDegSet:

@@ -33,6 +33,7 @@ from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 SPECIALTY = "ophthalmology"
@@ -55,7 +56,7 @@ def build_ophthalmic(
     grades: Path | None = None,
     layout: str | None = None,
     models: dict[str, CandidateSettings] | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     seed: int = 0,
     about: About | None = None,
     note: Callable[[str], None] = lambda line: None,

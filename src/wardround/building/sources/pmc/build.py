@@ -70,6 +70,7 @@ from wardround.building.text.redact import find_revealed_name
 from wardround.cases.published_range import ANY_TIME, PublishedRange
 from wardround.core.errors import WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 PoorImages = Literal["reject", "drop"]
@@ -95,7 +96,7 @@ def build_pmc(
     rare: Collection[str] | None = None,
     synonyms: Synonyms = NO_SYNONYMS,
     models: dict[str, CandidateSettings] | None = None,
-    answers: Path | None = None,
+    answers: StoreLocation | None = None,
     options: OptionChoice = "source",
     poor_images: PoorImages = "reject",
     published: PublishedRange = ANY_TIME,
