@@ -282,7 +282,10 @@ class PostgresDatabase:
 
     def _keep_pending(self, lost: ServerLost) -> None:
         """While a read waits for the server nothing is committed: what would be next is kept."""
-        self._keep(self._commits + 1, self._pending(), lost)
+        if writes := self._pending():
+            self._keep(self._commits + 1, writes, lost)
+        else:
+            print(f"wardround: {lost}; waiting for it", file=sys.stderr, flush=True)
 
     def _keep(self, number: int, writes: Sequence[Write], lost: ServerLost) -> Path:
         file = self._unsent.keep(number, writes)
