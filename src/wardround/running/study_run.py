@@ -32,8 +32,8 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
-from wardround.core.store_location import PostgresAddress, StoreLocation
 from wardround.core.setting_verdict import merge_verdicts
+from wardround.core.store_location import PostgresAddress, StoreLocation
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
@@ -309,10 +309,11 @@ class StudyRun:
         if not last and time.monotonic() < self._progress_due:
             return
         self._progress_due = time.monotonic() + SECONDS_BETWEEN_FILES
+        answers = self.paths.answers
         start = {
             "process": os.getpid(),
             "study": None if self.paths.study_text else str(self.paths.study.absolute()),
-            "answers_store": str(self.paths.answers.absolute()),
+            "answers_store": str(answers.absolute()) if isinstance(answers, Path) else answers.url,
             "directory": str(Path().absolute()),
         }
         figures = progress.to_dict([run.name for run in self.candidate_runs])

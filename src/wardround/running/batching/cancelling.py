@@ -9,6 +9,7 @@ from wardround.candidates.batches.file_batches import FileBatches
 from wardround.candidates.candidate import CandidateUnavailable, Fault, RequestRejected, settings_error
 from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
+from wardround.core.store_location import StoreLocation
 from wardround.core.study import load_study
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords
@@ -16,10 +17,14 @@ from wardround.running.study_run import RunPaths, cases_folder
 
 
 async def cancel_batches(
-    study_file: Path, runs: Path | None = None, answers: Path | None = None, ids: Collection[str] | None = None
+    study_file: Path,
+    runs: Path | None = None,
+    answers: StoreLocation | None = None,
+    ids: Collection[str] | None = None,
 ) -> list[str]:
     """Cancels the study's batches under way that their providers confirmed, or those named; returns their ids."""
-    study, paths = load_study(study_file), RunPaths.from_options(study_file, runs, answers)
+    study = load_study(study_file)
+    paths = RunPaths.from_options(study_file, runs, answers or study.store)
     folder = paths.runs / study.name / "batches"
     cancelled: list[str] = []
     with closing(AnswerStore(paths.answers, must_exist=True)) as store:
