@@ -13,6 +13,8 @@ from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
+TAKES_ONE = "may take only one completion a request"  # an adaptation to a server
+
 
 @dataclass(frozen=True)
 class Request:

@@ -219,8 +219,8 @@ class Accounts:
         """Enters a person's log-in at the provider; one log-in is one person's."""
         login = login.strip()[:MAX_LOGIN]
         with self._store.transaction():
-            taken = "SELECT 1 FROM people WHERE login = ? COLLATE NOCASE AND id != ? AND active"
-            if login and self._store.value(taken, login, id):
+            is_used = "SELECT 1 FROM people WHERE login = ? COLLATE NOCASE AND id != ? AND active"
+            if login and self._store.value(is_used, login, id):
                 raise WardroundError(f"the log-in {login!r} is another person's")
             self._store.write("UPDATE people SET login = ? WHERE id = ?", login, id)
             self._store.log_action(by.id, "set login", whom=id, login=login)

@@ -22,7 +22,7 @@ class Invited(NamedTuple):
     email: str
 
 
-def parse_invitation_list(text: str, taken: Collection[str]) -> list[Invited]:
+def parse_invitation_list(text: str, used_names: Collection[str]) -> list[Invited]:
     """The people of a CSV; all of them, or WardroundError that names the line."""
     rows = csv.DictReader(StringIO(text.lstrip("\ufeff")), skipinitialspace=True)
     header = [name.strip().lower() for name in rows.fieldnames or []]
@@ -30,7 +30,7 @@ def parse_invitation_list(text: str, taken: Collection[str]) -> list[Invited]:
         raise WardroundError("the first line names the columns: name, role and perhaps specialty, email")
     rows.fieldnames = header
     people: list[Invited] = []
-    known = {name.casefold() for name in taken}
+    known = {name.casefold() for name in used_names}
     for row in rows:
         fields = {key: " ".join((row.get(key) or "").split()) for key in COLUMNS}
         if not any(fields.values()):

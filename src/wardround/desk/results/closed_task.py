@@ -31,7 +31,7 @@ class Score(NamedTuple):
     high: float | None = None
 
 
-class Difference(NamedTuple):
+class ReadingDifference(NamedTuple):
     """An item on which a person's answer is not the right one, or not that of the majority."""
 
     name: str
@@ -48,7 +48,7 @@ class ClosedTask(NamedTuple):
     ended: str
     measure: str
     scores: list[Score]
-    differences: list[Difference]
+    differences: list[ReadingDifference]
 
 
 def closed_task(desk: Desk, task: Task, person: Person) -> ClosedTask | None:
@@ -63,7 +63,7 @@ def closed_task(desk: Desk, task: Task, person: Person) -> ClosedTask | None:
     return ClosedTask(items, verdicts[0].time, verdicts[-1].time, measure, scores, differences)
 
 
-def _exam(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Score], list[Difference]]:
+def _exam(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Score], list[ReadingDifference]]:
     items = {item.number: item for item in desk.tasks.list_items(task)}
     answers: dict[int, dict[int, DeskVerdict]] = {}  # by person and item, of questions with options
     for verdict in desk.tasks.verdicts(task):
@@ -82,7 +82,7 @@ def _exam(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Score]
         asked = {(items[number].hidden["case"], items[number].hidden["question"]) for number in own}
         scores += model_scores(desk.resolve(task.settings["run"]), asked)
     differences = [
-        Difference(
+        ReadingDifference(
             items[number].name,
             _prompt(items[number]),
             _option(items[number], verdict.said["option"]),
@@ -107,7 +107,7 @@ def model_scores(run: Path, asked: set[tuple[str, str]]) -> list[Score]:
     return [Score(row["candidate"], row["share"], row["of"]) for row in rows]
 
 
-def _reading(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Score], list[Difference]]:
+def _reading(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Score], list[ReadingDifference]]:
     labels = latest_labels(desk, task)
     items = {item.number: item for item in desk.tasks.list_items(task)}
     read = latest_verdicts(desk.tasks.verdicts(task, person=person))
@@ -123,7 +123,7 @@ def _reading(desk: Desk, task: Task, person: Person) -> tuple[int, str, list[Sco
                 continue
             same.setdefault(reader, []).append(label == most)
             if reader == person.name and label != most:
-                differences.append(Difference(items[number].name, "", label, most))
+                differences.append(ReadingDifference(items[number].name, "", label, most))
     scores = [_score("You", same[person.name])] if person.name in same else []
     peers = [fmean(values) for reader, values in same.items() if reader != person.name]
     if len(peers) >= FEWEST_PEERS:

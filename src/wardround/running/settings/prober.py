@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from wardround.asking.reasoning import split_reasoning
 from wardround.candidates.candidate import (
+    TAKES_ONE,
     CandidateUnavailable,
     Fault,
     QuestionRefused,
@@ -15,7 +16,6 @@ from wardround.candidates.candidate import (
     RequestRejected,
     Unsupported,
 )
-from wardround.candidates.http.server import TAKES_ONE
 from wardround.cases.encoded_image import EncodedImage
 from wardround.core.ask import Answer, Ask, ImagePart, Message, Sampling
 from wardround.core.case import Case, Question

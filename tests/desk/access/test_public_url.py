@@ -19,7 +19,7 @@ from wardround.core.errors import WardroundError
 from wardround.desk.app import LOOPBACK
 from wardround.desk.auth.public_address import PublicAddress, parse_public_address
 
-DOCS = Path(__file__).parents[2] / "docs" / "desk.md"
+DOCS = Path(__file__).parents[3] / "docs" / "desk.md"
 ORIGIN = "https://desk.hospital.example"
 
 
