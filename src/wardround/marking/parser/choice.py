@@ -11,7 +11,7 @@ from wardround.marking.parser.strict import parse_strict
 
 __all__ = ["MODES", "PARSER", "STRICT", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER, STRICT = "strict-4", "strict"
+PARSER, STRICT = "strict-5", "strict"
 _VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)
 

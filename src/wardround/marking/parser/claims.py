@@ -21,18 +21,51 @@ _LINE_START = re.compile(
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
 _AFTER_STOP = re.compile(
-    r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[\"'(\[]*\Z"
+    r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[→⇒∴➡👉✔✓✅☞➤▶=>\s-]*[\"'(\[]*\Z"
 )
 _AFTER_COLON = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus)"  # "type: B" may not be the answer
     r"(?::|→|⇒|[-=]>|\s[=–-]\s|—|\s(?=\())\s*[\"'(\[]*\Z",
     re.I,
 )
+_AFTER_SIGN = re.compile(
+    r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus|gure)"
+    r"(?::|→|⇒|[-=]>|\s=\s|[∴➡👉✔✓✅☞➤▶]\ufe0f?|\])\s*[\"'(\[]*\Z",
+    re.I,
+)
+_NO_LABEL = re.compile(r"\b(?:differential|consider|exclude|discard\w*|distractors?|trap|out|other|cf|eg|e\.g|such as|like)\W*\Z")
+_TAIL = re.compile(
+    r",? (?:then|it is(?:, then)?|indeed|for sure|i (?:think|guess|believe|suppose)|probably|imo|clearly|obviously"
+    r"|in other words|no doubt|without (?:a )?doubt|definitely)(?=[.!]*\s*\Z)",
+    re.I,
+)
 _NOT_ANOTHER = re.compile(r",? \(?(?:not|and not|rather than|instead of) [^.\n]{1,60}\Z")
+_BRACKET_LAST = re.compile(r" \([^()\n]{2,30}\)(?=[.!]?\s*\Z)")
 _OPTION_LINE = re.compile(r"[ \t\-•#>|\d.]{0,8}(?:option|choice|answer) \(?")
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
 _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
+
+_ONLY = re.compile(r"(?:\A|[\s(\"'])only(?: the)?(?: option| statement| choice| answer| letter| diagnosis)?[ (\"']*\Z")
+_ONLY_FITS = re.compile(
+    r"[)\]\"']* ?(?:is (?:left|true|correct|right|accurate|valid|consistent|compatible|appropriate)|fits|holds|remains"
+    r"|covers|matches|explains|accounts|satisfies|meets|works|applies|qualifies|makes sense|addresses|describes)\b"
+    r"(?! (?:only|partly|partially|some|part|if|when|in part)\b)"
+)
+_OVERALL = re.compile(
+    r"\W*(?:(?:overall|(?:all )?taken together|therefore|thus|so|hence|altogether|in summary|in (?:this|our) (?:case|patient)"
+    r"|here|on balance|in sum)\b,? ?)?(?:(?:overall|everything|all (?:of )?(?:this|these|that)?|most|findings|favou?rs?"
+    r"|(?:an? )?(?:textbook|classic|typical) (?:case|presentation|picture|example|features?)"
+    r"|(?:the|this|these|our|all) (?:whole |entire |clinical |overall |full |above |combined |\w+ic )?"
+    r"(?:picture|findings|features|evidence|clues?|signs|presentation|patient|history|combination|constellation|case|vignette"
+    r"|pattern|man|woman|child|boy|girl|triad|data|diagnosis)|(?:he|she)|i|we)\b)"
+)
+_CONCLUDES = re.compile(
+    r"\W*(?:so|thus|hence|therefore|overall|in (?:summary|conclusion|short|sum)|to (?:conclude|sum up)|altogether"
+    r"|consequently|accordingly|conclusion)\b(?![^\n]*\b(?:not|except|exclud\w+|ruled? out|or)\b)"
+)
+_APPOSED = re.compile(r"\b(?:option|choice|answer|diagnosis|candidate|possibility),[ (\"']*\Z")
+_LINKED_LETTER = re.compile(r"\bthe (?:\w+[ -]){1,5}(?:is|are|was|would be)(?: therefore| thus| then)? [(\[\"']\Z")
 
 
 class Claim(NamedTuple):
@@ -63,11 +96,15 @@ def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
     is_list = len(unclaimed) > 1 and _is_list(text, [mention for mention, _ in unclaimed])
     for mention, before in unclaimed:
         rule = _position_rule(lower, mention, mentions, is_list)
+        if rule is None and mention is mentions[-1] and _is_last_letter(text, lower, mention, mentions):
+            rule = "at the end"
         if rule is None and mention is standing[-1] and not is_list and _closes_reply(text, mention, standing):
             rule = "at the end"
         if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
-            others = {other.option for other in standing if other.kind == mention.kind}
-            rule = "pointed to" if others == {mention.option} else None
+            first = lower.rfind("\n", 0, mention.start) if "|" in text and mention is mentions[-1] else 0  # under a table
+            others = {other.option for other in standing if other.kind == mention.kind and other.start >= first}
+            is_overall = mention is mentions[-1] and _sums_up(text, mention, before)
+            rule = "pointed to" if others == {mention.option} or is_overall else None
         if rule is not None:
             claims.append(Claim(mention, rule))
     return ClaimedMentions(sorted(claims, key=lambda claim: claim.mention.start), standing)
@@ -82,7 +119,7 @@ def _worded_claims(text: str, lower: str, mentions: list[Mention]) -> tuple[list
         entries = {mention for mention in mentions if _OPTION_LINE.fullmatch(_line_before(lower, mention.start))}
     is_list = len({mention.option for mention in entries}) > 1
     for mention in mentions:
-        before = _text_before(lower, mention.start)
+        before = text_before(lower, mention.start)
         if _is_rejected(lower, mention, before):
             rejected = mention
             continue
@@ -102,7 +139,7 @@ def _line_before(text: str, start: int) -> str:
     return text[text.rfind("\n", 0, start) + 1 : start]
 
 
-def _text_before(text: str, start: int) -> str:
+def text_before(text: str, start: int) -> str:
     """The sentence up to an option; if the option opens a line, the heading above it."""
     window = text[max(0, start - WINDOW) : start]
     *_, stop = [None, *_STOP.finditer(window)]
@@ -153,8 +190,12 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
     """The rule by which the words around a mention make it a claim."""
     if _continues(text, mention) and phrases.JUDGED.match(text, mention.end):
         return "judged"
+    if " " in text[mention.end : mention.end + 2] and phrases.CONCLUDED.match(text, mention.end):
+        return "judged"
     if "?" in text and phrases.CONFIRMED.match(text, mention.end):
         return "judged"
+    if text[mention.end : mention.end + 1] == "," and _APPOSED.search(before) and phrases.JUDGED.match(text, mention.end + 1):
+        return "judged"  # "the remaining option, C, is consistent with this"
     if not before.strip(_LEADS):
         if not mention.start:
             return None
@@ -172,9 +213,16 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
         return None if _is_second_best(before) else "stated"  # "the diagnosis is a clot in the lung (A)"
     if phrases.CHOSEN.search(near):
         return "chosen"
+    if _is_the_only_one(text, mention, near):
+        return "judged"
     if phrases.CORRECTED.search(near) or (rejected is not None and phrases.BUT.search(near)):
         return "corrected"
     return None
+
+
+def _is_the_only_one(text: str, mention: Mention, near: str) -> bool:
+    """Whether only this option fits: "only statement B holds"."""
+    return "only" in near and _ONLY.search(near) is not None and _ONLY_FITS.match(text, mention.end) is not None
 
 
 def _is_second_best(before: str) -> bool:
@@ -206,20 +254,64 @@ def _position_rule(text: str, mention: Mention, mentions: list[Mention], is_list
     return "own line" if mention.kind == BOTH and mention.option else None
 
 
+def _is_last_letter(text: str, lower: str, mention: Mention, mentions: list[Mention]) -> bool:
+    """Whether a letter after a colon, an arrow or a sign ends the reply: "Bottom line: A."."""
+    if mention.kind != LETTER or text[mention.end :].strip(" .!)]}\"'\n"):
+        return False
+    if text[mention.start].islower() and text[mention.start - 1 : mention.start] not in ("(", "["):
+        return False
+    lead = text[max(0, mention.start - SHORT) : mention.start]
+    is_in_brackets = text[mention.end : mention.end + 1] == ")" and not lead.endswith("(")  # "(see figure: D)"
+    if is_in_brackets or not _AFTER_SIGN.search(lead):
+        return False
+    before = text_before(lower, mention.start)
+    if not _CONCLUDES.match(before) and any(_is_mapped(text, other) for other in mentions[:-1]):
+        return False
+    return _may_be_label(before)
+
+
+def _is_mapped(text: str, mention: Mention) -> bool:
+    """Whether an option is alone at the end of its line after an arrow or a colon: "needles → A"."""
+    if not phrases.LINE_ENDED.match(text, mention.end):
+        return False
+    return _AFTER_SIGN.search(text[max(0, mention.start - SHORT) : mention.start]) is not None
+
+
+def _may_be_label(before: str) -> bool:
+    """Whether the words before an option and its colon may name the answer: not "also consider:"."""
+    if _is_second_best(before) or phrases.DISTANT.search(before):
+        return False
+    clause = _PHRASE_BREAK.split(before)[-1]
+    return not (phrases.NOT.search(clause) or _NO_LABEL.search(clause))
+
+
 def _closes_reply(text: str, mention: Mention, standing: list[Mention]) -> bool:
     """Whether the reply ends with this option, alone in a sentence or after a colon or an arrow."""
     end = text[mention.end :]
     if "not" in end or "than" in end or "instead" in end:
         end = _NOT_ANOTHER.sub("", end)
+    elif "(" in end:
+        end = _BRACKET_LAST.sub("", end)
+    elif end:
+        end = _TAIL.sub("", end)
     end = end.strip(" )]}\"'\n")
     if end.strip(".!"):
         return False
     lead = text[max(0, mention.start - SHORT) : mention.start]
     if _AFTER_STOP.search(lead):
-        return bool(end) or text[mention.start : mention.end] not in ("A", "I")  # these may be words before a cut
-    if {other.option for other in standing} != {mention.option}:
+        is_bracketed = text[mention.start - 1] in "(["
+        return bool(end) or is_bracketed or text[mention.start : mention.end] not in ("A", "I")  # these may be words before a cut
+    is_alone = {other.option for other in standing} == {mention.option}
+    if mention.kind == LETTER and is_alone and text[mention.start - 1] in "([" and end:
+        sentence = text_before(text.lower(), mention.start)
+        if _LINKED_LETTER.search(sentence) and not phrases.NOT.search(sentence) and not _is_second_best(sentence):
+            return True  # "the overloaded metal is [D]."
+    if _AFTER_COLON.search(lead) is None:
         return False
-    return _AFTER_COLON.search(lead) is not None
+    before = text_before(text.lower(), mention.start)
+    if is_alone:
+        return not (_is_second_best(before) or phrases.DISTANT.search(before) or _NO_LABEL.search(before))
+    return _CONCLUDES.match(before) is not None
 
 
 def _is_pointed_to(text: str, mention: Mention, before: str) -> bool:
@@ -231,6 +323,11 @@ def _is_pointed_to(text: str, mention: Mention, before: str) -> bool:
     if not before.strip(_LEADS) or not phrases.POINTED.search(before[-NEAR:]) or _is_second_best(before):
         return False
     return not phrases.DOUBT.search(_PHRASE_BREAK.split(before)[-1])
+
+
+def _sums_up(text: str, mention: Mention, before: str) -> bool:
+    """Whether the last sentence is about the whole case and ends with the option: "the findings support A."."""
+    return not text[mention.end :].strip(" .!)]\"'\n") and _OVERALL.match(before) is not None
 
 
 def _is_list(text: str, mentions: list[Mention]) -> bool:

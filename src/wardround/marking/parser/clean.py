@@ -11,7 +11,7 @@ _BOX = re.compile(r"<\|begin_of_box\|>(.*?)(?:<\|end_of_box\|>|\Z)", re.S)  # GL
 _TOKENS = re.compile(r"<\|\w{1,20}\|>|</?s>|</?(?:start|end)_of_turn>|<eos>|\[/?INST\]")  # a server left these in
 _STRUCK = re.compile(r"~~[^~\n]*~~")
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|textrm|textit|mathrm|mathbf|mathit|mathbb)\s*\{([^{}]*)\}")
-_LATEX_MATHS = re.compile(r"\\[()\[\] ,;]|\$")
+_LATEX_MATHS = re.compile(r"\\[()\[\] ,;]|\$|\\(?=[%&#_])")
 _SPACES = re.compile(r"[ \t\r]{2,}|[\t\r]")
 _PRIVATE = re.compile(r"[\ue000-\uf8ff]")  # option_text.py writes option texts as these
 # the lower case of İ has two characters

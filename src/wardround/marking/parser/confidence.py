@@ -9,11 +9,11 @@ _STATED = re.compile(
     r"[^0-9\n]{0,40}?(\d{1,3}(?:[.,]\d{1,9})?|\.\d{1,9})(?!\d|%? ?[-–] ?\d)"
     r"(?:\s*(%)|\s*(?:/|out of)\s*(10|100|5)(?![\d.]))?"
     r"|(?<!\d)(\d{1,3}(?:\.\d{1,9})?)\s?%\s?(?:sure|certain|confident|confidence|certainty|likely|probability)"
-    r"|\(\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?\)"
+    r"|[(\[]\s?(\d{1,3}(?:\.\d{1,9})?)\s?%\s?[)\]]"
 )
 _CONFIDENCE_SPAN = re.compile(
     rf"^\W*(?:my |the )?(?:{_CONFIDENCE})\b.*$"
-    r"| ?\(\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?\)"
+    r"| ?[(\[]\s?\d{1,3}(?:\.\d{1,9})?\s?%\s?[)\]]"
     rf"|[,;.–-]? ?(?:with (?:a )?)?(?:{_CONFIDENCE})(?: level| score)? ?[:=] ?[\d.,]*\d ?%?",
     re.M,
 )

@@ -15,7 +15,7 @@ _VALUE = re.compile(
     re.I,
 )
 _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}?")
-_TAGGED = re.compile(r"<(?:final_?)?answer>([^<]*)", re.I)
+_TAGGED = re.compile(r"<(?:final_?)?(?:answer|choice|option|diagnosis)>([^<]*)|<(?:response|output|result|final|conclusion)>([^<]{1,60})</", re.I)
 
 
 class DelimitedAnswer(NamedTuple):
@@ -33,7 +33,7 @@ def delimited_answers(text: str) -> tuple[list[DelimitedAnswer], str]:
     if answers := list(_in_json(text)):
         return answers, "in json"
     for pattern, sign, kind in ((_BOXED, "\\boxed", "in box"), (_TAGGED, "<", "in tag")):
-        if sign in text and (answers := [DelimitedAnswer(match[1], *match.span()) for match in pattern.finditer(text)]):
+        if sign in text and (answers := [DelimitedAnswer(match[match.lastindex or 1], *match.span()) for match in pattern.finditer(text)]):
             return answers, kind
     return [], NOT_MARKED
 

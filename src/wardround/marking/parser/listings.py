@@ -15,6 +15,7 @@ MIN_SUM, MAX_SUM = 0.9, 1.1  # of shares that are a distribution over options
 Listing = tuple[int, str]  # the option that comes out on top, and the rule
 
 _TICKS, _CROSSES = "✅✔✓☑🟢⭕", "❌✗✘✖🔴🚫❎"
+MARKS = _TICKS + _CROSSES
 _MARK = rf"[{_TICKS}{_CROSSES}]|\[[x ]\]"
 _MARK_BEFORE = re.compile(rf"({_MARK})\ufe0f?[\s\-•|(]*(?:option )?\Z")
 _MARK_AFTER = re.compile(rf"[^\n{_TICKS}{_CROSSES}]{{0,100}}?({_MARK})")

@@ -21,8 +21,8 @@ _WRITTEN_COMPARATORS = [
     for words, sign in (
         ("no less than|not less than|at least|greater than or equal to", "≥"),
         ("no more than|not more than|at most|up to|less than or equal to", "≤"),
-        ("less than|smaller than|lower than|fewer than|under|below", "<"),
-        ("more than|greater than|larger than|higher than|over|above|exceeding", ">"),
+        ("less than|smaller than|lower than|fewer than|younger than|shorter than|under|below", "<"),
+        ("more than|greater than|larger than|higher than|older than|longer than|over|above|exceeding", ">"),
     )
 ]
 _COMPARATORS = {">=": "≥", "<=": "≤"}

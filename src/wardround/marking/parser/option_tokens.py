@@ -15,6 +15,8 @@ from typing import NamedTuple
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
 
 MAX_SPAN = 6  # words of which first letters are made
+MAX_NAME_WORDS = 5  # of another name: "fluid around the heart"
+MIN_SOUND_LENGTH = 6  # of a stem that may be misspelt
 MAX_COMBINED = 4  # words of an option of whose parts first letters are made
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("option_words.toml").read_text(encoding="utf-8"))
@@ -22,6 +24,7 @@ _SUFFIX = re.compile(
     r"(?:ations?|ating|ated|ately|ate|ions?|ances?|ences?|(?<=oid)isms?|ings?|ed|ical|ic|ous|osis|als?|aries|ary|ery|es|us|um|ar|is|a|e|y)$"
 )
 _DOUBLE_END = re.compile(r"([rt])\1$")  # "referred", "admitted"
+_TWICE = re.compile(r"(.)\1")
 _COMBINING = re.compile(rf"(?:{'|'.join(_TABLES['words']['combining'].split())})(?=[a-z]{{3}})", re.I)
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, 1)}
@@ -38,10 +41,31 @@ def stem(word: str) -> str:
     return shorter if len(shorter) > 4 else word
 
 
+@lru_cache(maxsize=1 << 16)
+def stems_of_unspaced(unspaced: str) -> tuple[str, ...]:
+    """The stems of a text without spaces."""
+    return tuple(map(stem, folded_words(unspaced)))
+
+
+@lru_cache(maxsize=1 << 16)
+def sound_of(stem: str) -> str:
+    """A stem as it sounds: "histolitica" and "histolytica" are alike. Short ones stay as they are."""
+    if len(stem) < MIN_SOUND_LENGTH or not stem.isalpha():
+        return stem
+    return _TWICE.sub(r"\1", stem.replace("ph", "f").replace("y", "i").replace("rh", "r"))
+
+
 WORDS = {kind: frozenset(stem(fold_word(word)) for word in words.split()) for kind, words in _TABLES["words"].items()}
 CONTRASTS = [frozenset(stem(fold_word(word)) for word in words.split()) for words in _TABLES["contrasts"].values()]
 _NOT_INITIALS = frozenset(_TABLES["words"]["not_initials"].split())
 _NAMES = {name if name.isupper() else folded_words(name): folded_words(full) for name, full in _TABLES["names"].items()}
+_NOT_SMALL = frozenset(_TABLES["words"]["not_small"].split()) | _NOT_INITIALS
+_NAMES |= {
+    folded_words(name.lower()): full
+    for name, full in _NAMES.items()
+    if isinstance(name, str) and len(name) > 2 and name.lower() not in _NOT_SMALL
+}
+_NAME_STARTS = frozenset(name[0] for name in _NAMES if isinstance(name, tuple))
 
 
 class OptionTokens(NamedTuple):
@@ -53,6 +77,7 @@ class OptionTokens(NamedTuple):
     by_initials: dict[str, int]  # those of a whole option
     species: dict[str, str]  # "s pneumoniae": its genus
     all_stems: frozenset[str]
+    by_sound: dict[str, str]  # long stems by how they sound
 
 
 def stems_of(text: str, initials: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -68,14 +93,20 @@ def stems_of(text: str, initials: dict[str, tuple[str, ...]]) -> tuple[str, ...]
 
 
 def _long_names(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words with other names, of one to three words, replaced by the usual ones."""
+    """Words with other names replaced by the usual ones."""
     replaced: list[str] = []
     place = 0
     while place < len(words):
-        length = next((length for length in (3, 2, 1) if words[place : place + length] in _NAMES), 0)
+        length = 0
+        if words[place] in _NAME_STARTS:
+            lengths = range(MAX_NAME_WORDS, 0, -1)
+            length = next((length for length in lengths if words[place : place + length] in _NAMES), 0)
         replaced += _NAMES[words[place : place + length]] if length else words[place : place + 1]
         place += length or 1
     return tuple(replaced)
+
+
+_NAMES = {name: _long_names(full) for name, full in _NAMES.items()}  # "heart" is "cardiac" in the long names too
 
 
 @lru_cache(maxsize=1 << 12)
@@ -95,7 +126,12 @@ def option_tokens(options: tuple[str, ...]) -> OptionTokens:
     all_stems = frozenset().union(
         *stems, (stem(fold_word(letters)) for letters in initials | by_initials), _other_names(stems)
     )
-    return OptionTokens(stems, telling, initials, by_initials, species, all_stems - WORDS["idle"])
+    by_sound: dict[str, str] = {}
+    for word in sorted(all_stems):
+        if len(word) >= MIN_SOUND_LENGTH:
+            by_sound[sound_of(word)] = "" if sound_of(word) in by_sound else word
+    by_sound = {sound: word for sound, word in by_sound.items() if word}
+    return OptionTokens(stems, telling, initials, by_initials, species, all_stems - WORDS["idle"], by_sound)
 
 
 def _other_names(stems: list[frozenset[str]]) -> Iterator[str]:

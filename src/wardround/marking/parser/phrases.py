@@ -106,13 +106,13 @@ STATED = PhraseSearch(
         rf"{any_of('subjects')}[^\n\ue000-\uefff]{{0,80}}?(?:{any_of('links')}|[:=–—]|\s-\s){_filled(any_of)}"
     )
 )
-ADJACENT = PhraseSearch(lambda any_of: rf"{any_of('subjects')}[\s(\[\"'#|]*{_filled(any_of)}")
+ADJACENT = PhraseSearch(lambda any_of: rf"{any_of('subjects')}[\s(\[\]\"'#|]*{_filled(any_of)}")
 CHOSEN = PhraseSearch(lambda any_of: any_of("choosing") + _filled(any_of))
 POINTED = PhraseSearch(lambda any_of: any_of("pointing") + _filled(any_of))
 CORRECTED = PhraseSearch(lambda any_of: rf"{any_of('corrects')}[\s,.!…]*{_filled(any_of)}")
 BUT = _pattern(rf"{_any_of('but')}{_FILLED}")
-PREDICATE = _pattern(rf"\Athe [^,.\n\ue000-\uefff]{{3,80}}{_any_of('links')}{_FILLED}")
-WRONG = PhraseSearch(lambda any_of: rf"{any_of('wrong')}(?:\s+(?:\w+\s+){{0,2}}{any_of('subjects')}|\s*:?\s*\Z)")
+PREDICATE = _pattern(rf"\A(?:the|this) [^,.\n\ue000-\uefff]{{3,80}}{_any_of('links')}{_FILLED}")
+WRONG = PhraseSearch(lambda any_of: rf"{any_of('wrong')}(?:\s+(?:\w+\s+){{0,2}}{any_of('subjects')}|(?:\s+(?:is|was|would be))?\s*:?\s*\Z)")
 NOT = PhraseSearch(lambda any_of: any_of("not"))
 SUPPOSED = _pattern(rf"\W*{_any_of('supposed')}")
 DISTANT = PhraseSearch(lambda any_of: any_of("distant"))
@@ -122,6 +122,10 @@ CLAUSE = _pattern(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|ab
 
 # matched in the text after an option
 JUDGED = _pattern(rf"{CLOSING}\s*{_any_of('judged')}")
+CONCLUDED = _pattern(
+    r",? (?:and |so |which )(?:that |this |it )?(?:is|'s|was|would be|corresponds to) (?:therefore |thus )?(?:the |my |our )?"
+    r"(?:one to (?:select|choose|pick|mark)|(?:correct |right |best |final )?(?:answer|choice|pick)\b)"
+)
 REJECTED = _pattern(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any_of('rejected')}")
 RETRACTED = _pattern(
     rf"{CLOSING}(?:[\s.,;:!…–—-]*{_any_of('retracted')}|,? (?:specifically|namely|more (?:specifically|precisely))\b"
@@ -131,7 +135,8 @@ CONFIRMED = _pattern(rf"{CLOSING}\?\s*(?:yes|correct|exactly)\b")
 LINE_ENDED = _pattern(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z)")
 ENDED = _pattern(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z|(?<=[.!?])\s)")
 REASONED = _pattern(
-    rf"{CLOSING}\s*(?:\Z|\n|[.,:;!?()=…–—-]|because|since|due to|rather than|given|based on|(?:from|on) (?:the|this)\b)"
+    rf"{CLOSING}\s*(?:\Z|\n|[.,:;!?()=…–—-]|because|since|due to|rather than|given|based on|(?:from|on) (?:the|this)\b"
+    r"|over (?:option )?(?:[b-h]\b|a[.,)]))"
 )
 
 # before an option that is pointed to, says that it is not the answer
@@ -160,7 +165,7 @@ NAMING = PhraseSearch(
 )
 DENIED = PhraseSearch(lambda any_of: rf"{any_of('distant')}|\A{any_of('supposed')}|{any_of('wrong')}")
 SAID_OF = PhraseSearch(lambda any_of: rf"(?<=\w)\s+{any_of('judged')}")
-DENIED_AFTER = _pattern(rf"(?<!\A){_any_of('rejected')}|\?")
+DENIED_AFTER = PhraseSearch(lambda any_of: rf"(?<!\A){any_of('rejected')}|\?")
 
 # verdicts on an option (listings.py)
 GOOD, BAD, FAIR = _any_of("good"), _any_of("bad"), _any_of("fair")
@@ -185,6 +190,7 @@ LETTER_JOINT = _pattern(r"[)\]}\"'>.:=,(\[–—\-/ ]{0,6}")
 EQUATED = _pattern(r" (?:is|means|stands for) (?:an? |the )?")
 OTHER_WORDS = _pattern(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
 BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
+UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
 LIST_JOINT = _pattern(rf"{CLOSING} ?(?:[,/&+=<>、(\[]? ?(?:{_any_of('joins')})?) ?[\"'(\[]*(?:option |choice )?")
 
 _GOES_ON = _any_of("goes_on")

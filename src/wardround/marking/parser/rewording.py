@@ -44,10 +44,27 @@ _THINKS = re.compile(
     r" (?:might|could|may) (?:well )?be\b",
     re.I,
 )
-_TOP_DIFFERENTIAL = re.compile(r"\b(?:top|leading|primary|main|first) differential(?: diagnosis)?\b", re.I)
+_LOOKS_LIKE = re.compile(
+    r"(?:\b(this|it|that)|(?:\A|(?<=[.!?\n] )|(?<=\n)))(?: ?(?:picture|case|image|presentation|scan|film))? ?\b(?:really |most |clearly )?(?:looks|sounds)"
+    r" (?:most |very |very much |a lot |more )?like(?=[^.\n]{1,80}(?:[.!]|\Z))"
+    r"(?![^\n]*\b(?:but|however|though|mimics?|yet|first|initially|not|except)\b)",
+    re.I,
+)
+_PLAIN_ANSWERS = {
+    **dict.fromkeys(("yep", "yeah", "yup", "affirmative", "yes it is", "yes sir"), "yes"),
+    **dict.fromkeys(("nope", "nah", "no it isn't", "not at all"), "no"),
+}
+_SHORT_ORDINAL = re.compile(r"\b([123])(?:st|nd|rd)\b", re.I)
+_CONSISTENT_WITH = re.compile(r"\bc/w\b", re.I)
+_ANSWER_IS = re.compile(r"\b(answer|choice|diagnosis|pick)'s\b", re.I)
+_TNM = re.compile(r"\b([cp]?T(?:[0-4][a-d]?|is|x))[ ,]+(N[0-3x][a-c]?)[ ,]+(M[01x][a-c]?)\b", re.I)
+_TIMES = re.compile(
+    r"\b(\d{1,2}) ?(?:x|×|times) ?(?:/|per|a|an|each|every) ?(day|week|wk|month|mo|year|yr|hour|d)\b", re.I
+)
+_TOP_DIFFERENTIAL = re.compile(r"\b(?:top|leading|primary|first) differential(?: diagnosis)?\b", re.I)
 _BUT = re.compile(r"\b(all (?:of the )?(?:other )?(?:options|choices)) but\b", re.I)
 _ALL_BUT = re.compile(
-    r"\ball (?:of the )?(?:other )?(?:options|choices|answers) (?:except|but|other than|apart from) "
+    r"\b(?:all (?:of the )?(?:other )?(?:options|choices|answers)|every(?:thing| option| choice)) (?:except|but|other than|apart from) "
     r"(?:for )?(?:option )?(.{1,60}?) (?:can be|are|is|were|have been|has been) (?:\w+ly )?"
     r"(?:ruled out|excluded|eliminated|incorrect|wrong|unlikely|implausible)\b",
     re.I,
@@ -67,7 +84,7 @@ _JUDGED_BY_PLACE = re.compile(
     re.I,
 )
 _NUMBERED = re.compile(
-    rf"\b(option|choice|alternative)(?: (?:number|no\.?|nr\.?)| ?#) ?(\d{{1,2}}|{'|'.join(_NUMBERS)})\b"
+    rf"\b(option|choice|alternative)(?:(?: (?:number|no\.?|nr\.?)| ?#) ?(?=\w)| (?=[a-z]))(\d{{1,2}}|{'|'.join(_NUMBERS)})\b"
     rf"(?![.,]\d|[%/-]| ?{_UNIT})",
     re.I,
 )
@@ -89,6 +106,8 @@ def reword(text: str, forms: OptionForms) -> str:
     """
     if forms.is_numeric and (number := _NUMBER_WORD.fullmatch(text)):
         return str(_NUMBERS.index(number[1].lower()) + 1)
+    if forms.count == 2 and len(text) < 14 and (plain := _PLAIN_ANSWERS.get(text.lower().strip(" .!"))) in forms.words:
+        return plain or ""
     if " " not in text and not forms.has_comparators:
         return text
     lower = text.lower()
@@ -96,18 +115,32 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _OPENING_IDIOM.sub("", _IDIOM.sub("certainly", text))
     if " be " in lower and "i " in lower:
         text = _THINKS.sub(r"\1 is", text)
+    if "every" in lower:
+        text = _ALL_BUT.sub(r"\1 is correct", text)
     if "option" in lower or "choice" in lower or "alternative" in lower:
         text = _NUMBERED.sub(lambda named: _option_of_number(named, forms), text)
         if "all " in lower:
             text = _BUT.sub(r"\1 except", _ALL_BUT.sub(r"\1 is correct", text))
         if _has_any(lower, _ORDINALS):
             text = _JUDGED_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
+    if "'s" in lower:
+        text = _ANSWER_IS.sub(r"\1 is", text)
+    if "s like" in lower:
+        text = _LOOKS_LIKE.sub("this is", text)
+    if "c/w" in lower:
+        text = _CONSISTENT_WITH.sub("consistent with", text)
+    if "m0" in lower or "m1" in lower or "mx" in lower:
+        text = _TNM.sub(r"\1\2\3", text)
+    if "x/" in lower or "x per" in lower or "x a " in lower or "times" in lower:
+        text = _TIMES.sub(r"\1 times per \2", text)
     if "differential" in lower:
         text = _TOP_DIFFERENTIAL.sub("answer", text)
     if _has_any(lower, _ORDINAL_PARTS):
         text = _CHOSEN_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
     if " one" in lower:
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
+    if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
+        text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
     if forms.class_word:
         text = _with_class_word(text, forms.class_word)
     if forms.has_comparators:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
-from wardround.marking.parser.claims import NO_CLAIMS, WINDOW, WORDED_RULES, Claim, find_claims
+from wardround.marking.parser.claims import NO_CLAIMS, SHORT, WINDOW, WORDED_RULES, Claim, find_claims, text_before
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
-from wardround.marking.parser.listings import Listing, read_listing, read_scores, read_shares
-from wardround.marking.parser.loose import read_part
+from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
+from wardround.marking.parser.loose import read_number, read_part
 from wardround.marking.parser.mentions import (
     BOTH,
     DIFFER,
@@ -38,16 +38,28 @@ OptionAndRule = tuple[int | None, str]
 
 MAX_MISSPELT_LENGTH = 80  # of a reply that may be a misspelt option
 MAX_LETTER_LENGTH = 5  # of a letter with its punctuation: "(B)."
+MAX_FIRST_WORDS = 30  # characters before an option that is named first
 MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Option (B)."
 
 _BARE = re.compile(r"(?:(?![\ue000-\uefff])[\W_])*([A-Za-z])(?:(?![\ue000-\uefff])[\W_])*")
 _LETTERED = re.compile(r"\W*([A-Z])[.):]\s*([A-Z])\W*")
 _WORDED_RULES = (*WORDED_RULES, "in json", "in box", "in tag")
+_POINTERS = "👉➡⭐☞✅✔☑→"
+_FINAL_RULES = (*_WORDED_RULES, "at the end", "last line")
 _CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
 _LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
 _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0,60}\)", re.I)
 _SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
+_STATEMENT = re.compile(
+    r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?\(?([A-Z])\)?(?:[.:] (\w[^\n]{0,80}?))?\.?"
+)
+_WOULD = re.compile(r"\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
+_SUPPOSED_WOULD = re.compile(r"\W*(?:with|without|in|for|had|if|were|should)\b[^\n]*(?:\bwould\b|'d\b)")
+_WOULD_AFTER = re.compile(r"[)\]\"']* (?:\([^()\n]{1,60}\) )?would\b")
+_QUESTION, _REPLY = re.compile(r"^Q:", re.M), re.compile(r"^A:[ ]*", re.M)
+_CLOSES = re.compile(r"(?<=[.!]) (?:double[- ]checked|that's it|that's my (?:final )?answer|done)[.!]*\Z", re.I)
+_NUMBERED_TEXT = re.compile(r"\(?([1-9])[.):] ?(?=[^\d\s])")
 _ANSWER_PREFIX = re.compile(r"\AA:\s*(?!\ue000)")
 
 
@@ -59,6 +71,10 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     forms = option_forms(options)
     if len(text) <= MAX_LETTER_LENGTH and (bare := _BARE.fullmatch(text)):
         return letter_option(bare[1], options, forms)
+    if not forms.letters and (statement := _STATEMENT.fullmatch(text)):
+        option = LETTERS.find(statement[1])
+        if option < len(options) and (not statement[2] or forms.options.get(folded_words(statement[2])) == option):
+            return option, "stated"  # the commonest shape, read in a tenth of the time
     text = _IN_BRACKETS.sub("", text) if "(" in text else text
     listing = _read_shares(whole or text, options, forms)
     text = _without_courtesies(reword(text, forms))
@@ -79,6 +95,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     option = find_whole_text(text, folds, forms)
     if option is not None:
         return option, TEXT
+    if (numbered := _NUMBERED_TEXT.match(text)) and forms.options.get(folds[1:]) == int(numbered[1]) - 1:
+        return int(numbered[1]) - 1, TEXT  # "2. Asthma"
     if text[1:2] in (".", ")", ":") and forms.options.get(folds[1:]) == LETTERS.find(text[0]):
         return LETTERS.find(text[0]), BOTH
     marked_text = mark_option_texts(text, folds, forms)
@@ -87,6 +105,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return _resolve_claims(
             [Claim(_mention_in_answer(answer, options, forms), kind) for answer in answers], marked_text
         )
+    if "Q:" in marked_text and _QUESTION.search(marked_text):
+        marked_text = _REPLY.sub("", marked_text)
     if marked_text.startswith("A:"):
         marked_text = _ANSWER_PREFIX.sub("", marked_text)
     mentions = find_mentions(marked_text, options, forms)
@@ -96,16 +116,22 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return _resolve_listing(listing, claims, marked_text)
     if not claims:
         is_joined = any(mention.kind == SEVERAL for mention in mentions)
-        return (None, "nothing to read") if is_joined else _read_loosely(text, folds, options, standing)
+        return (None, "nothing to read") if is_joined else _read_loosely(text, folds, options, standing, not mentions)
     return _resolve_claims(claims, marked_text)
 
 
 def _without_courtesies(text: str) -> str:
-    """The reply without polite lines at its beginning and end."""
+    """The reply without polite lines at its beginning and end, and without a sign that points to it."""
+    if not text:
+        return text
     if (":" in text or "\n" in text) and (role := phrases.ROLE.match(text[: 4 * WINDOW].lower())):
         text = text[role.end() :]
+    if text[0] in _POINTERS and not any(map(text[1:].__contains__, MARKS)):
+        text = text.lstrip(f"{_POINTERS}\ufe0f ")
     if opening := phrases.OPENS_POLITELY.match(text[:WINDOW].lower()):
         text = text[opening.end() :]
+    if closing := _CLOSES.search(text, max(0, len(text) - SHORT - 16)):
+        text = text[: closing.start()]
     head, line, last = text.rpartition("\n")
     while line and phrases.CLOSES_POLITELY.fullmatch(last.strip().lower()):
         text = head.rstrip()
@@ -133,17 +159,28 @@ def _mention_in_answer(answer: DelimitedAnswer, options: Sequence[str], forms: O
     mentions = find_mentions(value, options, forms)
     if len(mentions) == 1 and len(value) - (mentions[0].end - mentions[0].start) <= MAX_EXTRA_LENGTH:
         return Mention(answer.start, answer.end, mentions[0].option, mentions[0].kind)
+    option = None if mentions or len(value) > MAX_MISSPELT_LENGTH else _read_in_answer(value, options)
+    if option is not None:
+        return Mention(answer.start, answer.end, option, TEXT)
     return Mention(answer.start, answer.end, None, SEVERAL)
 
 
-def _read_loosely(text: str, folds: tuple[str, ...], options: Sequence[str], standing: list[Mention]) -> OptionAndRule:
+def _read_in_answer(value: str, options: Sequence[str]) -> int | None:
+    """The option that a delimited answer names by a number, an abbreviation or a part."""
+    number = read_number(value, options)
+    return read_part(value, folded_words(value), options) if number is None else number
+
+
+def _read_loosely(
+    text: str, folds: tuple[str, ...], options: Sequence[str], standing: list[Mention], is_nameless: bool
+) -> OptionAndRule:
     """The option that a reply without claims names by a misspelt text, an abbreviation or a part."""
     if len(text) <= MAX_MISSPELT_LENGTH:
         option = find_misspelt_text(folds, option_forms(options))
         if option is not None:
             return option, "misspelt text"
     named = {mention.option for mention in standing} - {None}
-    option = read_part(text, folds, options) if len(named) < 2 else None
+    option = read_part(text, folds, options, is_nameless) if len(named) < 2 else None
     return (option, "part") if option is not None and named <= {option} else (None, "nothing to read")
 
 
@@ -176,9 +213,11 @@ def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
     if phrases.UNDECIDED.search(text.lower(), last.end):
         return None, "several answers"
     different = [claim for claim in claims if claim.mention.option != last.option]
+    if different and (firm := _firm_claims(claims, text)):
+        return _resolve_claims(firm, text)
     if last.option is None:
         return None, _NO_OPTION.get(last.kind, "several answers") if not different else "several answers"
-    if not different or (rule in _WORDED_RULES and all(claim.mention.kind == SEVERAL for claim in different)):
+    if not different or (rule in _FINAL_RULES and all(claim.mention.kind == SEVERAL for claim in different)):
         return last.option, rule
     is_worded = all(claim.rule in _WORDED_RULES for claim in different)
     earlier_start = different[-1].mention.start
@@ -186,3 +225,24 @@ def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
         is_worded and phrases.TURNS.search(text.lower(), max(0, earlier_start - WINDOW), last.start)
     )
     return (last.option, "corrected") if is_corrected and rule in _WORDED_RULES else (None, "several answers")
+
+
+def _firm_claims(claims: list[Claim], text: str) -> list[Claim]:
+    """The claims without "would", if some have it and the first or last of all has not; otherwise none."""
+    if "would" not in text and "'d" not in text:
+        return []
+    lower = text.lower()
+    firm = [claim for claim in claims if not _is_conditional(lower, claim.mention)]
+    if not firm or len(firm) == len(claims):
+        return []
+    is_first = firm[0].mention.start <= MAX_FIRST_WORDS
+    return firm if firm[-1] is claims[-1] or (is_first and firm[0] is claims[0]) else []
+
+
+def _is_conditional(text: str, mention: Mention) -> bool:
+    """Whether an option only would be the answer."""
+    return (
+        _WOULD.search(before := text_before(text, mention.start)) is not None
+        or _SUPPOSED_WOULD.match(before) is not None
+        or _WOULD_AFTER.match(text, mention.end) is not None
+    )
