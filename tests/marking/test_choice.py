@@ -62,17 +62,21 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     ("name", "most_unread"),
     [
         ("held_out", 0),
-        ("later_replies", 7),
+        ("later_replies", 6),
         ("choice_development", 3),
+        ("choice_development_2", 45),
         ("choice_held_out_1", 1),
-        ("choice_held_out_2", 6),
+        ("choice_held_out_2", 4),
         ("choice_held_out_3", 3),
-        ("choice_held_out_4", 5),
-        ("choice_held_out_5", 6),
+        ("choice_held_out_4", 3),
+        ("choice_held_out_5", 5),
         ("choice_held_out_6", 5),
         ("choice_held_out_7", 7),
         ("choice_held_out_8", 5),
-        ("choice_held_out_9", 10),
+        ("choice_held_out_9", 7),
+        ("choice_held_out_10", 1),
+        ("choice_held_out_11", 9),
+        ("choice_held_out_12", 29),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -83,9 +87,9 @@ def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 10) for entry in golden(f"choice_held_out_{number}.jsonl")]
-    assert len(held_out) >= 1400
-    assert sum(entry["option"] is None for entry in held_out) >= 180
+    held_out = [entry for number in range(1, 13) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    assert len(held_out) >= 2300
+    assert sum(entry["option"] is None for entry in held_out) > 250
 
 
 SIZES, NUMBERS, DENSITIES = ["<5 mm", "5-10 mm", ">10 mm"], ["5", "10", "15"], ["-1000 HU", "-100 HU", "0 HU", "+40 HU"]
@@ -273,6 +277,49 @@ def test_an_abbreviation_or_a_longer_name_is_its_option(reply: str, option: int 
 def test_part_of_an_option_names_it_only_if_it_says_nothing_else(
     options: list[str], reply: str, option: int | None
 ) -> None:
+    assert parse_choice(reply, options).option == option
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Wheeze comes and goes. Bottom line: C.", 2),
+        ("Not A (no fever), not D (normal BNP). Winner: C", 2),
+        ("Ruled out: B", None),
+        ("Most likely: A. Also consider: C", 0),
+        ("wheeze → C\nfever → A\northopnea → D", None),
+        ("wheeze → C\nfever → A\n\nThere is wheeze, so C.", 2),
+        ("B. With orthopnea I'd go for D.", 1),
+        ("C. There is wheeze. Pneumonia (A) would show an infiltrate, an embolism (B) a filling defect.", 2),
+        ("Is there fever? No. Pneumonia causes fever.", None),
+        ("Only C explains the wheeze.", 2),
+        ("The remaining option, C, is consistent with the wheeze.", 2),
+        ("Even though I leaned toward B, the CT says A.", 0),
+        ("Pneumonia is endemic. The findings support asthma.", 2),
+        ("Pneumonia is endemic. Wheeze suggests asthma.", None),
+    ],
+)
+def test_the_last_words_of_a_reply_are_its_answer_if_they_are_said_of_the_whole_case(
+    reply: str, option: int | None
+) -> None:
+    assert parse_choice(reply, CHEST).option == option
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "option"),
+    [
+        (["Enlarged cardiac silhouette", "Widened mediastinum"], "The film demonstrates cardiomegaly.", 0),
+        (["Sleepwalking", "Insomnia"], "somnambulism", 0),
+        (["Increase", "Decrease", "No change"], "The GFR would fall.", 1),
+        (["Increase in preload", "Decrease in preload", "Increase in afterload"], "Afterload is increased.", 2),
+        (["Entamoeba histolytica", "Echinococcus granulosus"], "entameba histolitica", 0),
+        (["Left frontal lobe", "Right frontal lobe", "Left parietal lobe"], "left parietal", 2),
+        (["Left main coronary artery", "Right coronary artery", "Left circumflex"], "left coronary artery", None),
+        (["Sensitivity 80%", "Sensitivity 90%"], "\\boxed{90\\%}", 1),
+        (["Discharge home", "Admit to the ward"], "Don't discharge.", None),
+    ],
+)
+def test_other_names_and_changed_word_orders_name_an_option(options: list[str], reply: str, option: int | None) -> None:
     assert parse_choice(reply, options).option == option
 
 

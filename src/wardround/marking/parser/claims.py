@@ -21,7 +21,8 @@ _LINE_START = re.compile(
 _LEADS = " \"'([{<#>|•→-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
 _AFTER_STOP = re.compile(
-    r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+\s+[→⇒∴➡👉✔✓✅☞➤▶=>\s-]*[\"'(\[]*\Z"
+    r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+"
+    r"\s+[→⇒∴➡➜▸✦👉✔✓✅☞➤▶=>\s-]*[\"'(\[]*\Z"
 )
 _AFTER_COLON = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus)"  # "type: B" may not be the answer
@@ -30,10 +31,12 @@ _AFTER_COLON = re.compile(
 )
 _AFTER_SIGN = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus|gure)"
-    r"(?::|→|⇒|[-=]>|\s=\s|[∴➡👉✔✓✅☞➤▶]\ufe0f?|\])\s*[\"'(\[]*\Z",
+    r"(?::|→|⇒|[-=]>|\s=\s|[∴➡➜▸✦👉✔✓✅☞➤▶]\ufe0f?|\])\s*[\"'(\[]*\Z",
     re.I,
 )
-_NO_LABEL = re.compile(r"\b(?:differential|consider|exclude|discard\w*|distractors?|trap|out|other|cf|eg|e\.g|such as|like)\W*\Z")
+_NO_LABEL = re.compile(
+    r"\b(?:differential|consider|exclude|discard\w*|distractors?|trap|out|other|cf|eg|e\.g|such as|like)\W*\Z"
+)
 _TAIL = re.compile(
     r",? (?:then|it is(?:, then)?|indeed|for sure|i (?:think|guess|believe|suppose)|probably|imo|clearly|obviously"
     r"|in other words|no doubt|without (?:a )?doubt|definitely)(?=[.!]*\s*\Z)",
@@ -53,7 +56,8 @@ _ONLY_FITS = re.compile(
     r"(?! (?:only|partly|partially|some|part|if|when|in part)\b)"
 )
 _OVERALL = re.compile(
-    r"\W*(?:(?:overall|(?:all )?taken together|therefore|thus|so|hence|altogether|in summary|in (?:this|our) (?:case|patient)"
+    r"\W*(?:(?:overall|(?:all )?taken together|therefore|thus|so|hence|altogether|in summary"
+    r"|in (?:this|our) (?:case|patient)"
     r"|here|on balance|in sum)\b,? ?)?(?:(?:overall|everything|all (?:of )?(?:this|these|that)?|most|findings|favou?rs?"
     r"|(?:an? )?(?:textbook|classic|typical) (?:case|presentation|picture|example|features?)"
     r"|(?:the|this|these|our|all) (?:whole |entire |clinical |overall |full |above |combined |\w+ic )?"
@@ -101,7 +105,9 @@ def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
         if rule is None and mention is standing[-1] and not is_list and _closes_reply(text, mention, standing):
             rule = "at the end"
         if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
-            first = lower.rfind("\n", 0, mention.start) if "|" in text and mention is mentions[-1] else 0  # under a table
+            first = (
+                lower.rfind("\n", 0, mention.start) if "|" in text and mention is mentions[-1] else 0
+            )  # under a table
             others = {other.option for other in standing if other.kind == mention.kind and other.start >= first}
             is_overall = mention is mentions[-1] and _sums_up(text, mention, before)
             rule = "pointed to" if others == {mention.option} or is_overall else None
@@ -194,13 +200,18 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
         return "judged"
     if "?" in text and phrases.CONFIRMED.match(text, mention.end):
         return "judged"
-    if text[mention.end : mention.end + 1] == "," and _APPOSED.search(before) and phrases.JUDGED.match(text, mention.end + 1):
+    if (
+        text[mention.end : mention.end + 1] == ","
+        and _APPOSED.search(before)
+        and phrases.JUDGED.match(text, mention.end + 1)
+    ):
         return "judged"  # "the remaining option, C, is consistent with this"
     if not before.strip(_LEADS):
         if not mention.start:
             return None
         is_after_no = phrases.CORRECTED.search(text[max(0, mention.start - SHORT) : mention.start])
         is_entry = text[mention.end : mention.end + 1] in (":", ")")
+        is_entry = is_entry or _has_predicate(text, mention)  # "Is it itchy? No. Chilblains are itchy."
         return "corrected" if is_after_no and not is_entry and "\n" not in is_after_no[0] else None
     near = before[-NEAR:]
     if phrases.STATED.search(before) or (phrases.ENDED.match(text, mention.end) and phrases.ADJACENT.search(near)):
@@ -300,7 +311,9 @@ def _closes_reply(text: str, mention: Mention, standing: list[Mention]) -> bool:
     lead = text[max(0, mention.start - SHORT) : mention.start]
     if _AFTER_STOP.search(lead):
         is_bracketed = text[mention.start - 1] in "(["
-        return bool(end) or is_bracketed or text[mention.start : mention.end] not in ("A", "I")  # these may be words before a cut
+        return (
+            bool(end) or is_bracketed or text[mention.start : mention.end] not in ("A", "I")
+        )  # these may be words before a cut
     is_alone = {other.option for other in standing} == {mention.option}
     if mention.kind == LETTER and is_alone and text[mention.start - 1] in "([" and end:
         sentence = text_before(text.lower(), mention.start)
@@ -344,7 +357,9 @@ def _is_list(text: str, mentions: list[Mention]) -> bool:
             and not _has_predicate(text, mention)
         ):
             line_options.add(text[mention.start : mention.end] if mention.option is None else mention.option)
-        if mention.kind == BOTH or (mention.kind == LETTER and _ENTRY.match(text, mention.end)):
+        is_entry = mention.kind == BOTH and text[mention.start].isascii()
+        is_bracketed = lead.endswith("(") and _LINE_START.fullmatch(lead) is None  # "an endometrioma (B) would"
+        if is_entry or (mention.kind == LETTER and not is_bracketed and _ENTRY.match(text, mention.end)):
             named_options.add(mention.option)
     return len(line_options) > 1 or len(named_options) > 1
 

@@ -15,7 +15,12 @@ _VALUE = re.compile(
     re.I,
 )
 _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}?")
-_TAGGED = re.compile(r"<(?:final_?)?(?:answer|choice|option|diagnosis)>([^<]*)|<(?:response|output|result|final|conclusion)>([^<]{1,60})</", re.I)
+_TAGGED = re.compile(
+    r"<(?:final_?)?(?:answer|choice|option|diagnosis)>([^<]*)"
+    r"|<(?:response|output|result|final|conclusion)>([^<]{1,60})</"
+    r"|\[(?:final )?answer\]([^\[\]]{1,80})\[/",
+    re.I,
+)
 
 
 class DelimitedAnswer(NamedTuple):
@@ -28,12 +33,12 @@ class DelimitedAnswer(NamedTuple):
 
 def delimited_answers(text: str) -> tuple[list[DelimitedAnswer], str]:
     """All answers of the first kind that the reply has, and that kind."""
-    if "{" not in text and '"' not in text and "<" not in text:
+    if "{" not in text and '"' not in text and "<" not in text and "[/" not in text:
         return [], NOT_MARKED
     if answers := list(_in_json(text)):
         return answers, "in json"
-    for pattern, sign, kind in ((_BOXED, "\\boxed", "in box"), (_TAGGED, "<", "in tag")):
-        if sign in text and (answers := [DelimitedAnswer(match[match.lastindex or 1], *match.span()) for match in pattern.finditer(text)]):
+    for pattern, kind in ((_BOXED, "in box"), (_TAGGED, "in tag")):
+        if answers := [DelimitedAnswer(match[match.lastindex or 1], *match.span()) for match in pattern.finditer(text)]:
             return answers, kind
     return [], NOT_MARKED
 

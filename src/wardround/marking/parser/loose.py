@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 
 from wardround.marking.parser import phrases
 from wardround.marking.parser.option_text import fold_word
-from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, OptionTokens, option_tokens, sound_of, stem, stems_of, stems_of_unspaced
+from wardround.marking.parser.option_tokens import (
+    CONTRASTS,
+    WORDS,
+    OptionTokens,
+    option_tokens,
+    sound_of,
+    stem,
+    stems_of,
+    stems_of_unspaced,
+)
 
 MAX_PHRASE = 90  # characters of a phrase that names an option
 MAX_WORDS = 10  # of a phrase that names an option
@@ -36,11 +45,14 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|am|has|have|had|can|could|may|might|should|would|will|must|causes?|does|do|did|requires?|shows?"
     r"|seems?|appears?|needs?|includes?)\b"
 )
-_COMPARED = re.compile(r"\b(?:or|tell|distinguish\w*|differentiat\w*|used|guidelines?|recommended|suspected|treat as)\b")
+_COMPARED = re.compile(
+    r"\b(?:or|tell|distinguish\w*|differentiat\w*|used|guidelines?|recommended|suspected|treat as)\b"
+)
 _ADVISED_AGAINST = re.compile(r"\W*(?:do not|don't|never|no need)\b")
 _QUALIFIED = re.compile(r"(?:(?:an?|the|classic|typical|severe|likely) )+(?=[A-Z]{2,6}\Z)", re.I)
 _INDICATED = re.compile(
-    r"\s(?:is|are|would be) (?:clearly |strongly )?(?:indicated|needed|required|recommended|warranted|preferred|reasonable|advisable"
+    r"\s(?:is|are|would be) (?:clearly |strongly )?(?:indicated|needed|required|recommended|warranted|preferred"
+    r"|reasonable|advisable"
     r"|the most common (?:organism|cause|pathogen|culprit|source|site))\b"
     r"(?! (?:only )?(?:if|when|unless)\b)"
 )
@@ -172,13 +184,17 @@ def _phrases(text: str, telling: set[str], tokens: OptionTokens) -> Iterator[tup
     if len(sentences) > MAX_SENTENCES:
         sentences = sentences[: MAX_SENTENCES // 2] + sentences[-MAX_SENTENCES // 2 :]
     for sentence in sentences:
-        words = telling if len(sentence) < MAX_SENTENCE else _telling_words(sentence, tokens)  # its first word may be cut
+        words = (
+            telling if len(sentence) < MAX_SENTENCE else _telling_words(sentence, tokens)
+        )  # its first word may be cut
         if sentence.endswith("?") or words.isdisjoint(sentence.split()):
             continue
         lower = sentence.lower()
         is_outer = sentence in (sentences[0], sentences[-1])
         if is_outer:
-            yield from ((part, True) for phrase in _opening_phrase(sentence, lower, tokens) for part in _cut(phrase, tokens))
+            yield from (
+                (part, True) for phrase in _opening_phrase(sentence, lower, tokens) for part in _cut(phrase, tokens)
+            )
         if len(sentences) == 1 and "," in sentence and len(sentence.split()) <= MAX_WORDS and not _VERB.search(lower):
             yield sentence.replace(",", ""), True  # "posterior horn, medial meniscus"
         if len(sentences) == 1 and (indicated := _INDICATED.search(lower)):

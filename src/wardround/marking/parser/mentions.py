@@ -8,7 +8,6 @@ from wardround.marking.parser import phrases
 from wardround.marking.parser.option_text import FIRST_CHARACTER, OptionForms
 
 MAX_MENTIONS = 120  # of more than these only the first and the last are read
-MAX_UNIT = 18  # characters of a unit between an option and its letter
 LETTER, TEXT, BOTH, DIFFER, SEVERAL, NO_SUCH = "letter", "text", "both", "differ", "several", "no such option"
 
 
@@ -89,9 +88,9 @@ def _merged_kind(first: Mention, second: Mention, between: str, text: str) -> st
             return BOTH
         if first.option != second.option and phrases.OTHER_WORDS.fullmatch(between) and not phrases.NOT.search(between):
             return DIFFER
-    if first.kind == TEXT and second.kind == LETTER and first.option == second.option:
-        if len(between) < MAX_UNIT and phrases.UNIT_JOINT.fullmatch(between) and text[second.end : second.end + 1] in ")]":
-            return BOTH  # "8 mEq/L (B)"
+    is_same = first.kind == TEXT and second.kind == LETTER and first.option == second.option
+    if is_same and phrases.UNIT_JOINT.fullmatch(between) and text[second.end : second.end + 1] in (")", "]"):
+        return BOTH  # "8 mEq/L (B)"
     if first.kind == TEXT and second.kind in (LETTER, NO_SUCH) and phrases.BRACKET_JOINT.fullmatch(between):
         next_character = text[second.end : second.end + 1]
         if not next_character or next_character in ")].\n":

@@ -103,7 +103,7 @@ IN_BRACKETS = _pattern(rf"\({_any_of('subjects')}\s*\Z")
 HEADING = _pattern(rf"(?:(?:the|my|final|correct|best) )*{_any_of('subjects')}")
 STATED = PhraseSearch(
     lambda any_of: (
-        rf"{any_of('subjects')}[^\n\ue000-\uefff]{{0,80}}?(?:{any_of('links')}|[:=–—]|\s-\s){_filled(any_of)}"
+        rf"{any_of('subjects')}[^\n\ue000-\uefff]{{0,80}}?(?:{any_of('links')}|[:=–—→⇒▸➜]|\s-\s){_filled(any_of)}"
     )
 )
 ADJACENT = PhraseSearch(lambda any_of: rf"{any_of('subjects')}[\s(\[\]\"'#|]*{_filled(any_of)}")
@@ -112,7 +112,11 @@ POINTED = PhraseSearch(lambda any_of: any_of("pointing") + _filled(any_of))
 CORRECTED = PhraseSearch(lambda any_of: rf"{any_of('corrects')}[\s,.!…]*{_filled(any_of)}")
 BUT = _pattern(rf"{_any_of('but')}{_FILLED}")
 PREDICATE = _pattern(rf"\A(?:the|this) [^,.\n\ue000-\uefff]{{3,80}}{_any_of('links')}{_FILLED}")
-WRONG = PhraseSearch(lambda any_of: rf"{any_of('wrong')}(?:\s+(?:\w+\s+){{0,2}}{any_of('subjects')}|(?:\s+(?:is|was|would be))?\s*:?\s*\Z)")
+WRONG = PhraseSearch(
+    lambda any_of: (
+        rf"{any_of('wrong')}(?:\s+(?:\w+\s+){{0,2}}{any_of('subjects')}|(?:\s+(?:is|was|would be))?\s*:?\s*\Z)"
+    )
+)
 NOT = PhraseSearch(lambda any_of: any_of("not"))
 SUPPOSED = _pattern(rf"\W*{_any_of('supposed')}")
 DISTANT = PhraseSearch(lambda any_of: any_of("distant"))
@@ -123,8 +127,9 @@ CLAUSE = _pattern(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|ab
 # matched in the text after an option
 JUDGED = _pattern(rf"{CLOSING}\s*{_any_of('judged')}")
 CONCLUDED = _pattern(
-    r",? (?:and |so |which )(?:that |this |it )?(?:is|'s|was|would be|corresponds to) (?:therefore |thus )?(?:the |my |our )?"
-    r"(?:one to (?:select|choose|pick|mark)|(?:correct |right |best |final )?(?:answer|choice|pick)\b)"
+    r",? (?:and |so |which )(?:that |this |it )?(?:is|'s|was|would be|corresponds to) (?:therefore |thus )?"
+    r"(?:the |my |our )?(?:one to (?:select|choose|pick|mark)"
+    r"|(?:correct |right |best |final )?(?:answer|choice|pick)\b)"
 )
 REJECTED = _pattern(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any_of('rejected')}")
 RETRACTED = _pattern(
@@ -186,7 +191,7 @@ UNDECIDED = _pattern(_any_of("undecided"))
 HEDGES = _pattern(_any_of("hedges"))
 
 # matched between two options
-LETTER_JOINT = _pattern(r"[)\]}\"'>.:=,(\[–—\-/ ]{0,6}")
+LETTER_JOINT = _pattern(r"[)\]}\"'>.:=,(\[–—\-/| ]{0,6}")
 EQUATED = _pattern(r" (?:is|means|stands for) (?:an? |the )?")
 OTHER_WORDS = _pattern(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
 BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
@@ -198,7 +203,8 @@ _SENTENCE = "the|this|that|it|there|these|he|she|we|they|i|my|his|her|no|yes"
 _PRONOUN_VERB = r"(?:would|should|must|can(?:not|'t)?|could|do|may|might|have|was|will)\b"  # "so I would avoid D"
 LETTER = (
     rf"(?<![{LATIN}0-9_-])(?<![{LATIN}]')(?<![a-z]\.)"
-    rf"(?:[AIi](?! +[A-Z0-9]|(?<=[Ii]) {_PRONOUN_VERB})|a(?=\s*[.,:;)\]!?\"'])|(?<=[:=] )a|[B-HJ-Zb-hj-z])"
+    rf"(?:[AIi](?! +[A-Z0-9]|(?<=[Ii]) {_PRONOUN_VERB})|a(?=\s*[.,:;)\]!?\"'])"
+    rf"|(?<=[:=] )a|(?<=choice )a|(?<=option )a|[B-HJ-Zb-hj-z])"
     rf"(?!'?[{LATIN}0-9]|-|\.[{LATIN}])"
     rf"(?! (?=[a-z])(?!{_GOES_ON}))(?!\.\s?(?=[a-z])(?!{_GOES_ON}|(?:{_SENTENCE})\b))"
 )

@@ -45,7 +45,8 @@ _THINKS = re.compile(
     re.I,
 )
 _LOOKS_LIKE = re.compile(
-    r"(?:\b(this|it|that)|(?:\A|(?<=[.!?\n] )|(?<=\n)))(?: ?(?:picture|case|image|presentation|scan|film))? ?\b(?:really |most |clearly )?(?:looks|sounds)"
+    r"(?:\b(this|it|that)|(?:\A|(?<=[.!?\n] )|(?<=\n)))(?: ?(?:picture|case|image|presentation|scan|film))?"
+    r" ?\b(?:really |most |clearly )?(?:looks|sounds)"
     r" (?:most |very |very much |a lot |more )?like(?=[^.\n]{1,80}(?:[.!]|\Z))"
     r"(?![^\n]*\b(?:but|however|though|mimics?|yet|first|initially|not|except)\b)",
     re.I,
@@ -54,6 +55,7 @@ _PLAIN_ANSWERS = {
     **dict.fromkeys(("yep", "yeah", "yup", "affirmative", "yes it is", "yes sir"), "yes"),
     **dict.fromkeys(("nope", "nah", "no it isn't", "not at all"), "no"),
 }
+_ORDINAL_OPTION = re.compile(r"\b([123])(?:st|nd|rd)(?= (?:option|choice|alternative)\b)", re.I)
 _SHORT_ORDINAL = re.compile(r"\b([123])(?:st|nd|rd)\b", re.I)
 _CONSISTENT_WITH = re.compile(r"\bc/w\b", re.I)
 _ANSWER_IS = re.compile(r"\b(answer|choice|diagnosis|pick)'s\b", re.I)
@@ -64,7 +66,8 @@ _TIMES = re.compile(
 _TOP_DIFFERENTIAL = re.compile(r"\b(?:top|leading|primary|first) differential(?: diagnosis)?\b", re.I)
 _BUT = re.compile(r"\b(all (?:of the )?(?:other )?(?:options|choices)) but\b", re.I)
 _ALL_BUT = re.compile(
-    r"\b(?:all (?:of the )?(?:other )?(?:options|choices|answers)|every(?:thing| option| choice)) (?:except|but|other than|apart from) "
+    r"\b(?:all (?:of the )?(?:other )?(?:options|choices|answers)|every(?:thing| option| choice))"
+    r" (?:except|but|other than|apart from) "
     r"(?:for )?(?:option )?(.{1,60}?) (?:can be|are|is|were|have been|has been) (?:\w+ly )?"
     r"(?:ruled out|excluded|eliminated|incorrect|wrong|unlikely|implausible)\b",
     re.I,
@@ -80,11 +83,12 @@ _CHOSEN_BY_PLACE = re.compile(
 _JUDGED_BY_PLACE = re.compile(
     rf"(?P<before>)(?<!my )\b(?:the )?{_ORDINAL} (?:option|choice|alternative)"
     r"(?=(?: \([^()\n]{1,60}\))? (?:(?:is|seems|would be|appears to be) (?:clearly |therefore |thus )?(?:the )?"
-    r"(?:correct|right|best|most|wrong|incorrect|not)\b|fits\b|best\b))",
+    r"(?:correct|right|best|most|wrong|incorrect|not)\b|fits\b|best\b|is the match\b))",
     re.I,
 )
 _NUMBERED = re.compile(
-    rf"\b(option|choice|alternative)(?:(?: (?:number|no\.?|nr\.?)| ?#) ?(?=\w)| (?=[a-z]))(\d{{1,2}}|{'|'.join(_NUMBERS)})\b"
+    r"\b(option|choice|alternative)(?:(?: (?:number|no\.?|nr\.?)| ?#) ?(?=\w)| (?=[a-z]))"
+    rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})\b"
     rf"(?![.,]\d|[%/-]| ?{_UNIT})",
     re.I,
 )
@@ -117,6 +121,8 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _THINKS.sub(r"\1 is", text)
     if "every" in lower:
         text = _ALL_BUT.sub(r"\1 is correct", text)
+    if "1st " in lower or "2nd " in lower or "3rd " in lower:
+        text = _ORDINAL_OPTION.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
     if "option" in lower or "choice" in lower or "alternative" in lower:
         text = _NUMBERED.sub(lambda named: _option_of_number(named, forms), text)
         if "all " in lower:

@@ -52,7 +52,8 @@ _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0
 _SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
 _STATEMENT = re.compile(
-    r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?\(?([A-Z])\)?(?:[.:] (\w[^\n]{0,80}?))?\.?"
+    r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?"
+    r"\(?([A-Z])\)?(?:[.:] (\w[^\n]{0,80}?))?\.?"
 )
 _WOULD = re.compile(r"\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
 _SUPPOSED_WOULD = re.compile(r"\W*(?:with|without|in|for|had|if|were|should)\b[^\n]*(?:\bwould\b|'d\b)")
@@ -72,9 +73,9 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     if len(text) <= MAX_LETTER_LENGTH and (bare := _BARE.fullmatch(text)):
         return letter_option(bare[1], options, forms)
     if not forms.letters and (statement := _STATEMENT.fullmatch(text)):
-        option = LETTERS.find(statement[1])
-        if option < len(options) and (not statement[2] or forms.options.get(folded_words(statement[2])) == option):
-            return option, "stated"  # the commonest shape, read in a tenth of the time
+        place = LETTERS.find(statement[1])
+        if place < len(options) and (not statement[2] or forms.options.get(folded_words(statement[2])) == place):
+            return place, "stated"  # the commonest shape, read in a tenth of the time
     text = _IN_BRACKETS.sub("", text) if "(" in text else text
     listing = _read_shares(whole or text, options, forms)
     text = _without_courtesies(reword(text, forms))
