@@ -1,8 +1,8 @@
 """Several servers of one model: each call goes to the server that will answer it first, and one that dies is left."""
 
-import time
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wardround.candidates.batches.batch_api import BatchApi
@@ -23,6 +23,7 @@ class Server:
     under_way: int = 0
     seconds: float = 0.1  # of a call, by the latest ones
     answers: int = 0
+    models: set[str] = field(default_factory=set)  # as it names them
     last_fault: str = ""
     out_until: float = 0.0
     seconds_out: float = FIRST_SECONDS_OUT
@@ -32,8 +33,9 @@ class Server:
         """Until it would answer one more call, if calls under way are answered one after the other."""
         return (self.under_way + 1) * self.seconds
 
-    def answered(self, seconds: float) -> None:
+    def answered(self, reply: Reply, seconds: float) -> None:
         self.answers += 1
+        self.models |= {answer.model for answer in reply.answers if answer.model}
         self.seconds += 0.2 * (seconds - self.seconds)
         self.seconds_out, self.out_until = FIRST_SECONDS_OUT, 0.0
 
@@ -67,6 +69,11 @@ class ServerPool(Candidate):
         silent = [server for server in self.servers if server.last_fault and not server.answers]
         for server in silent:
             warnings.append(f"{server.candidate.settings.address} answered nothing: {server.last_fault}")
+        if len({frozenset(server.models) for server in self.servers if server.models}) > 1:
+            named = (
+                f"{server.candidate.settings.address}: {', '.join(sorted(server.models))}" for server in self.servers
+            )
+            warnings.append(f"the servers in `base_urls` name different models ({'; '.join(named)})")
         return list(dict.fromkeys(warnings))
 
     @property
@@ -94,9 +101,9 @@ class ServerPool(Candidate):
         return {name: value for name, value in fields[0].items() if all(name in other for other in fields)}
 
     async def answer(self, request: Request) -> Reply:
-        untried, fault = list(self.servers), None
+        untried, fault, clock = list(self.servers), None, asyncio.get_running_loop().time
         while untried:
-            now = time.monotonic()
+            now = clock()
             ready = [server for server in untried if server.out_until <= now]
             if not ready and fault is not None:
                 break
@@ -114,7 +121,7 @@ class ServerPool(Candidate):
                 server.faulted(now, str(failure))
                 fault = failure
             else:
-                server.answered(time.monotonic() - now)
+                server.answered(reply, clock() - now)
                 return replace(reply, address=server.candidate.settings.address)
             finally:
                 server.under_way -= 1
