@@ -183,6 +183,55 @@ def dicom(
 
 
 @app.command()
+def table(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="CSV, TSV, JSONL, Parquet or Excel: one row an image or a study.")
+    ],
+    table_map: Annotated[Path, typer.Option("--map", metavar="TOML", help="Which column holds what.")],
+    out: Out,
+    count: OptionCount = 6,
+    hold_named: Annotated[
+        bool,
+        typer.Option("--hold-named", help="Hold a case whose history names the diagnosis instead of removing that."),
+    ] = False,
+    ocr: Annotated[bool, typer.Option(help="Read text in the pixels; needs the extra dicom.")] = True,
+    private: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for the secret and the re-identification table (default: TABLE.private)."
+        ),
+    ] = None,
+    synonyms: SynonymFile = None,
+    about: AboutFile = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Build choice questions from a table of studies with diagnoses, and audit them. Exit code 1 if it finds errors."""
+    from wardround.building.audit.audit import audit
+    from wardround.building.sources.study_table.build import build_table
+
+    names = _read_synonyms(synonyms)
+    built = build_table(
+        table,
+        table_map,
+        out,
+        count=count,
+        hold_named=hold_named,
+        ocr=ocr,
+        private_folder=private,
+        synonyms=names,
+        about=_read_about(about),
+        seed=seed,
+        note=note,
+    )
+    result = audit(out, out / "audit", synonyms=names, seed=seed, note=note)
+    text = f"{table_text(built.table())}\n{result}\n{out / 'audit' / 'audit.html'}\n{out}"
+    print_result(built.to_dict() | {"audit": result.to_dict()}, as_json, text)
+    if result.errors:
+        raise typer.Exit(1)
+
+
+@app.command()
 def ophthalmic(
     table: Annotated[
         Path, typer.Argument(metavar="TABLE", help="CSV: image, modality, disease, further labels; or see --layout.")

@@ -81,10 +81,10 @@ def build_dicom(
             match_rows(rows, studies_by_uid, secret, build, names),
             [
                 record_step("images", lambda record, build: _decode_images(record, build, per_series, max_images, ocr)),
-                record_step("text", _mask_texts),
+                record_step("text", mask_texts),
                 record_step("leaks", lambda record, build: _drop_leaks(record, build, synonyms)),
                 options_step(count),
-                all_records_step("split", _split),
+                all_records_step("split", split_patients),
                 _deidentify(secret, strict_text),
             ],
         )
@@ -121,7 +121,7 @@ def _decode_images(record: Record, build: Build, per_series: int, max_images: in
     return record | {"images": usable}
 
 
-def _mask_texts(record: Record, build: Build) -> Record:
+def mask_texts(record: Record, build: Build) -> Record:
     """The texts with identifiers masked."""
     identifiers = PatientIdentifiers.from_lists(record["identifiers"])
     counts: dict[str, dict[str, int]] = {}
@@ -146,7 +146,7 @@ def _drop_leaks(record: Record, build: Build, synonyms: Synonyms) -> Record:
     return record | {"names": names}
 
 
-def _split(records: RecordFile, build: Build) -> Iterator[Record]:
+def split_patients(records: RecordFile, build: Build) -> Iterator[Record]:
     """The split of the table; without one, patients are set aside for development."""
     fields = ("id", "cluster", "specialty")
     cases = [Case.model_construct(questions=[], **{name: record[name] for name in fields}) for record in records]
@@ -217,12 +217,14 @@ def _write_deidentified(
     return reasons_in_header(dataset)
 
 
-def make_case(record: Record, images: list[dict[str, Any]]) -> dict[str, Any]:
+def make_case(
+    record: Record, images: list[dict[str, Any]], prompt: str = PROMPT, origin: str = "dicom"
+) -> dict[str, Any]:
     """The case of a complete record."""
     age = record["age"]
     patient = {"age": MAX_AGE + 1 if age is not None and age > MAX_AGE else age, "sex": record["sex"]}
-    choice = {"id": "mcq", "kind": "choice", "prompt": PROMPT, "options": record["options"], "gold": record["gold"]}
-    open_question = {"id": "open", "kind": "open", "prompt": PROMPT, "gold": record["diagnosis"]}
+    choice = {"id": "mcq", "kind": "choice", "prompt": prompt, "options": record["options"], "gold": record["gold"]}
+    open_question = {"id": "open", "kind": "open", "prompt": prompt, "gold": record["diagnosis"]}
     questions = [choice] if record["options"] else []
     questions.append(open_question | drop_empty({"accept": record["names"][1:]}))
     case: dict[str, Any] = {
@@ -230,7 +232,7 @@ def make_case(record: Record, images: list[dict[str, Any]]) -> dict[str, Any]:
         "split": record["split"],
         "specialty": record["specialty"],
         "cluster": record["cluster"],
-        "origin": {"name": "dicom"},
+        "origin": {"name": origin},
         "patient": drop_empty(patient),
         "history": record["history"],
         "findings": record["findings"],
