@@ -13,6 +13,7 @@ from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
+LENGTH_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 TAKES_ONE = "may take only one completion a request"  # an adaptation to a server
 
 

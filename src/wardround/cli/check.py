@@ -6,7 +6,7 @@ import typer
 
 from wardround.cli.output import Json, note, print_result, table_text
 from wardround.cli.shared_options import Answers, Runs, Strict, StudyFile
-from wardround.core.setting_verdict import SettingVerdict
+from wardround.running.settings.verdict import SettingVerdict
 
 
 def check(

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict, merge_verdicts
 from wardround.preflight.sight import Sight
 from wardround.preflight.votes import VoteComparison
 from wardround.running.candidate_run import CandidateRun
@@ -13,6 +12,7 @@ from wardround.running.settings.prober import Prober
 from wardround.running.settings.proof import all_probes, prove
 from wardround.running.settings.records import read_verdicts, write_verdicts
 from wardround.running.settings.uses import SettingUses, can_be_probed
+from wardround.running.settings.verdict import SettingVerdict, Verdict, merge_verdicts
 from wardround.running.study_run import StudyRun
 
 SIGHT_VERDICTS: dict[str, Verdict] = {"seen": "honoured", "ignored": "ignored", "refused": "refused"}

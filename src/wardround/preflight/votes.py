@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from wardround.core.ask import NO_LOGPROBS, Answer
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.marking.parser.distribution import FirstTokenDistribution, first_token_distribution
 from wardround.marking.reader import AnswerReader
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.plan import all_units
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 from wardround.running.study_run import StudyRun
 from wardround.running.trials import TrialGroup
 

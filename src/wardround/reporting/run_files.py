@@ -13,7 +13,6 @@ import polars as pl
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput, describe_unreadable
-from wardround.core.setting_verdict import SettingVerdict, verdicts_of
 from wardround.core.study import Study, parse_study
 from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
@@ -23,6 +22,7 @@ from wardround.measuring.people.figures import without_people
 from wardround.running.inputs.run_inputs import find_cases
 from wardround.running.parquet import open_table
 from wardround.running.run_folder import require_run
+from wardround.running.settings.verdict import SettingVerdict, verdicts_of
 
 SliceKey = frozenset[tuple[str, str]]
 ADDED = ("refused",)  # columns that measures.csv lacks in runs of earlier versions

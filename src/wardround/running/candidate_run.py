@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.core.setting_verdict import MANIFEST_KEY, SettingVerdict
 from wardround.core.study import CandidateSettings
 from wardround.running.budget import batch_cost, bill, price, saved_by_batches, saved_by_cache
 from wardround.running.context import RunContext
 from wardround.running.plan import CandidateOutcome, Plan
+from wardround.running.settings.verdict import MANIFEST_KEY, SettingVerdict
 from wardround.running.store.answers import Spending
 from wardround.running.store.batches import BatchRecords
 

@@ -32,7 +32,6 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
-from wardround.core.setting_verdict import merge_verdicts
 from wardround.core.store_location import PostgresAddress, StoreLocation
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
@@ -54,6 +53,7 @@ from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, Can
 from wardround.running.run_folder import UNFINISHED, RunFolder
 from wardround.running.settings.before_run import prove_before_run
 from wardround.running.settings.uses import SettingUses
+from wardround.running.settings.verdict import merge_verdicts
 from wardround.running.settings.watch import watch
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from wardround.core.setting_verdict import SettingVerdict, merge_verdicts
 from wardround.running.settings.agreement import agreement, is_enough
 from wardround.running.settings.images import COLOURS, named_colours, order_verdict, resolution_verdict, seen_verdict
 from wardround.running.settings.max_tokens import max_tokens_verdict
@@ -19,6 +18,7 @@ from wardround.running.settings.reasoning import presence, reasoning_verdict
 from wardround.running.settings.stop import stop_verdict
 from wardround.running.settings.system_text import system_verdict
 from wardround.running.settings.temperature import TemperatureEvidence, temperature_verdict
+from wardround.running.settings.verdict import SettingVerdict, merge_verdicts
 
 DIGITS = st.text("0123456789", min_size=12, max_size=12)
 

@@ -11,6 +11,7 @@ import aiohttp
 import orjson
 
 from wardround.candidates.candidate import (
+    LENGTH_FIELDS,
     TAKES_ONE,
     Candidate,
     CandidateUnavailable,
@@ -35,7 +36,6 @@ from wardround.core.study import CandidateSettings
 THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
 FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
 # by which a request limits the tokens of a reply, those of thinking included
-LENGTH_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
 
 

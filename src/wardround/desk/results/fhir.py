@@ -73,14 +73,14 @@ def _fields(said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for name, value in verdict.items():
             if value is not None:
                 values.setdefault(name, []).append(value)
-    return {name: _type_of(name, found) for name, found in values.items()}
+    return {name: _type_of(name, answers) for name, answers in values.items()}
 
 
-def _type_of(name: str, found: list[Any]) -> Any:
-    if all(isinstance(value, dict) for value in found):
-        is_fixed = name != "edits" and all(_is_plain(inner) for value in found for inner in value.values())
-        return _fields(found) if is_fixed else TEXT
-    scalars = [part for value in found for part in (value if isinstance(value, list) else [value])]
+def _type_of(name: str, values: list[Any]) -> Any:
+    if all(isinstance(value, dict) for value in values):
+        is_fixed = name != "edits" and all(_is_plain(inner) for value in values for inner in value.values())
+        return _fields(values) if is_fixed else TEXT
+    scalars = [part for value in values for part in (value if isinstance(value, list) else [value])]
     if all(isinstance(part, bool) for part in scalars):
         return BOOLEAN
     if all(isinstance(part, int | float) and not isinstance(part, bool) for part in scalars):

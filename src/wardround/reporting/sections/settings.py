@@ -2,11 +2,11 @@
 
 from markupsafe import Markup
 
-from wardround.core.setting_verdict import verdicts_of
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.html import as_html
 from wardround.reporting.tables.settings_table import TITLE, settings_table
+from wardround.running.settings.verdict import verdicts_of
 
 ACCEPTED = Markup(
     "<p>The run was started with <code>--accept-ignored</code>: every section names the settings without effect.</p>\n"

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from wardround.core.setting_verdict import SettingVerdict
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
+from wardround.running.settings.verdict import SettingVerdict
 
 TITLE = "Settings that took effect"
 

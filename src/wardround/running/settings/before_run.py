@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from wardround.core.errors import WardroundError
-from wardround.core.setting_verdict import SettingVerdict, merge_verdicts
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.run_folder import RunFolder
 from wardround.running.settings.proof import prove, vital_probes
 from wardround.running.settings.records import read_verdicts, write_verdicts
 from wardround.running.settings.uses import SettingUses, can_be_probed
+from wardround.running.settings.verdict import SettingVerdict, merge_verdicts
 
 ACCEPT = "--accept-ignored"
 

@@ -9,9 +9,9 @@ import random
 import re
 from collections.abc import Sequence
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings.drawings import COLOURS, draw_colour, draw_print
 from wardround.running.settings.prober import Prober
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SEEN, ORDER, RESOLUTION = "image seen", "image order", "image resolution"
 NAMES = ", ".join(COLOURS)

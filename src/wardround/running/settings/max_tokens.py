@@ -7,9 +7,9 @@ or below the limit can: tokens are counted in several ways.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wardround.candidates.http.server import LENGTH_FIELDS
-from wardround.core.setting_verdict import SettingVerdict, Verdict
+from wardround.candidates.candidate import LENGTH_FIELDS
 from wardround.running.settings.prober import Prober, ProbeReply
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING = "max_tokens"
 QUESTION = "Count from 1 to 200: write all the numbers, with a space between them, and nothing else."

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING = "model"
 VERSION = re.compile(r"(?:[-@:._](?:v?\d[\w.]*|latest|preview|exp|fp\d+|bf16|\d{4}-\d\d-\d\d))*")

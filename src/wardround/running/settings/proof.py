@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from wardround.core.setting_verdict import SettingVerdict
 from wardround.running.context import RunContext
 from wardround.running.settings import images, max_tokens, reasoning, seed, stop, system_text, temperature
 from wardround.running.settings.prober import Prober
 from wardround.running.settings.uses import SettingUses
+from wardround.running.settings.verdict import SettingVerdict
 
 
 class Probe(NamedTuple):

@@ -6,8 +6,8 @@ Tokens are at least one byte long, so more tokens than bytes are hidden reasonin
 from collections.abc import Sequence
 from typing import Literal
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings.prober import Prober, ProbeReply
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 QUESTION = "How many of the integers from 1 to 500 are divisible by none of 3, 5 and 7? Answer with the number alone."
 REASONING_TOKENS = 2048

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from wardround.core.setting_verdict import SettingVerdict
 from wardround.running.run_folder import RunFolder
+from wardround.running.settings.verdict import SettingVerdict
 
 FILE = "settings.json"
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings import agreement
 from wardround.running.settings.prober import Prober
 from wardround.running.settings.random_digits import are_numbers, ask_for_digits
 from wardround.running.settings.temperature import HIGH, NO_NUMBERS
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING = "seed"
 SEED, OTHER_SEEDS = 20_261, (4_711, 86_028)

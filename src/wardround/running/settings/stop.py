@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings.prober import Prober, ProbeReply
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING = "stop"
 BEFORE, AFTER = "alpha", "omega"

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Sequence
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings.prober import Prober
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING = "system text"
 WORDS = ("anchor", "basket", "candle", "falcon", "garden", "hammer", "lantern", "meadow", "pepper", "saddle", "violin")

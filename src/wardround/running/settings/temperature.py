@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wardround.core.setting_verdict import SettingVerdict, Verdict
 from wardround.running.settings import agreement
 from wardround.running.settings.prober import Prober, ProbeReply, ProbeResult
 from wardround.running.settings.random_digits import QUESTION, are_numbers, ask_for_digits, texts_of
+from wardround.running.settings.verdict import SettingVerdict, Verdict
 
 SETTING, SEVERAL = "temperature", "n"
 HIGH = 1.0  # the largest value that every API takes

@@ -11,13 +11,13 @@ import polars as pl
 from wardround.asking.reasoning import split_reasoning
 from wardround.core.ask import Answer
 from wardround.core.condition import Condition
-from wardround.core.setting_verdict import SettingVerdict
 from wardround.running.context import RunContext
 from wardround.running.sentinel import spread
 from wardround.running.settings import max_tokens, reasoning, stop, temperature
 from wardround.running.settings.model_name import model_verdict
 from wardround.running.settings.prober import Prober
 from wardround.running.settings.uses import SettingUses, can_be_probed
+from wardround.running.settings.verdict import SettingVerdict
 from wardround.running.store import AnswerKey
 from wardround.running.used_answers import scan_used
 
