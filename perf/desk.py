@@ -33,7 +33,8 @@ from wardround.desk.tasks.rounds import CRITERIA
 
 PEOPLE, CASES = 50, 6_000
 COMMAND = [sys.executable, "-c", "from wardround.cli.main import main; main()", "desk", "--json", "--root"]
-FORM = {"verdict": "keep", "criterion": list(CRITERIA["student"]), "fine": list(CRITERIA["student"]), "comment": ""}
+STATES = {f"is:{name}": "yes" for name in CRITERIA["student"]}
+FORM = {"verdict": "keep", "criterion": list(CRITERIA["student"]), "comment": "", **STATES}
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """Takes the screenshots of the desk: python docs/screenshots/take_desk.py [OUT_DIR] [PAGE...]
 
-A desk is furnished with the demo's starter cases and invented verdicts; each page at 1280 px, light, and 820 px, dark.
+A desk is furnished with the demo's starter cases and invented verdicts. Each page is taken at 1280 px, light (the
+reading room is dark), and 820 px, dark; pages with images also at 2560 and 390 px.
 Needs the extras desk, demo and test, and Chromium.
 """
 
@@ -42,7 +43,9 @@ PEOPLE = {
     "Ines Costa": "specialist",
     "Omar Said": "specialist",
 }
-VIEWS = ((1280, "light"), (820, "dark"))
+VIEWS = ((1280, 900, "light"), (820, 1180, "dark"))
+STUDIES = ("review", "retain", "severity", "exam", "errors")  # with images: also on a large monitor and on a phone
+MORE_VIEWS = ((2560, 1440, "dark"), (390, 844, "light"))
 COLOURS = 256  # of the files: a fifth of the size
 ERRORS = (
     {"project": "Winter benchmark", "kind": "errors", "name": "Why answers were wrong", "source": "starter"}
@@ -133,6 +136,8 @@ def furnish(root: Path) -> dict[str, Any]:
     ):
         tasks[kind] = make(desk, kind, name, source, settings, admin)
         desk.tasks.assign(desk.tasks.get_task(tasks[kind]), [f"role:{role}" for role in roles], admin)
+    tasks["closed"] = make(desk, "judge", "Open answers, a first round", "pairs.jsonl", {"readers": 4}, admin)
+    desk.tasks.assign(desk.tasks.get_task(tasks["closed"]), ["role:attending", "role:radiologist"], admin)
     tasks["errors"] = desk.tasks.create(ERRORS[0], ERRORS[1], admin)
     desk.tasks.assign(desk.tasks.get_task(tasks["errors"]), ["role:attending"], admin)
     draw = random.Random(7)
@@ -144,6 +149,9 @@ def furnish(root: Path) -> dict[str, Any]:
         work(desk, tasks["retain"], people[name], 30, lambda item, slips=slips: retain(item, draw.random() < slips))
         work(desk, tasks["judge"], people[name], 10, lambda item, slips=slips: judge(item, draw.random() < slips))
         work(desk, tasks["severity"], people[name], 4, lambda item: severity(draw))
+    for name, slips in (("Tomas Novak", 0.1), ("Lena Fischer", 0.2), ("Sam Okoro", 0.4), ("Priya Nair", 0.1)):
+        work(desk, tasks["closed"], people[name], 20, lambda item, slips=slips: judge(item, draw.random() < slips))
+    desk.tasks.set_open(desk.tasks.get_task(tasks["closed"]), False, admin)
     for name, slips in (("Ines Costa", 0.1), ("Omar Said", 0.3)):
         work(desk, tasks["grading"], people[name], 12, lambda item, slips=slips: grade(item, draw.random() < slips))
     desk.kinds["exam"].prepare(desk, desk.tasks.get_task(tasks["exam"]), people["Mei Tanaka"])
@@ -250,6 +258,9 @@ def pages(furnished: dict[str, Any]) -> list[tuple[str, str | None, str]]:
         ("not-here", "Mei Tanaka", "/tasks/999"),
         ("admin", "Amal Haddad", "/admin"),
         ("admin-people", "Amal Haddad", "/admin/people"),
+        ("admin-person", "Amal Haddad", f"/admin/people/{furnished['people']['Mei Tanaka'].id}"),
+        ("results", "Lena Fischer", f"/tasks/{furnished['tasks']['closed']}/results"),
+        ("certificate", "Lena Fischer", f"/tasks/{furnished['tasks']['closed']}/certificate"),
         ("admin-files", "Amal Haddad", "/admin/files"),
         ("admin-new-task", "Amal Haddad", "/admin/tasks/new?kind=review"),
         ("admin-review", "Amal Haddad", f"/admin/tasks/{review}"),
@@ -276,8 +287,8 @@ def take(out: Path, only: list[str]) -> None:
             for name, who, address in pages(furnished):
                 if only and name not in only:
                     continue
-                for width, scheme in VIEWS:
-                    seen = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+                for width, height, scheme in VIEWS + (MORE_VIEWS if name in STUDIES else ()):
+                    seen = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
                     if who is not None:
                         cookie = desk.visits.sign(desk.accounts.open_session(furnished["people"][who]))
                         seen.add_cookies([{"name": desk.visits.cookie, "value": cookie, "url": process.url}])
