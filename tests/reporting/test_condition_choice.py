@@ -114,21 +114,21 @@ def page(run_folder: Path) -> Iterator[Any]:
 @needs_chromium
 def test_every_following_section_obeys_the_selector(page: Any, run_folder: Path) -> None:
     sections = packed_sections((run_folder / "report.html").read_text(encoding="utf-8"), 1)
-    before = {name: page.inner_text(f"#{name} .body") for name in sections}
+    without_tools = """id => { const copy = document.querySelector(`#${id} .body`).cloneNode(true);
+      copy.querySelectorAll('.tools').forEach(tool => tool.remove()); return copy.textContent; }"""
+    before = {name: page.evaluate(without_tools, name) for name in sections}
 
     page.select_option("#condition", index=1)
     page.wait_for_selector("#scores .at-condition")
 
     text_of_html = "html => { const d = document.createElement('div'); d.innerHTML = html; return d.textContent; }"
     for name, html in sections.items():
-        assert page.evaluate("id => document.querySelector(`#${id} .body`).textContent", name) == page.evaluate(
-            text_of_html, html
-        )
+        assert page.evaluate(without_tools, name) == page.evaluate(text_of_html, html)
     assert page.inner_text("#condition-status").startswith("All figures are now at: degradation gaussian_noise@L2")
     assert "Does not follow" in page.inner_text("#asked")
     page.select_option("#condition", index=0)
     page.wait_for_selector("#scores .at-condition", state="detached")
-    assert {name: page.inner_text(f"#{name} .body") for name in sections} == before
+    assert {name: page.evaluate(without_tools, name) for name in sections} == before
 
 
 @needs_chromium

@@ -119,10 +119,12 @@ def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     order = [key[1] for key, _ in cells(Page(html[html.index("<table") : html.index("</table>")] + "</table>"))]
     assert len(order) == 4
-    for chunk in re.findall(r'<table class="plain crossed.*?</thead>', html, re.DOTALL):
-        headings = re.findall(r'class="number">(.*?)</th>', chunk)
-        names = [heading.removesuffix(" (text only)") for heading in headings]
+    tables = re.findall(r'<table class="plain crossed.*?</table>', html, re.DOTALL)
+    assert tables
+    for table in tables:
+        names = [name.removesuffix(" (text only)") for name in re.findall(r'scope="row">(.*?)</th>', table)]
         assert names == [name for name in order if name in names]
+        assert names
     counted = html[html.index("<h3>Outcomes</h3>") :].split("</table>")[0]
     assert re.findall(r'scope="row">(.*?)</th>', counted) == order
 
@@ -249,7 +251,7 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     (_, legend), *_ = page.find("dl", "legend")
     assert "hit@1" in legend
     assert "name the right diagnosis first" in legend
-    assert any(text.startswith("hit@3 ") for attributes, text in page.find("th") if attributes.get("scope") == "row")
+    assert any(text.startswith("hit@3 ") for attributes, text in page.find("th") if attributes.get("scope") == "col")
 
 
 def test_the_whole_manifest_is_printed(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_markup_in_names_and_notes_is_escaped(tmp_path: Path, where: str) -> Non
         rows = write_run(tmp_path, notes=[hostile], warnings=[hostile], why=hostile, status="incomplete")
     page = Page(report(tmp_path, cases=views(rows)).read_text(encoding="utf-8"))
     scripts = [text for attributes, text in page.find("script") if attributes.get("type") != "text/plain"]
-    assert len(scripts) == 3
+    assert len(scripts) == 4
     assert "alert(1)" not in "".join(scripts)
     assert not page.find("img")
     assert any(hostile in text for _, text in page.find("body"))

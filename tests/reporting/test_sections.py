@@ -229,7 +229,8 @@ def test_chains_and_their_association_equal_the_functions(rich: Rich) -> None:
     html = section(rich.page, "chains")
     expected = upstream_errors(reference(rich.marks), load_study(rich.run.folder / "study.toml"))
     first, second, broken, *_ = re.findall(r"<table.*?</table>", html, re.DOTALL)
-    assert [head.split(" Share")[0].split(" Unw")[0] for head, _ in cells(first)] == [
+    headings = [text for attributes, text in Page(first).find("th") if attributes.get("scope") == "col"]
+    assert [head.split(" Share")[0].split(" Unw")[0] for head in headings[1:]] == [
         "Complete chains",
         "Stage IQA",
         "Stage AL",
@@ -307,7 +308,7 @@ def test_every_judged_figure_names_its_judge(rich: Rich, tmp_path: Path) -> None
     assert "Judged" not in section(both, "accuracy")
 
 
-def test_a_measure_by_key_has_a_row_per_value(rich: Rich) -> None:
+def test_a_measure_by_key_has_a_column_per_value(rich: Rich) -> None:
     expected = {
         row["slice"]: row
         for row in pl.read_csv(rich.run.folder / "measures.csv")
@@ -319,7 +320,9 @@ def test_a_measure_by_key_has_a_row_per_value(rich: Rich) -> None:
         for t in re.findall(r"<table.*?</table>", section(rich.page, "measures"), re.DOTALL)
         if "Accuracy by grade" in t
     )
-    printed = {head.split()[0]: texts[-1].split()[0] for head, texts in cells(table)}
+    headings = [text.split()[0] for attributes, text in Page(table).find("th") if attributes.get("scope") == "col"]
+    figures = dict(cells(table))["coin"]
+    printed = {heading: text.split()[0] for heading, text in zip(headings[1:], figures, strict=True)}
     assert printed == {
         grade: hundredfold(expected[json.dumps({"grade": grade, "prompt": "paper"}, separators=(",", ":"))]["value"])
         for grade in ("R", "A", "S", "mean")

@@ -48,7 +48,7 @@ def report(
     if choice is not None:
         made = [replace(section, follows=section.id in choice.following) for section in made]
     context = {"sections": made, "choice": choice, "facts": facts(run), **alerts(run)}
-    scripts = ("theme.js", "contents.js", *(["conditions.js"] if choice is not None else []))
+    scripts = ("theme.js", *(["conditions.js"] if choice is not None else []), "contents.js", "tables.js")
     write_page(target, page("report.html", scripts=scripts, run=run, **context))
     write_review(run, target.parent)
     write_items(run, target.parent)

@@ -1,7 +1,6 @@
 """Paired comparisons: differences with intervals, tests and adjustment within their family."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from wardround.core.canonical import canonical_json
 from wardround.core.study import Family, Study
 from wardround.measuring.comparing.deltas import deltas
 from wardround.measuring.comparing.families import (
-    MAX_ALL_PAIRS,
     SEVERITY,
     compared_values,
     families,
@@ -62,8 +60,6 @@ def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProg
     rows: list[dict[str, Any]] = []
     for label, measure, comparisons in declared_comparisons(encoded, study, progress):
         rows += _family_rows(label, measure, comparisons, encoded, study)
-    if not study.comparisons and len(encoded.candidates) > MAX_ALL_PAIRS:
-        rows = _pairs_of_the_best(rows)
     return pl.DataFrame(rows, schema=COMPARISONS)
 
 
@@ -161,10 +157,3 @@ def _row(family: str, measure: Measure, comparison: Comparison) -> dict[str, Any
     names = {"measure": measure.name, "a": comparison.a, "b": comparison.b, "slice": comparison.slice, "family": family}
     unmatched = f"{comparison.unmatched} records without their {CLEAN_LEVEL}" if comparison.unmatched else None
     return dict.fromkeys(COMPARISONS) | names | {"n": 0, "clusters": 0, "method": unmatched}
-
-
-def _pairs_of_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of very many pairs only those of the candidate that wins most, adjusted for all pairs."""
-    wins = Counter(row["a"] if row["value"] >= 0 else row["b"] for row in rows if row["value"] is not None)
-    best = wins.most_common(1)
-    return [row for row in rows if best and best[0][0] in (row["a"], row["b"])]

@@ -14,7 +14,6 @@ from wardround.measuring.measures.record import MeasureContext
 SEVERITY = "severity"  # each degraded record with its own L0, within each candidate
 NOT_DECLARED = "default (not declared)"
 PEOPLE = "models and people"  # prefix of the families that are added if people are candidates
-MAX_ALL_PAIRS = 10  # candidates; without a declaration up to so many are compared with each other
 
 
 def families(study: Study) -> dict[str, Family]:

@@ -26,6 +26,8 @@ from wardround.reporting.sections.chains import CHAINED
 from wardround.reporting.sections.evidence import is_evidence_measure
 from wardround.reporting.sections.option_tests import OPTION_TESTS
 from wardround.reporting.sections.section import Section
+from wardround.reporting.summary.claims import confidence_claim
+from wardround.reporting.summary.figures import confidence_figures
 from wardround.reporting.tables.grid import Grid, grid
 from wardround.reporting.templating import render
 
@@ -39,6 +41,7 @@ class ConfidenceMethod:
     """One source of confidence: its diagrams, the figures of each candidate, and those over all candidates."""
 
     title: str
+    sentences: list[tuple[str, str]]  # of each candidate
     shown: list[Calibration]
     folded: list[Calibration]
     grid: Grid
@@ -73,8 +76,16 @@ def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) 
             diagrams = diagrams_by_source.get(source, [])
             shown, folded = diagrams[:MAX_OPEN], diagrams[MAX_OPEN:]
             title = source_title(method, source, run.study.trials)
-            methods.append(ConfidenceMethod(title, shown, folded, own, over_candidates))
+            sentences = _sentences(run, source, changed)
+            methods.append(ConfidenceMethod(title, sentences, shown, folded, own, over_candidates))
     return methods
+
+
+def _sentences(run: RunFiles, source: str, changed: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Whether the confidence of each candidate is of use, by the rules of the summary."""
+    tells, bias = confidence_figures(run, source, changed)
+    made = [(name, confidence_claim(tells.get(name), bias.get(name))) for name in ranked_candidates(run)]
+    return [(run.printed_name(name), claim.sentence) for name, claim in made if claim is not None]
 
 
 def other_measures(run: RunFiles) -> Section | None:

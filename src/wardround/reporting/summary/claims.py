@@ -207,7 +207,11 @@ def _worst_group(kind: str, noun: str, groups: Sequence[GroupDifference]) -> Sum
 
 def confidence(figures: SummaryFigures, candidate: str) -> SummaryClaim | None:
     """Whether its confidence tells right from wrong answers, and whether it is too high or too low."""
-    tells, bias = figures.discrimination.get(candidate), figures.bias.get(candidate)
+    return confidence_claim(figures.discrimination.get(candidate), figures.bias.get(candidate))
+
+
+def confidence_claim(tells: TestedLine | None, bias: TestedLine | None) -> SummaryClaim | None:
+    """`tells`: AUROC against one half; `bias`: confidence minus share right against 0."""
     if tells is None and bias is None:
         return None
     discriminates = tells is not None and tells.is_shown and (tells.line.value or 0.0) > 0.5

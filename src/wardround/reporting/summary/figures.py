@@ -89,7 +89,7 @@ def summary_figures(run: RunFiles) -> SummaryFigures | None:
         return None
     pairs, all_pairs = _pairs(run, measure)
     over_axes = _axis_differences(run, measure)
-    confidence = _confidence_source(run)
+    discrimination, bias = confidence_figures(run, _confidence_source(run), {})
     options_only = _lines(run, measure, {"stem": "options-only"}) if _is_asked(run, "stem", "options-only") else {}
     return SummaryFigures(
         measure=measure,
@@ -104,9 +104,17 @@ def summary_figures(run: RunFiles) -> SummaryFigures | None:
         degradations=_severity_differences(run, measure) or over_axes("degradation", DEFAULTS["degradation"]),
         groups=_group_differences(_patient_groups(run, measure)),
         stages=_group_differences(compare_groups(_marks(run), run.study, ("stage",), measure)),
-        discrimination=_tested(_lines(run, measure_name("auroc", confidence), {}), 0.5),
-        bias=_tested(_lines(run, SHIFTS[confidence], {}), 0.0),
+        discrimination=discrimination,
+        bias=bias,
     )
+
+
+def confidence_figures(
+    run: RunFiles, source: str, slice: Mapping[str, str]
+) -> tuple[dict[str, TestedLine], dict[str, TestedLine]]:
+    """AUROC against one half, and mean confidence minus share right against 0, of one source of confidence."""
+    bias = _tested(_lines(run, SHIFTS[source], slice), 0.0) if source in SHIFTS else {}
+    return _tested(_lines(run, measure_name("auroc", source), slice), 0.5), bias
 
 
 def leaders(figures: SummaryFigures) -> list[str]:
