@@ -28,13 +28,14 @@ ORDER = (
         "benchmarks",
         "selfcheck",
         "exporting",
+        "gallery",
         "demo",
         "desk",
         "view",
         "cli",
     ),
 )
-OUTSIDE = {"__init__", "api", "demo", "pipeline", "plugins"}
+OUTSIDE = {"__init__", "api", "demo", "gallery", "pipeline", "plugins"}
 MAX_FILES = {"src/wardround": 20, "tests": 24}
 
 

