@@ -80,8 +80,9 @@ class SummaryFigures:
 
 
 def summary_figures(run: RunFiles) -> SummaryFigures | None:
-    """None without a score."""
-    if not (measures := score_measures(run)):
+    """None without a score: a run of leakage probes alone has a first measure that is none."""
+    measures = [name for name in score_measures(run) if name == "accuracy" or name.startswith("hit@")]
+    if not measures:
         return None
     measure, chance = measures[0], chance_accuracy(run, measures[0])
     scores = _lines(run, measure, {})
