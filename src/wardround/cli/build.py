@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from wardround.cli.output import Json, note, print_result, table_text
-from wardround.cli.shared_options import ListOptionCommand, Since, Until
+from wardround.cli.shared_options import ListOptionCommand, Ray, Since, Until
 from wardround.core.store_location import StoreLocation, read_location
 
 if TYPE_CHECKING:
@@ -70,24 +70,27 @@ def medq_deg(
         ),
     ] = None,
     answers: Answers = None,
+    ray: Ray = None,
     as_json: Json = False,
 ) -> None:
     """Build a MedQ-Deg set: remove duplicates, assign fitting degradations, attach the skill hierarchy."""
     from wardround.building.sources.medq_deg.build import build_medq_deg
     from wardround.building.sources.medq_deg.skills import describe_unplaced, describe_without_skill
+    from wardround.degrade.ray_cluster import join_cluster
 
-    built = build_medq_deg(
-        sources,
-        out,
-        layouts=layout or ["wardround"],
-        seed=seed,
-        levels=levels or ["L1", "L2"],
-        per_case=per_case,
-        modalities=modalities,
-        modality_column=modality_column,
-        note=note,
-        **_model_settings(out, models, answers, about),
-    )
+    with join_cluster(ray):
+        built = build_medq_deg(
+            sources,
+            out,
+            layouts=layout or ["wardround"],
+            seed=seed,
+            levels=levels or ["L1", "L2"],
+            per_case=per_case,
+            modalities=modalities,
+            modality_column=modality_column,
+            note=note,
+            **_model_settings(out, models, answers, about),
+        )
     for line in (describe_unplaced(built.unplaced), describe_without_skill(built.labels)):
         if line:
             note(line)

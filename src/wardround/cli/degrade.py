@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from wardround.cli.output import Json, note, print_result
-from wardround.cli.shared_options import Workers
+from wardround.cli.shared_options import Ray, Workers
 
 
 def degrade(
@@ -37,13 +37,15 @@ def degrade(
         typer.Option(metavar="NAME", help="Modality of the images (default: that of the case or the DICOM header)."),
     ] = None,
     workers: Workers = None,
+    ray: Ray = None,
     sheet: Annotated[bool, typer.Option("--sheet", help="Also draw a contact sheet of each image.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write degraded copies of images with their parameters. Exit code 1 if an image could not be used."""
     from wardround.degrade.folder import degrade_files
+    from wardround.degrade.ray_cluster import join_cluster
 
-    with _bar() as progress:
+    with join_cluster(ray), _bar() as progress:
         summary = degrade_files(
             source,
             out,

@@ -14,7 +14,7 @@ import orjson
 import typer
 
 from wardround.cli.output import Json, note, print_result, table_text, terminal_width
-from wardround.cli.shared_options import Host, ListOptionCommand, Port, Workers
+from wardround.cli.shared_options import Host, ListOptionCommand, Port, Ray, Workers
 
 if TYPE_CHECKING:
     from wardround.literature.evaluation.evaluation import Evaluation
@@ -54,13 +54,16 @@ def build(
     ] = None,
     work: Work = None,
     workers: Workers = None,
+    ray: Ray = None,
     as_json: Json = False,
 ) -> None:
     """Build an index of articles, or continue an interrupted build."""
+    from wardround.degrade.ray_cluster import join_cluster
     from wardround.literature.index.build import build as build_index
 
     columns = [name for name in column or ["wordllama"] if name != "none"]
-    built = build_index(sources, out, columns=columns, work=work, workers=workers or os.cpu_count() or 1, note=note)
+    with join_cluster(ray):
+        built = build_index(sources, out, columns=columns, work=work, workers=workers or os.cpu_count() or 1, note=note)
     print_result(asdict(built), as_json, _build_text(built))
 
 
@@ -121,9 +124,11 @@ def embed_column(
         int | None, typer.Option(min=1, help="Maximum Ray actors (default: one per core, or one on a GPU).")
     ] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Batch size (default: that of the encoder).")] = None,
+    ray: Ray = None,
     as_json: Json = False,
 ) -> None:
     """Embed all articles that lack a vector in a column. A missing model is downloaded."""
+    from wardround.degrade.ray_cluster import join_cluster
     from wardround.literature.encoders import make_encoder
     from wardround.literature.index.embedding import embed
     from wardround.literature.index.index import Index
@@ -131,7 +136,8 @@ def embed_column(
     from wardround.literature.ingest.ledger import locked
 
     opened = Index.open(index)
-    with locked(work_folder(index), ".index.lock"), _bar() as (announce, progress):
+    with join_cluster(ray), locked(work_folder(index), ".index.lock"), _bar() as (announce, progress):
+        engine = "ray" if ray else engine
         encoder = make_encoder(column, device, fetch=True)
         actors = workers or (1 if encoder.device == "cuda" else os.cpu_count() or 1)
         result = embed(opened, encoder, batch=batch, engine=engine, workers=actors, note=announce, watch=progress)

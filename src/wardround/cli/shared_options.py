@@ -22,6 +22,14 @@ Answers = Annotated[
         help="Answer store: a file or postgresql://... (default: answers.sqlite next to the runs folder).",
     ),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="auto|ADDRESS",
+        help="Work on a Ray cluster that has the files at the same paths: auto joins this machine's or starts one.",
+    ),
+]
 Cases = Annotated[Path | None, typer.Option("--cases", metavar="PATH", help="Case set of the run, if it was moved.")]
 AcceptChangedCases = Annotated[
     bool, typer.Option("--accept-changed-cases", help="Use cases that changed after the run; they are recorded.")

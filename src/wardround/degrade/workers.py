@@ -10,18 +10,21 @@ from itertools import islice
 from typing import TypeVar
 
 from wardround.core.processes import worker_pool
+from wardround.degrade.ray_cluster import THREAD_VARIABLES, is_joined, map_on_cluster
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 JOBS_PER_WORKER = 32  # between two points at which a crashed pool can be made anew
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def map_in_order(
     function: Callable[[Job], Result], jobs: Iterable[Job], workers: int
 ) -> Iterator[tuple[Job, Result | None]]:
-    """Each job with its result; None if the process died of it."""
+    """Each job with its result; None if the process died of it. On a Ray cluster if one is joined."""
+    if is_joined():
+        yield from map_on_cluster(function, jobs)
+        return
     waiting = iter(jobs)
     while chunk := list(islice(waiting, workers * JOBS_PER_WORKER)):
         finished = 0
