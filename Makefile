@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers test-inspect browser style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-ray test-inspect browser style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -56,6 +56,10 @@ test-inspect:
 	$(PYTHON) -m venv $(VENV)-inspect
 	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
 	$(VENV)-inspect/bin/pytest tests/candidates/contract
+
+test-ray: $(VENV)/.test
+	$(PIP) "ray[data]"
+	$(BIN)/pytest tests/degrade/test_ray_cluster.py
 
 perf: $(VENV)/.perf
 	$(BIN)/python -m perf
