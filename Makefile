@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers test-ray test-inspect browser style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-ray test-inspect browser docs style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -37,6 +37,10 @@ browser:
 
 metrics:
 	$(PYTHON) tools/metrics.py
+
+# the documentation site, in build/site; a broken link fails
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 style: $(VENV)/.test
 	$(BIN)/ruff check .

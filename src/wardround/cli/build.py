@@ -45,6 +45,24 @@ OptionCount = Annotated[int, typer.Option("--options", min=2, max=26, help="Opti
 Seed = Annotated[int, typer.Option(help="Seed of options, their positions and the split.")]
 
 
+@app.command("starter")
+def starter(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the set.")] = Path("starter-cases"),
+    as_json: Json = False,
+) -> None:
+    """Build the starter set: invented cases with public images, to try wardround on."""
+    from wardround.building.sources.starter.build import build_starter
+    from wardround.cases.set import CaseSet
+
+    cases = CaseSet.open(build_starter(out))
+    questions = cases.question_count
+    print_result(
+        {"cases": len(cases), "questions": questions, "out": str(out)},
+        as_json,
+        f"{len(cases)} cases with {questions} questions in {out}",
+    )
+
+
 @app.command("medq-deg", cls=ListOptionCommand)
 def medq_deg(
     sources: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Pools of questions about clean images.")],
