@@ -12,7 +12,7 @@ from pathlib import Path
 
 from perf.bars import versions
 from wardround.core.ask import Answer
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.running.store import AnswerKey, AnswerStore, Call
 
 ASKS, AT_ONCE = 5_000, 64

@@ -18,7 +18,7 @@ from wardround.cases.readers import CaseSource, reader_for
 from wardround.cases.set import CaseSet
 from wardround.core.errors import BadInput, WardroundError, require_path, show_value
 from wardround.core.interrupt import interrupt_runs
-from wardround.core.store_location import StoreLocation, read_location
+from wardround.core.store.location import StoreLocation, read_location
 from wardround.core.study import CandidateSettings, Study, load_study
 from wardround.marking.marks import MARKS_FILE
 from wardround.measuring import power_from_guesses, power_from_marks

@@ -14,7 +14,7 @@ from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
 from wardround.marking.marks import MARKS_FILE, write_marks

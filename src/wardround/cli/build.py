@@ -10,7 +10,7 @@ import typer
 
 from wardround.cli.output import Json, note, print_result, table_text
 from wardround.cli.shared_options import ListOptionCommand, Ray, Since, Until
-from wardround.core.store_location import StoreLocation, read_location
+from wardround.core.store.location import StoreLocation, read_location
 
 if TYPE_CHECKING:
     from wardround.building.distractors.from_source import OptionChoice

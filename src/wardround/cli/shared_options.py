@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from wardround.core.store_location import read_location
+from wardround.core.store.location import read_location
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (study.toml).")]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder (runs/<name>).")]

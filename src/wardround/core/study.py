@@ -16,7 +16,7 @@ from wardround.core.condition import Condition, check_value, cross_axes
 from wardround.core.endpoint import Endpoint
 from wardround.core.errors import BadInput, WardroundError, require_path
 from wardround.core.secrets import is_variable_name
-from wardround.core.store_location import PostgresAddress, StoreLocation, read_location
+from wardround.core.store.location import PostgresAddress, StoreLocation, read_location
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")

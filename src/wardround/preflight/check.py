@@ -10,7 +10,7 @@ import polars as pl
 
 from wardround.asking.prompts import Prompts
 from wardround.asking.units import select_questions
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import JudgeSettings, Study
 from wardround.marking.judges.calls import JudgeCalls
 from wardround.marking.judges.judge import DiagnosisPair

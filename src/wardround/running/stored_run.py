@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.running.images import Fingerprints
 from wardround.running.inputs.changes import InputChanges
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs

@@ -32,7 +32,7 @@ from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
-from wardround.core.store_location import PostgresAddress, StoreLocation
+from wardround.core.store.location import PostgresAddress, StoreLocation
 from wardround.core.study import Study
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wardround.core.store_location import PostgresAddress
+from wardround.core.store.location import PostgresAddress
 
 if TYPE_CHECKING:
     from postgres_server import PostgresServer

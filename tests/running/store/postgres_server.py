@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from wardround.core.store_location import PostgresAddress
+from wardround.core.store.location import PostgresAddress
 
 USER = "postgres"  # the server refuses to run as root
 

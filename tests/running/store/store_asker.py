@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from wardround.core.ask import Answer
-from wardround.core.store_location import read_location
+from wardround.core.store.location import read_location
 from wardround.running.store import AnswerKey, AnswerStore, Call
 
 AT_ONCE = 16

@@ -14,7 +14,7 @@ from exam_study import wardround, write_cases, write_study
 
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import PostgresAddress, read_location
+from wardround.core.store.location import PostgresAddress, read_location
 from wardround.core.study import load_study
 from wardround.running.store import AnswerKey, AnswerStore, Call, schema
 from wardround.running.store.batches import BatchRecords, all_batches

@@ -17,7 +17,7 @@ from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, w
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.degrade.types import parse_type
 from wardround.marking.parser.choice import parser_version
 from wardround.pipeline import RunOutcome, run_study

@@ -9,7 +9,7 @@ from wardround.benchmarks.engine.named_study import NamedStudy
 from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
 from wardround.cases.set import FILE_NAME, CaseSet
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import parse_study
 from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run

@@ -10,7 +10,7 @@ from wardround.benchmarks.engine.study_file import write_study
 from wardround.cases.set import CaseSet
 from wardround.core.condition import AXES
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.literature.index.index import Index
 from wardround.literature.index.location import is_address
 from wardround.pipeline import RunOutcome, run_study

@@ -30,7 +30,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 from wardround.core.files import new_folder, refuse_inside
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import CandidateSettings
 from wardround.core.text import safe_row
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow

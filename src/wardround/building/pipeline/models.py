@@ -14,7 +14,7 @@ from wardround.core.ask import Ask, Identity, ImagePart, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import BadInput, WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import Budget, CandidateSettings
 from wardround.core.toml_table import parse_table, read_toml
 from wardround.running.batch import BatchReplies, fetch_batch, stored_replies

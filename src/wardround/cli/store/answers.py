@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wardround.cli.output import Json, note, print_result
-from wardround.core.store_location import read_location
+from wardround.core.store.location import read_location
 from wardround.core.text import single_line
 from wardround.running.store import AnswerStore
 from wardround.running.store.rows import (

@@ -9,7 +9,7 @@ from wardround.candidates.batches.file_batches import FileBatches
 from wardround.candidates.candidate import CandidateUnavailable, Fault, RequestRejected, settings_error
 from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import load_study
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords

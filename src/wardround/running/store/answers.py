@@ -14,7 +14,7 @@ import orjson
 
 from wardround.core.ask import Answer
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.running.store import schema
 from wardround.running.store.database import StoreConnection, open_database
 from wardround.running.store.writes import SELECT, CallRow, Write, insert_into

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from wardround.core.store_location import PostgresAddress, StoreLocation
+from wardround.core.store.location import PostgresAddress, StoreLocation
 from wardround.running.store.leases import Leases
 from wardround.running.store.writes import Write
 

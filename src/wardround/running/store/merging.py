@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.running.store import batches, schema
 from wardround.running.store.answers import SENTINEL_COLUMNS, AnswerKey, AnswerStore, utc_now
 from wardround.running.store.database import StoreConnection

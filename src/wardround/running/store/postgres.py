@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wardround.core.errors import WardroundError
-from wardround.core.store_location import PostgresAddress
+from wardround.core.store.location import PostgresAddress
 from wardround.running.store import schema
 from wardround.running.store.leases import Leases
 from wardround.running.store.unsent import UnsentWrites

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
-    from wardround.core.store_location import StoreLocation
+    from wardround.core.store.location import StoreLocation
     from wardround.running.store.database import StoreConnection
 
 VERSION = 4

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from wardround.core.store_location import PostgresAddress
+from wardround.core.store.location import PostgresAddress
 from wardround.running.store.writes import Write, from_json, to_json
 
 

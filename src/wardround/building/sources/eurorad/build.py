@@ -38,7 +38,7 @@ from wardround.cases.readers.cure import PROMPT
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, drop_empty
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 MIN_OPTIONS, MAX_OPTIONS = 4, 5

@@ -32,7 +32,7 @@ from wardround.cases.set import CaseSet, write_case_set
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder, refuse_inside
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import CandidateSettings
 from wardround.degrade.modalities import parse_modality
 from wardround.degrade.severities import ESTIMATED, parse_severity

@@ -33,7 +33,7 @@ from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name
 from wardround.cases.splits import default_dev_count, split_by_id
 from wardround.core.case import Case, Image
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 SPECIALTY = "ophthalmology"

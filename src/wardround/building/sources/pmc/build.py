@@ -70,7 +70,7 @@ from wardround.building.text.redact import find_revealed_name
 from wardround.cases.published_range import ANY_TIME, PublishedRange
 from wardround.core.errors import WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
-from wardround.core.store_location import StoreLocation
+from wardround.core.store.location import StoreLocation
 from wardround.core.study import CandidateSettings
 
 PoorImages = Literal["reject", "drop"]

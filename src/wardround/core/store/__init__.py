@@ -1,0 +1,1 @@
+"""Where answer stores are."""
