@@ -17,6 +17,7 @@ Listing = tuple[int, str]  # the option that comes out on top, and the rule
 _TICKS, _CROSSES = "✅✔✓☑🟢⭕", "❌✗✘✖🔴🚫❎"
 MARKS = _TICKS + _CROSSES
 _MARK = rf"[{_TICKS}{_CROSSES}]|\[[x ]\]"
+_ANY_MARK = re.compile(_MARK)
 _MARK_BEFORE = re.compile(rf"({_MARK})\ufe0f?[\s\-•|(]*(?:option )?\Z")
 _MARK_AFTER = re.compile(rf"[^\n{_TICKS}{_CROSSES}]{{0,100}}?({_MARK})")
 _VERDICT = re.compile(
@@ -101,7 +102,8 @@ def _judged(text: str, mentions: list[Mention]) -> Listing | None:
 
 def _verdicts(text: str, mentions: list[Mention]) -> Iterator[tuple[int, str]]:
     """Options with the verdicts that stand before or after them."""
-    marks_first = bool(mentions) and _mark_before(text, mentions[0]) is not None
+    has_marks = _ANY_MARK.search(text) is not None
+    marks_first = has_marks and bool(mentions) and _mark_before(text, mentions[0]) is not None
     for mention, following in zip(mentions, [*mentions[1:], None], strict=True):
         if mention.option is None or mention.kind not in (LETTER, TEXT, BOTH):
             continue
@@ -110,7 +112,7 @@ def _verdicts(text: str, mentions: list[Mention]) -> Iterator[tuple[int, str]]:
         if marks_first:
             if (mark := _mark_before(text, mention)) is not None:
                 yield mention.option, mark
-        elif verdict := _verdict_after(after):
+        elif verdict := _verdict_after(after, has_marks):
             yield mention.option, verdict
 
 
@@ -124,9 +126,9 @@ def _mark_verdict(mark: str) -> str:
     return RIGHT if mark in _TICKS or mark == "[x]" else WRONG
 
 
-def _verdict_after(after: str) -> str | None:
+def _verdict_after(after: str, has_marks: bool) -> str | None:
     """The verdict in the text between an option and the next."""
-    if mark := _MARK_AFTER.match(after):
+    if has_marks and (mark := _MARK_AFTER.match(after)):
         return _mark_verdict(mark[1])
     if verdict := _VERDICT.match(after):
         return verdict.lastgroup

@@ -141,7 +141,7 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _TIMES.sub(r"\1 times per \2", text)
     if "differential" in lower:
         text = _TOP_DIFFERENTIAL.sub("answer", text)
-    if _has_any(lower, _ORDINAL_PARTS):
+    if ("the " in lower or " option" in lower) and _has_any(lower, _ORDINAL_PARTS):
         text = _CHOSEN_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
     if " one" in lower:
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
