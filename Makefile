@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers test-ray test-inspect browser docs style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-ray test-inspect browser docs reference style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -41,6 +41,10 @@ metrics:
 # the documentation site, in build/site; a broken link fails
 docs: $(VENV)/.test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# docs/reference/, written anew from the code
+reference: $(VENV)/.test
+	$(BIN)/python tools/write_reference.py
 
 style: $(VENV)/.test
 	$(BIN)/ruff check .
