@@ -15,7 +15,7 @@ import pytest
 from wardround.benchmarks.engine.fidelity import all_fidelity
 from wardround.measuring.measures.catalogue import find_record
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAPERS = ROOT.parent / "shared" / "papers"
 FILES = {"CURE": "cure", "X-PCR": "xpcr", "MedQ-Deg": "medq-deg", "ClinBench": "clinbench"}
 SCANNED = ("src/wardround", "docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
