@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,7 +17,8 @@ from wardround.core.evidence import Evidence
 from wardround.core.names import NO_SYNONYMS
 from wardround.marking.evidence.document import split_sentences
 from wardround.marking.evidence.grounding import diagnosis_names, is_supported
-from wardround.marking.judges.judge import judged_diagnoses, read_verdicts
+from wardround.marking.judges.judge import DiagnosisPair, judged_diagnoses, read_verdicts
+from wardround.marking.judges.stored_words import JudgeWords
 from wardround.marking.parser.choice import STRICT
 from wardround.marking.parser.passage import read_passage
 from wardround.reporting.answer_records import axis_values
@@ -30,6 +31,16 @@ from wardround.view.run_list import ShownRun
 KEY = ("candidate", "case", "question", "condition", "trial", "ask")
 
 
+class OpenedRun(NamedTuple):
+    """What the pages of a run are made of."""
+
+    stored: StoredRun
+    views: CaseViews
+    evidence: RunEvidence
+    verdicts: pl.DataFrame
+    judge_words: JudgeWords
+
+
 @dataclass
 class RunPages:
     """Makes the pages of one run's questions; opens its cases and answers when the first is wanted."""
@@ -37,7 +48,7 @@ class RunPages:
     run: ShownRun
     images: ImageParts
     problem: str = ""  # why replies and images cannot be shown
-    _opened: tuple[StoredRun, CaseViews, RunEvidence, pl.DataFrame] | None = None
+    _opened: OpenedRun | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def open(self) -> StoredRun | None:
@@ -45,15 +56,20 @@ class RunPages:
         if self._opened is None and not self.problem:
             try:
                 stored = StoredRun.open(self.run.folder)
-                verdicts = read_verdicts(self.run.folder)
-                self._opened = stored, CaseViews(stored, self.images), RunEvidence(self.run.folder), verdicts
+                self._opened = OpenedRun(
+                    stored,
+                    CaseViews(stored, self.images),
+                    RunEvidence(self.run.folder),
+                    read_verdicts(self.run.folder),
+                    JudgeWords(stored),
+                )
             except WardroundError as error:
                 self.problem = str(error)
-        return self._opened[0] if self._opened else None
+        return self._opened.stored if self._opened else None
 
     def close(self) -> None:
         if self._opened:
-            self._opened[0].store.close()
+            self._opened.stored.store.close()
             self._opened = None
 
     @contextmanager
@@ -83,11 +99,13 @@ class RunPages:
         page |= _question_fields(case, question)
         with self._lock:
             assert self._opened is not None
-            stored, views, evidence, verdicts = self._opened
+            stored, views, evidence, verdicts, judge_words = self._opened
             turns = scan_used(self.run.folder).filter(pl.col("case") == case_id).select(*KEY, "turn").collect()
             marks = marks.join(turns, on=KEY, how="left", maintain_order="left")
             own = own.join(turns, on=KEY, how="left", maintain_order="left")
             verdicts = verdicts.filter((pl.col("case") == case_id) & (pl.col("question") == question_id))
+            said = pl.Series("said", list(_judge_replies(verdicts, judge_words)), pl.String)
+            verdicts = verdicts.with_columns(said)
             prompts: dict[tuple[PromptPart, ...], int] = {}
             for group in _groups(own):
                 try:
@@ -177,9 +195,15 @@ def _trials(
             "judge": row.get("judge"),
             "error_class": row.get("error_class"),
             "grounded": row.get("grounded"),
-            "verdicts": judged.select("diagnosis", "same", "judge", "flag").to_dicts(),
+            "verdicts": judged.select("diagnosis", "same", "judge", "flag", "said").to_dicts(),
             "evidence": None if evidence is None else _evidence(evidence, question, trial.text, row),
         }
+
+
+def _judge_replies(verdicts: pl.DataFrame, words: JudgeWords) -> Iterator[str | None]:
+    """What the judge wrote about each row."""
+    for judge, gold, accept, diagnosis in verdicts.select("judge", "gold", "accept", "diagnosis").iter_rows():
+        yield words.of_pair(judge, DiagnosisPair(gold, tuple(accept), diagnosis))
 
 
 def _passage(text: str, question: Question, shown: list[str], row: Mapping[str, Any], mode: str) -> list[int] | None:
