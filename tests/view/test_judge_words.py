@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-from exam_server import ExamServer
-from judged_study import judged_pair, list_diagnoses, run, write_judged_study
+from exam_server import ExamServer, text_of
+from exam_study import examine, write_cases, write_study
 
 from wardround.view.explorer import Explorer
 
 
 def explains(body: dict[str, Any], index: int) -> str:
-    gold, proposed = judged_pair(body)
+    """A judge that compares letters and says what it compared."""
+    gold, proposed = re.findall(
+        r"^(?:Reference|Proposed) diagnosis: (?:<data>)?(.*?)(?:</data>)?$", text_of(body), re.M
+    )
     verdict = "same" if gold.lower() == proposed.lower() else "not same"
     return f"{gold} and {proposed} were compared.\nVerdict: {verdict}"
 
 
 def test_a_verdict_has_the_words_of_the_reply_that_it_was_read_from(tmp_path: Path) -> None:
-    with ExamServer(list_diagnoses) as server, ExamServer(explains) as judge:
-        ended = run(write_judged_study(tmp_path, server.url, {"base_url": judge.url}, cases=2))
-    explorer = Explorer([ended.folder])
-    [trial] = explorer.question_document(1)["runs"][0]["asks"][0]["trials"]
+    question = {"id": "open", "kind": "open", "prompt": "What is it?", "gold": "Gout"}
+    write_cases(tmp_path / "cases", [{"id": "case", "history": "A painful toe.", "questions": [question]}])
+    with ExamServer(lambda body, index: "1. Lupus\n2. Tetanus\n3. GOUT") as server, ExamServer(explains) as judge:
+        judged_by = {"provider": "openai", "model": "judge", "base_url": judge.url, "timeout": 600}
+        examine(write_study(tmp_path, server.url, judge=judged_by))
+    explorer = Explorer([tmp_path / "runs" / "exam"])
+    [trial] = explorer.question_document(0)["runs"][0]["asks"][0]["trials"]
     explorer.close()
     shown = [(verdict["same"], verdict["said"]) for verdict in trial["verdicts"]]
     assert shown == [
