@@ -41,6 +41,7 @@ CALLS: dict[str, list[str]] = {
     "mark": ["runs/exam"],
     "report": ["runs/exam"],
     "methods": ["runs/exam"],
+    "export": ["runs/exam", "--to", "parquet", "--out", "answers.parquet"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],

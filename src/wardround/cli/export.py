@@ -1,4 +1,4 @@
-"""`wardround methods`: the text of a paper from a run."""
+"""`wardround methods`: the text of a paper from a run; `wardround export`: runs and cases in formats of others."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,7 @@ import typer
 
 from wardround.cli.output import Json, print_result
 from wardround.cli.shared_options import RunPath
+from wardround.exporting.formats import FORMATS
 
 
 def methods(
@@ -21,3 +22,16 @@ def methods(
 
     text, references = write_methods(run, out)
     print_result({"text": str(text), "references": str(references)}, as_json, f"{text}\n{references}")
+
+
+def export(
+    source: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="Run folder, or folder of a case set.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")],
+    out: Annotated[Path, typer.Option(metavar="PATH", help="File or folder to create; nothing is overwritten.")],
+    as_json: Json = False,
+) -> None:
+    """Write a run or a case set in the format of another project."""
+    from wardround.exporting.formats import export
+
+    written = [str(path) for path in export(source, to, out)]
+    print_result({"written": written}, as_json, "\n".join(written))

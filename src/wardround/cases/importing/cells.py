@@ -65,6 +65,6 @@ def as_images(value: Any) -> list[Any]:
         return []
     if isinstance(value, list | tuple):
         return [image for item in value for image in as_images(item)]
-    if isinstance(value, str) and len(value) < 4096:
+    if isinstance(value, str) and (len(value) < 4096 or value.startswith("[")):  # a printed list of base64 is long
         return list(as_names(value))
     return [value]

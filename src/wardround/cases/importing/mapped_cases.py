@@ -18,6 +18,7 @@ from wardround.cases.readers.tables.image_cell import (
     PATH_SUFFIXES,
     decode_image,
     hashed_path,
+    holds_image,
     is_row_index,
     path_inside,
 )
@@ -224,7 +225,7 @@ class MappedCases:
         data = cell if isinstance(cell, bytes) else None
         if isinstance(cell, dict):
             data, cell = cell.get("bytes"), cell.get("path")
-        if isinstance(data, str) or (isinstance(cell, str) and len(cell) >= 4096):
+        if isinstance(data, str) or (isinstance(cell, str) and (len(cell) >= 4096 or holds_image(cell))):
             data = decode_image(str(data or cell))
         if data:
             path = hashed_path(data)

@@ -28,6 +28,14 @@ def is_row_index(cell: str) -> bool:
     return 0 < len(cell) < SHORTEST_IMAGE and not is_path(cell)
 
 
+def holds_image(cell: str) -> bool:
+    """Whether a cell is the base64 of an image, however small."""
+    try:
+        return len(cell) >= SHORTEST_IMAGE and not is_path(cell) and bool(hashed_path(decode_image(cell)))
+    except ValueError:
+        return False
+
+
 def decode_image(cell: str) -> bytes:
     """The bytes of an image in base64, with or without a `data:` prefix. ValueError if it is not base64."""
     if cell.startswith("data:"):

@@ -1,0 +1,49 @@
+"""The formats of `wardround export`: what each makes of a case set and of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+from wardround.core.errors import BadInput, WardroundError
+
+Writer = Callable[[Path, Path], list[Path]]  # source and destination -> the files written
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format by the places of its writers, `module:function`, which are imported when they are used."""
+
+    cases: str | None = None
+    run: str | None = None
+
+
+FORMATS = {
+    "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
+    "parquet": Format(run="answer_table:export_run"),
+}
+
+
+def export(source: Path, to: str, out: Path) -> list[Path]:
+    """Writes a case set or a run in another project's format; returns the files or folders written."""
+    if to not in FORMATS:
+        near = get_close_matches(to, FORMATS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"the formats are {', '.join(FORMATS)}"
+        raise WardroundError(f"unknown format {to!r}; {hint}")
+    if not source.exists():
+        raise BadInput(source, "there is no such run or case set")
+    is_run = (source / "manifest.json").is_file()
+    place = FORMATS[to].run if is_run else FORMATS[to].cases
+    if place is None:
+        kind, other = ("run", "case set") if is_run else ("case set", "run")
+        raise BadInput(source, f"is a {kind}; --to {to} takes a {other}: {_formats_of(is_run)} take a {kind}")
+    module, _, name = place.partition(":")
+    writer: Writer = getattr(import_module(f"wardround.exporting.{module}"), name)
+    return writer(source, out)
+
+
+def _formats_of(is_run: bool) -> str:
+    return ", ".join(name for name, entry in FORMATS.items() if (entry.run if is_run else entry.cases))

@@ -1,0 +1,19 @@
+"""What the tests of exports share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from exported_exam import make_run
+
+
+@pytest.fixture(scope="session")
+def exam_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run whose case set is `../../cases`; tests only read it."""
+    return make_run(tmp_path_factory.mktemp("exam"))
+
+
+@pytest.fixture(scope="session")
+def exam_cases(exam_run: Path) -> Path:
+    return exam_run.parent.parent / "cases"
