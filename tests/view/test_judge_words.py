@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from exam_server import ExamServer, text_of
-from exam_study import examine, write_cases, write_study
+from exam_study import write_cases, write_study
 
+from wardround.pipeline import run_study
 from wardround.view.explorer import Explorer
 
 
@@ -26,8 +27,9 @@ def test_a_verdict_has_the_words_of_the_reply_that_it_was_read_from(tmp_path: Pa
     write_cases(tmp_path / "cases", [{"id": "case", "history": "A painful toe.", "questions": [question]}])
     with ExamServer(lambda body, index: "1. Lupus\n2. Tetanus\n3. GOUT") as server, ExamServer(explains) as judge:
         judged_by = {"provider": "openai", "model": "judge", "base_url": judge.url, "timeout": 600}
-        examine(write_study(tmp_path, server.url, judge=judged_by))
-    explorer = Explorer([tmp_path / "runs" / "exam"])
+        study = write_study(tmp_path, server.url, judge=judged_by)
+        ended = run_study(study, runs=tmp_path / "runs", quiet=True, note=lambda line: None)
+    explorer = Explorer([ended.folder])
     [trial] = explorer.question_document(0)["runs"][0]["asks"][0]["trials"]
     explorer.close()
     shown = [(verdict["same"], verdict["said"]) for verdict in trial["verdicts"]]
