@@ -1,4 +1,4 @@
-"""`wardround cases`: imports, validates, converts, shows and audits case sets."""
+"""`wardround cases`: gets, imports, validates, converts, shows and audits case sets."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import Since, Until
 from wardround.core.errors import Problem
 
-app = typer.Typer(no_args_is_help=True, help="Case sets: import, validate, convert, show, audit.")
+app = typer.Typer(no_args_is_help=True, help="Case sets: get, import, validate, convert, show, audit.")
 
 SetPath = Annotated[Path, typer.Argument(metavar="PATH", help="Folder of a case set, or its cases.jsonl.")]
 Workers = Annotated[
@@ -143,6 +143,52 @@ def import_command(
         counts = f"{result.cases} {'case' if result.cases == 1 else 'cases'}"
         text = f"{counts} written to {out}; {_count_text(result.problems)}"
         note(text) if guess else print_result(result.to_dict(), as_json, text)
+
+
+@app.command("get")
+def get_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Set of the registry, or hf:owner/name@revision#split.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to create for the case set.")] = None,
+    table_map: Annotated[
+        Path | None, typer.Option("--map", metavar="TOML", help="Which column holds what, for a set without a map.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Use the cache of huggingface_hub alone.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Get a case set from the Hugging Face Hub; without a name, list the sets that are known."""
+    from wardround.cases.hub.getting import get_cases
+    from wardround.cases.hub.registry import hub_sets
+
+    if name is None:
+        sets = {known: entry.model_dump(mode="json") for known, entry in hub_sets().items()}
+        rows = [(known, entry.repo, entry.licence or "none shown", entry.title) for known, entry in hub_sets().items()]
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        lines = [
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+        ]
+        print_result(sets, as_json, "\n".join(lines))
+        return
+    if out is None:
+        raise typer.BadParameter("expected --out DIR")
+    result = get_cases(name, out, table_map=table_map, offline=offline)
+    for problem in result.problems:
+        note(str(problem))
+    licence = result.licence or "none in its card: ask its authors before you use or share it"
+    note(f"{result.name.repo} at commit {result.commit}; licence: {licence}")
+    print_result(
+        {
+            "cases": result.cases,
+            "out": str(out),
+            "repo": result.name.repo,
+            "commit": result.commit,
+            "licence": result.licence,
+            "problems": [_problem_record(problem) for problem in result.problems],
+        },
+        as_json,
+        f"{result.cases} {'case' if result.cases == 1 else 'cases'} written to {out}; {_count_text(result.problems)}",
+    )
 
 
 @app.command("show")

@@ -25,8 +25,10 @@ from wardround.asking.units import select_questions
 from wardround.asking.unused_prompts import find_unused
 from wardround.candidates.candidate import Candidate, CandidateUnavailable
 from wardround.candidates.registry import make_candidate, refuse_remote
+from wardround.cases.hub.hub_name import is_hub_name
 from wardround.cases.images.recipe import PIXEL_BUDGET
 from wardround.cases.set import CaseSet
+from wardround.cases.set_manifest import source_of_set
 from wardround.cases.validation import find_problems
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
@@ -417,6 +419,7 @@ class StudyRun:
                 "file": str(self.cases.file.absolute()),
                 "from_run": os.path.relpath(self.cases.file, self.folder.path),
                 "hash": self.cases.hash,
+                **({"source": source} if (source := source_of_set(self.cases.folder)) else {}),
                 "cases": len(self.cases),
                 "questions": self.cases.question_count,
                 "images": sum(len(self.cases.images_of_modality(modality)) for modality in self.cases.modalities),
@@ -505,7 +508,11 @@ def _package_versions() -> dict[str, str]:
 
 
 def cases_folder(study: Study, study_file: Path) -> Path:
-    """The case set that a study names: beside the study file, or in the working directory."""
+    """The case set that a study names: beside the study file, in the working directory, or on the Hub (hf:)."""
+    if is_hub_name(study.cases):
+        from wardround.cases.hub.getting import cases_of_study  # which loads every reader
+
+        return cases_of_study(study.cases, study_file.parent, offline=study.offline)
     folder = study_file.parent / study.cases
     return folder if folder.exists() else Path(study.cases)
 

@@ -184,4 +184,4 @@ def test_a_set_without_usable_rows_says_why(tmp_path):
 
 def test_every_layout_says_when_it_was_looked_up():
     assert all(public_map(name).looked_up.year >= 2026 for name in public_names())
-    assert len(public_names()) == 7
+    assert len(public_names()) == 9

@@ -4,6 +4,9 @@ A case asks yes, no or maybe. `references` has the abstract without its conclusi
 it: `wardround literature build DIR/cases.jsonl` makes the index. The conclusion (LONG_ANSWER) gives the answer away; it
 is the rationale of the leakage probes. If pubmedqa_test_ground_truth.json is in the same folder, its PMIDs are the
 split `test` and the others `dev`.
+
+The Hub has the same records as Parquet (qiaojin/PubMedQA, pqa_labeled, looked up on 2026-11-18): pubid, question,
+context (contexts, labels, meshes), long_answer, final_decision; they have no test key and no year.
 """
 
 from pathlib import Path
@@ -11,15 +14,19 @@ from typing import Any
 
 from wardround.cases.readers.tables.case_collector import CaseCollector, RecordPlace
 from wardround.cases.readers.tables.json_file import JsonObject, read_json, required_text
+from wardround.cases.readers.tables.row_files import read_rows
 from wardround.core.case import drop_empty
 from wardround.core.errors import BadInput
 
 FILE, TEST = "ori_pqal.json", "pubmedqa_test_ground_truth.json"
 DECISIONS = ["yes", "no", "maybe"]
+PARQUET_COLUMNS = {"pubid", "question", "context", "long_answer", "final_decision"}
 
 
 def read_pubmedqa(source: Path) -> CaseCollector:
-    """The cases of ori_pqal.json, or of the folder that has it."""
+    """The cases of ori_pqal.json, or of the folder that has it; or of Parquet files."""
+    if tables := _parquet_files(source):
+        return _read_parquet(tables).require_cases(source)
     file = source / FILE if source.is_dir() else source
     records, test_file = _read_object(file), file.parent / TEST
     test = _read_object(test_file) if test_file.is_file() else None
@@ -27,6 +34,29 @@ def read_pubmedqa(source: Path) -> CaseCollector:
     for pmid, record in records.items():
         _add(RecordPlace(file, within=pmid), pmid, record, test, cases)
     return cases.require_cases(source)
+
+
+def _parquet_files(source: Path) -> list[Path]:
+    if source.is_dir() and not (source / FILE).is_file():
+        return sorted(source.rglob("*.parquet"))
+    return [source] if source.suffix == ".parquet" else []
+
+
+def _read_parquet(files: list[Path]) -> CaseCollector:
+    cases = CaseCollector()
+    for file in files:
+        for place, row in read_rows(file, cases.problems, PARQUET_COLUMNS.__contains__):
+            given = row.get("context")
+            context: JsonObject = given if isinstance(given, dict) else {}
+            record = {
+                "QUESTION": row.get("question"),
+                "CONTEXTS": context.get("contexts"),
+                "LABELS": context.get("labels"),
+                "LONG_ANSWER": row.get("long_answer"),
+                "final_decision": row.get("final_decision"),
+            }
+            _add(place, str(row.get("pubid")), record, None, cases)
+    return cases
 
 
 def _read_object(file: Path) -> JsonObject:
