@@ -32,7 +32,7 @@ def download(name: HubName, files: Sequence[str], *, offline: bool = False) -> S
     """Fetches the files that match the patterns, and the card. `offline`: from the cache alone."""
     try:
         import huggingface_hub as hub
-        from huggingface_hub import errors
+        from huggingface_hub import constants, errors
     except ModuleNotFoundError:
         raise WardroundError("data sets of the Hub need huggingface_hub: pip install 'wardround[hub]'") from None
     verbosity = hub.logging.get_verbosity()
@@ -55,7 +55,7 @@ def download(name: HubName, files: Sequence[str], *, offline: bool = False) -> S
         message = f"has no revision {name.revision!r}; expected a branch, a tag or a commit"
         raise _refused(name, message) from None
     except errors.LocalEntryNotFoundError as error:
-        raise _refused(name, _not_cached(error, offline or hub.constants.HF_HUB_OFFLINE)) from None
+        raise _refused(name, _not_cached(error, offline or constants.HF_HUB_OFFLINE)) from None
     except errors.HFValidationError as error:
         raise _refused(name, f"is not a name of the Hub: {_first_line(error)}") from None
     except errors.HfHubHTTPError as error:
