@@ -32,6 +32,7 @@ class Request:
     images: tuple[EncodedImage, ...] = ()
     seed: int | None = None
     is_intermediate: bool = False  # not the answer itself: a query, or a turn of an agent's search
+    address: str | None = None  # of the one server that is asked, if the candidate has several
 
     @property
     def options(self) -> list[str]:

@@ -6,7 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wardround.candidates.batches.batch_api import BatchApi
-from wardround.candidates.candidate import Candidate, CandidateUnavailable, Fault, RateLimited, Reply, Request
+from wardround.candidates.candidate import (
+    Candidate,
+    CandidateUnavailable,
+    Fault,
+    QuestionRefused,
+    RateLimited,
+    Reply,
+    Request,
+    RequestRejected,
+)
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Identity
 from wardround.core.study import CandidateSettings
@@ -101,6 +110,8 @@ class ServerPool(Candidate):
         return {name: value for name, value in fields[0].items() if all(name in other for other in fields)}
 
     async def answer(self, request: Request) -> Reply:
+        if request.address is not None:
+            return await self._answer_of(request.address, request)
         untried, fault, clock = list(self.servers), None, asyncio.get_running_loop().time
         while untried:
             now = clock()
@@ -127,3 +138,20 @@ class ServerPool(Candidate):
                 server.under_way -= 1
         assert fault is not None
         raise fault
+
+    async def _answer_of(self, address: str, request: Request) -> Reply:
+        """The reply of one server, or one without answers: the others can still answer, so nothing is raised."""
+        server = next(server for server in self.servers if server.candidate.settings.address == address)
+        now = (clock := asyncio.get_running_loop().time)()
+        server.under_way += 1
+        try:
+            reply = await server.candidate.answer(request)
+        except (RateLimited, QuestionRefused, RequestRejected):
+            return Reply([], address=address, was_sent=False)
+        except (CandidateUnavailable, Fault) as failure:
+            server.faulted(now, str(failure))
+            return Reply([], address=address, was_sent=False)
+        finally:
+            server.under_way -= 1
+        server.answered(reply, clock() - now)
+        return replace(reply, address=address)

@@ -24,6 +24,11 @@ def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
     sentinels = [
         f"{name}: {result['warning']}" for name, result in manifest.get("sentinel", {}).items() if result.get("warning")
     ]
+    sentinels += [
+        f"{name}: {warning}"
+        for name, result in manifest.get("server_sentinel", {}).items()
+        for warning in result["warnings"]
+    ]
     return list(dict.fromkeys([*manifest.get("warnings", []), *changes, *sentinels]))
 
 

@@ -53,6 +53,7 @@ from wardround.running.parquet import write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
+from wardround.running.server_sentinel import ask_at_end, ask_at_start
 from wardround.running.settings.before_run import prove_before_run
 from wardround.running.settings.uses import SettingUses
 from wardround.running.settings.verdict import merge_verdicts
@@ -242,6 +243,7 @@ class StudyRun:
             "started": before.get("started", started),
             "amendments": amendments,
             "sentinel": before.get("sentinel", {}),
+            "server_sentinel": before.get("server_sentinel", {}),
             "notes": list(notes) or before.get("notes", []),
             "marking": before.get("marking"),
             **({"accepted_ignored": True} if accept_ignored else {}),
@@ -253,10 +255,12 @@ class StudyRun:
         self.folder.write_manifest(self._manifest() | lasting | unfinished)
         write_case_hashes(self.folder.path, self.cases)
         write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
+        server_sentinels = await ask_at_start(self.candidate_runs, self.cases, self.note)
         await self._ask_with_progress(quiet)
         for skipped in self._skipped().values():
             self.note(f"skipped: {skipped}")
         lasting["sentinel"] = await self._ask_sentinels()
+        lasting["server_sentinel"] = await ask_at_end(server_sentinels, lasting["server_sentinel"])
         await self.store.flush()  # faults are counted with the next commit
         self._write_used()
         for run in self.candidate_runs:

@@ -48,7 +48,7 @@ async def ask_all(pool: ServerPool) -> float:
 
     async def ask() -> None:
         async with slots:
-            await pool.answer(object())
+            await pool.answer(SimpleNamespace(address=None))
 
     await asyncio.gather(*(ask() for _ in range(CALLS)))
     return asyncio.get_running_loop().time()
