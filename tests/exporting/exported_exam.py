@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 from exam_study import wardround
 from PIL import Image
+
+from wardround.cases.set import write_case_set
+from wardround.core.case import Case
 
 
 def png(shade: int, side: int = 24) -> bytes:
@@ -53,8 +55,7 @@ def write_image_cases(folder: Path) -> Path:
         for image in case["images"]:
             shade += 7
             (folder / image["path"]).write_bytes(png(shade, side=24 if shade % 2 else 300))
-    lines = (json.dumps(case, ensure_ascii=False, separators=(",", ":")) + "\n" for case in cases)
-    (folder / "cases.jsonl").write_text("".join(lines), encoding="utf-8")
+    write_case_set(map(Case.model_validate, cases), folder)
     return folder
 
 

@@ -13,6 +13,7 @@ from wardround.cases.importing.table_map import public_names
 from wardround.cases.readers.clinbench import read_clinbench
 from wardround.cases.readers.cure import read_cure
 from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
+from wardround.cases.readers.hf_export import read_hf_export
 from wardround.cases.readers.medq_deg.released import read_medq_deg
 from wardround.cases.readers.medq_deg.site import read_medq_deg_site
 from wardround.cases.readers.medqa import read_medqa
@@ -66,6 +67,7 @@ READERS: dict[str, Reader] = {
     "mmlu-pro": read_mmlu_pro,
     "pubmedqa": read_pubmedqa,
     "xpcr": read_xpcr,
+    "hf-export": read_hf_export,
     **{name: partial(_read_public_set, name) for name in public_names()},
 }
 

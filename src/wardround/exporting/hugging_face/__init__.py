@@ -1,0 +1,1 @@
+"""Folders that Hugging Face's `datasets` loads: Parquet files, a card, and Croissant metadata."""
