@@ -1,0 +1,52 @@
+"""Every command line in a block of the docs names a command that exists, with options that it has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from wardround.cli.main import app
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^ *(?:\$ )?wardround ((?:.*\\\n)*.*)", re.MULTILINE)
+GLOBAL_OPTIONS = {"--help", "--version", "--plugins"}
+
+
+def find_mistakes(page: str) -> list[str]:
+    """What is wrong with the commands in the fenced blocks of a page."""
+    root: Any = typer.main.get_command(app)
+    commands = [line for block in FENCED.findall(page) for line in COMMAND.findall(block)]
+    return [mistake for line in commands if (mistake := _mistake(root, line))]
+
+
+def _mistake(command: Any, line: str) -> str | None:
+    words = re.sub(r"(^|\s)#.*", "", line.replace("\\\n", " ")).split()
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        if words[0] not in command.commands:
+            return f"wardround {line}: there is no command {words[0]}"
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    named = {found[0] for word in words if (found := re.match(r"--[a-z][a-z-]*", word.lstrip("[")))}
+    unknown = sorted(named - options - GLOBAL_OPTIONS)
+    return f"wardround {line}: there is no option {', '.join(unknown)}" if unknown else None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page_exist(page: Path) -> None:
+    assert find_mistakes(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_wrong_command_and_a_wrong_option_are_found() -> None:
+    commands = "wardround rum x.toml\nwardround run x.toml \\\n  --bach   # --comment\nwardround cases show A B\n"
+    page = f"```\n{commands}```\n"
+
+    assert [mistake.partition(": ")[2] for mistake in find_mistakes(page)] == [
+        "there is no command rum",
+        "there is no option --bach",
+    ]
