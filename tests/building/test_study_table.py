@@ -14,6 +14,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from wardround.building.sources.study_table.build import build_table
+from wardround.cases.images import pixels, recipe_for
+from wardround.core.case import Image as CaseImage
 from wardround.core.errors import BadInput
 
 MAP = """
@@ -165,6 +167,25 @@ def test_texts_inside_a_picture_are_not_copied_and_its_pixels_are(tmp_path):
     copy = tmp_path / "set" / case["images"][0]["path"]
     assert b"Okonkwo" not in copy.read_bytes()
     assert np.array_equal(np.asarray(Image.open(copy)), np.asarray(Image.open(original)))
+
+
+def test_a_picture_that_its_exif_turns_is_still_upright_without_the_exif(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010E] = 6, "Patient name: Adaeze Okonkwo"  # turned by 90 degrees; description
+    original = tmp_path / "images" / "turned.jpg"
+    original.parent.mkdir()
+    wide = np.random.default_rng(1).integers(20, 236, (5, 10), dtype=np.uint8)
+    Image.fromarray(wide).resize((100, 50), Image.Resampling.BICUBIC).save(original, exif=exif)
+    table = rows()
+    table[0]["file"] = "turned.jpg"
+
+    case = build(tmp_path, table)[0]
+
+    copy = tmp_path / "set" / case["images"][0]["path"]
+    before, after = (pixels(file, None, recipe_for(CaseImage(path=file.name))) for file in (original, copy))
+    assert after.shape[:2] == (100, 50)
+    assert np.array_equal(before, after)
+    assert b"Okonkwo" not in copy.read_bytes()
 
 
 def test_a_kind_with_too_few_diagnoses_has_open_questions_only(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,6 +169,15 @@ def test_a_broken_download_is_one_line_and_the_next_one_succeeds(hub, tmp_path):
     assert f"hf:{NAME}@main: the download broke off" in _only_line(broken)
     assert mended.returncode == 0, mended.stderr
     assert len(cases_in(tmp_path / "set")) == 8
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+
+    result = wardround("cases", "get", "vqa-rad", "--out", "set", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert "data sets of the Hub need huggingface_hub: pip install 'wardround[hub]'" in _only_line(result)
 
 
 def test_without_a_name_the_registry_is_listed(tmp_path):

@@ -23,7 +23,6 @@ class HubSet(StrictTable):
     looked_up: datetime.date
     layout: str = ""
     folder: str = "."  # of the unpacked files, that the reader is given
-    is_gated: bool = False
 
 
 @cache

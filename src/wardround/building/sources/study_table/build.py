@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image as Pillow
+from PIL import ImageOps
 
 from wardround.building.audit.file_text import file_texts
 from wardround.building.distractors.options import COUNT, NameRelations
@@ -32,6 +33,7 @@ from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms
 
 TEXTS = ("history", "findings")
+PNG_MODES = ("1", "L", "LA", "RGB", "RGBA", "I;16")  # that PNG keeps as they are
 
 
 def build_table(
@@ -184,9 +186,7 @@ def _write_image(
         target.unlink()
         name = str(Path(name).with_suffix(".png"))
         with Pillow.open(source) as picture:
-            plain = Pillow.frombytes(picture.mode, picture.size, picture.tobytes())
-            if picture.mode == "P":
-                plain = picture.convert("RGB")
-        plain.info.clear()
-        plain.save(folder / name)
+            upright = ImageOps.exif_transpose(picture)  # the orientation is lost with the other EXIF fields
+            shown = upright if upright.mode in PNG_MODES else upright.convert("RGB")
+        Pillow.frombytes(shown.mode, shown.size, shown.tobytes()).save(folder / name)
     return name, []
