@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+LOADED = re.compile(r"""<(?:script|img|iframe)[^>]*\ssrc="([^"]+)|<link[^>]*rel="stylesheet"[^>]*href="([^"]+)""")
 sys.path.insert(0, str(ROOT / "tools"))
 
 from site_links import turn_outside_links_into_code  # noqa: E402
@@ -22,6 +24,10 @@ def test_the_site_builds_with_all_links_right(tmp_path: Path) -> None:
 
     assert built.returncode == 0, built.stderr
     assert "perf/README.md</code>" in (tmp_path / "site/literature.html").read_text()
+    pages = [page.read_text() for page in (tmp_path / "site").rglob("*.html")]
+    loaded = {address for page in pages for found in LOADED.findall(page) for address in found if address}
+    assert loaded, "the pattern finds nothing"
+    assert {address for address in loaded if "//" in address} == set()  # nothing from another host
 
 
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="mkdocs-material is not installed")
