@@ -36,7 +36,7 @@ def image_cases() -> list[dict[str, Any]]:
             {
                 "id": f"case-{number}",
                 "split": "test",
-                "cluster": f"patient-{number // 2}",
+                "cluster": f"patient-{number}",
                 "patient": {"age": 40 + number, "sex": "F"},
                 "history": f"History of ä\npatient {number}.",
                 "images": [{"path": path, "modality": "CT"} for path in paths],

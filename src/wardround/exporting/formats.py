@@ -23,6 +23,7 @@ class Format:
 
 FORMATS = {
     "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
+    "inspect": Format(run="inspect_logs:export_run"),
     "hf": Format("hugging_face.dataset:export_cases"),
     "parquet": Format(run="answer_table:export_run"),
 }
