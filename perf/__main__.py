@@ -11,6 +11,7 @@ PARTS = (
     "calls",
     "provider_calls",
     "capacity",
+    "servers",
     "stores",
     "replay",
     "scale",

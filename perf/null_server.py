@@ -94,7 +94,11 @@ class Connection(asyncio.Protocol):
             Connection.bytes += length
             self._left = length - body
         if self._left == 0:
-            self._transport.write(self._answer)
+            self.reply(self._transport, self._answer)
+
+    def reply(self, transport: asyncio.Transport, answer: bytes) -> None:
+        """Sends the answer, at once."""
+        transport.write(answer)
 
 
 async def serve() -> None:
