@@ -10,7 +10,7 @@ import polars as pl
 from wardround.asking.render import Renderer
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import canonical_json
-from wardround.core.case import Case
+from wardround.core.case import Case, Question
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.evidence import NO_EVIDENCE, Evidence
 from wardround.degrade.recipe import render_degraded
@@ -68,24 +68,13 @@ class CaseViews:
 
     def make_ask_view(self, case: Case, group: pl.DataFrame, marks: pl.DataFrame) -> AskView:
         """One question to one candidate under one condition: `group` are its marks, `marks` all of the case's."""
-        options: dict[QuestionKey, int | None] = {
-            (row["candidate"], row["condition"], row["trial"], row["question"]): row["option"]
-            for row in marks.select("candidate", "condition", "trial", "question", "option").iter_rows(named=True)
-        }
         rows = group.sort("trial").to_dicts()
         first = rows[0]
         question = next(question for question in case.questions if question.id == first["question"])
         condition, candidate = self._conditions[first["condition"]], self._candidates[first["candidate"]]
         evidence = self._evidence.of_answer(first) or NO_EVIDENCE
         in_prompt = NO_EVIDENCE if condition.evidence == "agent" else evidence
-        instance = (first["candidate"], first["condition"], first["trial"])
-        earlier_keys = {id: (*instance, id) for id in question.given}
-        own_answers = {
-            earlier.id: earlier.choices[option] if (option := options[earlier_keys[earlier.id]]) is not None else None
-            for earlier in case.questions
-            if earlier.options and earlier_keys.get(earlier.id) in options
-        }
-        carried = self._renderer.carried_texts(case, question, condition, own_answers)
+        carried = self.carried_texts(case, question, first, marks)
         rendered = self._renderer.render(
             case, question, condition, candidate, candidate.identity, first["trial"], carried, in_prompt
         )
@@ -110,6 +99,21 @@ class CaseViews:
                 if (value := first[key])
             },
         )
+
+    def carried_texts(self, case: Case, question: Question, row: dict[str, Any], marks: pl.DataFrame) -> dict[str, str]:
+        """The texts carried to a question from earlier ones in the trial of a mark; `marks` are all of the case's."""
+        options: dict[QuestionKey, int | None] = {
+            (mark["candidate"], mark["condition"], mark["trial"], mark["question"]): mark["option"]
+            for mark in marks.select("candidate", "condition", "trial", "question", "option").iter_rows(named=True)
+        }
+        instance = (row["candidate"], row["condition"], row["trial"])
+        earlier_keys = {id: (*instance, id) for id in question.given}
+        own_answers = {
+            earlier.id: earlier.choices[option] if (option := options[earlier_keys[earlier.id]]) is not None else None
+            for earlier in case.questions
+            if earlier.options and earlier_keys.get(earlier.id) in options
+        }
+        return self._renderer.carried_texts(case, question, self._conditions[row["condition"]], own_answers)
 
     def _trial_view(self, row: dict[str, Any]) -> TrialView:
         answer = self._store.get(AnswerKey(bytes.fromhex(row["ask"]), row["trial"], row["turn"] or 0))

@@ -30,13 +30,14 @@ class Tools:
 
     async def use(self, name: str, arguments: Mapping[str, Any]) -> Any:
         fingerprint, tool = self._tools[name]
-        key = blake({"v": 1, "tool": name, "fingerprint": fingerprint, "arguments": dict(arguments)})
-        self.used.add(AnswerKey(key, 0, 0))
+        stored_key = result_key(name, fingerprint, arguments)
+        key = stored_key.ask
+        self.used.add(stored_key)
         if key in self._cache:
             self._cache.move_to_end(key)
             return self._cache[key]
         if key not in self._in_flight:
-            self._in_flight[key] = asyncio.ensure_future(self._fetch_result(AnswerKey(key, 0, 0), tool, arguments))
+            self._in_flight[key] = asyncio.ensure_future(self._fetch_result(stored_key, tool, arguments))
             self._in_flight[key].add_done_callback(lambda _: self._in_flight.pop(key))
         result = await asyncio.shield(self._in_flight[key])
         self._cache[key] = result
@@ -50,3 +51,8 @@ class Tools:
             self.uses += 1
             stored = await self._store.put_result(key, {"result": await tool(arguments)})
         return stored["result"]
+
+
+def result_key(tool: str, fingerprint: str, arguments: Mapping[str, Any]) -> AnswerKey:
+    """The key of a tool's result in the store."""
+    return AnswerKey(blake({"v": 1, "tool": tool, "fingerprint": fingerprint, "arguments": dict(arguments)}), 0, 0)

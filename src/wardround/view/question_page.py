@@ -26,6 +26,7 @@ from wardround.reporting.case_pages import AskView, PromptPart, changed_axes
 from wardround.reporting.case_views import CaseViews, ImageParts
 from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import RunEvidence, scan_used
+from wardround.view.agent_steps import AgentReplay
 from wardround.view.run_list import ShownRun
 
 KEY = ("candidate", "case", "question", "condition", "trial", "ask")
@@ -39,6 +40,7 @@ class OpenedRun(NamedTuple):
     evidence: RunEvidence
     verdicts: pl.DataFrame
     judge_words: JudgeWords
+    agents: AgentReplay
 
 
 @dataclass
@@ -62,6 +64,7 @@ class RunPages:
                     RunEvidence(self.run.folder),
                     read_verdicts(self.run.folder),
                     JudgeWords(stored),
+                    AgentReplay(stored),
                 )
             except WardroundError as error:
                 self.problem = str(error)
@@ -99,13 +102,14 @@ class RunPages:
         page |= _question_fields(case, question)
         with self._lock:
             assert self._opened is not None
-            stored, views, evidence, verdicts, judge_words = self._opened
+            stored, views, evidence, verdicts, judge_words, agents = self._opened
             turns = scan_used(self.run.folder).filter(pl.col("case") == case_id).select(*KEY, "turn").collect()
             marks = marks.join(turns, on=KEY, how="left", maintain_order="left")
             own = own.join(turns, on=KEY, how="left", maintain_order="left")
             verdicts = verdicts.filter((pl.col("case") == case_id) & (pl.col("question") == question_id))
             said = pl.Series("said", list(_judge_replies(verdicts, judge_words)), pl.String)
             verdicts = verdicts.with_columns(said)
+            mode = str(stored.manifest.get("parser") or STRICT)
             prompts: dict[tuple[PromptPart, ...], int] = {}
             for group in _groups(own):
                 try:
@@ -114,14 +118,18 @@ class RunPages:
                     page["asks"].append(_marked_only(group) | {"problem": str(error)})
                     continue
                 number = prompts.setdefault(view.prompt, len(prompts))
-                mode = str(stored.manifest.get("parser") or STRICT)
+                trials = list(_trials(view, group, question, evidence, verdicts, mode))
+                for trial, row in zip(trials, group.sort("trial").to_dicts(), strict=True):
+                    if trial["evidence"] is not None:
+                        carried = views.carried_texts(case, question, row, marks)
+                        trial["evidence"]["steps"] = agents.steps(case, question, row, carried)
                 page["asks"].append(
                     {
                         "candidate": view.candidate,
                         "condition": changed_axes(view.condition),
                         "prompt": number,
                         "options": [[letter, own_index] for letter, own_index, _ in view.lettered_options],
-                        "trials": list(_trials(view, group, question, evidence, verdicts, mode)),
+                        "trials": trials,
                     }
                 )
             page["prompts"] = [list(_parts(prompt)) for prompt in prompts]

@@ -58,10 +58,23 @@
     else box.textContent = text;
     return box;
   }
+  const CALLS = { search: "searched for", read: "read", finish: "finished" };
+  function agentCall(call) {
+    const hits = call.hits || [], isArticle = call.tool === "read" && hits.length;
+    return element("div", { class: "call" },
+      element("p", {}, CALLS[call.tool] || call.tool || "no call", call.argument ? [" ", call.tool === "search" ? element("q", { text: call.argument }) : `PMID ${call.argument}${isArticle ? `: ${hits[0].title}` : ""}`] : null),
+      !isArticle && hits.length ? element("ol", { class: "hits" }, hits.map(hit => element("li", {}, element("b", { text: hit.title || "without a title" }), element("small", { text: ` PMID ${hit.pmid}` })))) : null,
+      call.result && call.tool !== "finish" ? element("p", { class: "meaning", text: call.result }) : null);
+  }
+  function agentSteps(found) {
+    return element("ol", { class: "steps turns" }, found.steps.map(step => element("li", {}, step.text ? element("div", { class: "said", text: step.text }) : null, step.calls.map(agentCall))),
+      element("li", {}, `The search ended: ${found.ended || "unknown"}. The answer is the reply above.`));
+  }
   function evidence(found) {
     if (!found) return null;
     const parts = [];
-    if (found.queries.length) {
+    if (found.steps) parts.push(agentSteps(found));
+    else if (found.queries.length) {
       parts.push(element("ol", { class: "steps" }, found.queries.map(query => element("li", {}, "searched for ", element("q", { text: query }))),
         element("li", { text: `found ${plural(found.hits.length, "article")}, read or was shown ${found.documents.length}` }), found.ended ? element("li", { text: `ended: ${found.ended}` }) : null));
     }
