@@ -24,7 +24,7 @@ from wardround.running.tools import result_key
 MODES = ("calls", "text")
 
 
-class NotStored(Exception):
+class MissingTurn(Exception):
     """The store lacks an answer or a result: the search cannot be followed."""
 
 
@@ -34,10 +34,10 @@ class AgentReplay:
     def __init__(self, run: StoredRun) -> None:
         self.run = run
         self.renderer = Renderer(run.study, run.cases, run.prompts, Fingerprints(run.store).read)
-        found = {entry["name"]: entry for entry in run.manifest.get("candidates", [])}
+        entries = {entry["name"]: entry for entry in run.manifest.get("candidates", [])}
         self._candidates: dict[str, tuple[CandidateSettings, Identity]] = {}
         for settings in run.study.candidates:
-            entry = found.get(settings.name, {})
+            entry = entries.get(settings.name, {})
             self._candidates[settings.name] = (
                 settings.model_copy(update={"sees": entry.get("sees", settings.sees)}),
                 replace(settings.identity, revision=entry.get("revision", settings.revision)),
@@ -56,7 +56,7 @@ class AgentReplay:
             examiner = StoredExaminer(self, settings, identity, row["trial"], case, condition, mode, carried)
             try:
                 _run_at_once(run_agent(question, {}, examiner))
-            except (NotStored, WardroundError):
+            except (MissingTurn, WardroundError):
                 continue
             if examiner.last_ask.hex() == row["ask"]:
                 return examiner.steps()
@@ -105,14 +105,14 @@ class StoredExaminer:
         self.last_ask, self._transcript = key, tuple(transcript)
         answer = self.replay.run.store.get(AnswerKey(key, self.trial, number))
         if answer is None:
-            raise NotStored
+            raise MissingTurn
         return answer
 
     async def use(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         fingerprint = (self.replay.run.manifest.get("literature") or {}).get("fingerprint", "")
         stored = self.replay.run.store.result(result_key(tool, fingerprint, arguments))
         if stored is None:
-            raise NotStored
+            raise MissingTurn
         argument = arguments["query"] if tool == "search" else " ".join(arguments["pmids"])
         self._documents[tool, argument] = parse_documents(stored["result"])
         return stored["result"]
