@@ -103,7 +103,7 @@ def open_study_run(
     if study.reader is not None:
         check_reader_settings(study.reader, study, paths.study.parent)
     if study.acceptance:
-        check_endpoint_cases(study, CaseSet.open(cases_folder(study, paths.study)))
+        check_endpoint_cases(study, CaseSet.open(cases_folder(study, paths.study, note)))
     return StudyRun(study, paths, AnswerReader(), strict=strict, batch=batch, detach=detach, note=note)
 
 

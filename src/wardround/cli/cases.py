@@ -175,8 +175,7 @@ def get_command(
     result = get_cases(name, out, table_map=table_map, offline=offline)
     for problem in result.problems:
         note(str(problem))
-    licence = result.licence or "none in its card: ask its authors before you use or share it"
-    note(f"{result.name.repo} at commit {result.commit}; licence: {licence}")
+    note(result.source_text)
     print_result(
         {
             "cases": result.cases,

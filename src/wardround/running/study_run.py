@@ -106,7 +106,7 @@ class StudyRun:
     ) -> None:
         self.study, self.paths, self.note = study, paths, note
         self._detach = detach
-        self.cases = CaseSet.open(cases_folder(study, paths.study), strict=strict)
+        self.cases = CaseSet.open(cases_folder(study, paths.study, note), strict=strict)
         if strict and (problem := next(find_problems(self.cases), None)):
             raise WardroundError(str(problem))
         self.prompts = Prompts.of_study(study, paths.study.parent)
@@ -511,12 +511,12 @@ def _package_versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES}
 
 
-def cases_folder(study: Study, study_file: Path) -> Path:
+def cases_folder(study: Study, study_file: Path, note: Callable[[str], None] = lambda line: None) -> Path:
     """The case set that a study names: beside the study file, in the working directory, or on the Hub (hf:)."""
     if is_hub_name(study.cases):
         from wardround.cases.hub.getting import cases_of_study  # which loads every reader
 
-        return cases_of_study(study.cases, study_file.parent, offline=study.offline)
+        return cases_of_study(study.cases, study_file.parent, offline=study.offline, note=note)
     folder = study_file.parent / study.cases
     return folder if folder.exists() else Path(study.cases)
 

@@ -92,6 +92,7 @@ def test_a_study_names_a_set_and_the_run_records_its_licence_then_needs_no_netwo
     assert first.returncode == 0, first.stderr
     assert second.returncode == 0, second.stderr
     assert len(hub.requests) == asked > 0
+    assert f"{NAME} at commit {commit}; licence: cc-by-4.0" in first.stderr + first.stdout
     manifest = json.loads((tmp_path / "runs" / "exam" / "manifest.json").read_text())
     assert manifest["cases"]["cases"] == 3
     assert manifest["cases"]["source"]["license"] == "cc-by-4.0"
@@ -169,6 +170,21 @@ def test_a_broken_download_is_one_line_and_the_next_one_succeeds(hub, tmp_path):
     assert f"hf:{NAME}@main: the download broke off" in _only_line(broken)
     assert mended.returncode == 0, mended.stderr
     assert len(cases_in(tmp_path / "set")) == 8
+
+
+def test_columns_that_nobody_can_guess_are_named_and_a_map_reads_them(hub, tmp_path):
+    hub.repos["lab/odd"] = HubRepo({"test.jsonl": b'{"foo": "Is it?", "bar": "yes"}\n'})
+    (tmp_path / "map.toml").write_text('question = "foo"\nanswer = "bar"\nanswer_form = "text"\n')
+
+    guessed = command(hub, tmp_path, "cases", "get", "hf:lab/odd", "--out", "set")
+    mapped = command(hub, tmp_path, "cases", "get", "hf:lab/odd", "--out", "set", "--map", "map.toml")
+
+    assert guessed.returncode == 1
+    assert "hf:lab/odd@main: test.jsonl: no column looks like the answer; its columns are foo, bar" in _only_line(
+        guessed
+    )
+    assert mapped.returncode == 0, mapped.stderr
+    assert cases_in(tmp_path / "set")[0]["questions"][0]["options"] == ["yes", "no"]
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -44,6 +44,12 @@ class HubCases:
     out: Path
     problems: list[Problem]
 
+    @property
+    def source_text(self) -> str:
+        """Where the cases come from and what may be done with them, in one line."""
+        licence = self.licence or "none in its card: ask its authors before you use or share it"
+        return f"{self.name.repo} at commit {self.commit}; licence: {licence}"
+
 
 def get_cases(text: str, out: Path, *, table_map: Path | None = None, offline: bool = False) -> HubCases:
     """Writes the cases of a set of the registry, or of `hf:owner/name@revision#split`, to the new folder `out`."""
@@ -52,14 +58,12 @@ def get_cases(text: str, out: Path, *, table_map: Path | None = None, offline: b
     files = TABLES if entry is None else entry.files
     snapshot = download(name, files, offline=offline)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".hub-", dir=out.parent) as folder:
+    with TemporaryDirectory(prefix=".hub-", dir=out.parent.resolve()) as folder:
         _unpack(snapshot.folder, files, Path(folder))
         try:
-            cases = _read(Path(folder), name, entry, table_map)
+            cases = _read(Path(folder), entry, table_map)
         except BadInput as error:
-            raise WardroundError(
-                f"{name}: {str(error).replace(folder + '/', '').replace(folder, 'its files')}"
-            ) from None
+            raise WardroundError(f"{name}: {str(error).replace(f'{folder}: ', '').replace(f'{folder}/', '')}") from None
         problems = [_without_folder(problem, Path(folder)) for problem in cases.problems]
         with new_folder(out) as draft:
             selected = _selected(cases, name, snapshot)
@@ -71,11 +75,11 @@ def get_cases(text: str, out: Path, *, table_map: Path | None = None, offline: b
     return HubCases(name, snapshot.commit, snapshot.licence, count, out, problems)
 
 
-def cases_of_study(text: str, folder: Path, *, offline: bool = False) -> Path:
+def cases_of_study(text: str, folder: Path, *, offline: bool = False, note: Callable[[str], None]) -> Path:
     """The folder of the case set that a study in `folder` names by hf:; made if it is not there."""
     out = folder / STUDY_SETS / parse_hub_name(text).folder_name
     if not out.exists():
-        get_cases(text, out, offline=offline)
+        note(get_cases(text, out, offline=offline).source_text)
     return out
 
 
@@ -115,15 +119,12 @@ def _unpack(snapshot: Path, patterns: Sequence[str], folder: Path) -> None:
     shutil.rmtree(folder / "__MACOSX", ignore_errors=True)
 
 
-def _read(folder: Path, name: HubName, entry: HubSet | None, table_map: Path | None) -> CaseSource:
+def _read(folder: Path, entry: HubSet | None, table_map: Path | None) -> CaseSource:
     if table_map is not None:
         return import_table(folder, table_map)
     if entry is not None:
         return reader_for(entry.layout)(folder / entry.folder)
-    try:
-        return import_table(folder, guess_map(folder))
-    except BadInput as error:
-        raise BadInput(folder, f"{error}; write a map and name it by `wardround cases get {name} --map`") from None
+    return import_table(folder, guess_map(folder))
 
 
 def _selected(cases: CaseSource, name: HubName, snapshot: Snapshot) -> Iterator[Case]:
