@@ -29,6 +29,9 @@ CALLS: dict[str, list[str]] = {
     "cases import": ["questions.csv", "--guess"],
     "cases show": ["cases", "case-1"],
     "cases audit": ["cases"],
+    "cases get": [],
+    "build starter": ["--out", "starter"],
+    "build table": ["studies.csv", "--map", "studies.toml", "--out", "studies", "--options", "2", "--no-ocr"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
     "build phenopackets": ["packets.jsonl", "--out", "rare", "--options", "3"],
     "build ophthalmic": ["eyes.csv", "--out", "chains"],
@@ -47,6 +50,7 @@ CALLS: dict[str, list[str]] = {
     "judge support": [],
     "judge errors": ["named", "--labels", "kinds.csv"],
     "answers list": [],
+    "answers size": [],
     "answers verify": ["--runs", "runs"],
     "answers export": ["answers.parquet"],
     "answers copy": ["answers-copy.sqlite", "--run", "runs/exam"],
@@ -110,6 +114,7 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
     hospital(folder, slices=1)
     (folder / "eyes.csv").write_text("image,modality,disease,grade\npool/scan.png,CFP,glaucoma,2\n")
     (folder / "questions.csv").write_text("question,A,B,answer\nWhich?,flu,gout,B\n")
+    studies(folder)
     published(folder)
     named_errors(folder)
     (folder / "articles.jsonl").write_text('{"pmid": "1", "title": "Gout", "abstract": "Crystals."}\n')
@@ -124,6 +129,24 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
                 main()
             assert ended.value.code == 0
         yield folder
+
+
+def studies(folder: Path) -> None:
+    """Eight patients with one of four diagnoses, and a map of the table."""
+    rows = ["patient,finding,file"]
+    for number in range(8):
+        noise = np.random.default_rng(number).integers(0, 255, (64, 64), np.uint8)
+        Image.fromarray(noise).save(folder / f"film-{number}.png")
+        rows.append(f"p{number},{('gout', 'flu', 'lupus', 'measles')[number % 4]},film-{number}.png")
+    (folder / "studies.csv").write_text("\n".join(rows) + "\n")
+    keys = {
+        "patient": "patient",
+        "diagnosis": "finding",
+        "images": "file",
+        "modality_is": "X-Ray",
+        "region_is": "chest",
+    }
+    (folder / "studies.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in keys.items()))
 
 
 def phenopacket(name: str) -> dict[str, Any]:

@@ -46,8 +46,8 @@ def _read_parquet(files: list[Path]) -> CaseCollector:
     cases = CaseCollector()
     for file in files:
         for place, row in read_rows(file, cases.problems, PARQUET_COLUMNS.__contains__):
-            given = row.get("context")
-            context: JsonObject = given if isinstance(given, dict) else {}
+            context_cell = row.get("context")
+            context: JsonObject = context_cell if isinstance(context_cell, dict) else {}
             record = {
                 "QUESTION": row.get("question"),
                 "CONTEXTS": context.get("contexts"),
