@@ -1,6 +1,6 @@
 """Writes docs/reference/commands.md and docs/reference/study-keys.md from the code.
 
-`python tools/write_reference.py` writes them; tests/test_reference.py fails if they are out of date.
+`python tools/write_reference.py` writes them; tests/docs/test_reference.py fails if they are out of date.
 """
 
 import re

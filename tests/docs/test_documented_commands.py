@@ -11,7 +11,7 @@ import typer
 
 from wardround.cli.main import app
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^ *(?:\$ )?wardround ((?:.*\\\n)*.*)", re.MULTILINE)

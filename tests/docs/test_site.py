@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LOADED = re.compile(r"""<(?:script|img|iframe)[^>]*\ssrc="([^"]+)|<link[^>]*rel="stylesheet"[^>]*href="([^"]+)""")
 sys.path.insert(0, str(ROOT / "tools"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from exam_study import wardround
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from write_reference import FOLDER, MEANINGS, reference_pages, study_keys_page  # noqa: E402
