@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -209,11 +209,34 @@ def test_the_map_leads_to_the_wrong_answers_of_a_field(page: Page, explored: Pat
 
 def test_confusions_count_what_was_chosen_instead(page: Page) -> None:
     at(page, "page=confusions&a=coin&kind=choice")
-    page.locator("table.plain").wait_for()
+    page.locator("table.plain").first.wait_for()
     counts = [int(cell.inner_text()) for cell in page.locator("table.plain .number").all()]
     assert counts == sorted(counts, reverse=True)
     page.locator("table.plain a").first.click()
     expect(page.locator(".replies")).to_be_visible()
+
+
+def test_confusions_count_the_first_diagnoses_of_open_answers(page: Page, explored: Path) -> None:
+    """The counts by hand from the verdicts: of three trials the diagnosis named most often, else that of trial 0."""
+    named: dict[tuple[str, str], list[tuple[str, str, bool]]] = defaultdict(list)
+    verdicts = pl.read_parquet(explored / "verdicts.parquet").filter(candidate="coin", rank=1).sort("trial")
+    for row in verdicts.iter_rows(named=True):
+        if json.loads(row["condition"])["degradation"] == "none":
+            named[row["case"], row["question"]].append((row["gold"], row["diagnosis"], row["same"]))
+    expected = Counter(
+        (gold, diagnosis)
+        for trials in named.values()
+        for gold, diagnosis, same in [max(trials, key=trials.count)]  # the first of several maxima
+        if not same
+    )
+    at(page, "page=confusions&a=coin&axis.degradation=none&severity=L0")
+    rows = page.locator(".diagnoses tbody tr")
+    rows.first.wait_for()
+    cells = [row.locator("td").all_inner_texts() for row in rows.all()]
+    shown = {(right, named_first): int(times) for right, named_first, times, _ in cells}
+    assert sum(expected.values()) > 5
+    assert shown == expected
+    expect(page.locator(".diagnoses .meaning")).to_contain_text(f"{len(expected)} confusions")
 
 
 def test_a_flag_is_kept_with_the_run(browser: Browser, copied_run: Callable[[], Path]) -> None:

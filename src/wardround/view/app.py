@@ -109,6 +109,10 @@ def view_app(explorer: Explorer, entrance: Entrance, hosts: tuple[str, ...] = ("
     def question(row: int) -> Response:
         return _json(explorer.question_document(row))
 
+    @app.get("/data/diagnoses.json", dependencies=inside)
+    def diagnoses() -> Response:
+        return _json(explorer.diagnoses_document())
+
     @app.get("/data/runs.json", dependencies=inside)
     def runs() -> Response:
         return _json({"runs": run_states(explorer.runs)})

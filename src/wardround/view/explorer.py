@@ -1,6 +1,6 @@
 """The explorer: the documents that pages are made of, whether a server sends them or an export writes them.
 
-Documents are JSON objects by name: `table`, `rows/N` (a block of rows of the table), `question/ROW` and `options/N`.
+Documents are JSON objects by name: `table`, `rows/N` (a block of rows of the table), `question/ROW` and `diagnoses`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from wardround.cases.images.recipe import recipe_for
 from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
 from wardround.marking.review_notes import read_notes
+from wardround.view.diagnoses import diagnoses_document
 from wardround.view.images import ImageAddresses
 from wardround.view.question_page import RunPages
 from wardround.view.run_list import find_runs
@@ -118,6 +119,9 @@ class Explorer:
                 if (note.case, note.question) == (case, question)
             ],
         }
+
+    def diagnoses_document(self) -> dict[str, Any]:
+        return diagnoses_document(self.table)
 
     def prepare_search(self) -> None:
         self._current()[3].prepare()

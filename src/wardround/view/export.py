@@ -103,6 +103,7 @@ def _write(explorer: Explorer, folder: Path, images: ImageFiles, note: Callable[
     (folder / "index.html").write_text(render_page(policy=POLICY), encoding="utf-8")
     rows = len(explorer.table)
     _write_document(folder, "table", explorer.table_document())
+    _write_document(folder, "diagnoses", explorer.diagnoses_document())
     _write_document(folder, "runs", {"runs": run_states(explorer.runs)})
     for block in range(-(-rows // BLOCK)):
         document = explorer.rows_document(block)

@@ -83,17 +83,17 @@ class QuestionTable:
             "rows": len(self.rows),
             "cases": self.rows["case"].to_list(),
             "questions": _coded(self.rows["question"]),
-            "cluster": _packed(self.rows["cluster"].rank("dense").to_numpy().astype("<u4") - 1),
+            "cluster": packed(self.rows["cluster"].rank("dense").to_numpy().astype("<u4") - 1),
             "clusters": self.rows["cluster"].n_unique(),
-            "gold": _packed(self.rows["gold"].fill_null(NONE).to_numpy().astype(np.uint8)),
-            "of": _packed(self._of_rows()),
+            "gold": packed(self.rows["gold"].fill_null(NONE).to_numpy().astype(np.uint8)),
+            "of": packed(self._of_rows()),
             "chains": self._chains(),
             "facets": {key: _coded(self.rows[key]) for key in FACETS if self.rows[key].n_unique() > 1},
             "rules": list(self.rule_names),
             "strata": [list(names) for names in self.stratum_names],
-            "stratum": _packed(self.strata),
-            "cells": {name: _packed(counts) for name, counts in zip(OUTCOMES, self.counts, strict=True)}
-            | {"option": _packed(self.options), "confidence": _packed(self.confidences), "rule": _packed(self.rules)},
+            "stratum": packed(self.strata),
+            "cells": {name: packed(counts) for name, counts in zip(OUTCOMES, self.counts, strict=True)}
+            | {"option": packed(self.options), "confidence": packed(self.confidences), "rule": packed(self.rules)},
         }
 
     def _of_rows(self) -> NDArray[np.int32]:
@@ -238,7 +238,7 @@ def _coded(column: pl.Series) -> dict[str, Any]:
     return {
         "values": values,
         "combinations": [[values.index(value) for value in parts] for parts in members],
-        "codes": _packed(codes.to_numpy().astype("<u4")),
+        "codes": packed(codes.to_numpy().astype("<u4")),
     }
 
 
@@ -256,5 +256,6 @@ def _in_order(chain: pl.DataFrame) -> list[int]:
     return ordered
 
 
-def _packed(values: NDArray[Any]) -> str:
+def packed(values: NDArray[Any]) -> str:
+    """An array as the browser reads it."""
     return b64encode(np.ascontiguousarray(values).tobytes()).decode()

@@ -1,4 +1,4 @@
-// Two overviews that are clicked into: a map of conditions by candidates, and which options are taken for which.
+// Two overviews that are clicked into: a map of conditions by candidates, and which options and diagnoses are taken for which.
 "use strict";
 (() => {
   const { element, number, percent, plural, NONE } = wardround;
@@ -42,6 +42,31 @@
         element("tbody", {}, lines.map(line => element("tr", {}, element("th", { scope: "row", text: line.severity ? `${line.condition.label}, ${line.severity}` : line.condition.label }), table.columns.map((_, column) => cell(line, column)))))))));
   }
 
+  // what was taken for what, most often first, each with its first question
+  function confusionTable(table, pairs, heads) {
+    const listed = [...pairs].sort((x, y) => y[1].length - x[1].length).slice(0, MANY);
+    return element("table", { class: "plain" }, element("thead", {}, element("tr", {}, heads.map(text => element("th", { scope: "col", text })))),
+      element("tbody", {}, listed.map(([key, found]) => { const [right, chosen] = key.split("\n"); return element("tr", {}, element("td", { text: right }), element("td", { text: chosen }), element("td", { class: "number", text: number(found.length) }), element("td", {}, element("a", { href: wardround.address({ page: "question", case: table.cases[found[0]], question: table.questionName(found[0]) }), text: table.cases[found[0]] }))); })));
+  }
+
+  async function diagnosisConfusions(table, selection, column) {
+    const entries = wardround.readDiagnoses(await wardround.load("diagnoses", { fresh: !wardround.isExport })), selected = new Set(selection.rows), pairs = new Map();
+    let answers = 0, same = 0, unjudged = 0;
+    entries.row.forEach((row, place) => {
+      const [own, condition] = table.series[entries.series[place]];
+      if (own !== column || !selected.has(row) || !selection.conditions[condition] || !selection.inStratum(condition, row)) return;
+      answers += 1;
+      if (entries.same[place] === NONE) { unjudged += 1; return; }
+      if (entries.same[place]) { same += 1; return; }
+      const key = `${entries.names[entries.gold[place]]}\n${entries.names[entries.diagnosis[place]]}`;
+      pairs.set(key, [...(pairs.get(key) || []), row]);
+    });
+    if (!answers) return [element("p", { class: "empty", text: "No open answer in the filter has a judged diagnosis." })];
+    const kinds = `${pairs.size} confusions${pairs.size > MANY ? `, of which the ${MANY} most frequent are listed` : ""}`;
+    return [element("p", { class: "meaning", text: `${plural(answers, "open answer")} in the filter: ${number(same)} with the right diagnosis first, ${number(answers - same - unjudged)} with another (${kinds}), ${number(unjudged)} without a verdict. Of several trials the most frequent first diagnosis counts.` }),
+      pairs.size ? confusionTable(table, pairs, ["right diagnosis", "named first", "times", "first question"]) : null].filter(Boolean);
+  }
+
   async function confusions(table, main) {
     const { selection, rows } = await wardround.selected(table), [a] = wardround.sides(table);
     const letters = Math.max(2, ...selection.rows.map(row => table.gold[row]).filter(gold => gold !== NONE)) + 1;
@@ -69,7 +94,8 @@
     main.replaceChildren(element("div", { class: "single" }, element("h1", { text: "Confusions" }),
       element("div", { class: "sides" }, wardround.selectBox("Candidate", table.columns.map(column => [column.label, column.label]), table.columns[a].label, value => wardround.go({ a: value }))),
       element("p", { class: "meaning", text: `${plural(answers, "answer")} to choice questions in the filter (${number(rows.length)} questions); of several trials the most frequent option.` }),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Options" }, matrix), element("h2", { text: "What was chosen instead" }), list));
+      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Options" }, matrix), element("h2", { text: "What was chosen instead" }), list,
+      element("h2", { text: "Diagnoses of open answers" }), element("div", { class: "diagnoses scroll", tabindex: "0", role: "region", "aria-label": "Diagnoses of open answers" }, await diagnosisConfusions(table, selection, a))));
     const pairs = new Map();
     for (const [row, options] of wrong) {
       const block = await wardround.load(`rows/${Math.floor(row / table.block)}`).catch(() => null);
@@ -80,9 +106,7 @@
         pairs.set(key, [...(pairs.get(key) || []), row]);
       }
     }
-    const listed = [...pairs].sort((x, y) => y[1].length - x[1].length).slice(0, MANY);
-    list.replaceChildren(listed.length ? element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["right answer", "chosen instead", "times", "first question"].map(text => element("th", { scope: "col", text })))),
-      element("tbody", {}, listed.map(([key, found]) => { const [right, chosen] = key.split("\n"); return element("tr", {}, element("td", { text: right }), element("td", { text: chosen }), element("td", { class: "number", text: number(found.length) }), element("td", {}, element("a", { href: wardround.address({ page: "question", case: table.cases[found[0]], question: table.questionName(found[0]) }), text: table.cases[found[0]] }))); })))
+    list.replaceChildren(pairs.size ? confusionTable(table, pairs, ["right answer", "chosen instead", "times", "first question"])
       : element("p", { class: "empty", text: wrong.size ? "The options of these questions are not there." : "No option was taken for another." }));
   }
   Object.assign(wardround, { mapPage: map, confusionsPage: confusions });

@@ -60,6 +60,10 @@
     };
     return table;
   };
+  wardround.readDiagnoses = document => ({
+    names: document.names, series: words(document.series), row: words(document.row),
+    gold: words(document.gold), diagnosis: words(document.diagnosis), same: bytes(document.same),
+  });
   wardround.OUTCOMES = OUTCOMES;
   wardround.NONE = NONE;
 })();
