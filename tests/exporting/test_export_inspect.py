@@ -42,3 +42,27 @@ def test_without_the_package_one_line_says_how_to_install_it(exam_run, tmp_path,
     result = wardround("export", str(exam_run), "--to", "inspect", "--out", "logs", cwd=tmp_path)
     assert (result.returncode, list(tmp_path.iterdir())) == (1, [])
     assert "pip install 'wardround[inspect]'" in result.stderr
+
+
+def test_inspect_scores_the_same_replies_as_our_parser(exam_cases, tmp_path, monkeypatch):
+    """Of eight replies in several wordings, five name the gold, two another option, one none: 5/8."""
+    inspect_ai = pytest.importorskip("inspect_ai", reason="the package inspect-ai is not installed")
+    model_api = pytest.importorskip("inspect_ai.model")
+    result = wardround("export", str(exam_cases), "--to", "inspect", "--out", "exam_task.py", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    golds = ["ABCDE"[number % (2 + number % 4)] for number in range(8)]
+    wrong = ["B" if gold == "A" else "A" for gold in golds]
+    replies = [golds[0], f"({golds[1]})", f"The answer is {golds[2]}.", f"**{golds[3]}**", f"Answer: {golds[4]}"]
+    replies += [wrong[5], f"The answer is {wrong[6]}.", "I cannot say."]
+    outputs = [model_api.ModelOutput.from_content("mockllm/model", reply) for reply in replies]
+    for output in outputs:  # otherwise Inspect fetches a tokenizer to count them
+        output.usage = model_api.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+
+    monkeypatch.chdir(tmp_path)
+    model = model_api.get_model("mockllm/model", custom_outputs=outputs)
+    (log,) = inspect_ai.eval("exam_task.py", model=model, max_samples=1, log_dir=str(tmp_path / "logs"), display="none")
+
+    assert log.status == "success", log.error
+    assert log.results.scores[0].metrics["accuracy"].value == 5 / 8
+    assert [sample.output.completion for sample in log.samples] == replies
+    assert len(log.samples[1].input[-1].content) >= 3  # text and two images

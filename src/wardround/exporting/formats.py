@@ -23,7 +23,7 @@ class Format:
 
 FORMATS = {
     "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
-    "inspect": Format(run="inspect_logs:export_run"),
+    "inspect": Format("inspect_task:export_cases", "inspect_logs:export_run"),
     "hf": Format("hugging_face.dataset:export_cases"),
     "every-eval-ever": Format(run="every_eval_ever:export_run"),
     "parquet": Format(run="answer_table:export_run"),
