@@ -8,7 +8,7 @@ from typing import Any
 from loaded_model import LoadedModel, make_request
 
 from wardround.candidates.candidate import Request
-from wardround.candidates.local.chat import NEUTRAL_FIELDS, answer_of, prompt_of
+from wardround.candidates.local.chat import NEUTRAL_FIELDS, answer_of, first_token_of, prompt_of
 from wardround.candidates.request_body import sampling_fields
 from wardround.core.ask import Message, Sampling
 
@@ -69,3 +69,8 @@ def test_llama_cpp_takes_a_conversation_with_tools_and_reasoning() -> None:
     finally:
         model.close()
     assert answer.text or answer.reasoning or answer.tool_calls
+
+
+def test_a_completion_without_log_probabilities_has_no_first_token() -> None:
+    assert first_token_of({"choices": [{"message": {"content": ""}}]}) is None
+    assert first_token_of({"choices": [{"logprobs": {"content": []}}]}) is None

@@ -33,10 +33,13 @@ def prompt_of(request: Request, extra_body: dict[str, Any]) -> dict[str, Any]:
     return prompt | extra_body
 
 
-def first_token_of(completion: dict[str, Any]) -> FirstToken:
-    """The first token's alternatives: the log-softmax of the raw logits, so temperature 1, nothing filtered."""
-    first = completion["choices"][0]["logprobs"]["content"][0]
-    return tuple((entry["token"], entry["logprob"]) for entry in first["top_logprobs"])
+def first_token_of(completion: dict[str, Any]) -> FirstToken | None:
+    """The first token's alternatives: the log-softmax of the raw logits, so temperature 1, nothing filtered.
+
+    None if the completion has none.
+    """
+    content = (completion["choices"][0].get("logprobs") or {}).get("content")
+    return tuple((entry["token"], entry["logprob"]) for entry in content[0]["top_logprobs"]) if content else None
 
 
 def answer_of(completion: dict[str, Any], first_token: FirstToken | None, images: tuple[str, ...]) -> Answer:

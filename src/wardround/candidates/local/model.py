@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.candidates.candidate import Fault, OfflineCandidate, Reply, Request, RequestRejected, settings_error
-from wardround.candidates.local.chat import NEUTRAL_FIELDS, answer_of, first_token_of, prompt_of
+from wardround.candidates.local.chat import NEUTRAL_FIELDS, FirstToken, answer_of, first_token_of, prompt_of
 from wardround.candidates.local.text_logprobs import ForcedDecoder
 from wardround.candidates.local.weights import check_gguf, find_weights, weights_revision
 from wardround.candidates.request_body import sampling_fields
@@ -22,6 +22,7 @@ from wardround.core.errors import BadInput, WardroundError
 
 MAX_QUEUED = 2  # one is answered while the next is prepared; more would only wait, and time out
 TIMEOUT_SHARE = 0.25  # after this part of the timeout the trials answered so far are returned
+FIRST_TOKEN_TRIES = 3  # once seen: right after an image that it refused, llama.cpp gave a completion without them
 
 
 class Local(OfflineCandidate):
@@ -140,7 +141,7 @@ class Local(OfflineCandidate):
         first_token = None
         if sampling.logprobs:  # apart from the trials, which may stop before the first token
             first_only = {"max_tokens": 1, "logprobs": True, "top_logprobs": sampling.logprobs}
-            first_token = first_token_of(self._complete({**body, **first_only}))
+            first_token = self._first_token({**body, **first_only})
         body |= sampling_fields(sampling)
         answers: list[Answer] = []
         tokens_in = tokens_out = 0
@@ -152,6 +153,12 @@ class Local(OfflineCandidate):
             tokens_in = completion["usage"]["prompt_tokens"]
             tokens_out += completion["usage"]["completion_tokens"]
         return Reply(answers, tokens_in, tokens_out)
+
+    def _first_token(self, body: dict[str, Any]) -> FirstToken:
+        for _ in range(FIRST_TOKEN_TRIES):
+            if (first_token := first_token_of(self._complete(body))) is not None:
+                return first_token
+        raise Fault("llama.cpp gave no log-probabilities of the first token")
 
     def _complete(self, body: dict[str, Any]) -> dict[str, Any]:
         try:
