@@ -23,6 +23,7 @@ from wardround.cases.validation import validate
 from wardround.cli.main import main
 from wardround.core.errors import BadInput, WardroundError
 from wardround.degrade.modalities import MODALITIES
+from wardround.degrade.ray_cluster import join_cluster, map_on_cluster
 from wardround.degrade.types import CATEGORIES, TYPES, fits
 
 
@@ -77,6 +78,24 @@ def test_the_hierarchy_is_attached(built):
     place = (first.task, first.capability, first.skill)
     assert place == ("Medical Perception", "Clinical Understanding", "Disease Diagnosis")
     assert (second.capability, second.skill) == ("Anatomical Recognition", "Skeletal System")
+
+
+@pytest.mark.slow
+def test_the_same_pool_on_a_ray_cluster_gives_the_same_bytes(pool, built, tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'wardround[ray]'")
+    sent: list[object] = []
+
+    def map_and_count(function, jobs):
+        for job, result in map_on_cluster(function, jobs):
+            sent.append(job)
+            yield job, result
+
+    monkeypatch.setattr("wardround.building.sources.medq_deg.levels.ALONE", 0)  # a small pool needs no workers
+    monkeypatch.setattr("wardround.degrade.workers.map_on_cluster", map_and_count)
+    with join_cluster("auto"):
+        again = build_medq_deg([pool], tmp_path / "again")
+    assert read_files(again.folder) == read_files(built.folder)
+    assert sent
 
 
 def test_the_same_pool_in_any_order_gives_the_same_bytes(pool, built, tmp_path):

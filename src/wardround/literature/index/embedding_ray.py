@@ -42,6 +42,7 @@ def embed_with_actors(location: str, encoder: Encoder, missing: RowNumbers, work
     if is_ours:
         ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     try:
+        ray.data.DataContext.get_current().execution_options.preserve_order = True  # rows as without Ray
         size = PASSES_PER_TASK * encoder.batch
         tasks = [pa.table({"row": missing[start : start + size]}) for start in range(0, len(missing), size)]
         results = ray.data.from_arrow(tasks).map_batches(
