@@ -68,11 +68,16 @@ def explore(run: Path) -> dict[str, Any]:
     from playwright.sync_api import sync_playwright
 
     started = time.perf_counter()
-    with subprocess.Popen([*COMMAND, "view", str(run), "--json"], stdout=subprocess.PIPE, text=True) as server:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, "view", str(run), "--json"], text=True, **pipes) as server:
         try:
             assert server.stdout is not None
             link = json.loads(server.stdout.readline())["url"]
             measured: dict[str, Any] = {"start_s": time.perf_counter() - started}
+            cpu = cpu_seconds(server.pid)
+            assert server.stderr is not None
+            next(line for line in server.stderr if "all texts are read" in line)  # else steps would be billed for it
+            measured["search_cpu_s"] = cpu_seconds(server.pid) - cpu
             with sync_playwright() as playwright:
                 path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
                 browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -40,4 +40,4 @@ def view(
         else:
             note(f"listening on {host} without encryption: put a TLS proxy in front of it")
 
-    serve(paths, host, port, announce)
+    serve(paths, host, port, announce, note)

@@ -6,9 +6,10 @@ Documents are JSON objects by name: `table`, `rows/N` (a block of rows of the ta
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import orjson
@@ -22,7 +23,7 @@ from wardround.view.images import ImageAddresses
 from wardround.view.question_page import RunPages
 from wardround.view.run_list import find_runs
 from wardround.view.table import QuestionTable, read_table
-from wardround.view.text_search import TextSearch
+from wardround.view.text_search import StoppedReading, TextSearch
 
 BLOCK = 100  # rows of the table in one document
 SNIPPET = 220  # characters of a question in the table
@@ -59,8 +60,11 @@ class Explorer:
         return self._current()[2]
 
     def close(self) -> None:
-        """Closes the answer stores."""
-        for page in self._state[2] if self._state else []:
+        """Ends the reading of texts and closes the answer stores."""
+        if self._state is None:
+            return
+        self._state[3].stop()
+        for page in self._state[2]:
             page.close()
 
     def table_document(self) -> dict[str, Any]:
@@ -123,8 +127,25 @@ class Explorer:
     def diagnoses_document(self) -> dict[str, Any]:
         return diagnoses_document(self.table)
 
-    def prepare_search(self) -> None:
-        self._current()[3].prepare()
+    def prepare_search(self, note: Callable[[str], None] = lambda line: None) -> None:
+        self._current()[3].prepare(note)
+
+    @contextmanager
+    def preparing_search(self, note: Callable[[str], None]) -> Iterator[None]:
+        """Reads the texts for the search in a thread, which ends with the block."""
+        search = self._current()[3]
+
+        def prepare() -> None:
+            with suppress(StoppedReading):
+                search.prepare(note)
+
+        thread = Thread(target=prepare, name="search")
+        thread.start()
+        try:
+            yield
+        finally:
+            search.stop()
+            thread.join()
 
     def search(self, phrase: str) -> list[int]:
         return self._current()[3].find(phrase)

@@ -71,9 +71,10 @@ class RunPages:
         return self._opened.stored if self._opened else None
 
     def close(self) -> None:
-        if self._opened:
-            self._opened.stored.store.close()
-            self._opened = None
+        with self._lock:
+            if self._opened:
+                self._opened.stored.store.close()
+                self._opened = None
 
     @contextmanager
     def reading(self) -> Iterator[None]:

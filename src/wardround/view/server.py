@@ -10,8 +10,13 @@ MISSING = "the explorer needs the extra of the desk: pip install 'wardround[desk
 SHUTDOWN_SECONDS = 3
 
 
-def serve(paths: Sequence[Path], host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serves the runs at these paths; `announce` gets the address with the one-time link. Port 0 takes a free one."""
+def serve(
+    paths: Sequence[Path], host: str, port: int, announce: Callable[[str], None], note: Callable[[str], None]
+) -> None:
+    """Serves the runs at these paths; `announce` gets the address with the one-time link. Port 0 takes a free one.
+
+    Replies are read for the search while visitors are served; `note` gets the progress.
+    """
     try:
         import uvicorn
 
@@ -37,6 +42,7 @@ def serve(paths: Sequence[Path], host: str, port: int, announce: Callable[[str],
     explorer.rows_document(0)
     announce(socket_url(host, listening_socket) + entrance.path)
     try:
-        uvicorn.Server(config).run(sockets=[listening_socket])
+        with explorer.preparing_search(note):
+            uvicorn.Server(config).run(sockets=[listening_socket])
     finally:
         explorer.close()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from threading import Lock
+from collections.abc import Callable, Iterator, Sequence
+from threading import Event, Lock
 
 import polars as pl
 
@@ -11,7 +11,12 @@ from wardround.running.stored_run import used_keys
 from wardround.running.used_answers import scan_used
 from wardround.view.question_page import RunPages
 
-PART = 20_000  # replies in memory as Python texts
+PART = 2_000  # replies that are read while pages wait for the store
+NOTED_REPLIES = 100_000  # progress is told after so many
+
+
+class StoppedReading(Exception):
+    """The explorer was closed while texts were read."""
 
 
 class TextSearch:
@@ -22,13 +27,18 @@ class TextSearch:
         self._cases: pl.DataFrame | None = None
         self._questions: pl.DataFrame | None = None
         self._replies: pl.DataFrame | None = None
-        self._lock = Lock()
+        self._lock, self._stopped = Lock(), Event()
 
-    def prepare(self) -> None:
-        """Reads all texts, once; who comes meanwhile waits."""
+    def prepare(self, note: Callable[[str], None] = lambda line: None) -> None:
+        """Reads all texts, once; who comes meanwhile waits. `note` gets the progress of a large run."""
         with self._lock:
             if self._replies is None:
-                self._read()
+                self._read(note)
+                note("search: all texts are read")
+
+    def stop(self) -> None:
+        """Ends `prepare` in another thread soon, by StoppedReading."""
+        self._stopped.set()
 
     def find(self, phrase: str) -> list[int]:
         """The numbers of the rows, rising."""
@@ -63,10 +73,12 @@ class TextSearch:
         parts = [pl.col(name).fill_null("") for name in ("case", "text", "asked", "said")]
         return joined.select(pl.concat_str(parts, separator="\n").str.to_lowercase().alias("all"))["all"].to_list()
 
-    def _read(self) -> None:
+    def _read(self, note: Callable[[str], None]) -> None:
         cases: list[tuple[str, str]] = []
         questions: list[tuple[int, str]] = []
         for (case_id,), group in self._rows.group_by("case", maintain_order=True):
+            if self._stopped.is_set():
+                raise StoppedReading
             case = next((case for page in self._pages if (case := page.case(str(case_id)))), None)
             if case is None:
                 continue
@@ -78,15 +90,19 @@ class TextSearch:
         self._cases = pl.DataFrame(cases, schema={"case": pl.String, "text": pl.String}, orient="row")
         texts = {"row": pl.UInt32, "text": pl.String}
         self._questions = pl.DataFrame(questions, schema=texts, orient="row")
-        parts = [pl.DataFrame(schema=texts), *(part for page in self._pages for part in self._run_replies(page))]
+        parts = [pl.DataFrame(schema=texts), *(part for page in self._pages for part in self._run_replies(page, note))]
         self._replies = pl.concat(parts).unique(maintain_order=True)
 
-    def _run_replies(self, page: RunPages) -> Iterator[pl.DataFrame]:
+    def _run_replies(self, page: RunPages, note: Callable[[str], None]) -> Iterator[pl.DataFrame]:
         stored = page.open()
         if stored is None:
             return
         used = scan_used(page.run.folder).select("case", "question", "ask", "trial", "turn").collect()
-        for part in used.iter_slices(PART):
+        for number, part in enumerate(used.iter_slices(PART)):
+            if self._stopped.is_set():
+                raise StoppedReading
+            if number and number * PART % NOTED_REPLIES == 0:
+                note(f"search: {number * PART:,} of {len(used):,} replies of {page.run.name} read")
             with page.reading():
                 answers = [stored.store.get(key) for key in used_keys(part)]
             said = [
