@@ -64,19 +64,20 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("held_out", 0),
         ("later_replies", 6),
         ("choice_development", 3),
-        ("choice_development_2", 45),
+        ("choice_development_2", 26),
         ("choice_held_out_1", 1),
         ("choice_held_out_2", 4),
         ("choice_held_out_3", 3),
-        ("choice_held_out_4", 3),
-        ("choice_held_out_5", 5),
-        ("choice_held_out_6", 5),
-        ("choice_held_out_7", 7),
-        ("choice_held_out_8", 5),
-        ("choice_held_out_9", 7),
+        ("choice_held_out_4", 2),
+        ("choice_held_out_5", 4),
+        ("choice_held_out_6", 3),
+        ("choice_held_out_7", 3),
+        ("choice_held_out_8", 4),
+        ("choice_held_out_9", 4),
         ("choice_held_out_10", 1),
         ("choice_held_out_11", 9),
-        ("choice_held_out_12", 29),
+        ("choice_held_out_12", 21),
+        ("choice_held_out_13", 3),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -87,7 +88,7 @@ def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 13) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    held_out = [entry for number in range(1, 14) for entry in golden(f"choice_held_out_{number}.jsonl")]
     assert len(held_out) >= 2300
     assert sum(entry["option"] is None for entry in held_out) > 250
 
@@ -594,3 +595,70 @@ def test_clinbench_wants_its_final_sentence(reply: str, option: int | None) -> N
 )
 def test_another_unit_class_or_frequency_names_no_option(reply, options):
     assert parse_choice(reply, options).option is None
+
+
+PELVIS = ["Acute appendicitis", "Ovarian torsion", "Ectopic pregnancy", "Diverticulitis"]
+SHARES, THIRDS = ["25%", "50%", "75%", "100%"], ["One third", "One half", "Two thirds", "Three quarters"]
+TIMES = ["2 hours", "6 hours", "12 hours", "24 hours"]
+HEARTS = ["Left ventricular hypertrophy", "Right ventricular hypertrophy", "Left atrial enlargement", "Normal heart"]
+STEPS = ["Start oral antibiotics", "Emergency laparotomy", "Discharge with reassurance", "Observation"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "option"),
+    [
+        ("Between A and B, B.", CHEST, 1),
+        ("Between A and C, C wins because of the wheeze.", CHEST, 2),
+        ("A, C and D excluded: B", CHEST, 1),
+        ("A no, C no, D no, B yes", CHEST, 1),
+        ("I can't see the image, but from the description D.", CHEST, 3),
+        ("B with high confidence", CHEST, 1),
+        ("Could only be B", CHEST, 1),
+        ("So the finding you would NOT expect is D.", CHEST, 3),
+        ("High suspicion for PE", CHEST, 1),
+        ("Clear lungs, swollen calf. It all adds up to PE.", CHEST, 1),
+        ("Pulmonary embolism ties everything together.", CHEST, 1),
+        ("With a negative hCG the whirlpool sign makes torsion the diagnosis.", PELVIS, 1),
+        ("Take him to the OR for an emergency laparotomy.", STEPS, 1),
+        ("Reassurance and discharge home", STEPS, 2),
+        ("one in four", SHARES, 0),
+        ("roughly half", SHARES, 1),
+        ("Around 67% of cases.", THIRDS, 2),
+        ("after 24h", TIMES, 3),
+        ("one day", TIMES, 3),
+    ],
+)
+def test_a_conclusion_is_read(reply: str, options: list[str], option: int) -> None:
+    assert parse_choice(reply, options)[:2] == (option, "concluded")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options"),
+    [
+        ("A or B", CHEST),
+        ("Between A and B", CHEST),
+        ("Could be B", CHEST),
+        ("Least likely: B", CHEST),
+        ("A and C are wrong", CHEST),
+        ("First, B.", CHEST),
+        ("Pulmonary embolism is possible, but so is pneumonia.", CHEST),
+        ("Fever → pneumonia, wheeze → asthma", CHEST),
+        ("No other option but asthma was excluded", CHEST),
+        ("Pneumonia is seen in elderly patients.", CHEST),
+        ("Right atrial enlargement", HEARTS),
+        ("25-50%", SHARES),
+        (">75%", SHARES),
+        ("-25%", SHARES),
+        ("a third", SHARES),
+        ("75%", ["0.05", "0.25", "0.75"]),
+        ("more than 12 hours", TIMES),
+        ("Emergency laparotomy is not needed", STEPS),
+        ("If unstable, emergency laparotomy.", STEPS),
+    ],
+)
+def test_what_is_not_concluded_is_not_read(reply: str, options: list[str]) -> None:
+    assert parse_choice(reply, options).option is None
+
+
+def test_the_option_with_the_higher_rank_is_read_if_it_is_abbreviated() -> None:
+    assert parse_choice("PE > pneumonia > asthma", CHEST).option == 1

@@ -68,6 +68,7 @@ _CONCLUDES = re.compile(
     r"\W*(?:so|thus|hence|therefore|overall|in (?:summary|conclusion|short|sum)|to (?:conclude|sum up)|altogether"
     r"|consequently|accordingly|conclusion)\b(?![^\n]*\b(?:not|except|exclud\w+|ruled? out|or)\b)"
 )
+_DENIED_ENTRY = re.compile(r"(?:\A|[\s,(])[a-j\ue000-\uefff]\)? no,\s*\Z")  # "A no, B no"
 _APPOSED = re.compile(r"\b(?:option|choice|answer|diagnosis|candidate|possibility),[ (\"']*\Z")
 _LINKED_LETTER = re.compile(r"\bthe (?:\w+[ -]){1,5}(?:is|are|was|would be)(?: therefore| thus| then)? [(\[\"']\Z")
 
@@ -226,6 +227,8 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
         return "chosen"
     if _is_the_only_one(text, mention, near):
         return "judged"
+    if _DENIED_ENTRY.search(near):
+        return None
     if phrases.CORRECTED.search(near) or (rejected is not None and phrases.BUT.search(near)):
         return "corrected"
     return None

@@ -33,7 +33,7 @@ _SUMMED_UP = re.compile(
     r" ?(?:answer|option|choice|diagnosis|correct|likely|fit|match|wrong)\b"
 )
 _ATOM = r"(?:\(?(?<![A-Za-z])[A-Z](?![A-Za-z'])\)?(?:[.):]{0,2} ?[\ue000-\uefff])?|[\ue000-\uefff](?: ?\([A-Z]\))?)"
-_RANKED = re.compile(rf"(?<![=<≈] )(?<![\w])({_ATOM}) ?(?:>{{1,3}}|≫|›) ?{_ATOM}")
+_RANKED = re.compile(rf"(?<![=<≈>] )(?<![\w])({_ATOM}) ?(?:>{{1,3}}|≫|›) ?{_ATOM}")
 _RANK_WORDS = ("rank", "order of", "to least", "to the least", "排")
 _UPWARD = re.compile(r"least (?:likely |probable )?to (?:the )?most|ascending|increasing|reverse|worst to best")
 _NUMBER = r"(\d{1,3}(?:\.\d{1,4})?|\.\d{1,4})"

@@ -31,7 +31,7 @@ MAX_SENTENCES = 12  # of a longer reply the first and the last are read
 
 WORDS_OF_DOUBT = (WORDS["polarity"], WORDS["sentence"], WORDS["joining"])
 
-_SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])(?<!\b[a-zA-Z]\.)(?<!\d\.)(?<!i\.e\.)\s+")
+SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])(?<!\b[a-zA-Z]\.)(?<!\d\.)(?<!i\.e\.)\s+")
 _END = re.compile(r"[,;:()\[\]!?|]|(?<!\b[a-zA-Z])\.(?:\s|\Z)|\s[-–—]\s")
 _CONNECTIVE = re.compile(
     r"\s(?:because|since|as|due|given|without|which|that|is|are|was|would|should|based|rather|instead|over|here|most"
@@ -89,7 +89,7 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_name
     tokens = option_tokens(tuple(options))
     if (change := _read_change(text, folds, tokens)) is not None:
         return change
-    telling = _telling_words(text, tokens)
+    telling = telling_words(text, tokens)
     if not telling:
         return None
     named = {_named_by(phrase, is_whole, tokens) for phrase, is_whole in _phrases(text, telling, tokens)} - {None}
@@ -99,7 +99,7 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_name
     return option if option is None or _has_same_quantities(text, options[option]) else None
 
 
-def _telling_words(text: str, tokens: OptionTokens) -> set[str]:
+def telling_words(text: str, tokens: OptionTokens) -> set[str]:
     """The words of a text, with their punctuation, that an option has too."""
     return {word for word in set(text.split()) if not tokens.all_stems.isdisjoint(stems_of_unspaced(word))}
 
@@ -107,7 +107,7 @@ def _telling_words(text: str, tokens: OptionTokens) -> set[str]:
 def _covered_option(text: str, tokens: OptionTokens) -> int | None:
     """The option most of whose words a reply of one sentence has, in any order, if it denies and supposes nothing."""
     lower = text.lower()
-    words = stems_of(text, tokens.initials) if len(text) <= MAX_COVERING and not _SENTENCE_END.search(text) else ()
+    words = stems_of(text, tokens.initials) if len(text) <= MAX_COVERING and not SENTENCE_END.search(text) else ()
     said = frozenset(words)
     named = [option for option, telling in enumerate(tokens.telling) if said & telling - WORDS["idle"] - WORDS["vague"]]
     if not named:  # "afterload is increased": other options have each of its words
@@ -180,12 +180,12 @@ def _phrases(text: str, telling: set[str], tokens: OptionTokens) -> Iterator[tup
 
     In the first and last sentence that is anything; elsewhere only a statement of the answer.
     """
-    sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in SENTENCE_END.split(text) if sentence.strip()]
     if len(sentences) > MAX_SENTENCES:
         sentences = sentences[: MAX_SENTENCES // 2] + sentences[-MAX_SENTENCES // 2 :]
     for sentence in sentences:
         words = (
-            telling if len(sentence) < MAX_SENTENCE else _telling_words(sentence, tokens)
+            telling if len(sentence) < MAX_SENTENCE else telling_words(sentence, tokens)
         )  # its first word may be cut
         if sentence.endswith("?") or words.isdisjoint(sentence.split()):
             continue

@@ -69,7 +69,8 @@ def _merge(first: Mention, second: Mention, text: str) -> Mention | None:
     between = text[first.end : second.start]
     same = first.option == second.option and first.option is not None
     kind = _merged_kind(first, second, between, text)
-    if kind is None and not same and phrases.LIST_JOINT.fullmatch(between):
+    is_range = between in ("-", "–") and first.kind == second.kind == TEXT  # "25-50%"
+    if kind is None and not same and (is_range or phrases.LIST_JOINT.fullmatch(between)):
         kind = SEVERAL
     if kind is None:
         return None

@@ -47,7 +47,7 @@ def fold_word(word: str) -> str:
     word = word.lower().removesuffix("'s")
     if not word.isascii():
         word = "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
-    word = _SPELLING.sub("e", word)
+    word = _SPELLING.sub("e", word).replace("sulph", "sulf")
     if len(word) > 5 and word.endswith("our"):
         word = word[:-3] + "or"
     if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui":

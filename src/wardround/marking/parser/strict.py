@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
 from wardround.marking.parser.claims import NO_CLAIMS, SHORT, WINDOW, WORDED_RULES, Claim, find_claims, text_before
+from wardround.marking.parser.closing import read_closing
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.loose import read_number, read_part
@@ -50,6 +51,7 @@ _CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
 _LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
 _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0,60}\)", re.I)
 _SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
+_MAY_CONCLUDE = ("nothing to read", "several answers", NO_SUCH)  # reasons after which a conclusion is looked for
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
 _STATEMENT = re.compile(
     r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?"
@@ -70,6 +72,15 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     `whole` is the reply with the confidence that `text` leaves out: shares of options may look like one.
     """
     forms = option_forms(options)
+    option, rule = _parse_known(text, options, whole, forms)
+    if option is not None or rule not in _MAY_CONCLUDE:
+        return option, rule
+    option = read_closing(text, options, forms, rule == "several answers")
+    return (None, rule) if option is None else (option, "concluded")
+
+
+def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionForms) -> OptionAndRule:
+    """The option that a claim, a list or a part names; or None and the reason."""
     if len(text) <= MAX_LETTER_LENGTH and (bare := _BARE.fullmatch(text)):
         return letter_option(bare[1], options, forms)
     if not forms.letters and (statement := _STATEMENT.fullmatch(text)):
