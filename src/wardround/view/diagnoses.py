@@ -44,9 +44,9 @@ def _no_entries() -> pl.DataFrame:
 def _entries(table: QuestionTable, number: int, run: ShownRun) -> pl.DataFrame:
     series = pl.DataFrame(
         [
-            (place, each.candidate, table.conditions[each.condition])
-            for place, each in enumerate(table.series)
-            if each.run == number
+            (place, one.candidate, table.conditions[one.condition])
+            for place, one in enumerate(table.series)
+            if one.run == number
         ],
         schema={"series": pl.UInt32, "candidate": pl.String, "condition": pl.String},
         orient="row",
