@@ -200,6 +200,7 @@ _CUE = re.compile(
     r"|hinking|ake|aking|ermed|hen|ies|oday|ype)|u(?:nifies|p to|rgent|rgently)|v(?:isible|isuali[sz]ed)"
     r"|w(?:ould fit|hat|hich is|ith|eighing))(?![a-z])"
 )
+_SIGN_ENDS = "∴→⇒➜▸➤»>"
 _MAPPED = re.compile(rf" (?:=|{_SIGN}) ")
 _SUMS_UP = re.compile(
     rf"(?:{_SIGN}|>{{2,}}|here|so|thus|hence|therefore|overall|in (?:this|our) (?:case|patient))", re.I
@@ -274,7 +275,8 @@ def _names(text: str, last: str, is_alone: bool) -> Iterator[str]:
         return  # "fever → pneumonia, wheeze → asthma"
     if not _CUE.search(last.lower()):
         return
-    signed = _SIGNED.search(text, max(0, len(text) - MAX_CLOSING))
+    has_sign = any(map(text.__contains__, _SIGN_ENDS))
+    signed = _SIGNED.search(text, max(0, len(text) - MAX_CLOSING)) if has_sign else None
     if signed and not _is_denied(signed[0], signed):
         yield signed["name"]
     for template in (*_CONCLUDING, *_ALONE) if is_alone else _CONCLUDING:
