@@ -118,7 +118,7 @@ def test_light_and_dark_and_the_room_are_chosen_and_remembered(site, page):
     assert page.locator("html").get_attribute("data-room") is None
     page.goto("/")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"{scheme} == 'dark'")  # outside the room the system's, until somebody chooses
+    page.wait_for_function(f"() => {scheme} == 'dark'")  # outside the room the system's, until somebody chooses
     page.get_by_role("button", name="Light").click()
     page.reload()
     assert page.evaluate(scheme) == "light"
