@@ -37,7 +37,7 @@ def page(template: str, *, scripts: tuple[str, ...] = ("theme.js",), images: str
 
     `images` says where its images may come from.
     """
-    style, sources = _asset("style.css"), [_asset(name) for name in scripts]
+    style, sources = _asset("palette.css") + _asset("style.css"), [_asset(name) for name in scripts]
     policy = "; ".join(
         [
             "default-src 'none'",

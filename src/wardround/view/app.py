@@ -23,7 +23,7 @@ from wardround.marking.review_notes import WRONG_KEY, add_note
 from wardround.reporting.run_files import read_run
 from wardround.reporting.sections.items_to_review import write_review
 from wardround.view.explorer import Explorer
-from wardround.view.page import render_page
+from wardround.view.page import STATIC_FOLDERS, render_page
 from wardround.view.paired_interval import paired_interval
 from wardround.view.run_list import ShownRun
 from wardround.view.run_progress import resume_run, run_states, stop_run
@@ -166,7 +166,7 @@ def view_app(explorer: Explorer, entrance: Entrance, hosts: tuple[str, ...] = ("
             raise HTTPException(404, "there is no such run")
         return _json({"message": act(run)})
 
-    app.mount("/static", StaticFiles(packages=[("wardround.view", "static")]), name="static")
+    app.mount("/static", StaticFiles(packages=list(STATIC_FOLDERS)), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=20_000, compresslevel=1)
     app.add_middleware(GuardMiddleware)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))

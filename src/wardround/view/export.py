@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import new_folder
 from wardround.view.explorer import BLOCK, Explorer
 from wardround.view.images import SUFFIXES
-from wardround.view.page import render_page
+from wardround.view.page import render_page, static_files
 from wardround.view.run_progress import run_states
 
 POLICY = (
@@ -98,7 +97,7 @@ class ImageFiles:
 
 def _write(explorer: Explorer, folder: Path, images: ImageFiles, note: Callable[[str], None]) -> int:
     (folder / "static").mkdir()
-    for asset in (files("wardround.view") / "static").iterdir():
+    for asset in static_files():
         (folder / "static" / asset.name).write_bytes(asset.read_bytes())
     (folder / "index.html").write_text(render_page(policy=POLICY), encoding="utf-8")
     rows = len(explorer.table)

@@ -192,11 +192,17 @@ def test_a_database_without_a_store_is_not_changed_by_upkeep(address):
         AnswerStore(address, must_exist=True)
 
 
-def test_four_processes_may_create_it_at_once(address):
+def test_four_connections_may_create_it_at_once(address):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(4) as pool:
-        for store in pool.map(lambda _: AnswerStore(address), range(4)):
+        stores = list(pool.map(lambda _: AnswerStore(address), range(4)))
+    for number, store in enumerate(stores):
+        put(store, AnswerKey(b"a" * 32, number, 0), str(number))
+    try:
+        assert [stores[0].get(AnswerKey(b"a" * 32, number, 0)).text for number in range(4)] == ["0", "1", "2", "3"]
+    finally:
+        for store in stores:
             store.close()
 
 
