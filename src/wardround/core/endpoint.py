@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from wardround.core.toml_table import StrictTable
 
+LIMITS = {"at_least": "higher", "at_most": "lower"}  # keys of a threshold, and what is better
 PEOPLE = "people"  # `against`: the study's candidate that is people
 
 
@@ -21,6 +22,20 @@ class Endpoint(StrictTable):
     groups: list[str] = []  # keys of cases or questions; every group of them must pass too
     better: Literal["higher", "lower"] | None = None  # by default lower for errors, higher for the rest
     primary: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_limits(cls, values: object) -> object:
+        """`at_least = x` and `at_most = x` are a threshold with the side that is better."""
+        if not isinstance(values, dict):
+            return values
+        limits = [key for key in LIMITS if key in values]
+        if len(limits) > 1 or (limits and {"threshold", "better", "against"} & values.keys()):
+            raise ValueError("expected one of `at_least`, `at_most`, `threshold` and `against`")
+        values = dict(values)
+        for key in limits:
+            values |= {"threshold": values.pop(key), "better": LIMITS[key]}
+        return values
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from scipy import stats
 from tango_oracle import tango_p_above
 
+from wardround.core.endpoint import Endpoint
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.measuring import compare, measure
@@ -311,3 +312,15 @@ def test_a_study_without_endpoints_keeps_its_hash() -> None:
 
 
 HASH_WITHOUT_ENDPOINTS = "4583eb916a37c2e459cb8f1a9c4369416063993b6f6329e9432bfc554478bde6"
+
+
+@pytest.mark.parametrize(("key", "better"), [("at_least", "higher"), ("at_most", "lower")])
+def test_a_limit_is_a_threshold_and_the_side_that_is_better(key, better):
+    limited = Endpoint.model_validate({"measure": "accuracy", key: 0.8})
+    assert limited == Endpoint(measure="accuracy", threshold=0.8, better=better)
+
+
+@pytest.mark.parametrize("other", [{"at_most": 0.9}, {"threshold": 0.9}, {"against": "people"}, {"better": "lower"}])
+def test_a_limit_stands_alone(other):
+    with pytest.raises(ValidationError, match="expected one of `at_least`"):
+        Endpoint.model_validate({"measure": "accuracy", "at_least": 0.8, **other})
