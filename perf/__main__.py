@@ -1,9 +1,14 @@
-"""`python -m perf [NAME [options]]`: measures everything, or one thing; fails where a bar is missed."""
+"""`python -m perf [NAME [options]]`: measures everything, or one thing; fails where a bar is missed.
+
+Figures are appended to history.csv.
+"""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+
+from perf.history import recording
 
 # modules of this folder, each imported only when it is measured: they need other packages
 PARTS = (
@@ -39,8 +44,9 @@ def main() -> None:
     for name in names:
         part = import_module(f"perf.{name}")
         print(f"{name}: {part.__doc__}", flush=True)
-        if not part.main(sys.argv[2:]):
-            missed.append(name)
+        with recording(name, sys.argv[2:]):
+            if not part.main(sys.argv[2:]):
+                missed.append(name)
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from perf.bars import bar, versions
+from perf.bars import bar, figure, versions
 from perf.measured import measure
 from perf.null_server import null_server
 from perf.workload import LARGE, write_cases, write_study
@@ -59,17 +59,14 @@ def _told(measured: dict[str, list[dict[str, Any]]]) -> bool:
     workers = [1000 * run["children"] / run["calls"] for run in measured[OURS]]
     print(f"  of wardround's, in the processes that encode images: {min(workers):.3f}; they count")
 
-    def ratio(name: str, to: str) -> float:
-        """The median over the rounds."""
-        ratios = [one / other for one, other in zip(costs[name], costs[to], strict=True)]
-        print(f"  {name} / {to}, round by round: {' '.join(f'{each:.2f}' for each in ratios)}")
-        return median(ratios)
+    def ratios(name: str, to: str) -> list[float]:
+        """Round by round."""
+        return [one / other for one, other in zip(costs[name], costs[to], strict=True)]
 
-    ratio(SDK, OURS)
-    to_bare, to_inspect = ratio(OURS, BARE), ratio(INSPECT, OURS)
+    figure("openai SDK / wardround", ratios(SDK, OURS))
     return all(
         [
-            bar("wardround / bare loop, median", to_bare, at_most=1.6),
-            bar("Inspect AI / wardround, median", to_inspect, at_least=10),
+            bar("wardround / bare loop", ratios(OURS, BARE), at_most=1.6),
+            bar("Inspect AI / wardround", ratios(INSPECT, OURS), at_least=10),
         ]
     )
