@@ -73,6 +73,17 @@ def medmcqa() -> dict[str, bytes]:
     return {"data/validation-00000-of-00001.parquet": parquet(row, row | {"id": "b", "cop": 0})}
 
 
+def medq_deg() -> dict[str, bytes]:
+    columns = ["index", "image", "question", "A", "B", "answer", "modality"]
+    clean = ["7", base64.b64encode(png()).decode(), "What is it?", "gout", "flu", "B", "CT"]
+    degraded = ["8", base64.b64encode(png(40)).decode(), *clean[2:], "gaussian_noise", "2"]
+    degraded_columns = [*columns, "degradation_type", "degradation_severity"]
+    return {
+        "MedQ-Robust-good-test.tsv": ("\t".join(columns) + "\n" + "\t".join(clean) + "\n").encode(),
+        "MedQ-Robust-simulate-test.tsv": ("\t".join(degraded_columns) + "\n" + "\t".join(degraded) + "\n").encode(),
+    }
+
+
 def medqa() -> dict[str, bytes]:
     row = {"question": "Which?", "answer": "flu", "options": {"A": "gout", "B": "flu", "C": "mumps", "D": "lupus"}}
     row |= {"meta_info": "step1", "answer_idx": "B", "metamap_phrases": ["flu"]}
@@ -113,6 +124,13 @@ def open_and_closed() -> dict[str, bytes]:
     return {"data/test-00000-of-00001-e5bc.parquet": parquet(*rows)}
 
 
+def pathmmu() -> dict[str, bytes]:
+    row = {"No": 1, "img": "a.jpg", "question": "Which cell?", "options": ["A) Neuron", "B) Eosinophil"]}
+    row |= {"answer": "B) Eosinophil", "explanation": "Its granules are red."}
+    parts = {"Atlas": {"test_tiny": [row, row | {"No": 2, "question": "Which stain?"}]}}
+    return {"data.json": json.dumps(parts).encode(), "images.zip": archive({"images/a.jpg": png()})}
+
+
 def pmc_vqa() -> dict[str, bytes]:
     header = "index,Figure_path,Caption,Question,Choice A,Choice B,Choice C,Choice D,Answer,split\n"
     row = "0,f1.png,A caption.,Which?,A: gout,B: flu,C: mumps,D: lupus,B,test\n"
@@ -139,23 +157,36 @@ def slake() -> dict[str, bytes]:
     return {"test.json": questions, "imgs.zip": archive({"imgs/xmlab1/source.png": png()})}
 
 
+def xpcr() -> dict[str, bytes]:
+    quality = {"category": "Image Quality", "sub_label": "Clarity", "question_type": "single_choice"}
+    quality |= {"question": "How clear is it?\nOptions: ['excellent', 'good', 'poor']", "answer": "good"}
+    diagnosis = quality | {"category": "Disease Diagnosis", "sub_label": "Disease"}
+    diagnosis |= {"question": "Which disease?\nOptions: ['glaucoma', 'none']", "answer": "glaucoma"}
+    path = "CFP/12 ODIR-5K/Training Images/2909_right.jpg"
+    row = {"id": "cfp_000000", "modality": "cfp", "image": picture(), "image_path": path}
+    return {"data/train-00000-of-00001.parquet": parquet(row | {"qa_pairs": [quality, diagnosis]})}
+
+
 # the files of each repository; cases, questions and images that come of them; the first right answer
 SETS: dict[str, tuple[Callable[[], dict[str, bytes]], int, int, int, str]] = {
     "gmai-mmbench": (gmai, 1, 1, 1, "flu"),
     "kvasir-vqa": (kvasir, 1, 2, 1, "yes"),
     "medframeqa": (medframeqa, 1, 1, 2, "flu"),
     "medmcqa": (medmcqa, 2, 2, 0, "flu"),
+    "medq-deg": (medq_deg, 1, 2, 2, "flu"),
     "medqa": (medqa, 1, 1, 0, "flu"),
     "medxpertqa": (medxpertqa, 1, 1, 1, "flu"),
     "medxpertqa-text": (medxpertqa, 1, 1, 0, "flu"),
     "mmlu-medical": (mmlu, 1, 1, 0, "flu"),
     "mmmu-health": (mmmu, 1, 1, 1, "flu"),
     "omnimedvqa": (omnimedvqa, 1, 1, 1, "flu"),
+    "pathmmu": (pathmmu, 1, 2, 1, "Eosinophil"),
     "path-vqa": (open_and_closed, 1, 2, 1, "no"),
     "pmc-vqa": (pmc_vqa, 1, 1, 1, "flu"),
     "pubmedqa": (pubmedqa, 1, 1, 0, "maybe"),
     "slake": (slake, 1, 1, 1, "Liver"),
     "vqa-rad": (open_and_closed, 1, 2, 1, "no"),
+    "xpcr": (xpcr, 1, 2, 1, "good"),
 }
 
 

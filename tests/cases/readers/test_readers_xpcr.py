@@ -339,3 +339,30 @@ def test_convert_from_xpcr_as_a_command(tmp_path: Path) -> None:
     assert len(CaseSet.open(tmp_path / "set").case(0).questions) == 6
     other = wardround("cases", "convert", "source", "--from", "cure", "--map", "map.toml", "--out", "x", cwd=tmp_path)
     assert "a field map works with the layout xpcr only" in other.stderr
+
+
+def test_the_released_rows_have_options_in_the_question_and_stages_as_categories(tmp_path: Path) -> None:
+    """As the viewer of Fantasy666/X-PCR showed its rows on 2026-11-18."""
+    quality = {"category": "Image Quality", "sub_label": "Clarity", "question_type": "single_choice"}
+    quality |= {"question": "How clear is it?\nOptions: ['excellent', 'good']", "answer": "good"}
+    diagnosis = quality | {"question": "Which?\nOptions: ['AMD', 'none']", "answer": "AMD"}
+    diagnosis["category"] = "Disease Diagnosis"
+    other = quality | {"category": "Vessels", "question": "Which side?\nOptions: ['left', 'right']", "answer": "left"}
+    row = {"id": "cfp_000000", "modality": "cfp", "image_path": "a.png", "qa_pairs": [quality, diagnosis, other]}
+    (tmp_path / "a.png").write_bytes(picture(1))
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+
+    cases = read_xpcr(tmp_path)
+
+    (case,) = cases
+    assert case.id == "cfp_000000"
+    assert [(question.id, question.prompt, question.options) for question in case.questions] == [
+        ("iqa", "How clear is it?", ["excellent", "good"]),
+        ("dd", "Which?", ["AMD", "none"]),
+        ("q", "Which side?", ["left", "right"]),
+    ]
+    assert [question.stage for question in case.questions] == ["IQA", "DD", None]
+    assert case.questions[1].given == ["iqa"]
+    assert [(problem.field, problem.message.partition(";")[0]) for problem in cases.problems] == [
+        ("category", "'Vessels' is not a stage or a task, and is kept as it is")
+    ]

@@ -120,10 +120,11 @@ def _unpack(snapshot: Path, patterns: Sequence[str], folder: Path) -> None:
 
 
 def _read(folder: Path, entry: HubSet | None, table_map: Path | None) -> CaseSource:
-    if table_map is not None:
+    has_field_map = entry is not None and entry.layout == "xpcr"  # its map names fields of rows, not columns
+    if table_map is not None and not has_field_map:
         return import_table(folder, table_map)
     if entry is not None:
-        return reader_for(entry.layout)(folder / entry.folder)
+        return reader_for(entry.layout, table_map)(folder / entry.folder)
     return import_table(folder, guess_map(folder))
 
 

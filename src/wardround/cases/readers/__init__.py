@@ -20,6 +20,7 @@ from wardround.cases.readers.medqa import read_medqa
 from wardround.cases.readers.medxpertqa import read_medxpertqa
 from wardround.cases.readers.mmlu_pro import read_mmlu_pro
 from wardround.cases.readers.omnimedvqa import read_omnimedvqa
+from wardround.cases.readers.pathmmu import read_pathmmu
 from wardround.cases.readers.pubmedqa import read_pubmedqa
 from wardround.cases.readers.xpcr.cases import read_xpcr
 from wardround.cases.set import CaseSet
@@ -65,6 +66,7 @@ READERS: dict[str, Reader] = {
     "clinbench": read_clinbench,
     "medqa": read_medqa,
     "mmlu-pro": read_mmlu_pro,
+    "pathmmu": read_pathmmu,
     "pubmedqa": read_pubmedqa,
     "xpcr": read_xpcr,
     "hf-export": read_hf_export,

@@ -3,10 +3,12 @@
 JSON, JSONL and Parquet. A field map (field_map.toml, or the user's own) says what the rows call their fields; a field
 in no map is kept as it is and reported once. Rows of one patient, or that share an image, become one case. Stages of
 one chain depend on each other as in the paper; if no row names a chain, those about the same images are one.
+The released rows have one image and a list of questions (`qa_pairs`), whose options stand at the end of the question.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -33,6 +35,7 @@ MAX_LISTED_PROBLEMS = 20  # of one field of one file
 QUESTION_FIELDS = frozenset(Question.model_fields)
 NAMES = {"prompt": "question", "gold": "answer", "grade": "level"}
 REQUIRED = ("question", "options", "answer")
+_OPTIONS_IN_QUESTION = re.compile(r"\s*\bOptions?\s*:\s*(\[.+\])\s*", re.DOTALL)
 
 
 @dataclass
@@ -70,6 +73,8 @@ class XpcrCases:
                 within = f"{place.within}.questions[{index}]".lstrip(".") if "questions" in fields else place.within
                 self._add(replace(place, within=within), fields, extra)
         for name in unmapped:
+            if fold_field_name(name) in self.fields.by_name:  # another name of a field that was read
+                continue
             close = self.fields.closest(name)
             hint = f'; to read it as {close}, write {close} = "{name}" under [fields] of a --map file' if close else ""
             self.problems.append(Problem(file, None, name, f"is in no field map, and is kept as it is{hint}"))
@@ -82,6 +87,8 @@ class XpcrCases:
             yield fields, extra
             return
         shared = {name: value for name, value in fields.items() if name != "questions"}
+        if "id" in shared:
+            shared.setdefault("case", shared.pop("id"))  # the row's id names what its questions are about
         for question in questions:
             own_fields, own_extra = self.fields.read(question)
             yield {**shared, **own_fields, "questions": True}, {**extra, **own_extra}
@@ -89,6 +96,7 @@ class XpcrCases:
     def _add(self, place: RecordPlace, fields: JsonObject, extra: JsonObject) -> None:
         """Keeps a row, or its problem."""
         name = "question"
+        fields = _with_options(fields)
         try:
             for name in REQUIRED:
                 if name not in fields:
@@ -101,6 +109,8 @@ class XpcrCases:
             for name, label in (("stage", "stage"), ("task", "task"), ("level", "grade")):
                 if name in fields and not (name == "task" and _is_chain(fields[name])):
                     labels[label] = self.fields.value(name, fields[name])
+            if "category" in fields:
+                labels = self._category(place.file, str(fields["category"])) | labels
             name = "importance"
             if name in fields:
                 labels[name] = _number(fields[name])
@@ -117,7 +127,7 @@ class XpcrCases:
                 "options": list(options.values()),
                 "gold": gold,
                 **labels,
-                **drop_empty({key: fields.get(key) for key in ("disease", "source_dataset")}),
+                **drop_empty({key: fields.get(key) for key in ("skill", "disease", "source_dataset")}),
                 **{key if key not in QUESTION_FIELDS else f"source_{key}": value for key, value in extra.items()},
             }
             Question.model_validate(question)
@@ -136,6 +146,20 @@ class XpcrCases:
         keys += [f"image:{path}" for path, _ in images]
         own_key = f"row:{place.file.stem}-{question['id']}-{place.line or place.within}"
         self._rows.add(split, keys or [own_key], row)
+
+    def _category(self, file: Path, category: str) -> JsonObject:
+        """The stage or the task that a category names; else the category itself, which is reported once."""
+        for kind in ("stage", "task"):
+            try:
+                return {kind: self.fields.value(kind, category)}
+            except ValueError:
+                continue
+        message = f"{category!r} is not a stage or a task, and is kept as it is"
+        hint = f'to read it as stage LC, write LC = "{category}" under [stages] of a --map file'
+        problem = Problem(file, None, "category", f"{message}; {hint}")
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return {"category": category}
 
     def _missing(self, name: str, extra: JsonObject) -> str:
         names = " or ".join(self.fields.fields[name][:3])
@@ -214,6 +238,15 @@ def _name_of(key: str) -> str:
     if kind != "image":
         return name
     return str(PurePosixPath(name.removeprefix("images/")).with_suffix("")).replace("/", "-")
+
+
+def _with_options(fields: JsonObject) -> JsonObject:
+    """The fields with the options that a question ends with (`Options: ['good', 'poor']`), if there are no others."""
+    if "options" in fields or not isinstance(fields.get("question"), str):
+        return fields
+    question: str = fields["question"]
+    match = next((match for match in _OPTIONS_IN_QUESTION.finditer(question) if match.end() == len(question)), None)
+    return fields if match is None else {**fields, "question": question[: match.start()], "options": match[1]}
 
 
 def _is_chain(task: object) -> bool:
