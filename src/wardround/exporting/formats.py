@@ -25,6 +25,8 @@ FORMATS = {
     "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
     "inspect": Format("inspect_task:export_cases", "inspect_logs:export_run"),
     "hf": Format("hugging_face.dataset:export_cases"),
+    "mlflow": Format(run="trackers.mlflow_store:export_run"),
+    "wandb-offline": Format(run="trackers.wandb_runs:export_run"),
     "every-eval-ever": Format(run="every_eval_ever:export_run"),
     "parquet": Format(run="answer_table:export_run"),
 }
