@@ -28,10 +28,14 @@ def export(
     source: Annotated[Path, typer.Argument(metavar="RUN|CASES", help="Run folder, or folder of a case set.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")],
     out: Annotated[Path, typer.Option(metavar="PATH", help="File or folder to create; nothing is overwritten.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="OWNER/NAME", help="Of eval-results: the benchmark's data set on the Hugging Face Hub."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a run or a case set in the format of another project."""
     from wardround.exporting.formats import export
 
-    written = [str(path) for path in export(source, to, out)]
+    written = [str(path) for path in export(source, to, out, dataset)]
     print_result({"written": written}, as_json, "\n".join(written))

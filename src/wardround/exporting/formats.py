@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wardround.core.errors import BadInput, WardroundError
 
-Writer = Callable[[Path, Path], list[Path]]  # source and destination -> the files written
+Writer = Callable[..., list[Path]]  # source and destination (and the data set, if taken) -> the files written
 
 
 @dataclass(frozen=True)
@@ -19,21 +19,26 @@ class Format:
 
     cases: str | None = None
     run: str | None = None
+    takes_dataset: bool = False  # its writers have an argument `dataset`, the name of a data set on the Hub
 
 
 FORMATS = {
     "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
     "inspect": Format("inspect_task:export_cases", "inspect_logs:export_run"),
-    "hf": Format("hugging_face.dataset:export_cases"),
+    "hf": Format("hugging_face.dataset:export_cases", "hugging_face.run_dataset:export_run"),
     "mlflow": Format(run="trackers.mlflow_store:export_run"),
     "wandb-offline": Format(run="trackers.wandb_runs:export_run"),
+    "eval-results": Format(run="hugging_face.eval_results:export_run", takes_dataset=True),
     "every-eval-ever": Format(run="every_eval_ever:export_run"),
     "parquet": Format(run="answer_table:export_run"),
 }
 
 
-def export(source: Path, to: str, out: Path) -> list[Path]:
-    """Writes a case set or a run in another project's format; returns the files or folders written."""
+def export(source: Path, to: str, out: Path, dataset: str | None = None) -> list[Path]:
+    """Writes a case set or a run in another project's format; returns the files or folders written.
+
+    `dataset` is the OWNER/NAME of the data set on the Hugging Face Hub, for formats that name one.
+    """
     if to not in FORMATS:
         near = get_close_matches(to, FORMATS, 1)
         hint = f"did you mean {near[0]}?" if near else f"the formats are {', '.join(FORMATS)}"
@@ -45,9 +50,11 @@ def export(source: Path, to: str, out: Path) -> list[Path]:
     if place is None:
         kind, other = ("run", "case set") if is_run else ("case set", "run")
         raise BadInput(source, f"is a {kind}; --to {to} takes a {other}: {_formats_of(is_run)} take a {kind}")
+    if dataset is not None and not FORMATS[to].takes_dataset:
+        raise WardroundError(f"--dataset is for {', '.join(name for name in FORMATS if FORMATS[name].takes_dataset)}")
     module, _, name = place.partition(":")
     writer: Writer = getattr(import_module(f"wardround.exporting.{module}"), name)
-    return writer(source, out)
+    return writer(source, out, dataset) if FORMATS[to].takes_dataset else writer(source, out)
 
 
 def _formats_of(is_run: bool) -> str:

@@ -7,11 +7,11 @@ import orjson
 
 def card(name: str, files: Mapping[str, str], counts: Mapping[str, int]) -> str:
     """The card. The licence is the author's to name: a case set does not say under which it may be published."""
-    lines = ["---", f"pretty_name: {_quoted(name)}", "license: other", "license_name: not-stated"]
+    lines = ["---", f"pretty_name: {quoted(name)}", "license: other", "license_name: not-stated"]
     lines += ["task_categories:", "- visual-question-answering", "tags:", "- medical", "- wardround"]
     lines += ["configs:", "- config_name: default", "  data_files:"]
     for split, file in files.items():
-        lines += [f"  - split: {_quoted(split)}", f"    path: {_quoted(file)}"]
+        lines += [f"  - split: {quoted(split)}", f"    path: {quoted(file)}"]
     rows = [f"| {split} | {count} |" for split, count in counts.items()]
     return "\n".join(
         [
@@ -36,5 +36,5 @@ def card(name: str, files: Mapping[str, str], counts: Mapping[str, int]) -> str:
     )
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return orjson.dumps(text).decode()  # a JSON text is a YAML text

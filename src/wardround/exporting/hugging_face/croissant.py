@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,44 +40,52 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-FIELDS = ("id", "specialty", "history", "case")
+TEXT, INTEGER, FLOAT, BOOLEAN = "sc:Text", "sc:Integer", "sc:Float", "sc:Boolean"
 
 
-def croissant(name: str, folder: Path, files: Mapping[str, str]) -> dict[str, Any]:
-    """One record set per split, with the text columns of its file."""
+@dataclass(frozen=True)
+class DataTable:
+    """A Parquet file of the folder, and the types of those columns that Croissant describes."""
+
+    file: str
+    columns: Mapping[str, str]
+
+
+def croissant(name: str, description: str, folder: Path, tables: Mapping[str, DataTable]) -> dict[str, Any]:
+    """One record set per table."""
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
-        "description": "A case set for wardround: medical cases with images, questions and right answers.",
-        "distribution": [_file_object(folder, split, file) for split, file in files.items()],
-        "recordSet": [_record_set(split) for split in files],
+        "description": description,
+        "distribution": [_file_object(folder, key, table.file) for key, table in tables.items()],
+        "recordSet": [_record_set(key, table) for key, table in tables.items()],
     }
 
 
-def _file_object(folder: Path, split: str, file: str) -> dict[str, Any]:
+def _file_object(folder: Path, key: str, file: str) -> dict[str, Any]:
     with (folder / file).open("rb") as data:
         digest = hashlib.file_digest(data, "sha256").hexdigest()
     return {
         "@type": "cr:FileObject",
-        "@id": f"file-{split}",
-        "name": f"file-{split}",
+        "@id": f"file-{key}",
+        "name": f"file-{key}",
         "contentUrl": file,
         "encodingFormat": "application/x-parquet",
         "sha256": digest,
     }
 
 
-def _record_set(split: str) -> dict[str, Any]:
+def _record_set(key: str, table: DataTable) -> dict[str, Any]:
     fields = [
         {
             "@type": "cr:Field",
-            "@id": f"{split}/{column}",
+            "@id": f"{key}/{column}",
             "name": column,
-            "dataType": "sc:Text",
-            "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": column}},
+            "dataType": type,
+            "source": {"fileObject": {"@id": f"file-{key}"}, "extract": {"column": column}},
         }
-        for column in FIELDS
+        for column, type in table.columns.items()
     ]
-    return {"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields}
+    return {"@type": "cr:RecordSet", "@id": key, "name": key, "field": fields}

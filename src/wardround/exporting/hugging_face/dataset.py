@@ -20,8 +20,11 @@ from wardround.core.case import Case, Question
 from wardround.core.files import new_folder, write_file
 from wardround.exporting.destination import require_new_folder
 from wardround.exporting.hugging_face.card import card
-from wardround.exporting.hugging_face.croissant import croissant
+from wardround.exporting.hugging_face.croissant import TEXT as TEXT_TYPE
+from wardround.exporting.hugging_face.croissant import DataTable, croissant
 
+DESCRIPTION = "A case set for wardround: medical cases with images, questions and right answers."
+DESCRIBED = ("id", "specialty", "history", "case")  # columns in the Croissant metadata
 ROWS_AT_A_TIME = 64  # also the rows of a row group: they hold images
 TEXT = {"dtype": "string", "_type": "Value"}
 QUESTION = {"id": "string", "kind": "string", "prompt": "string", "gold": "string"}
@@ -63,7 +66,9 @@ def export_cases(source: Path, out: Path) -> list[Path]:
         counts = {split: _write_split(cases, split, draft / _file(split)) for split in splits}
         files = {split: _file(split) for split in splits}
         write_file(draft / "README.md", card(name, files, counts))
-        write_file(draft / "croissant.json", json.dumps(croissant(name, draft, files), indent=2) + "\n")
+        tables = {split: DataTable(file, dict.fromkeys(DESCRIBED, TEXT_TYPE)) for split, file in files.items()}
+        metadata = croissant(name, DESCRIPTION, draft, tables)
+        write_file(draft / "croissant.json", json.dumps(metadata, indent=2) + "\n")
     return [out]
 
 
