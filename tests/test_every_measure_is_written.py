@@ -32,7 +32,8 @@ ASKED = """accuracy, accuracy_parsed, majority_accuracy, unparsed, refused, unsc
 brier, auroc, aurc, coverage@risk10, harm, net_benefit@k, confidence, confidence_missing, vote_share,
 calibration_shift, dke_intra, dke_inter, worst@k, sensitivity, specificity, precision_by_letter, kappa"""
 MARKED = """parsers_differ, coverage, grounded, evidence_based_correct, evidence_misled, knowledge_based_correct,
-hallucination, recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds"""
+hallucination, recall@k, precision@k, mrr, ndcg@k, map, mcs, ppl, bits_per_byte, rouge_l, eds, rubric_score,
+rubric_score_unclipped, rubric_axis"""
 STUDY = """name = "asked"
 cases = "cases"
 trials = 2
@@ -122,6 +123,9 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         values |= {"grounded": case % 2 == 0, "covered": case % 4 > 0, "relevant": 3, "relevant_ranks": [1 + case % 9]}
         values |= {"logprob": -40.0 - case, "tokens": 20, "bytes": 90, "rouge_l": 0.4, "eds": 0.5}
         rows.append(fields | values | {"condition": canonical_json(DEFAULTS)})
+        criteria = [{"id": "a", "points": 2.0, "axis": "care", "met": right}]
+        graded = {"kind": "rubric", "question": "rubric", "outcome": "graded", "criteria": criteria}
+        rows.append(fields | graded | {"score": float(right), "condition": canonical_json(DEFAULTS)})
         for without in ("none", "OCT"):
             result = right and (without == "none" or case % 2 == 0)
             chosen = {"kind": "choice", "question": "mcq", "k": 4, "gold": 0, "option": 0 if result else 1}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wardround.preflight import CheckResult
     from wardround.reporting.tables.table import Table
 
-SHOWN_MEASURES = ("accuracy", "hit@1")
+SHOWN_MEASURES = ("accuracy", "hit@1", "rubric_score")
 Result = TypeVar("Result")
 AnyPath = Path | str
 StudySource = Study | AnyPath

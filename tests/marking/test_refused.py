@@ -160,4 +160,4 @@ def test_the_case_pages_count_refused_answers(tmp_path: Path) -> None:
     report_runs([ended.folder], with_cases=True)
     page = next(ended.folder.rglob("index.html"), None) or next(ended.folder.glob("*cases*/*.html"))
     data = json.loads(page.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0])
-    assert sorted(ask[2] for asks in data["cases"] for ask in asks) == [[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]
+    assert sorted(ask[2] for asks in data["cases"] for ask in asks) == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]

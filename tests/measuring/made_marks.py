@@ -119,6 +119,7 @@ def all_kinds(names: Sequence[str], cases: int = 45, seed: int = 12) -> tuple[pl
         rows += degraded(random, name, 0.5 + 0.08 * place, cases)
         rows += chained(random, name, cases)
         rows += evidenced(random, name, cases)
+        rows += graded(random, name, cases)
     study = made_study(*names, trials=10).model_copy(update={"conditions": {"without": ["none", "OCT"]}})
     return frame(rows), study
 
@@ -156,6 +157,27 @@ def chained(random: np.random.Generator, name: str, cases: int) -> list[dict[str
                 how = at(confidence="verbal", without=without)
                 rows.append(mark(case, "right" if result else "wrong", candidate=name, condition=how, **fields))
     return rows
+
+
+def graded(random: np.random.Generator, name: str, cases: int) -> list[dict[str, Any]]:
+    """A rubric of three criteria a case (HealthBench)."""
+    rows = []
+    for case in range(cases):
+        met = [bool(random.random() < share) for share in (0.8, 0.5, 0.2)]
+        rows.append(rubric_mark(case, [(5.0, met[0]), (3.0, met[1]), (-2.0, met[2])], candidate=name))
+    return rows
+
+
+def rubric_mark(case: int, verdicts: Sequence[tuple[float, bool]], axes: str = "aab", **fields: Any) -> dict[str, Any]:
+    """The mark of a rubric answer with these points and verdicts."""
+    possible = sum(points for points, _ in verdicts if points > 0)
+    criteria = [
+        {"id": str(place), "points": points, "axis": axis, "met": met}
+        for place, ((points, met), axis) in enumerate(zip(verdicts, axes, strict=False))
+    ]
+    values = {"kind": "rubric", "question": "rubric", "gold": None, "k": None, "criteria": criteria, "judge": "j"}
+    score = sum(points for points, met in verdicts if met) / possible
+    return mark(case, "graded", **(values | {"score": score} | fields))
 
 
 def evidenced(random: np.random.Generator, name: str, cases: int) -> list[dict[str, Any]]:

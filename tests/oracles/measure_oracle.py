@@ -24,7 +24,7 @@ accuracy accuracy_parsed accuracy@80 majority_accuracy parsers_differ unparsed r
 grounded evidence_based_correct evidence_misled knowledge_based_correct hallucination recall@k precision@k mrr ndcg@k
 map swa ccr esa uas ece brier auroc mcs confidence confidence_missing vote_share calibration_shift dke_intra dke_inter
 aurc coverage@risk10 harm net_benefit@k sensitivity specificity precision_by_letter ppl bits_per_byte rouge_l eds
-kappa
+kappa rubric_score rubric_score_unclipped rubric_axis
 """
 Claim = tuple[float, bool]  # confidence, right
 
@@ -187,3 +187,13 @@ def expected_plug_in(confidences: np.ndarray, draws: int, seed: int) -> float:
 def standard_deviation(values: Sequence[float]) -> float:
     mean = sum(values) / len(values)
     return sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def rubric_score(rubrics: Sequence[Sequence[tuple[float, bool]]]) -> tuple[float, float]:
+    """HealthBench's score, clipped and not, of answers with (points, met) for each criterion; exact fractions."""
+    scores = []
+    for criteria in rubrics:
+        possible = sum(Fraction(points) for points, _ in criteria if points > 0)
+        scores.append(sum(Fraction(points) for points, met in criteria if met) / possible)
+    mean = sum(scores, Fraction(0)) / len(scores)
+    return float(min(Fraction(1), max(Fraction(0), mean))), float(mean)

@@ -24,7 +24,9 @@ def test_every_cell_counts_the_marks_of_its_question_candidate_and_condition(exp
     )
     places = table.rows.select("row", "case", "question").rows()
     for number, series in enumerate(table.series):
-        for outcome, counts in zip(("right", "wrong", "unparsed", "refused", "unscored"), table.counts, strict=True):
+        for outcome, counts in zip(
+            ("right", "wrong", "unparsed", "refused", "unscored", "graded"), table.counts, strict=True
+        ):
             for row, case, question in places:
                 key = (case, question, series.candidate, table.conditions[series.condition], outcome)
                 assert counts[number, row] == counted[key]

@@ -16,8 +16,7 @@ from wardround.asking.without import is_left_out
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import DEFAULTS, Condition
 from wardround.core.errors import WardroundError
-from wardround.core.study import CandidateSettings
-from wardround.core.study_tables.literature import Literature
+from wardround.core.study import CandidateSettings, Literature
 from wardround.core.text import LETTERS
 from wardround.degrade.types import fits
 
@@ -159,6 +158,11 @@ def _carry_reasons(case: Case, question: Question, condition: Condition) -> Iter
 def _options_reasons(question: Question, condition: Condition) -> Iterator[str]:
     if len(question.options or ()) > len(LETTERS):
         yield f"there are more options than letters: {len(question.choices)}"
+    if question.kind == "rubric":
+        if condition.stem == "options-only" or condition.options != "as-given":
+            yield "a rubric question has no options"
+        if condition.confidence in ("verbal", "logprobs"):
+            yield "a rubric answer is not right or wrong, so that no confidence fits it"
     if question.kind == "open":
         if condition.stem == "options-only":
             yield "an open question has no options to show alone"

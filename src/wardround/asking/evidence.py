@@ -57,7 +57,7 @@ def case_query(case: Case, condition: Condition) -> str:
 
 def answer_names(question: Question) -> list[str]:
     """All names of the right answer that the case gives."""
-    return [question.gold_text, *question.accept]
+    return [] if question.kind == "rubric" else [question.gold_text, *question.accept]
 
 
 def mask_names(document: Document, names: Sequence[str]) -> Document:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from wardround.core.errors import WardroundError
 
-WHOLE_QUESTION = ("choice", "choice-verbal", "open", "open-verbal")  # kinds that show all of a question
+WHOLE_QUESTION = ("choice", "choice-verbal", "open", "open-verbal", "rubric")  # kinds that show all of a question
 IMAGES = "-images"  # in the kind of a file for Asks that show images
 PATIENT = ("history", "findings")
 SLOT_MEANINGS = {
@@ -27,6 +27,8 @@ SLOT_MEANINGS = {
     "reasoning": "the candidate's reasoning",
     "earlier": "the judge's earlier reply that named no single class",
     "reply": "the reply to read",
+    "criterion": "the criterion of a rubric to judge by",
+    "criteria": "the criteria of a rubric, numbered, one a line",
 }
 # names that papers print, in small letters and without apostrophes
 ALIASES = {
@@ -48,6 +50,7 @@ class KindSlots(NamedTuple):
 KINDS = {
     "choice": KindSlots(("question", "options"), (*_CASE, "evidence")),
     "open": KindSlots(("question",), (*_CASE, "evidence")),
+    "rubric": KindSlots(("question",), (*_CASE, "evidence")),
     "choice-options-only": KindSlots(("options",), ("question",)),
     "query": KindSlots((), _CASE),
     "agent-calls": KindSlots(("question",), (*_CASE, "searches")),
@@ -59,9 +62,11 @@ KINDS = {
     "same": KindSlots(("gold", "diagnosis"), ("accept",)),
     "support": KindSlots(("documents", "diagnosis")),
     "error": KindSlots(("question", "gold", "answer", "reasoning"), ("images", "earlier")),
+    "criterion": KindSlots(("question", "answer", "criterion")),
+    "criteria": KindSlots(("question", "answer", "criteria")),
     "option": KindSlots(("options", "reply")),
 }
-_VARIANTS = {"choice": ("images", "verbal"), "open": ("images", "verbal"), "error": ("images",)}
+_VARIANTS = {"choice": ("images", "verbal"), "open": ("images", "verbal"), "rubric": ("images",), "error": ("images",)}
 _SLOT = re.compile(r"\{([A-Za-z][\w'’ ]*)\}")
 
 Block = list[str]  # text, slot, text, slot, ... text

@@ -136,16 +136,17 @@ class Renderer:
         kind, shown, cut = self._prompts.resolve(condition.prompt, kind), evidence, list[str]()
         if parts and IMAGES in kind and turn.prompt is None:
             slots["images"] = IMAGE_PLACE
+        earlier = tuple(Message(said.role, (said.content,)) for said in question.conversation)
         while True:
             text, transcript = self._texts(condition.prompt, kind, slots, shown, turn)
-            fitting = _count_fitting_images(text, sampling, candidate.context, transcript)
+            fitting = _count_fitting_images(text, sampling, candidate.context, (*earlier, *transcript))
             if fitting >= len(parts) or not shown.documents:
                 break
             cut.append(f"document {shown.documents[-1].pmid}")
             shown = replace(shown, documents=shown.documents[:-1])  # documents go before images do
         cut += [f"image {number + 1}" for number in range(max(fitting, 0), len(parts))]
         message = Message("user", _place_images(text, parts[: max(fitting, 0)]))
-        ask = Ask(identity, sampling, (message, *transcript), turn.tools, tuple(cut))
+        ask = Ask(identity, sampling, (*earlier, message, *transcript), turn.tools, tuple(cut))
         return RenderedAsk(ask, order, shown, turn.is_intermediate)
 
     def _cache_of(self, case: Case) -> dict[Any, Any]:

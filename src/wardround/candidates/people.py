@@ -177,8 +177,8 @@ def _question(file: Path, answer: PersonAnswer, case: Case) -> Question:
 
 
 def _option(file: Path, answer: PersonAnswer, question: Question) -> int | None:
-    """The index of the chosen option; None for an open question."""
-    if question.kind == "open":
+    """The index of the chosen option; None for a question without options."""
+    if question.kind != "choice":
         return None
     letter = answer.option.upper()
     if len(letter) == 1 and letter in LETTERS[: len(question.choices)]:

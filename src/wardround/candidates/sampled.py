@@ -40,6 +40,8 @@ class SampledCandidate(OfflineCandidate, ABC):
 
     def reply(self, request: Request) -> Reply:
         """One answer per trial."""
+        if request.question.kind == "rubric":  # it has options to choose from, and no words of its own
+            return Reply([Answer("", images=request.image_hashes)] * len(request.trials))
         if request.question.kind == "open":
             diagnoses = self.list_diagnoses(request)
             text = numbered_list([name for name, _ in diagnoses])

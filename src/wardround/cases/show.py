@@ -52,6 +52,8 @@ def _lines(case: Case) -> Iterator[str]:
 def _question(question: Question) -> Iterator[str]:
     labels = [question.kind, question.stage, question.skill, question.grade]
     yield from ("", f"Question {question.id}  ({', '.join(label for label in labels if label)})")
+    for message in question.conversation:
+        yield _wrapped(f"{message.role}: {message.content}")
     yield _wrapped(question.prompt)
     for number, option in enumerate(question.options or []):
         yield f"  {'*' if number == question.gold else ' '} {option_letter(number)}. {option}"
@@ -59,6 +61,9 @@ def _question(question: Question) -> Iterator[str]:
         yield f"  * {question.gold}"
         for other in question.accept:
             yield f"    or {other}"
+    for criterion in question.criteria:
+        axis = f"  ({criterion.axis})" if criterion.axis else ""
+        yield f"  {criterion.points:+g}  {criterion.text}{axis}"
 
 
 def _wrapped(text: str, indent: int = 2) -> str:

@@ -1,7 +1,8 @@
-"""Case and Question: one patient and the questions about them."""
+"""Case and Question: one patient and the questions about them; a rubric question has weighted criteria."""
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -54,11 +55,38 @@ class Telling(Record):
     images: list[int] | None = None
 
 
+class Criterion(Record):
+    """One criterion of a rubric: what an answer meets or not, and the points that this adds or takes."""
+
+    id: str = Field(min_length=1)
+    text: str
+    points: float
+    axis: str | None = None  # what it examines, such as accuracy: rubric scores are also taken by axis
+    tags: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Criterion:
+        if not self.text.strip():
+            raise ValueError(f"criterion {self.id!r} has an empty text")
+        if not isfinite(self.points) or self.points == 0:
+            raise ValueError(f"criterion {self.id!r} has {self.points:g} points; expected a number above or below 0")
+        return self
+
+
+class SaidMessage(Record):
+    """One message of the conversation before a question."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
 class Question(Record):
     id: str = Field(min_length=1)
-    kind: Literal["choice", "open"]
+    kind: Literal["choice", "open", "rubric"]
     prompt: str
-    gold: int | str
+    gold: int | str = ""  # of a rubric question: an ideal answer, or nothing
+    criteria: list[Criterion] = Field(default_factory=list)  # the rubric
+    conversation: list[SaidMessage] = Field(default_factory=list)  # what was said before `prompt`
     options: list[str] | None = None
     accept: list[str] = Field(default_factory=list)
     skill: str | None = None
@@ -77,6 +105,13 @@ class Question(Record):
 
     @model_validator(mode="after")
     def _gold_fits_kind(self) -> Question:
+        if self.kind == "rubric":
+            self._check_rubric()
+            return self
+        if self.criteria:
+            raise ValueError(f'criteria are of kind = "rubric", not {self.kind!r}')
+        if "gold" not in self.model_fields_set:
+            raise ValueError("gold is required")
         if self.kind == "choice":
             if self.options is None or len(self.options) < 2:
                 raise ValueError("a choice needs at least two options")
@@ -91,6 +126,26 @@ class Question(Record):
             raise ValueError("gold of an open question is the diagnosis as text")
         return self
 
+    def _check_rubric(self) -> None:
+        if not self.criteria:
+            raise ValueError("a rubric needs criteria, each with id, text and points")
+        ids = [criterion.id for criterion in self.criteria]
+        if repeated := [id for id in ids if ids.count(id) > 1]:
+            raise ValueError(f"criterion id {repeated[0]!r} is used twice")
+        if self.possible_points <= 0:
+            raise ValueError("a rubric needs at least one criterion with points above 0")
+        if self.options is not None:
+            raise ValueError("a rubric question has no options")
+        if self.chain is not None:
+            raise ValueError("a rubric question is not right or wrong, so that it cannot be part of a chain")
+        if not isinstance(self.gold, str):
+            raise ValueError(f"gold of a rubric question is an ideal answer as text, not {self.gold!r}")
+
+    @property
+    def possible_points(self) -> float:
+        """The points of an answer that meets every criterion with positive points and no other."""
+        return sum(criterion.points for criterion in self.criteria if criterion.points > 0)
+
     @property
     def choices(self) -> list[str]:
         """The options of a choice question."""
@@ -99,7 +154,9 @@ class Question(Record):
 
     @property
     def gold_text(self) -> str:
-        """The right answer in words."""
+        """The right answer in words; of a rubric without an ideal answer, what earns points."""
+        if self.kind == "rubric" and not self.gold:
+            return "; ".join(criterion.text for criterion in self.criteria if criterion.points > 0)
         return self.choices[self.gold] if isinstance(self.gold, int) else self.gold
 
 

@@ -26,6 +26,9 @@ def case_html(case: Case) -> str:
 
 def _question_html(question: Question) -> str:
     prompt = f"<p><i>{escape(question.id)}</i>: {escape(question.prompt)}</p>"
+    if question.kind == "rubric":
+        criteria = (f"<li>{criterion.points:+g} {escape(criterion.text)}</li>" for criterion in question.criteria)
+        return f"{prompt}<ul>{''.join(criteria)}</ul>"
     if question.options is None:
         return f"{prompt}<p><b>{escape(str(question.gold))}</b></p>"
     options = (

@@ -19,6 +19,7 @@ from wardround.core.study import Study
 from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, SupportTest, evidence_marks, is_supported
 from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses, scored_answers
 from wardround.marking.judges.lexical_judge import LexicalJudge
+from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA, RubricVerdicts, grade, shown_answer
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.model_reader import RULE, ModelReadings
 from wardround.marking.parser.choice import STRICT, parse_choice, parser_version
@@ -72,6 +73,7 @@ MARKS_SCHEMA: dict[str, Any] = {
     **LEAKAGE_SCHEMA,
     **PEOPLE_SCHEMA,
     "labels": pl.List(pl.Boolean),  # people's verdicts on the diagnoses that `hits` judges
+    **RUBRIC_SCHEMA,
 }
 
 
@@ -86,10 +88,11 @@ class AnswerMarker:
         parser: str = "strict",
         judge: Judge | None = None,
         readings: ModelReadings | None = None,
+        rubrics: RubricVerdicts | None = None,
     ) -> None:
         parser_version(parser)  # an unknown mode is refused even if there is no choice to read
         self._store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
-        self._readings = readings
+        self._readings, self._rubrics = readings, rubrics
         self._probes = Probes(cases, study.seed)
         self.conditions = {condition.json: condition for condition in study.all_conditions}
         self.synonyms = judge.synonyms if isinstance(judge, LexicalJudge) else NO_SYNONYMS
@@ -99,8 +102,11 @@ class AnswerMarker:
         answer, condition = self._store.get(answer_key(row)), self.conditions[row["condition"]]
         if answer is None:
             return None
+        values: dict[str, Any] | None
         if condition.probe != "none":
             values = probe_mark(answer, case, question, condition, self._probes)
+        elif question.kind == "rubric":
+            values = mark_rubric(answer, case, question, condition, self._rubrics)
         else:
             order = option_order(case, question, condition, row["trial"], self._seed)
             values = mark_answer(answer, question, order, condition, self._parser, self._judge, self._readings)
@@ -116,17 +122,19 @@ def mark_answers(
     parser: str = "strict",
     judge: Judge | None = None,
     readings: ModelReadings | None = None,
+    rubrics: RubricVerdicts | None = None,
     run_evidence: RunEvidence | None = None,
     support_test: SupportTest = is_supported,
     blind: Collection[str] = (),
 ) -> Iterator[pl.DataFrame]:
     """One mark per used answer, in parts; for an answer by log-probabilities, one that contains the distribution.
 
-    Without a judge, open answers are unscored. `readings` are those of choice answers that the parser could not read;
-    they are marked with the rule `reader`. `support_test` decides whether documents support a diagnosis. Of `blind`
-    candidates, answers that differ in images alone are left out: an earlier wardround asked for them.
+    Without a judge, open answers are unscored; rubric answers are without `rubrics`, a model's verdicts on criteria.
+    `readings` are those of choice answers that the parser could not read; they are marked with the rule `reader`.
+    `support_test` decides whether documents support a diagnosis. Of `blind` candidates, answers that differ in images
+    alone are left out: an earlier wardround asked for them.
     """
-    marker = AnswerMarker(cases, store, study, parser, judge, readings)
+    marker = AnswerMarker(cases, store, study, parser, judge, readings, rubrics)
     yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
     marks = _marks(used, cases, marker, run_evidence, support_test, blind)
     while rows := list(islice(marks, ROWS_AT_A_TIME)):
@@ -228,6 +236,27 @@ def _mark_open(answer: Answer, question: Question, judge: Judge | None) -> dict[
     outcome = {True: "right", False: "wrong", None: "unscored"}[hits[0]]
     rule = "no verdict" if hits[0] is None else "judged"
     return {"outcome": outcome, "rule": rule, "hits": hits, "judge": judge.name}
+
+
+def mark_rubric(
+    answer: Answer, case: Case, question: Question, condition: Condition, rubrics: RubricVerdicts | None
+) -> dict[str, Any]:
+    """Graded if every criterion has a verdict, else unscored; an empty reply is unparsed."""
+    if answer.refused_for is not None:
+        return {"outcome": "refused", "rule": answer.refused_for}
+    if not clean_reply(answer.text):
+        return {"outcome": "unparsed", "rule": "empty reply"}
+    if rubrics is None:
+        return {"outcome": "unscored", "rule": "no judge of criteria"}
+    shown = shown_answer(case, question, condition, answer)
+    met = [rubrics.met(shown, criterion) for criterion in question.criteria]
+    score = grade(question.criteria, met)
+    criteria = [
+        {"id": criterion.id, "points": criterion.points, "axis": criterion.axis, "met": is_met}
+        for criterion, is_met in zip(question.criteria, met, strict=True)
+    ]
+    outcome, rule = ("unscored", "no verdict") if score is None else ("graded", "judged")
+    return {"outcome": outcome, "rule": rule, "judge": rubrics.name, "criteria": criteria, "score": score}
 
 
 def with_error_classes(

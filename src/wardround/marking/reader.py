@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from wardround.core.ask import Answer
 from wardround.core.case import Question
 from wardround.marking.parser.choice import parse_choice
+from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.distribution import first_token_distribution
 from wardround.marking.parser.open import ranked_diagnoses
 
@@ -13,9 +14,11 @@ class AnswerReader:
     """Reads answers with the parser of marks."""
 
     def text(self, answer: Answer, question: Question, order: tuple[int, ...]) -> str | None:
-        """The text of the chosen option, or the first diagnosis; None if it is unparsed or refused."""
+        """The chosen option, the first diagnosis, or a whole rubric answer; None if it is unparsed or refused."""
         if answer.refused_for is not None:
             return None
+        if question.kind == "rubric":
+            return clean_reply(answer.text) or None
         if question.kind == "open":
             return next(iter(ranked_diagnoses(answer.text)), None)
         place = self.place(answer, [question.choices[index] for index in order])

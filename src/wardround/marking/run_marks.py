@@ -17,7 +17,8 @@ from wardround.marking.judges.judge import (
     verdict_table,
     write_verdicts,
 )
-from wardround.marking.marks import MARKS_FILE, mark_answers, with_error_classes, write_marks
+from wardround.marking.judges.rubric_judge import RubricVerdicts, rubric_answers
+from wardround.marking.marks import MARK_KEY, MARKS_FILE, mark_answers, with_error_classes, write_marks
 from wardround.marking.model_reader import ReaderCalls
 from wardround.running.parquet import write_in_parts
 from wardround.running.progress import NO_PROGRESS, StepProgress
@@ -65,11 +66,44 @@ def write_run_marks(
     support_test: SupportTest = is_supported
     if run.study.literature is not None and run.study.literature.support == "judge":
         support_test = calls.support(support_pairs(run, evidence, judge, parser, readings))
-    marks = add_labels(pl.concat(marking(judge=judge, support_test=support_test)), run.folder)
+    rubrics = _judge_rubrics(run, calls, used)
+    marks = pl.concat(marking(judge=judge, support_test=support_test, rubrics=rubrics))
+    if calls.why:
+        _refuse_fewer_criteria(run.folder, marks, calls.why)
+    marks = add_labels(marks, run.folder)
     if errors:
         marks = with_error_classes(marks, calls.error_classes(marks, used))
     write_marks(run.folder, marks)
     _list_used(run.folder, calls, reader)
+
+
+def _judge_rubrics(run: StoredRun, calls: JudgeCalls, used: pl.LazyFrame) -> RubricVerdicts | None:
+    """The verdicts on the criteria of rubric answers; None without such answers, or by another judge than a model."""
+    answers = list(rubric_answers(used, run.cases, run.store, run.study))
+    if not answers:
+        return None
+    if not calls.can_judge_criteria:
+        calls.summary["rubric"] = {"unscored_answers": len(answers)}
+        return None
+    return calls.rubric_verdicts(
+        [(shown, [criterion.text for criterion in question.criteria]) for shown, question in answers]
+    )
+
+
+def _refuse_fewer_criteria(folder: Path, marks: pl.DataFrame, why: str) -> None:
+    """Refuses to replace graded rubric answers by unscored ones, because of what keeps the judge from answering now."""
+    if not (folder / MARKS_FILE).is_file():
+        return
+    earlier = pl.scan_parquet(folder / MARKS_FILE)
+    if "score" not in earlier.collect_schema().names():
+        return
+    graded = earlier.filter(pl.col("score").is_not_null()).select(*MARK_KEY, "judge").collect()
+    lost = graded.join(marks.filter(pl.col("score").is_null()), on=[*MARK_KEY, "judge"], how="semi")
+    if len(lost):
+        raise FewerAnswers(
+            f"{folder}: {why}; the verdicts of {len(lost):,} graded rubric answers are not in the store: nothing is "
+            "changed; name the right store by --answers PATH"
+        )
 
 
 def _list_used(folder: Path, calls: JudgeCalls | None, reader: ReaderCalls | None) -> None:

@@ -76,6 +76,11 @@ def _check_judge(study_run: StudyRun, settings: JudgeSettings) -> dict[str, Any]
     questions = (question for case in study_run.cases for question in select_questions(case, study))
     question = next((question for question in questions if question.kind == "open"), None)
     if question is None:
+        rubric = any(
+            question.kind == "rubric" for case in study_run.cases for question in select_questions(case, study)
+        )
+        if rubric and settings.is_rule:
+            return {"answers": True, "why": None, "warnings": ["it cannot judge criteria: rubric answers are unscored"]}
         return {"answers": True, "why": None, "warnings": ["there is no open question for it to judge"]}
     store, prompts = AnswerStore(paths.answers), Prompts.of_study(study, paths.study.parent)
     try:

@@ -12,13 +12,13 @@ from markupsafe import Markup, escape
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
+from wardround.core.study import OUTCOMES
 from wardround.reporting.case_pages import changed_axes
 from wardround.reporting.case_views import CaseViews
 from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import read_used
 
 KEY = ("candidate", "case", "question", "condition", "trial", "ask")
-OUTCOMES = ("right", "wrong", "unparsed", "refused", "unscored")
 SHOWN_ROWS = 20
 SHOWN_CHARACTERS = 300
 

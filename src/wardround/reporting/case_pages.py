@@ -39,6 +39,7 @@ class TrialView:
     finish: str = ""
     confidence: float | None = None
     rule: str | None = None
+    criteria: tuple[str, ...] = ()  # of a rubric answer: each verdict in words
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,7 @@ class CaseViews:
             answer.finish,
             row["confidence"],
             row["rule"],
+            tuple(map(_criterion_text, row.get("criteria") or ())),
         )
 
 
@@ -144,6 +145,11 @@ def _search_texts(evidence: Evidence, with_documents: bool) -> Iterator[str]:
     if with_documents and evidence.documents:
         documents = (f"PMID {document.pmid}. {document.title}\n{document.text}" for document in evidence.documents)
         yield "\n\n".join(["Documents found:", *documents])
+
+
+def _criterion_text(verdict: dict[str, Any]) -> str:
+    words = {True: "met", False: "not met", None: "no verdict"}[verdict["met"]]
+    return f"{verdict['points']:+g} {verdict['id']}: {words}"
 
 
 def _first_token_text(first_token: tuple[tuple[str, float], ...]) -> str:

@@ -14,7 +14,7 @@ SUPPORTED = frozenset({"coverage", "grounded", *JUDGED} - {"hit"})
 
 def is_judged(measure: str) -> bool:
     """Whether a measure rests on a judge's verdicts."""
-    return measure.partition("@")[0] in JUDGED
+    return measure.partition("@")[0] in JUDGED or measure.startswith("rubric_")
 
 
 def judging_note(run: RunFiles, measures: Iterable[str]) -> str:
@@ -37,6 +37,17 @@ def reader_note(run: RunFiles) -> str:
         f"Of {reader['unread']:,} choice answers that the parser could not read, {reader['read']:,} were read by "
         f"{reader['name']}; the others stay unparsed."
     )
+
+
+def rubric_note(run: RunFiles) -> str:
+    """Who judged the criteria of rubrics and how, and how far that agrees with people."""
+    rubric = (run.manifest.get("judge") or {}).get("rubric") or {}
+    if "name" not in rubric:
+        return "No judge of criteria: rubric answers are unscored."
+    unjudged = rubric["unreadable"] + rubric["unanswered"]
+    missing = f", {unjudged:,} without a verdict" if unjudged else ""
+    calls_for = "each criterion" if rubric["calls_for"] == "criterion" else "each answer"
+    return f"Judged by {rubric['name']}, one call for {calls_for}: {rubric['criteria']:,} verdicts{missing}."
 
 
 def support_test_note(run: RunFiles, measures: Iterable[str]) -> str:

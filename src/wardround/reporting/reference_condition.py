@@ -18,10 +18,11 @@ def slices_by_key(run: RunFiles, measure: str, key: str) -> list[dict[str, str]]
 
 
 def score_measures(run: RunFiles) -> list[str]:
-    """The score measures: accuracy, and the strictest hit@k of open questions."""
+    """The score measures: accuracy, the strictest hit@k of open questions, and the score of rubrics."""
     names = run.measure_names
     hits = sorted((name for name in names if name.startswith("hit@")), key=lambda name: int(name[4:]))
-    return [name for name in ("accuracy", *hits[:1]) if name in names] or names[:1]
+    scores = ("accuracy", *hits[:1], "rubric_score", "rubric_score_unclipped")
+    return [name for name in scores if name in names] or names[:1]
 
 
 def ranked_candidates(run: RunFiles) -> list[str]:

@@ -102,7 +102,7 @@ def _result(plant: PlantedFigure, measures: pl.DataFrame, differences: pl.DataFr
 
 
 def _cases() -> Iterator[Case]:
-    """Cases with a choice question of one grade, a chain of six stages and an open question, each with its own text."""
+    """Cases with a choice question of one grade, a chain, an open and a rubric question, each with its own text."""
     for number in range(CASES):
         grade = list(GRADES)[number % 3]
         questions = [_choice(number, f"choice-{grade}", grade=grade)]
@@ -112,6 +112,22 @@ def _cases() -> Iterator[Case]:
             earlier = [stage]
         prompt, gold = f"What has patient {number}?", f"disease {number}"
         questions.append({"id": "open", "kind": "open", "prompt": prompt, "gold": gold})
+        questions.append(
+            {
+                "id": "rubric",
+                "kind": "rubric",
+                "prompt": f"Advise patient {number}.",
+                "criteria": [
+                    {
+                        "id": name,
+                        "text": f"States {name} of patient {number}",
+                        "points": points,
+                        "axis": name.rstrip("12"),
+                    }
+                    for name, points in CRITERIA.items()
+                ],
+            }
+        )
         fields = {"id": f"patient-{number}", "history": f"Patient {number}.", "questions": questions}
         yield Case.model_validate(fields)
 
@@ -127,9 +143,10 @@ def _candidate(name: str, **parameters: Any) -> dict[str, Any]:
 
 
 def _planted_studies() -> list[PlantedStudy]:
-    return [_votes(), _logprobs(), _verbal(), _graded(), _chains(), _open()]
+    return [_votes(), _logprobs(), _verbal(), _graded(), _chains(), _open(), _rubric()]
 
 
+CRITERIA = {"finding1": 6.0, "finding2": 4.0, "harm": -5.0}  # points by name
 CHOICES = {"questions": ["choice-R", "choice-A", "choice-S"]}
 SAMPLING = {"sampling": {"temperature": 1.0}}
 
@@ -263,6 +280,24 @@ def _open() -> PlantedStudy:
         PlantedFigure("unscored", "knowing", 0.0, counter=True),
     ]
     return PlantedStudy("open", study, plants)
+
+
+def _rubric() -> PlantedStudy:
+    """Rubric answers, judged by a simulated judge that never errs."""
+    advising, harming = {"criteria": 0.7, "penalties": 0.2}, {"criteria": 0.0, "penalties": 1.0}
+    candidates = [_candidate("advising", **advising), _candidate("harming", **harming)]
+    judge = {"provider": "simulated", "extra_body": {"accuracy": 1.0}}
+    study = {"questions": ["rubric"], **SAMPLING, "candidates": candidates, "judge": judge}
+    penalty = CRITERIA["harm"] / sum(points for points in CRITERIA.values() if points > 0)
+    plants = [
+        PlantedFigure("rubric_score", "advising", 0.7 + 0.2 * penalty),
+        PlantedFigure("rubric_score_unclipped", "advising", 0.7 + 0.2 * penalty),
+        PlantedFigure("rubric_axis_finding", "advising", 0.7),
+        PlantedFigure("rubric_score", "harming", 0.0, counter=True),
+        PlantedFigure("rubric_score_unclipped", "harming", penalty),
+        PlantedFigure("unscored", "advising", 0.0, counter=True),
+    ]
+    return PlantedStudy("rubric", study, plants)
 
 
 def vote_vectors(shares: list[float], trials: int) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -18,12 +18,14 @@ from wardround.core.names import NO_SYNONYMS
 from wardround.marking.evidence.document import split_sentences
 from wardround.marking.evidence.grounding import diagnosis_names, is_supported
 from wardround.marking.judges.judge import DiagnosisPair, judged_diagnoses, read_verdicts
+from wardround.marking.judges.rubric_judge import shown_answer
 from wardround.marking.judges.stored_words import JudgeWords
 from wardround.marking.parser.choice import STRICT
 from wardround.marking.parser.passage import read_passage
 from wardround.reporting.answer_records import axis_values
 from wardround.reporting.case_pages import AskView, PromptPart, changed_axes
 from wardround.reporting.case_views import CaseViews, ImageParts
+from wardround.running.store import AnswerKey
 from wardround.running.stored_run import StoredRun
 from wardround.running.used_answers import RunEvidence, scan_used
 from wardround.view.agent_steps import AgentReplay
@@ -121,6 +123,8 @@ class RunPages:
                 number = prompts.setdefault(view.prompt, len(prompts))
                 trials = list(_trials(view, group, question, evidence, verdicts, mode))
                 for trial, row in zip(trials, group.sort("trial").to_dicts(), strict=True):
+                    if row.get("criteria"):
+                        trial["criteria"] = list(_criteria(case, question, row, stored, judge_words))
                     if trial["evidence"] is not None:
                         carried = views.carried_texts(case, question, row, marks)
                         trial["evidence"]["steps"] = agents.steps(case, question, row, carried)
@@ -155,6 +159,8 @@ def _question_fields(case: Case, question: Question) -> dict[str, Any]:
         "options": list(question.options or ()),
         "gold": question.gold,
         "accept": list(question.accept),
+        "criteria": [{"text": item.text, "points": item.points, "axis": item.axis} for item in question.criteria],
+        "conversation": [{"role": said.role, "content": said.content} for said in question.conversation],
         "modalities": [image.modality or "" for image in case.images],
     }
 
@@ -215,8 +221,27 @@ def _judge_replies(verdicts: pl.DataFrame, words: JudgeWords) -> Iterator[str | 
         yield words.of_pair(judge, DiagnosisPair(gold, tuple(accept), diagnosis))
 
 
+def _criteria(
+    case: Case, question: Question, row: Mapping[str, Any], stored: StoredRun, words: JudgeWords
+) -> Iterator[dict[str, Any]]:
+    """The criteria of a rubric answer with the judge's verdicts and words."""
+    answer = stored.store.get(AnswerKey(bytes.fromhex(row["ask"]), row["trial"], row["turn"] or 0))
+    condition = next(condition for condition in stored.study.all_conditions if condition.json == row["condition"])
+    criteria = {criterion.id: criterion for criterion in question.criteria}
+    texts = [criterion.text for criterion in question.criteria]
+    said: list[str | None] = [None] * len(texts)
+    if answer is not None:
+        said = words.of_criteria(row["judge"], shown_answer(case, question, condition, answer), texts)
+    said_by_id = dict(zip(criteria, said, strict=True))
+    for verdict in row["criteria"]:
+        criterion = criteria.get(verdict["id"])
+        yield verdict | {"text": criterion.text if criterion else verdict["id"], "said": said_by_id.get(verdict["id"])}
+
+
 def _passage(text: str, question: Question, shown: list[str], row: Mapping[str, Any], mode: str) -> list[int] | None:
     """Start and end of what was read; of an open answer, of its first diagnosis."""
+    if question.kind == "rubric":
+        return None
     if question.kind == "choice":
         passage = read_passage(text, shown, mode) if row.get("shares") is None else None
         return list(passage) if passage else None

@@ -42,6 +42,8 @@ def wrong_options(question: Question) -> list[str]:
 
 def answer_names(case: Case, question: Question, synonyms: Synonyms) -> list[str]:
     """The answer, its synonyms, and those that another question of the case gives to the same answer."""
+    if question.kind == "rubric":
+        return []
     names = [answer_text(question), *question.accept]
     for other in case.questions:
         if other.accept and other is not question and same_name(names[0], answer_text(other)):

@@ -41,6 +41,8 @@ class PlantedParameters(StrictTable):
     confidence: Share | StatedConfidence = 0.5
     hit1: Share | None = None
     hit3: Share | None = None
+    criteria: Share | None = None
+    penalties: Share = 0.0
     knows: Share = 0.0
     memory: Memory = "none"
 
@@ -55,6 +57,11 @@ class PlantedParameters(StrictTable):
         """hit@1 (by default the accuracy) and hit@3 (never less than hit@1)."""
         first = self.accuracy if self.hit1 is None else self.hit1
         return first, max(first, self.hit3 or 0.0)
+
+    @property
+    def criteria_met(self) -> float:
+        """The share of criteria with positive points that a rubric answer meets: by default the accuracy."""
+        return self.accuracy if self.criteria is None else self.criteria
 
     def stated_confidence(self, is_right: bool) -> float:
         """The confidence stated for an answer."""

@@ -94,7 +94,9 @@ class Simulated(OfflineCandidate):
             memory = self.parameters.for_values(request_values(request)).memory
             return Reply([answer_probe(request, memory)] * len(request.trials))
         planted = self.parameters.for_values(request_values(request)).after_carried(carries_wrong(request))
-        make_answer = self._answer_open if request.question.kind == "open" else self._answer_choice
+        make_answer = {"open": self._answer_open, "rubric": self._answer_rubric}.get(
+            request.question.kind, self._answer_choice
+        )
         return Reply([make_answer(request, planted, stream(request, trial)) for trial in request.trials])
 
     def _item_rng(self, request: Request) -> random.Random:
@@ -139,6 +141,18 @@ class Simulated(OfflineCandidate):
             names[rank] = gold
         text = with_confidence(numbered_list(names), planted.stated_confidence(rank == 0), request)
         return Answer(text, images=request.image_hashes)
+
+    def _answer_rubric(self, request: Request, planted: PlantedParameters, rng: random.Random) -> Answer:
+        """States the text of every criterion that it meets, one a line; each is met independently."""
+        if rng.random() < planted.unparsed:
+            return Answer("", images=request.image_hashes)
+        draws = rng if self.parameters.mode == "independent" else self._item_rng(request)
+        stated = [
+            criterion.text
+            for criterion in request.question.criteria
+            if draws.random() < (planted.criteria_met if criterion.points > 0 else planted.penalties)
+        ]
+        return Answer("\n".join(["Here is what I would say.", *stated]), images=request.image_hashes)
 
     def _believed_diagnosis(
         self, request: Request, planted: PlantedParameters, diagnoses: Sequence[str], gold: str

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 class Filters:
     """Unset fields do not filter."""
 
-    since: str | None = None  # first year, month or day
-    until: str | None = None  # last year, month or day
+    since: int | None = None  # first year
+    until: int | None = None  # last year
     publication_types: tuple[str, ...] = ()  # any of them
-    languages: tuple[str, ...] = ()  # any of them, as PubMed's codes of three letters
-    mesh: tuple[str, ...] = ()  # any of these headings
     without: tuple[str, ...] = ()  # PMIDs that are never returned
 
 

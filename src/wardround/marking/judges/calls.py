@@ -34,6 +34,17 @@ from wardround.marking.judges.model_judge import (
     same_question,
 )
 from wardround.marking.judges.plugin_judge import RULE, PairJudge, ask_plugin_judge, judge_plugins, make_plugin_judge
+from wardround.marking.judges.rubric_judge import (
+    CRITERION_TOKENS,
+    RUBRIC_TOKENS,
+    CriterionPair,
+    RubricAnswer,
+    RubricVerdicts,
+    criterion_question,
+    parse_lines,
+    parse_met,
+    rubric_question,
+)
 from wardround.marking.marks import MARK_KEY
 from wardround.running.batch import BatchReplies
 
@@ -51,6 +62,8 @@ def check_judge_settings(settings: JudgeSettings, study: Study, base_folder: Pat
     elif make_plugin_judge(settings, offline=study.offline) is None:
         other_names = (RULE, *judge_plugins())
         make_candidate(settings, folder=base_folder, offline=study.offline, other_names=other_names)
+    if settings.provider == "simulated" and settings.rubric == "answer":
+        raise WardroundError('judge: rubric: a simulated judge gives one verdict a call; use rubric = "criterion"')
 
 
 def refuse_error_classes(settings: JudgeSettings) -> None:
@@ -149,6 +162,44 @@ class JudgeCalls(ModelCalls):
         }
         return JudgedSupport(dict(zip(pairs, verdicts, strict=True)))
 
+    @property
+    def can_judge_criteria(self) -> bool:
+        """Whether it is a model: rules and plug-ins compare diagnoses only."""
+        return not self.settings.is_rule and self._plugin is None
+
+    def rubric_verdicts(self, answers: Sequence[tuple[RubricAnswer, Sequence[str]]]) -> RubricVerdicts:
+        """The judge's verdict on every criterion of every distinct answer that it has one for."""
+        rubrics = list(dict.fromkeys((shown, tuple(criteria)) for shown, criteria in answers))
+        if self.settings.rubric == "answer":
+            kind, sampling = "criteria", self.settings.sampling(RUBRIC_TOKENS)
+            replies = self._answers((rubric_question(*rubric) for rubric in rubrics), sampling, "verdicts on answers")
+            pairs = [CriterionPair(shown, text) for shown, criteria in rubrics for text in criteria]
+            verdicts = [
+                verdict
+                for (_, criteria), reply in zip(rubrics, replies, strict=True)
+                for verdict in parse_lines(reply, len(criteria))
+            ]
+            answered = [
+                reply is not None for (_, criteria), reply in zip(rubrics, replies, strict=True) for _ in criteria
+            ]
+        else:
+            kind, sampling = "criterion", self.settings.sampling(CRITERION_TOKENS)
+            pairs = list(dict.fromkeys(CriterionPair(shown, text) for shown, criteria in rubrics for text in criteria))
+            replies = self._answers(map(criterion_question, pairs), sampling, "verdicts on criteria")
+            verdicts, answered = [parse_met(reply) for reply in replies], [reply is not None for reply in replies]
+        self.prompts.fill(PROMPT, kind, {})
+        name = judge_name(self.identity, sampling, self.prompts.hashes[f"{PROMPT}/{kind}"])
+        unread = [is_answered and verdict is None for is_answered, verdict in zip(answered, verdicts, strict=True)]
+        self.summary["rubric"] = {
+            "name": name,
+            "calls_for": self.settings.rubric,
+            "criteria": len(pairs),
+            "unreadable": sum(unread),
+            "unanswered": sum(not is_answered for is_answered in answered),
+            "cut_answers": sum(shown.answer.endswith(" [...]") for shown, _ in rubrics),
+        }
+        return RubricVerdicts(name, dict(zip(pairs, verdicts, strict=True)))
+
     def manifest(self) -> dict[str, Any]:
         """The manifest entry: the judge, stored and new answers, cost and failures."""
         if self.settings.is_rule or self._plugin is not None:
@@ -164,6 +215,19 @@ class JudgeCalls(ModelCalls):
             warnings.append(f"the judge's server refused {refused} requests: what they were for is unscored")
         if cut:
             warnings.append(f"{cut} verdicts were cut by length: give the judge a larger max_tokens")
+        rubric = self.summary.get("rubric", {})
+        if unscored := rubric.get("unscored_answers"):
+            warnings.append(
+                f"{unscored} rubric answers are unscored: the judge {self.settings.provider!r} cannot judge criteria; "
+                "name a model as [judge]"
+            )
+        if unreadable := rubric.get("unreadable"):
+            warnings.append(
+                f"{unreadable} of the judge's {rubric['criteria']} verdicts on criteria could not be read; "
+                "the answers they belong to are unscored"
+            )
+        if cut_answers := rubric.get("cut_answers"):
+            warnings.append(f"{cut_answers} rubric answers were cut to 12,000 characters for the judge")
         if unreadable := self.summary.get("unreadable", 0) - cut:
             pairs = self.summary["pairs"]
             warnings.append(f"{unreadable} of the judge's {pairs} verdicts could not be read and are unscored")

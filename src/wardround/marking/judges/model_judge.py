@@ -28,27 +28,29 @@ MAX_SLOT_CHARACTERS = 12_000  # a candidate's text must not push the question ou
 T = TypeVar("T")
 
 
-def _label(words: str) -> re.Pattern[str]:
+def make_label(words: str) -> re.Pattern[str]:
+    """The pattern of a line such as `Verdict: ...`, or of a key of a JSON object."""
     return re.compile(rf"^[\W_]*(?:(?:the|my|final)\s+)*(?:{words})[\s*_\"'`]*(?:is\b|[:=])(.*)$", re.I)
 
 
-VERDICT = _label("verdict|answer|judge?ment")
-CATEGORY = _label(r"error\s+category|category")
+VERDICT = make_label("verdict|answer|judge?ment")
+CATEGORY = make_label(r"error\s+category|category")
 
 _SENTENCE_END = re.compile(r"[.;(\n]|\s[-–—]+\s")
 
 
-def _verdict_words(yes: Sequence[str], no: Sequence[str]) -> dict[str, bool]:
+def verdict_words(yes: Sequence[str], no: Sequence[str]) -> dict[str, bool]:
+    """The meaning of each wording of a verdict, of its letter too."""
     words = dict.fromkeys(yes, True) | dict.fromkeys(no, False)
     lettered = {f"{'a' if meaning else 'b'} {word}": meaning for word, meaning in words.items()}
     return {"a": True, "b": False, **words, **lettered}
 
 
-SAME_OR_NOT = _verdict_words(
+SAME_OR_NOT = verdict_words(
     ["same", "the same", "same disease", "the same disease", "yes"],
     ["not same", "not the same", "different", "not same disease", "not the same disease", "different diseases", "no"],
 )
-YES_OR_NO = _verdict_words(["yes"], ["no"])
+YES_OR_NO = verdict_words(["yes"], ["no"])
 
 
 class JudgeQuestion(NamedTuple):

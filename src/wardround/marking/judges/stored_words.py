@@ -1,20 +1,39 @@
-"""What a judge wrote about a pair of diagnoses, found again in the answer store. Calls nobody."""
+"""What a judge wrote about a pair of diagnoses or a criterion, found again in the answer store. Calls nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from wardround.core.ask import Identity, Sampling
+from wardround.core.ask import Answer, Identity, Sampling
 from wardround.core.errors import WardroundError
 from wardround.core.study import JudgeSettings
 from wardround.marking.judges.judge import DiagnosisPair
-from wardround.marking.judges.model_judge import PROMPT, VERDICT_TOKENS, judge_name, same_question
+from wardround.marking.judges.model_judge import PROMPT, VERDICT_TOKENS, JudgeQuestion, judge_name, same_question
+from wardround.marking.judges.rubric_judge import (
+    CRITERION_TOKENS,
+    RUBRIC_TOKENS,
+    CriterionPair,
+    RubricAnswer,
+    criterion_question,
+    rubric_question,
+    stated_reasons,
+)
 from wardround.running.store import AnswerKey
 from wardround.running.stored_run import StoredRun
+
+TOKENS = {"same": VERDICT_TOKENS, "criterion": CRITERION_TOKENS, "criteria": RUBRIC_TOKENS}  # by prompt
+
+
+class KnownJudge(NamedTuple):
+    """A judge as its requests name it, and the prompt of its verdicts."""
+
+    identity: Identity
+    sampling: Sampling
+    kind: str
 
 
 class JudgeWords:
@@ -26,24 +45,38 @@ class JudgeWords:
 
     def __init__(self, run: StoredRun) -> None:
         self._run = run
-        self._judges: dict[str, tuple[Identity, Sampling]] = {}
+        self._judges: dict[str, KnownJudge] = {}
         try:
-            run.prompts.fill(PROMPT, "same", {})
+            for kind in TOKENS:
+                run.prompts.fill(PROMPT, kind, {})
         except WardroundError:  # the run's own prompts are gone
             return
-        prompt_hash = run.prompts.hashes[f"{PROMPT}/same"]
         for settings, revision in _known_judges(run):
-            sampling = settings.sampling(VERDICT_TOKENS)
-            for identity in (settings.identity, replace(settings.identity, revision=revision)):
-                self._judges[judge_name(identity, sampling, prompt_hash)] = identity, sampling
+            for kind, tokens in TOKENS.items():
+                sampling = settings.sampling(tokens)
+                for identity in (settings.identity, replace(settings.identity, revision=revision)):
+                    name = judge_name(identity, sampling, run.prompts.hashes[f"{PROMPT}/{kind}"])
+                    self._judges[name] = KnownJudge(identity, sampling, kind)
 
     def of_pair(self, judge: str, pair: DiagnosisPair) -> str | None:
         """What this judge replied about a pair; None if its reply is not known."""
-        if judge not in self._judges:
+        answer = self._answer(judge, same_question(pair))
+        return None if answer is None else answer.text
+
+    def of_criteria(self, judge: str, shown: RubricAnswer, criteria: Sequence[str]) -> list[str | None]:
+        """What this judge wrote about each criterion of a rubric answer; None if it is not known."""
+        known = self._judges.get(judge)
+        if known is not None and known.kind == "criteria":
+            return stated_reasons(self._answer(judge, rubric_question(shown, criteria)), len(criteria))
+        answers = (self._answer(judge, criterion_question(CriterionPair(shown, text))) for text in criteria)
+        return [None if answer is None else answer.text for answer in answers]
+
+    def _answer(self, judge: str, question: JudgeQuestion) -> Answer | None:
+        if (known := self._judges.get(judge)) is None:
             return None
-        request = same_question(pair).request(*self._judges[judge], self._run.prompts)
+        request = question.request(known.identity, known.sampling, self._run.prompts)
         answer = self._run.store.get(AnswerKey(request.ask.key, 0, 0))
-        return None if answer is None or answer.refused_for else answer.text
+        return None if answer is None or answer.refused_for else answer
 
 
 def _known_judges(run: StoredRun) -> Iterator[tuple[JudgeSettings, str | None]]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from wardround.asking.units import select_questions
 from wardround.core.case import Case, Question
+from wardround.core.endpoint import PEOPLE, Endpoint
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
-from wardround.core.study_tables.endpoint import PEOPLE, Endpoint
 from wardround.marking.slice_values import slice_values
 from wardround.measuring.acceptance.verdicts import limits_of
 from wardround.measuring.comparing.families import is_paired
@@ -40,6 +40,7 @@ class Need(NamedTuple):
 
 NEEDS = (
     Need(_CHOICE_SUMS, "choice questions", lambda question, values: question.kind == "choice"),
+    Need("rubric|axis_of:.*", "rubric questions", lambda question, values: question.kind == "rubric"),
     Need("open|judged|.*verbal_open", "open questions", lambda question, values: question.kind == "open"),
     Need(".*verbal.*", 'confidence = "verbal"', lambda question, values: values["confidence"] == "verbal"),
     Need("shared|.*[:_]inf", 'confidence = "logprobs"', lambda question, values: values["confidence"] == "logprobs"),

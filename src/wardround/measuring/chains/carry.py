@@ -82,7 +82,7 @@ def _answers_by_carry(encoded: EncodedMarks, candidate: int, dependent: pl.DataF
     right = (pl.col("outcome") == OUTCOMES.index("right")).cast(pl.Float64)
     return (
         encoded.marks_of(candidate)
-        .filter(pl.col("outcome") != OUTCOMES.index("unscored"), ~pl.col("open"))
+        .filter(pl.col("outcome") != OUTCOMES.index("unscored"), ~pl.col("open"), ~pl.col("rubric"))
         .join(dependent.select("subject", "stage"), on="subject")
         .join(carries, on="condition")
         .sort("other", "subject", "trial")

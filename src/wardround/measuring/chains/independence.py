@@ -105,7 +105,12 @@ def _answers(encoded: EncodedMarks, candidate: int, chains: pl.DataFrame | None)
     """Answers to questions with a stage; with `chains` only to those of these chains."""
     answers = (
         encoded.marks_of(candidate)
-        .filter(encoded.has_value("carry", "own"), pl.col("outcome") != OUTCOMES.index("unscored"), ~pl.col("open"))
+        .filter(
+            encoded.has_value("carry", "own"),
+            pl.col("outcome") != OUTCOMES.index("unscored"),
+            ~pl.col("open"),
+            ~pl.col("rubric"),
+        )
         .join(encoded.subjects.select("subject", "case", "chain", "stage").drop_nulls("stage"), on="subject")
     )
     return answers if chains is None else answers.join(chains, on=CHAIN, how="semi")

@@ -14,7 +14,6 @@ from math import log
 import numpy as np
 import polars as pl
 
-from wardround.core.study import OUTCOMES
 from wardround.measuring.engine.bootstrap import resample_weights
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
@@ -102,7 +101,7 @@ def leakage_contrasts(
     probes: Mapping[str, str],
     cutoff: str | None,
     seed: int,
-    scored_outcomes: Sequence[str] = OUTCOMES[:-1],
+    scored_outcomes: Sequence[str] = ("right", "wrong", "unparsed", "refused"),
 ) -> list[LeakageContrast]:
     """All contrasts that the marks of one candidate allow. `probes`: the probe of each condition."""
     probed = marks.with_columns(probe=pl.col("condition").replace_strict(probes, default="none"))

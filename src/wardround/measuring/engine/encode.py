@@ -11,6 +11,7 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
+from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA
 from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
 from wardround.measuring.measures.record import MeasureRecord, mark_sums, plugin_records
 
@@ -33,10 +34,13 @@ OPTIONAL: dict[str, Any] = {  # columns of marks; without its column a measure d
     "strict_option": pl.Int16(),  # read by the strict parser if another one marks; -1 if it reads none
     "place": pl.Int16(),  # position of the chosen option as shown; without it only unshuffled answers count
     "gold_place": pl.Int16(),  # position of the right option as shown
+    "criteria": RUBRIC_SCHEMA["criteria"],  # verdicts on the criteria of a rubric answer
+    "score": pl.Float64(),  # of a rubric answer: points met / positive points
 }
 REQUIRED = ("candidate", "case", "cluster", "question", "condition", "trial", "option", "outcome", "confidence", "hits")
 ITEM = ("candidate", "cluster", "subject", "condition")
-OUTCOMES = ("right", "wrong", "unparsed", "unscored")  # a refused mark has the flag `refused` and one of these
+# a refused mark has the flag `refused` and one of these
+OUTCOMES = ("right", "wrong", "unparsed", "unscored", "graded")
 STRATUM = tuple(STRATA_SCHEMA)
 FEW = 50_000  # as many marks are read at once; of more, one column after another, so that only one is in memory
 
@@ -55,6 +59,7 @@ class EncodedMarks:
     filled_columns: tuple[str, ...]  # the optional columns that are not empty
     parsers: str
     judges: str
+    axes: list[str]  # of the criteria of rubrics
     refused_as: str | None  # the outcome that refused marks count as; None if there are none
     mark_records: tuple[MeasureRecord, ...]  # of plug-ins that give a value per mark
     _texts: dict[str, list[str]]
@@ -80,6 +85,7 @@ class EncodedMarks:
             *(_number(name, values) for name, values in self.strata.items()),
             *(_mark_value(record) for record in self.mark_records),
             open=_is_open(),
+            rubric=pl.col("kind").eq_missing("rubric"),
         ).collect()
         keys = self.subjects["key"].to_numpy()
         subject = pl.Series("subject", np.searchsorted(keys, marks["subject"].to_numpy()), dtype=pl.UInt32)
@@ -146,10 +152,16 @@ def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMar
         tuple(filled),
         "+".join(values["parser"]),
         "+".join(values["judge"]),
+        _criterion_axes(source) if "criteria" in filled else [],
         _refused_as(source, study),
         _mark_records(source),
         values,
     )
+
+
+def _criterion_axes(source: pl.LazyFrame) -> list[str]:
+    axis = pl.col("criteria").drop_nulls().explode().struct.field("axis").drop_nulls().unique().sort()
+    return source.select(axis).collect().to_series().to_list()
 
 
 def _row(source: pl.LazyFrame, expressions: dict[str, pl.Expr], *, at_once: bool) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from wardround.measuring.measures.mark_totals import (
     reading_sums,
     retrieval_sums,
 )
+from wardround.measuring.measures.rubric_sums import rubric_sums
 from wardround.measuring.measures.votes import WORST, count_votes, gold_votes, option_sums, vote_sums, worst_sums
 
 OF_CHOICES = ("answers", "scored", "right", "parsed", "parsed_answers")
@@ -106,18 +107,19 @@ def _concatenate(first: Items, second: Items) -> Items:
 def _drawn_items(marks: ItemMarks, trials: int) -> Items:
     """Items whose answers were drawn: T marks each."""
     sums = outcome_sums(marks) | reading_sums(marks)
-    is_open = marks.total(marks.flags("open")) > 0
+    is_open, is_rubric = (marks.total(marks.flags(kind)) > 0 for kind in ("open", "rubric"))
+    is_choice = ~is_open & ~is_rubric
     is_verbal = marks.total(marks.flags("verbal")) > 0
-    sums |= {"asked": np.ones(marks.size), "choice": (~is_open).astype(float), "open": is_open.astype(float)}
-    sums |= {"verbal": (is_verbal & ~is_open).astype(float), "verbal_open": (is_verbal & is_open).astype(float)}
-    sums["judged"] = (is_open | (sums["unscored"] > 0)).astype(float)
+    sums |= {"asked": np.ones(marks.size), "choice": is_choice.astype(float), "open": is_open.astype(float)}
+    sums |= {"verbal": (is_verbal & is_choice).astype(float), "verbal_open": (is_verbal & is_open).astype(float)}
+    sums["judged"] = (is_open | is_rubric | (sums["unscored"] > 0)).astype(float)
     claims: dict[str, Claims] = {}
-    for group, name, of_kind in (("verbal", "stated", ~is_open), ("verbal_open", "stated_open", is_open)):
+    for group, name, of_kind in (("verbal", "stated", is_choice), ("verbal_open", "stated_open", is_open)):
         if sums[group].any():
             stated, claims[group] = _stated(marks, sums, group, name, of_kind)
             sums |= stated
     sums |= hit_sums(marks) | evidence_sums(marks) | retrieval_sums(marks)
-    sums |= leakage_sums(marks) | agreement_sums(marks) | mark_value_sums(marks)
+    sums |= rubric_sums(marks, is_rubric) | leakage_sums(marks) | agreement_sums(marks) | mark_value_sums(marks)
     votes = count_votes(marks)
     sums |= vote_sums(marks, votes, sums, trials) | worst_sums(sums, trials)
     choice = sums["choice"]

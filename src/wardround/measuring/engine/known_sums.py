@@ -27,6 +27,7 @@ benefit@# benefit_of harm harm_of harm_answers
 chains chains_right mcs mcs_of fall fall_of rise rise_of rise_inf rise_of_inf
 surprise_tokens tokens texts_tokens surprise_bytes bytes texts_bytes rouge_l rouge_l_of eds eds_of
 both only_judge only_reader neither verdicts
+rubric rubric_points rubric_of axis_points:# axis_of:#
 """
 _BY_BIN = ("in", "gap", "square", "noise")
 _BY_SOURCE = ("brier", "claims", "uas", "uas_weight", "uas_of")

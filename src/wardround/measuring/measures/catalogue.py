@@ -1,6 +1,7 @@
 """The catalogue of measures: all records, the measures of a study, and the table of docs/measures.md."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from wardround.core.errors import WardroundError
@@ -10,12 +11,13 @@ from wardround.measuring.measures.records.answers import CHAINS, CHOICES, MODALI
 from wardround.measuring.measures.records.confidence import CLAIMS, OVERCONFIDENCE, VOTES
 from wardround.measuring.measures.records.consequences import CONSEQUENCES
 from wardround.measuring.measures.records.evidence import EVIDENCE, RETRIEVAL
+from wardround.measuring.measures.records.rubrics import AXIS, RUBRICS
 from wardround.measuring.measures.records.selective import SELECTIVE
 from wardround.measuring.measures.records.texts import KAPPA, LEAKAGE
 
 RECORDS = (  # in the order in which measures.csv has them
     *(*CHOICES, *EVIDENCE, *RETRIEVAL, *VOTES, WORST_OF_K, *CHAINS, *CLAIMS, *SELECTIVE, *CONSEQUENCES, MODALITIES),
-    *(*OVERCONFIDENCE, *OPTIONS, *LEAKAGE, KAPPA),
+    *(*OVERCONFIDENCE, *OPTIONS, *LEAKAGE, KAPPA, *RUBRICS),
 )
 _INTERVALS = {
     MeasureKind.RATE: "rate",
@@ -28,7 +30,7 @@ _INTERVALS = {
     MeasureKind.CONDITION: "share of resamples",
     MeasureKind.DERIVED: "derived",
 }
-_EVERYTHING = MeasureContext(trials=16, letters=2, probes=1)
+_EVERYTHING = MeasureContext(trials=16, letters=2, probes=1, axes=("NAME",))
 
 
 def measure_records() -> tuple[MeasureRecord, ...]:
@@ -52,6 +54,9 @@ def find_measure(name: str) -> Measure | None:
 
 def _find(name: str) -> tuple[MeasureRecord | None, Measure | None]:
     own = _own_by_name()
+    if name.startswith(f"{AXIS}_"):  # one for each axis that the rubrics of a study name
+        record, measure = own[f"{AXIS}_NAME"]
+        return record, measure and replace(measure, name=name)
     return own[name] if name in own else _by_name(plugin_records()).get(name, (None, None))
 
 

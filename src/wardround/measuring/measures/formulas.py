@@ -20,6 +20,11 @@ def ratio(part: Floats, whole: Floats) -> Floats:
     return quotient if defined.all() else np.where(defined, quotient, np.nan)
 
 
+def clipped_ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole within [0, 1], nan where the whole is 0."""
+    return np.clip(ratio(part, whole), 0.0, 1.0)
+
+
 def ece(claims: Floats, *gaps: Floats) -> Floats:
     """sum_b (n_b / N) |acc_b - conf_b| = sum_b |sum of (confidence - right)| / N (X-PCR): the plug-in estimate."""
     return ratio(np.abs(np.stack(gaps)).sum(axis=0), claims)

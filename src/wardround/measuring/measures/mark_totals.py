@@ -30,7 +30,7 @@ def outcome_sums(marks: ItemMarks) -> dict[str, Floats]:
         "answers": scored,
         "scored": scored,
         "right": right,
-        "wrong": parsed - right,
+        "wrong": marks.total(marks.outcome("wrong")),
         "unparsed": marks.total(marks.outcome("unparsed") & ~refused),
         "parsed": parsed,
         "parsed_answers": parsed,

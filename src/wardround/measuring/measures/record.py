@@ -42,6 +42,7 @@ class MeasureContext:
     letters: int = 0  # the largest number of options
     importance: float | None = None  # what the importance of questions was divided by
     probes: int = 0  # values of the axis `probe`; figures of different texts are never pooled
+    axes: tuple[str, ...] = ()  # of the criteria of rubrics
     depth: int = 0  # the k of hit@k and the like
 
     @property

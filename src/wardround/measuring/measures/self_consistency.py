@@ -27,7 +27,9 @@ def self_consistency(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.Dat
     stages = in_stage_order(encoded.subjects["stage"])
     rows: list[dict[str, Any]] = []
     for number, name in enumerate(encoded.candidates):
-        choices = encoded.marks_of(number).filter(~pl.col("open"), pl.col("outcome") != OUTCOMES.index("unscored"))
+        choices = encoded.marks_of(number).filter(
+            ~pl.col("open"), ~pl.col("rubric"), pl.col("outcome") != OUTCOMES.index("unscored")
+        )
         trials = choices.group_by("cluster", "condition", "subject").agg(trials=pl.len()).filter(pl.col("trials") > 1)
         same = (
             choices.drop_nulls("option")

@@ -57,9 +57,10 @@ def counts(run: RunFiles) -> Section:
     counts_by_candidate: dict[str, dict[str, int]] = {}
     for candidate, outcome, count in mark_counts.iter_rows():
         counts_by_candidate.setdefault(str(candidate), {})[str(outcome)] = count
-    outcomes = []
+    outcomes, has_rubrics = [], any("graded" in own for own in counts_by_candidate.values())
+    shown = [outcome for outcome in OUTCOMES if outcome != "graded" or has_rubrics]
     for name in dict.fromkeys([*ranked_candidates(run), *sorted(counts_by_candidate)]):
-        parts = [(outcome, counts_by_candidate.get(name, {}).get(outcome, 0)) for outcome in OUTCOMES]
+        parts = [(outcome, counts_by_candidate.get(name, {}).get(outcome, 0)) for outcome in shown]
         title = ", ".join(f"{count:,} {outcome}" for outcome, count in parts)
         bar = svg.stacked_bar([(f"outcome {outcome}", count) for outcome, count in parts], f"{name}: {title}")
         outcomes.append((name, parts, bar, run.cases_link({"candidate": name})))
@@ -71,7 +72,7 @@ def counts(run: RunFiles) -> Section:
         render(
             "sections/counts.html",
             outcomes=outcomes,
-            outcome_names=OUTCOMES,
+            outcome_names=shown,
             columns=columns,
             entries={name: entries[name] for name in ranked_candidates(run) if name in entries},
             totals={key: sum(entry.get(key) or 0 for entry in entries.values()) for key in columns},

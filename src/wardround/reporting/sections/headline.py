@@ -7,7 +7,7 @@ from markupsafe import Markup
 from wardround.measuring.validation.judge_validation import hits_corrected, judge_note
 from wardround.reporting.absence import missing_reason
 from wardround.reporting.figures import svg
-from wardround.reporting.judge_note import reader_note
+from wardround.reporting.judge_note import reader_note, rubric_note
 from wardround.reporting.labels import measure_meaning, measure_title, value_meaning
 from wardround.reporting.numbers import format_interval, is_percentage, percent
 from wardround.reporting.reference_condition import (
@@ -74,6 +74,8 @@ def _table(run: RunFiles, measure: str) -> ScoreTable:
     notes = []
     if measure.startswith("hit@"):
         notes += [f"By {judge_note(run.folder)}.", *_corrected_hits(run, measure)]
+    if measure.startswith("rubric_score"):
+        notes.append(rubric_note(run))
     axis = svg.axis(scale) if is_percentage(measure) else Markup("")
     return ScoreTable(measure_title(measure), " ".join(notes), axis, rows, "when parsed" if has_parsed else None)
 

@@ -19,7 +19,7 @@ from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles,
 from wardround.reporting.tables.remarks import add_remarks
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, Unit
 
-JUDGED = ("hit@",)
+JUDGED = ("hit@", "rubric_")
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,12 @@
     return element("ul", { class: "verdicts" }, trial.verdicts.map(verdict => element("li", {}, element("b", { text: verdict.diagnosis }), `: ${verdict.same === null ? "no verdict" : verdict.same ? "same" : "not the same"} `,
       element("small", { text: `(${verdict.judge}${verdict.flag ? `; ${verdict.flag}` : ""})` }), verdict.said ? element("blockquote", { text: verdict.said }) : null)));
   }
+  const signed = points => `${points > 0 ? "+" : "\u2212"}${Math.abs(points)}`;
+  function criteria(trial) {
+    if (!trial.criteria) return null;
+    return element("ul", { class: "verdicts" }, trial.criteria.map(item => element("li", {}, element("b", { text: item.met === null ? "no verdict" : item.met ? "met" : "not met" }), ` ${signed(item.points)} ${item.text} `,
+      item.axis ? element("small", { text: `(${item.axis})` }) : null, item.said ? element("blockquote", { text: item.said }) : null)));
+  }
   function trialBox(trial, ask, run) {
     const shown = (ask.options || []).find(([, own]) => own === trial.option);
     const read = shown && run.options ? `${shown[0]}. ${run.options[trial.option]}` : trial.option !== null && trial.option !== undefined ? `option ${letter(trial.option)}` : "";
@@ -98,7 +104,7 @@
       markedText(trial.text, trial.passage),
       facts.length ? element("p", { class: "meaning", text: facts.join(" · ") }) : null,
       trial.reasoning ? element("details", {}, element("summary", { text: "reasoning" }), element("div", { class: "said", text: trial.reasoning })) : null,
-      verdicts(trial), evidence(trial.evidence));
+      verdicts(trial), criteria(trial), evidence(trial.evidence));
   }
   function distinct(trials) {
     const groups = new Map();
@@ -207,9 +213,11 @@
         element("section", { "aria-label": "Images" }, imagePanel(sets)),
         element("section", { "aria-label": "Question" },
           known.history ? element("p", { class: "history", text: known.history }) : null,
+          (known.conversation || []).map(said => element("p", { class: "history", text: `${said.role}: ${said.content}` })),
           known.text ? element("p", { class: "asked", text: known.text }) : null,
+          known.criteria && known.criteria.length ? element("ul", { class: "criteria" }, known.criteria.map(item => element("li", {}, element("b", { text: signed(item.points) }), ` ${item.text}`, item.axis ? element("small", { text: ` (${item.axis})` }) : null))) : null,
           isChoice ? element("ol", { class: "options" }, known.options.map((option, number) => element("li", { class: number === known.gold ? "gold" : null }, element("b", { text: `${letter(number)}. ` }), option, number === known.gold ? element("span", { class: "outcome right", text: "key" }) : null)))
-            : known.gold !== null ? element("p", {}, "Right answer: ", element("b", { text: String(known.gold) })) : null)),
+            : known.gold !== null && known.gold !== "" ? element("p", {}, "Right answer: ", element("b", { text: String(known.gold) })) : null)),
       replies(table, document_, chosen.selection, row, chosen),
       chain(table, row, chosen.selection),
       notes(document_, table, row),

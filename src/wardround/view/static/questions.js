@@ -212,7 +212,7 @@
         patternBar(table, chosen),
         patternCard(table, chosen),
         element("div", { class: "bar" }, count, selectBox("Order", Object.entries(wardround.SORTS), state.get("sort") || "", value => wardround.go({ sort: value })),
-          element("p", { class: "key" }, ["right", "wrong", "some", "unparsed", "refused", "unscored"].filter(name => name === "some" || table.cells[name].some(value => value)).map(name => element("span", {}, element("i", { class: `dot ${name}` }), ` ${name === "some" ? "some trials" : name} `)))),
+          element("p", { class: "key" }, ["right", "wrong", "some", "unparsed", "refused", "unscored", "graded"].filter(name => name === "some" || table.cells[name].some(value => value)).map(name => element("span", {}, element("i", { class: `dot ${name}` }), ` ${name === "some" ? "some trials" : name} `)))),
         list(table, chosen))));
   }
   Object.assign(wardround, { questionsPage: page, selected, sides });

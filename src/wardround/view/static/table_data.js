@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const NONE = 255;
-  const OUTCOMES = ["right", "wrong", "unparsed", "refused", "unscored"];
+  const OUTCOMES = ["right", "wrong", "unparsed", "refused", "unscored", "graded"];
 
   function bytes(text) {
     const decoded = atob(text), array = new Uint8Array(decoded.length);

@@ -5,7 +5,7 @@
   var rows = document.querySelectorAll("#cases tbody tr");
   var heads = document.querySelectorAll("#cases thead th");
   var selects = document.querySelectorAll("#filters select");
-  var outcomes = ["right", "wrong", "unparsed", "refused", "unscored"];
+  var outcomes = ["right", "wrong", "unparsed", "refused", "unscored", "graded"];
   document.getElementById("filters").hidden = false;
 
   function key(select) { return select.dataset.key || select.id; }

@@ -1,1 +1,0 @@
-"""Tables of a study file that have many keys of their own."""

@@ -1,1 +1,0 @@
-"""MeSH: the NLM's headings, their entry terms and their tree."""
