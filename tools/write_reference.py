@@ -16,18 +16,9 @@ from pydantic.fields import FieldInfo
 
 from wardround.cli.main import app
 from wardround.core.condition import AXES
-from wardround.core.endpoint import Endpoint
-from wardround.core.study import (
-    AgentLimits,
-    Budget,
-    CandidateSettings,
-    Family,
-    JudgeSettings,
-    Literature,
-    SamplingSettings,
-    SearchSettings,
-    Study,
-)
+from wardround.core.study import Budget, CandidateSettings, Family, JudgeSettings, SamplingSettings, Study
+from wardround.core.study_tables.endpoint import Endpoint
+from wardround.core.study_tables.literature import AgentLimits, Literature, SearchSettings
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs/reference"

@@ -2,7 +2,7 @@
 
 A block is run in a folder with a table of questions, a study, candidates that need no server, and what the blocks of
 README.md made of them. `<!-- not run: reason -->` on the line before a block leaves it out. Tutorials are followed by
-tests/test_tutorials.py, with what they print.
+tests/tutorials/test_tutorials.py, with what they print.
 """
 
 from __future__ import annotations

@@ -41,10 +41,13 @@ class FakeIndex:
         kept = [hit for hit in scored if hit.score > 0 and hit.pmid not in filters.without and _in_years(hit, filters)]
         return sorted(kept, key=lambda hit: (-hit.score, hit.pmid))[:k]
 
+    def headings(self, terms: Sequence[str]) -> tuple[str, ...]:
+        return tuple(terms)
+
     def articles(self, pmids: Sequence[str]) -> dict[str, Hit]:
         return {pmid: self._hits[pmid] for pmid in pmids if pmid in self._hits}
 
 
 def _in_years(hit: Hit, filters: Filters) -> bool:
-    year = hit.year if hit.year is not None else -1
-    return (filters.since is None or year >= filters.since) and (filters.until is None or 0 <= year <= filters.until)
+    year = str(hit.year or "")
+    return (filters.since is None or year >= filters.since) and (filters.until is None or "" < year <= filters.until)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import gzip
 import re
 import xml.etree.ElementTree as ET
@@ -148,6 +149,8 @@ def by_etree(file: Path) -> list[dict[str, object]]:
                     (part.get("Label", "").replace("UNLABELLED", ""), text(part)) for part in abstract if text(part)
                 ],
                 "year": int(re.search(r"\d{4}", told[0])[0]) if told else None,
+                "published": published(date, each.find("MedlineCitation/Article/ArticleDate")),
+                "languages": [text(part) for part in each.findall("MedlineCitation/Article/Language")],
                 "journal": text(each.find("MedlineCitation/Article/Journal/Title")) or None,
                 "mesh": [text(part) for part in each.findall(".//DescriptorName")],
                 "publication_types": [text(part) for part in each.findall(".//PublicationType")],
@@ -155,6 +158,20 @@ def by_etree(file: Path) -> list[dict[str, object]]:
             }
         )
     return found
+
+
+def published(date: ET.Element, electronic: ET.Element | None) -> str | None:
+    """The parts of the date of the issue, and those of the electronic date if it goes on from there."""
+    months = [calendar.month_abbr[number] for number in range(13)]
+    if (year := date.findtext("Year")) is None:
+        years = re.findall(r"\d{4}", date.findtext("MedlineDate") or "")
+        return years[0] if years else None
+    parts = [year]
+    if month := date.findtext("Month"):
+        parts.append(f"{int(month) if month.isdigit() else months.index(month):02}")
+        parts += [f"{int(day):02}" for day in [date.findtext("Day")] if day]
+    online = [f"{int(part.text):02}" for part in electronic] if electronic is not None else []
+    return "-".join(online if online[: len(parts)] == parts else parts)
 
 
 def text(element: ET.Element | None) -> str:

@@ -92,7 +92,7 @@ def test_a_search_is_exact_filtered_and_ordered(tmp_path: Path) -> None:
     assert [hit.pmid for hit in found] == [pmid for _, pmid in order[:20]]
     assert np.allclose([hit.score for hit in found], [-score for score, _ in order[:20]], atol=1e-5)
     left = [hit.pmid for hit in found if hit.year >= 2005][2:]
-    filters = Filters(since=2005, without=tuple(hit.pmid for hit in found if hit.year >= 2005)[:2])
+    filters = Filters(since="2005", without=tuple(hit.pmid for hit in found if hit.year >= 2005)[:2])
     assert [hit.pmid for hit in index.search(query, "words", len(left), filters)] == left
     assert index.search("   ", "words") == []
     assert index.search("\ud800", "words", 1)
@@ -231,7 +231,7 @@ def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: p
         found = index.search(query, "wordllama", 10)
         assert np.allclose([hit.score for hit in found], [scores[hit.pmid] for hit in found], atol=1e-5)
         hits += len({hit.pmid for hit in found} & set(sorted(scores, key=scores.get, reverse=True)[:10]))
-        rare = index.search(query, "wordllama", 40, Filters(since=2019))  # hardly any in the nearest partitions
+        rare = index.search(query, "wordllama", 40, Filters(since="2019"))  # hardly any in the nearest partitions
         assert len(rare) == 40
         assert {hit.year for hit in rare} == {2019}
     assert hits >= 8 * len(queries)

@@ -44,12 +44,12 @@ def test_words_are_found_by_their_stems_without_accents_or_case(index: Index) ->
 
 
 def test_filters_exclude_other_articles(index: Index) -> None:
-    assert pmids(index, "zinc mothers", since=2005) == ["2", "3"]
-    assert pmids(index, "zinc mothers", until=2004) == ["1"]
-    assert pmids(index, "zinc mothers", since=2000, until=2009) == ["2"]
+    assert pmids(index, "zinc mothers", since="2005") == ["2", "3"]
+    assert pmids(index, "zinc mothers", until="2004") == ["1"]
+    assert pmids(index, "zinc mothers", since="2000", until="2009") == ["2"]
     assert pmids(index, "zinc mothers", publication_types=("Case Reports", "none such")) == ["3"]
     assert pmids(index, "fever", publication_types=("O'Neill's type",)) == ["o'4"]
-    assert pmids(index, "zinc mothers", since=2000, publication_types=("Review",)) == []
+    assert pmids(index, "zinc mothers", since="2000", publication_types=("Review",)) == []
     assert pmids(index, "zinc mothers", without=("2", "3", "404")) == ["1"]
 
 
@@ -64,7 +64,7 @@ def test_ties_are_broken_by_pmid_however_many_are_asked_for(index: Index) -> Non
         hits = index.search("copper", k=k)
         assert [hit.pmid for hit in hits] == same[:k]
         assert len({hit.score for hit in hits}) == 1
-    assert pmids(index, "copper", since=2002) == [each for each in same if int(each) % 3 == 2][:10]
+    assert pmids(index, "copper", since="2002") == [each for each in same if int(each) % 3 == 2][:10]
 
 
 @settings(max_examples=60, deadline=None)

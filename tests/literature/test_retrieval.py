@@ -42,7 +42,7 @@ def test_reciprocal_rank_fusion_keeps_k_hits(index):
 
 
 def test_filters_reach_every_retriever(index):
-    hits = retrieve(index, "eye", Retrieval(("one", "two")), Filters(until=2011, without=("1",)))
+    hits = retrieve(index, "eye", Retrieval(("one", "two")), Filters(until="2011", without=("1",)))
     assert [hit.pmid for hit in hits] == ["2"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from exam_server import ExamServer, text_of
 from exam_study import examine, stored, write_cases, write_study
 from library_study import DISEASES, SIGNS, case, library
 
+from wardround.literature.index.build import build
 from wardround.pipeline import mark_run
 from wardround.running.used_answers import RunEvidence
 
@@ -191,3 +193,24 @@ def test_evidence_without_references_or_query_is_inapplicable(tmp_path, index):
         "the case cites no literature": 2,
         "there is no history or finding to search with": 2,
     }
+
+
+def test_searches_under_other_filters_are_searched_again(tmp_path: Path) -> None:
+    """A stored search is reused only if the filters of [literature] are those that it was made with."""
+    articles = [
+        {"pmid": str(year), "title": "Hilar nodes", "abstract": f"In {year}.", "year": year} for year in (2001, 2021)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
+    build([tmp_path / "a.jsonl"], tmp_path / "index", columns=[])
+    write_cases(tmp_path / "cases", [case(0)])
+    shown = {}
+    for until in (2021, 2010, "2001-05"):
+        literature = {"index": str(tmp_path / "index"), "until": until}
+        with ExamServer(knows_nothing) as server:
+            conditions = {"evidence": ["rag"]}
+            top = {"name": f"to-{until}"}
+            examine(write_study(tmp_path, server.url, top=top, conditions=conditions, literature=literature))
+            shown[until] = [DOCUMENT.findall(text_of(body)) for body in server.bodies]
+    assert {pmid for pmids in shown[2021] for pmid in pmids} == {"2001", "2021"}
+    assert {pmid for pmids in shown[2010] for pmid in pmids} == {"2001"}
+    assert {pmid for pmids in shown["2001-05"] for pmid in pmids} == set()

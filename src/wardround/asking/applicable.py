@@ -16,7 +16,8 @@ from wardround.asking.without import is_left_out
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import DEFAULTS, Condition
 from wardround.core.errors import WardroundError
-from wardround.core.study import CandidateSettings, Literature
+from wardround.core.study import CandidateSettings
+from wardround.core.study_tables.literature import Literature
 from wardround.core.text import LETTERS
 from wardround.degrade.types import fits
 

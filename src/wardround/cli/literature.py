@@ -15,6 +15,8 @@ import typer
 
 from wardround.cli.output import Json, note, print_result, table_text, terminal_width
 from wardround.cli.shared_options import Host, ListOptionCommand, Port, Ray, Workers
+from wardround.core.dates import parse_partial_date
+from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
     from wardround.literature.evaluation.evaluation import Evaluation
@@ -93,11 +95,23 @@ def search(
         ),
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="Number of articles.")] = 10,
-    since: Annotated[int | None, typer.Option(metavar="YEAR", help="First year.")] = None,
-    until: Annotated[int | None, typer.Option(metavar="YEAR", help="Last year.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="First year, month or day: 2025-03-01.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Last year, month or day.")] = None,
     publication_types: Annotated[
         list[str] | None, typer.Option("--type", metavar="TYPE...", help="Publication types; any of them matches.")
     ] = None,
+    languages: Annotated[
+        list[str] | None, typer.Option("--language", metavar="CODE...", help="Languages (eng); any of them matches.")
+    ] = None,
+    mesh: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HEADING...", help="MeSH headings; any matches, or a narrower one after `literature mesh`."
+        ),
+    ] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="Add the MeSH headings of the query's terms; needs `literature mesh`.")
+    ] = False,
     without: Annotated[list[str] | None, typer.Option(metavar="PMID...", help="Articles to exclude.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -107,11 +121,34 @@ def search(
     from wardround.literature.search.retrieval import default_retriever, search_by_name
 
     opened = Index.open(index)
-    filters = Filters(since, until, tuple(publication_types or ()), tuple(without or ()))
+    filters = Filters(
+        since=_date_limit("--since", since),
+        until=_date_limit("--until", until),
+        publication_types=tuple(publication_types or ()),
+        languages=tuple(languages or ()),
+        mesh=opened.headings(mesh or ()),
+        without=tuple(without or ()),
+    )
     name = retriever or default_retriever(opened)
+    query = opened.expand(query) if expand else query
     hits = search_by_name(opened, query, name, k, filters)
     request = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
     print_result({**request, "hits": [hit._asdict() for hit in hits]}, as_json, _hit_lines(hits))
+
+
+@app.command("mesh")
+def add_mesh(
+    index: IndexArgument,
+    descriptors: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The NLM's descriptor file, such as desc2026.xml, also as .gz.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Add the MeSH headings, their entry terms and their tree to an index, for --mesh and --expand."""
+    from wardround.literature.index.build import add_thesaurus
+
+    added = add_thesaurus(index, descriptors)
+    print_result(added, as_json, f"{added['headings']:,} headings with {added['terms']:,} terms from {added['file']}")
 
 
 @app.command("embed")
@@ -207,6 +244,13 @@ def serve(
     serve_http(
         served, host, port, lambda url: print(orjson.dumps({"url": url}).decode() if as_json else url, flush=True)
     )
+
+
+def _date_limit(option: str, text: str | None) -> str | None:
+    try:
+        return parse_partial_date(text) if text is not None else None
+    except ValueError as error:
+        raise WardroundError(f"{option}: {error}") from None
 
 
 def _build_text(built: IndexBuild) -> str:

@@ -8,7 +8,7 @@ from wardround.core.ask import Answer, Message
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Evidence
-from wardround.core.study import Literature
+from wardround.core.study_tables.literature import Literature
 
 
 class Examiner(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 import tomli_w
@@ -13,10 +13,11 @@ from pydantic import Field, field_validator, model_validator
 from wardround.core.ask import Identity, Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition, check_value, cross_axes
-from wardround.core.endpoint import Endpoint
 from wardround.core.errors import BadInput, WardroundError, require_path
 from wardround.core.secrets import is_variable_name
 from wardround.core.store.location import PostgresAddress, StoreLocation, read_location
+from wardround.core.study_tables.endpoint import Endpoint
+from wardround.core.study_tables.literature import Literature
 from wardround.core.toml_table import StrictTable, parse_table, read_toml
 
 CERTIFICATE_KEYS = ("ca_bundle", "client_cert", "client_key")
@@ -185,51 +186,6 @@ class ReaderSettings(CandidateSettings):
     """The model that reads choice answers which the parser could not read."""
 
     name: str = "reader"
-
-
-class SearchSettings(StrictTable):
-    """How documents are searched. The defaults are the paper's (CURE), except the retrievers: all of the index."""
-
-    retrievers: list[str] = []
-    depth: int = Field(default=5, ge=1, le=1000)
-    fusion: Literal["paper", "rrf"] = "paper"
-    combine: Literal["mean", "max"] = "mean"
-    weights: list[float] = []
-    reranker: str | None = None
-    k: int = Field(default=10, ge=1, le=100)
-    query: Literal["case", "candidate"] = "case"
-
-
-AgentLimit = Annotated[int, Field(ge=1, le=100)] | Literal["unlimited"]
-
-
-class AgentLimits(StrictTable):
-    """The limits of an agent (our choice: the paper's agent was limited by other means).
-
-    An agent with unlimited turns and searches is still limited by `tokens`, and its study by the budget.
-    """
-
-    turns: AgentLimit = 8
-    searches: AgentLimit = 5
-    tokens: int = Field(default=24_000, ge=1)  # of the transcript, by our estimate
-    step_tokens: int = Field(default=512, ge=1)  # of one intermediate reply
-    hits: int = Field(default=5, ge=1, le=50)
-
-
-class Literature(SearchSettings):
-    """The index of the literature, and how it is searched. `searches` are further ones, for `rag@NAME`."""
-
-    index: str = Field(min_length=1)
-    since: int | None = None
-    until: int | None = None
-    publication_types: list[str] = []
-    searches: dict[str, SearchSettings] = {}
-    agent: AgentLimits = AgentLimits()
-    support: Literal["lexical", "judge"] = "lexical"  # decides whether documents support a diagnosis
-
-    def search_named(self, evidence: str) -> SearchSettings:
-        """The search of a value of the axis `evidence`."""
-        return self.searches[evidence.removeprefix("rag@")] if evidence.startswith("rag@") else self
 
 
 class Budget(StrictTable):
@@ -404,8 +360,8 @@ class Study(StrictTable):
                 del family["where"]
         if self.literature is None:
             del content["literature"]
-        elif self.literature.support == "lexical":
-            del content["literature"]["support"]
+        else:
+            content["literature"] = self.literature.to_content()
         if self.reader is None:
             del content["reader"]
         for candidate in [*content["candidates"], *filter(None, (content["judge"], content.get("reader")))]:

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wardround.asking.evidence import cited_pmids
 from wardround.cases.set import CaseSet
 from wardround.core.canonical import blake
+from wardround.core.dates import parse_partial_date
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.random import seeded
 from wardround.core.study import Study
@@ -31,6 +34,8 @@ class LiteratureTools:
             raise WardroundError(f"offline = true: the index {self.location} is not on this machine")
         self._index = Index.open(self.location)
         self._gate = asyncio.Semaphore(MAX_SEARCHES)
+        if self._settings.expand:
+            self._index.expand("")
         for search in [study.literature, *study.literature.searches.values()]:
             for name in search.retrievers:
                 if name not in self._index.retrievers:
@@ -43,9 +48,11 @@ class LiteratureTools:
     def tools(self) -> dict[str, tuple[str, Tool]]:
         """Tools by name, each with the fingerprint of what its results depend on."""
         index = self._index.fingerprint
+        settings = self._search_settings()
+        searched = blake([index, settings]).hex() if settings else index
         others = blake([self._cases.hash, self._seed]).hex()
         return {
-            "search": (index, self._search),
+            "search": (searched, self._search),
             "read": (index, self._read),
             "draw": (index, self._draw),
             "another": (others, self._another),
@@ -61,14 +68,26 @@ class LiteratureTools:
             "settings": self._settings.model_dump(exclude={"index"}),
         }
 
+    @cached_property
+    def _filters(self) -> Filters:
+        since, until = self._settings.since, self._settings.until
+        return Filters(
+            since=parse_partial_date(since) if since is not None else None,
+            until=parse_partial_date(until) if until is not None else None,
+            publication_types=tuple(self._settings.publication_types),
+            languages=tuple(self._settings.languages),
+            mesh=self._index.headings(self._settings.mesh),
+        )
+
+    def _search_settings(self) -> dict[str, Any]:
+        """What the results of a search depend on besides the index and the arguments."""
+        settings = {name: value for name, value in asdict(self._filters).items() if value}
+        return settings | ({"expand": self._index.about["mesh"]["sha256"]} if self._settings.expand else {})
+
     async def _search(self, arguments: Mapping[str, Any]) -> list[list[str]]:
         """The articles for a query, best first: PMID, title and abstract."""
-        filters = Filters(
-            since=self._settings.since,
-            until=self._settings.until,
-            publication_types=tuple(self._settings.publication_types),
-            without=tuple(arguments["without"]),
-        )
+        query = self._index.expand(arguments["query"]) if self._settings.expand else arguments["query"]
+        filters = replace(self._filters, without=tuple(arguments["without"]))
         retrieval = Retrieval(
             retrievers=tuple(arguments["retrievers"] or self._index.default_retrievers),
             depth=arguments["depth"],
@@ -78,7 +97,7 @@ class LiteratureTools:
             combine=arguments["combine"],
             reranker=arguments["reranker"],
         )
-        return _to_rows(await self._in_thread(retrieve, self._index, arguments["query"], retrieval, filters))
+        return _to_rows(await self._in_thread(retrieve, self._index, query, retrieval, filters))
 
     async def _read(self, arguments: Mapping[str, Any]) -> list[list[str]]:
         """Those of the articles that are in the index, in the order of `pmids`."""

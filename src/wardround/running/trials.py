@@ -15,7 +15,7 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Evidence, parse_documents
 from wardround.core.random import seeded
-from wardround.core.study import Literature
+from wardround.core.study_tables.literature import Literature
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.images import UnknownFingerprint

@@ -15,7 +15,8 @@ from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
 from wardround.core.evidence import NO_EVIDENCE, Document, Evidence, parse_documents
 from wardround.core.random import seeded
-from wardround.core.study import CandidateSettings, Literature
+from wardround.core.study import CandidateSettings
+from wardround.core.study_tables.literature import Literature
 from wardround.running.images import Fingerprints
 from wardround.running.store import AnswerKey
 from wardround.running.stored_run import StoredRun

@@ -16,10 +16,10 @@ from wardround.building.review.review import review
 from wardround.building.sources.pmc.build import build_pmc
 from wardround.building.sources.pmc.jats import read_jats
 from wardround.building.sources.pmc.labels import read_catalogue
-from wardround.building.sources.pmc.safe_xml import UnusableFile, parse_xml
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.errors import BadInput, WardroundError
+from wardround.core.safe_xml import UnusableFile, parse_xml
 from wardround.core.study import CandidateSettings
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "xml"
@@ -405,7 +405,7 @@ def test_specialty_and_rare_can_be_skipped(tmp_path):
 
 
 def test_an_article_that_is_too_large_is_not_even_parsed(tmp_path, monkeypatch):
-    monkeypatch.setattr("wardround.building.sources.pmc.safe_xml.MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("wardround.core.safe_xml.MAX_BYTES", 1 << 20)
     file = tmp_path / "a.xml"
     file.write_bytes(b"<article>" + b" " * (1 << 20))
     with pytest.raises(UnusableFile, match="more than 1 MB"):

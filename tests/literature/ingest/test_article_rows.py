@@ -34,12 +34,14 @@ records = st.builds(
     version=st.integers(1, 99),
     title=filled,
     abstract=st.lists(filled, max_size=3).map("\n".join),
-    year=st.one_of(st.none(), st.integers(1500, 2099)),
+    year=st.none(),
+    published=st.one_of(st.none(), st.dates().map(str)),
     journal=st.one_of(st.none(), filled),
     mesh=st.lists(filled, max_size=2),
     publication_types=st.lists(filled, max_size=2),
+    languages=st.lists(filled, max_size=2),
     doi=st.one_of(st.none(), filled),
-)
+).map(lambda record: record._replace(year=int(record.published[:4]) if record.published else None))
 
 
 @given(st.lists(records, max_size=3))
@@ -78,7 +80,7 @@ def test_more_survives_and_what_does_not_fit_is_kept_as_told(tmp_path: Path) -> 
     file.write_bytes(gzip.compress("\n\n".join(map(json.dumps, rows)).encode()))
     first, second = read_records(file)
     assert first == ArticleRecord(
-        "7", title="T", abstract="One. Two.", year=1999, more='{"mesh":"Humans","cited":[1,2]}'
+        "7", title="T", abstract="One. Two.", year=1999, published="1999", more='{"mesh":"Humans","cited":[1,2]}'
     )
     assert (second.pmid, second.abstract, second.labels) == ("MED-10", "METHODS: a\nb", ["METHODS", ""])
     assert (second.mesh, json.loads(second.more or "")) == (["A"], {"year": "long ago"})

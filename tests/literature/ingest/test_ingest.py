@@ -90,7 +90,21 @@ def test_what_is_current_is_what_a_plain_loop_says(
 
 
 def test_what_is_read_comes_back_from_parquet(tmp_path: Path) -> None:
-    told = ArticleRecord("1", 2, False, "T", "A: b\nc", ["A", ""], 1999, "J", ["M"], ["P"], "10.1/x", '{"k":1}')
+    told = ArticleRecord(
+        pmid="1",
+        version=2,
+        title="T",
+        abstract="A: b\nc",
+        labels=["A", ""],
+        year=1999,
+        published="1999-03-02",
+        journal="J",
+        mesh=["M"],
+        publication_types=["P"],
+        languages=["eng"],
+        doi="10.1/x",
+        more='{"k":1}',
+    )
     row = {**told._asdict(), "k": 1}
     del row["deleted"], row["more"]
     in_this_process([put(tmp_path, "a.jsonl", json.dumps(row).encode())], tmp_path / "out")

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from scipy import stats
 from tango_oracle import tango_p_above
 
-from wardround.core.endpoint import Endpoint
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
+from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring import compare, measure
 from wardround.measuring.acceptance.against_number import ImpliedTests
 from wardround.measuring.acceptance.endpoint_checks import check_endpoints

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from wardround.benchmarks.engine.named_study import NamedStudy, StudyTemplate
-from wardround.core.study import AgentLimits, CandidateSettings
+from wardround.core.study import CandidateSettings
+from wardround.core.study_tables.literature import AgentLimits
 from wardround.literature.index.index import BM25, Index
 from wardround.literature.index.location import is_address
 from wardround.reporting.numbers import join_words

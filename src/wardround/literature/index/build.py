@@ -23,6 +23,7 @@ from wardround.literature.index.location import (
     table_names,
     work_folder,
 )
+from wardround.literature.index.mesh_table import write_thesaurus
 from wardround.literature.ingest.ingest import ingest
 from wardround.literature.ingest.ledger import LedgerEntry, locked, read_entries
 from wardround.literature.ingest.sources import list_files
@@ -108,6 +109,13 @@ def update(
         raise BadInput(folder, f"does not have the records of {location}; name their folder with --work")
     columns = [column["spec"]["encoder"] for column in about_index.get("columns", {}).values()]
     return build(sources, location, columns=columns, work=work, workers=workers, note=note)
+
+
+def add_thesaurus(location: str | Path, descriptor_file: Path) -> dict[str, Any]:
+    """Adds the MeSH headings of the NLM's descriptor file to an index, in place of earlier ones."""
+    connection, _ = connect_to_index(location)
+    with locked(work_folder(location), ".index.lock"), one_line_errors(location):
+        return write_thesaurus(connection, descriptor_file)
 
 
 def _follow_ledger(connection: Connection, folder: Path, workers: int, note: Note) -> None:

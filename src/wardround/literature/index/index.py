@@ -18,9 +18,11 @@ from wardround.core.errors import WardroundError
 from wardround.literature.encoders import parse_spec
 from wardround.literature.index import about, vectors
 from wardround.literature.index.location import Connection, Table, connect, is_address, one_line_errors
+from wardround.literature.index.mesh_table import read_thesaurus
 from wardround.literature.index.sql import filter_condition, pmid_condition
+from wardround.literature.mesh.thesaurus import Thesaurus
 from wardround.literature.search.filters import NO_FILTERS, Filters
-from wardround.literature.search.hit import Hit
+from wardround.literature.search.hit import Hit, article_pmid
 
 BM25 = "bm25"
 COLUMNS = ["pmid", "title", "abstract", "year", "journal"]
@@ -58,7 +60,8 @@ class Index:
         if about_index["articles"]["state"] != "whole":
             raise WardroundError(f"{location}: is incomplete: its build or update was stopped; run it again")
         index = cls(location, connection, about_index)
-        index.table("articles")  # pins its version, whoever updates it
+        if "published" not in index.table("articles").schema.names:  # opening it pins its version, whoever updates it
+            raise WardroundError(f"{location}: was built by an earlier version; build it again from its sources")
         return index
 
     @cached_property
@@ -108,6 +111,26 @@ class Index:
         articles = self.articles([pmid for pmid, _ in scored])
         return [articles[pmid]._replace(score=score) for pmid, score in scored if pmid in articles]
 
+    @cached_property
+    def thesaurus(self) -> Thesaurus | None:
+        """The MeSH headings with their terms and tree; None if `wardround literature mesh` has not added them."""
+        with one_line_errors(self.location):
+            return read_thesaurus(self.connection)
+
+    def headings(self, terms: Sequence[str]) -> tuple[str, ...]:
+        """The headings for a filter: with a thesaurus those of the terms and all narrower ones, else as they are."""
+        if self.thesaurus is None:
+            return tuple(terms)
+        return tuple(sorted({heading for term in terms for heading in self.thesaurus.explode(term)}))
+
+    def expand(self, query: str) -> str:
+        """The query with the headings of its terms."""
+        if self.thesaurus is None:
+            raise WardroundError(
+                f"{self.location}: has no MeSH headings to expand queries; `wardround literature mesh` adds them"
+            )
+        return self.thesaurus.expand(query)
+
     def articles(self, pmids: Sequence[str]) -> dict[str, Hit]:
         """Articles by PMID, with score 0; those that are not in the index are left out."""
         hits = {}
@@ -125,7 +148,7 @@ class Index:
         width = 2 * (count + len(excluded) + SPARE) * total_range // max(1, self.about["articles"]["count"])
         while True:
             rows = self._rows(_digest_range(start, min(width, total_range)), [*COLUMNS, "digest"])
-            rows = [row for row in rows if row["pmid"] not in excluded]
+            rows = [row for row in rows if article_pmid(row["pmid"]) not in excluded]
             if len(rows) >= count or width >= total_range:
                 rows.sort(key=lambda row: ((row["digest"] - start) % total_range, row["pmid"]))
                 return [_hit(row) for row in rows[:count]]
@@ -172,7 +195,7 @@ def _best(search: Callable[[int], ScoredPmids], k: int, without: frozenset[str])
     limit = k + len(without) + SPARE
     while True:
         scored = search(limit)
-        allowed_pairs = [pair for pair in scored if pair[0] not in without]
+        allowed_pairs = [pair for pair in scored if article_pmid(pair[0]) not in without]
         if len(scored) < limit or (len(allowed_pairs) >= k and allowed_pairs[k - 1][1] > scored[-1][1]):
             return sorted(allowed_pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
         limit *= 4

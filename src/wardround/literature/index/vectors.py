@@ -16,7 +16,8 @@ BATCH = 5_000  # vectors deleted together
 EXACT = 64_000_000
 PARTITION = 4_096  # vectors
 PROBES, REFINE = 40, 4
-READ = ["pmid", "version", "year", "publication_types", "digest", "title", "abstract"]
+FILTERED = ["year", "published", "publication_types", "languages", "mesh"]
+READ = ["pmid", "version", *FILTERED, "digest", "title", "abstract"]
 
 RowNumbers = NDArray[np.uint64]  # row ids of the table of articles
 
@@ -38,7 +39,10 @@ def schema(dimension: int) -> Any:
             "pmid": pa.string(),
             "version": pa.int32(),
             "year": pa.int32(),
+            "published": pa.string(),
             "publication_types": pa.list_(pa.string()),
+            "languages": pa.list_(pa.string()),
+            "mesh": pa.list_(pa.string()),
             "digest": pa.int64(),  # of the embedded article
             "vector": pa.list_(pa.float32(), dimension),
         }

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from wardround.core.dates import parse_partial_date
 from wardround.core.errors import Problem
 from wardround.core.text import single_line
 from wardround.literature.ingest.record import ArticleRecord
@@ -90,6 +91,10 @@ def row_to_record(row: Mapping[str, Any]) -> ArticleRecord:
         if (value := parse(rest.get(name))) is not None:
             fields[name] = value
             del rest[name]
+    if "published" in fields:
+        fields["year"] = int(fields["published"][:4])
+    elif "year" in fields and fields["year"] <= 9999:
+        fields["published"] = f"{fields['year']:04}"
     labels = _texts(rest.get("labels"))
     if labels is not None and len(labels) in (0, len(lines)):
         del rest["labels"]
@@ -118,6 +123,13 @@ def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1_000_000 else None
 
 
+def _partial_date(value: Any) -> str | None:
+    try:
+        return parse_partial_date(value)
+    except ValueError:
+        return None
+
+
 def _line(value: Any) -> str | None:
     return single_line(value) or None if isinstance(value, str) else None
 
@@ -134,9 +146,11 @@ def _names(value: Any) -> list[str] | None:
 FIELD_PARSERS = {
     "version": _number,
     "year": _number,
+    "published": _partial_date,
     "journal": _line,
     "mesh": _names,
     "publication_types": _names,
+    "languages": _names,
     "doi": _line,
 }
 

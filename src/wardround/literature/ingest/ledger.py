@@ -16,7 +16,7 @@ from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.files import write_file
 
-FORMAT = 1  # of the Parquet files; files of an older format are read again
+FORMAT = 2  # of the Parquet files; files of an older format are read again
 
 
 @dataclass(frozen=True, slots=True)

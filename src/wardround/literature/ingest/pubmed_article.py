@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from wardround.core.text import single_line
+from wardround.literature.ingest.publication_date import published_date
 from wardround.literature.ingest.record import ArticleRecord, join_sections
 
-YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")  # the first of "1998 Dec-1999 Jan"
 INLINE = re.compile(r"</?(?:i|b|u|sub|sup)/?>")
 ENTITY = re.compile(r"&(?:#x([0-9a-fA-F]{1,6});|#([0-9]{1,7});|(amp|lt|gt|quot|apos);|)")
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
@@ -22,6 +22,8 @@ PMID = re.compile(rb'<MedlineCitation[^>]*>\s*<PMID(?: Version="([0-9]+)")?>([0-
 SECTION = re.compile(r'<AbstractText(?: Label="([^"<]*)")?(?: NlmCategory="[^"<]*")?(?:/>|>([^<]*)</AbstractText>)')
 TITLE = re.compile(r"<Title>([^<]*)</Title>")
 DESCRIPTOR = re.compile(r"<DescriptorName [^>]*>([^<]*)</DescriptorName>")
+LANGUAGE = re.compile(rb"<Language>([^<]*)</Language>")
+TAG = re.compile(r"<[^>]*>")
 TYPE = re.compile(r"<PublicationType [^>]*>([^<]*)</PublicationType>")
 IDENTIFIER = re.compile(r'<ArticleId IdType="([^"<]*)">([^<]*)</ArticleId>')
 LOCATION = re.compile(r'<ELocationID EIdType="([^"<]*)"(?: ValidYN="([YN])")?>([^<]*)</ELocationID>')
@@ -57,10 +59,12 @@ def scan_article(source: bytes) -> ArticleRecord:
         version=(pmid[1] or b"1").decode(),
         title=title,
         sections=sections,
-        date=_between(journal, "<PubDate>", "</PubDate>"),
+        issue_date=_date(_between(journal, "<PubDate>", "</PubDate>")),
+        electronic_date=_date(_electronic_date(source)),
         journal=_term(_find_all(TITLE, journal, "<Title")[0]) if "<Title" in journal else "",
         mesh=[_term(name) for name in _find_all(DESCRIPTOR, _inside(source, b"MeshHeadingList"), "<DescriptorName")],
         types=[_term(name) for name in _find_all(TYPE, _inside(source, b"PublicationTypeList"), "<PublicationType")],
+        languages=_languages(source),
         doi=_doi(source),
     )
 
@@ -90,10 +94,12 @@ def parse_with_etree(source: bytes) -> ArticleRecord:
             (single_line(element.get("Label", "")), _content(element))
             for element in article.iterfind("Abstract/AbstractText")
         ],
-        date=_content(article.find("Journal/JournalIssue/PubDate"), between=" "),
+        issue_date=_content(article.find("Journal/JournalIssue/PubDate"), between=" "),
+        electronic_date=_content(article.find("ArticleDate"), between=" "),
         journal=_content(article.find("Journal/Title")),
         mesh=[_content(element) for element in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
         types=[_content(element) for element in article.iterfind("PublicationTypeList/PublicationType")],
+        languages=[_content(element) for element in article.iterfind("Language")],
         doi=next(filter(None, map(_content, (*identifiers, *locations))), ""),
     )
 
@@ -103,10 +109,12 @@ def _record(
     version: str,
     title: str,
     sections: list[tuple[str, str]],
-    date: str,
+    issue_date: str,
+    electronic_date: str,
     journal: str,
     mesh: list[str],
     types: list[str],
+    languages: list[str],
     doi: str,
 ) -> ArticleRecord:
     abstract, labels = join_sections(sections)
@@ -114,12 +122,38 @@ def _record(
         raise ValueError(f"PMID {pmid} has neither title nor abstract")
     if not (version.isdecimal() and len(version) < 7):
         raise ValueError(f"PMID {pmid} has the version {version!r}")
-    year_match = YEAR.search(date)
-    year = int(year_match[0]) if year_match else None
-    mesh, types = list(filter(None, mesh)), list(filter(None, types))
+    published = published_date(issue_date, electronic_date)
     return ArticleRecord(
-        pmid, int(version), False, title, abstract, labels, year, journal or None, mesh, types, doi or None
+        pmid=pmid,
+        version=int(version),
+        title=title,
+        abstract=abstract,
+        labels=labels,
+        year=int(published[:4]) if published else None,
+        published=published,
+        journal=journal or None,
+        mesh=list(filter(None, mesh)),
+        publication_types=list(filter(None, types)),
+        languages=list(filter(None, languages)),
+        doi=doi or None,
     )
+
+
+def _date(markup: str) -> str:
+    """The text of a date, its parts separated by spaces."""
+    return _term(TAG.sub(" ", markup))
+
+
+def _electronic_date(source: bytes) -> str:
+    start = source.find(b"<ArticleDate")
+    return source[source.find(b">", start) + 1 : source.find(b"</ArticleDate>", start)].decode() if start >= 0 else ""
+
+
+def _languages(source: bytes) -> list[str]:
+    languages = LANGUAGE.findall(source)
+    if len(languages) != source.count(b"<Language"):
+        raise UnusualMarkup
+    return [_term(language.decode()) for language in languages]
 
 
 def _doi(source: bytes) -> str:

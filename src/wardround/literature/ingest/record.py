@@ -19,9 +19,11 @@ class ArticleRecord(NamedTuple):
     abstract: str = ""  # one line per section with its label: "METHODS: We asked ..."
     labels: list[str] = []  # of each line; empty if no section has one
     year: int | None = None
+    published: str | None = None  # year, month or day: "2016", "2016-01", "2016-01-05"; of that year
     journal: str | None = None
     mesh: list[str] = []  # descriptors, without qualifiers
     publication_types: list[str] = []
+    languages: list[str] = []  # codes of three letters, as PubMed has them
     doi: str | None = None
     more: str | None = None  # other fields of a JSONL or CSV row, as JSON
 
@@ -36,9 +38,11 @@ SCHEMA = pl.Schema(
         "abstract": pl.String(),
         "labels": LINES,
         "year": pl.Int32(),
+        "published": pl.String(),
         "journal": pl.String(),
         "mesh": LINES,
         "publication_types": LINES,
+        "languages": LINES,
         "doi": pl.String(),
         "more": pl.String(),
     }

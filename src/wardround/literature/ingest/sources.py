@@ -8,10 +8,12 @@ from pathlib import Path
 
 from wardround.core.errors import BadInput, Problem, describe_unreadable
 from wardround.literature.ingest.article_rows import read_csv, read_jsonl
+from wardround.literature.ingest.full_text import read_article, read_package
 from wardround.literature.ingest.pubmed_files import read_pubmed
 from wardround.literature.ingest.record import ArticleRecord
 
-READERS = {".xml": read_pubmed, ".jsonl": read_jsonl, ".csv": read_csv}
+READERS = {".xml": read_pubmed, ".jsonl": read_jsonl, ".csv": read_csv, ".nxml": read_article, ".tar": read_package}
+READ_IN_CHUNKS = (".xml", ".nxml", ".tar")  # the others by lines
 CHUNK = 1 << 20
 MAX_LINE_BYTES = 64 << 20  # a longer line is read in pieces, which are problems
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -22,7 +24,9 @@ def read_records(file: Path) -> Iterator[ArticleRecord | Problem]:
     kind = _kind(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
-            read_piece = partial(opened.read1, CHUNK) if kind == ".xml" else partial(opened.readline, MAX_LINE_BYTES)
+            read_piece = (
+                partial(opened.read1, CHUNK) if kind in READ_IN_CHUNKS else partial(opened.readline, MAX_LINE_BYTES)
+            )
             yield from READERS[kind](file, _without_mark(iter(read_piece, b"")))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield Problem(file, None, None, f"is truncated or damaged ({error}); the records before that are kept")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 class Filters:
     """Unset fields do not filter."""
 
-    since: int | None = None  # first year
-    until: int | None = None  # last year
+    since: str | None = None  # first year, month or day
+    until: str | None = None  # last year, month or day
     publication_types: tuple[str, ...] = ()  # any of them
+    languages: tuple[str, ...] = ()  # any of them, as PubMed's codes of three letters
+    mesh: tuple[str, ...] = ()  # any of these headings
     without: tuple[str, ...] = ()  # PMIDs that are never returned
 
 

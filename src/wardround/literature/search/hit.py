@@ -16,6 +16,11 @@ class Hit(NamedTuple):
     journal: str | None = None
 
 
+def article_pmid(pmid: str) -> str:
+    """The PMID of the article that a passage ("29768149#3") belongs to; of an article its own."""
+    return pmid.partition("#")[0]
+
+
 def snippet(text: str) -> str:
     """The beginning of an abstract, on one line."""
     line = " ".join(text.split())

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.literature.search.filters import Filters
-from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, ServedIndex
+from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, DateLimit, ServedIndex, date_limit
 from wardround.literature.serving.tools import ArticleResponse, mcp_server
 
 PAGE = files("wardround.literature.serving") / "docs.html"
@@ -61,10 +61,18 @@ def http_app(served: ServedIndex, host: str = "127.0.0.1") -> FastAPI:
         query: str = Field(max_length=MAX_QUERY_LENGTH, description="Any text; there is no query syntax.")
         k: int = Field(default=10, ge=1, le=MAX_HITS, description="How many articles.")
         retriever: Literal[tuple(retrievers)] = retrievers[0]  # type: ignore[valid-type]
-        since: int | None = Field(default=None, ge=0, le=9999, description="The first year.")
-        until: int | None = Field(default=None, ge=0, le=9999, description="The last year.")
+        since: DateLimit = Field(default=None, description="The first year, month or day: 2025, 2025-03, 2025-03-01.")
+        until: DateLimit = Field(default=None, description="The last year, month or day.")
         publication_types: list[Annotated[str, Field(max_length=200)]] = Field(
             default_factory=list, max_length=20, description="Any of them."
+        )
+        languages: list[Annotated[str, Field(max_length=200)]] = Field(
+            default_factory=list, max_length=20, description="Any of them, as codes of three letters (eng)."
+        )
+        mesh: list[Annotated[str, Field(max_length=200)]] = Field(
+            default_factory=list,
+            max_length=20,
+            description="Any of these MeSH headings, or narrower ones if known.",
         )
 
     @asynccontextmanager
@@ -82,7 +90,17 @@ def http_app(served: ServedIndex, host: str = "127.0.0.1") -> FastAPI:
     )
 
     def respond(request: SearchRequest) -> SearchResponse:
-        filters = Filters(request.since, request.until, tuple(request.publication_types))
+        try:
+            headings = served.index.headings(request.mesh)
+        except WardroundError:
+            raise HTTPException(422, "mesh: not a MeSH heading or entry term") from None
+        filters = Filters(
+            since=date_limit(request.since),
+            until=date_limit(request.until),
+            publication_types=tuple(request.publication_types),
+            languages=tuple(request.languages),
+            mesh=headings,
+        )
         hits = served.search(request.query, request.retriever, request.k, filters)
         return SearchResponse(
             fingerprint=served.index.fingerprint, hits=[ScoredArticle(**hit._asdict()) for hit in hits]

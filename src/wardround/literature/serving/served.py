@@ -2,14 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+
+from pydantic import Field
 
 from wardround.literature.search.filters import NO_FILTERS, Filters
-from wardround.literature.search.hit import Hit
+from wardround.literature.search.hit import Hit, article_pmid
 from wardround.literature.search.retrieval import NAMED_FUSIONS, Searchable, default_retriever, search_by_name
 
 MAX_HITS = 100
 MAX_QUERY_LENGTH = 50_000  # characters: a long history, not a book
+
+Day = r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"
+DateLimit = Annotated[int, Field(ge=0, le=9999)] | Annotated[str, Field(pattern=Day)] | None
+
+
+def date_limit(limit: int | str | None) -> str | None:
+    """A limit of a request as filters have it: a year may come as a number."""
+    return f"{limit:04}" if isinstance(limit, int) else limit
 
 
 class ServableIndex(Searchable, Protocol):
@@ -19,6 +29,8 @@ class ServableIndex(Searchable, Protocol):
 
     @property
     def fingerprint(self) -> str: ...
+
+    def headings(self, terms: Sequence[str]) -> tuple[str, ...]: ...
 
     def articles(self, pmids: Sequence[str]) -> dict[str, Hit]: ...
 
@@ -43,7 +55,7 @@ class ServedIndex:
 
     def read(self, pmid: str) -> Hit | None:
         """An article by PMID; None if it is excluded or not in the index."""
-        return None if pmid in self.without else self.index.articles([pmid]).get(pmid)
+        return None if article_pmid(pmid) in self.without else self.index.articles([pmid]).get(pmid)
 
     def describe(self) -> dict[str, Any]:
         """Identifies the corpus and states its limits."""

@@ -13,9 +13,7 @@ from wardround import __version__
 from wardround.core.errors import WardroundError
 from wardround.literature.search.filters import Filters
 from wardround.literature.search.hit import snippet
-from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, ServedIndex
-
-Year = Annotated[int | None, Field(ge=0, le=9999)]
+from wardround.literature.serving.served import MAX_HITS, MAX_QUERY_LENGTH, DateLimit, ServedIndex, date_limit
 
 
 class SearchHit(BaseModel):
@@ -54,12 +52,12 @@ def mcp_server(served: ServedIndex) -> MCPServer[Any]:
         query: Annotated[str, Field(max_length=MAX_QUERY_LENGTH, description="Any text; there is no query syntax.")],
         k: Annotated[int, Field(ge=1, le=MAX_HITS, description="How many articles.")] = 10,
         retriever: Literal[tuple(retrievers)] = retrievers[0],  # type: ignore[valid-type]
-        since: Annotated[Year, Field(description="The first year.")] = None,
-        until: Annotated[Year, Field(description="The last year.")] = None,
+        since: Annotated[DateLimit, Field(description="The first year, month (2025-03) or day.")] = None,
+        until: Annotated[DateLimit, Field(description="The last year, month or day.")] = None,
     ) -> list[SearchHit]:
         """Search the medical literature. Returns articles with the beginning of their abstracts, best first."""
         with tool_errors():
-            hits = served.search(query, retriever, k, Filters(since, until))
+            hits = served.search(query, retriever, k, Filters(date_limit(since), date_limit(until)))
         return [SearchHit(**hit._asdict(), beginning=snippet(hit.abstract)) for hit in hits]
 
     @server.tool()

@@ -18,6 +18,7 @@ from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.evidence import Evidence
 from wardround.core.names import DECIDING_WORDS, Synonyms, content_words, name_form, one_meaning, same_disease
+from wardround.literature.search.hit import article_pmid
 from wardround.marking.evidence.document import DocumentWords, join_non, read_document
 from wardround.marking.judges.judge import judged_diagnoses
 
@@ -64,7 +65,10 @@ def evidence_marks(
     columns: dict[str, Any] = {column: support_test(names, documents) for column, names in tested.items()}
     if evidence.queries or evidence.hits:
         cited = cited_pmids(case)
-        ranks = [rank for rank, pmid in enumerate(evidence.hits, 1) if pmid in cited]
+        first_ranks: dict[str, int] = {}  # an article is found once, whatever the number of its passages
+        for rank, pmid in enumerate(evidence.hits, 1):
+            first_ranks.setdefault(article_pmid(pmid), rank)
+        ranks = [rank for pmid, rank in first_ranks.items() if pmid in cited]
         columns |= {"relevant": len(cited), "relevant_ranks": ranks}
     return columns
 

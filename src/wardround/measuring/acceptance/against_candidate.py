@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 
 from wardround.core.canonical import canonical_json
-from wardround.core.endpoint import Endpoint
 from wardround.core.study import Study
+from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring.acceptance.figure import ALPHA, NOT_SHARED, EndpointFigure, FiguresBySlice
 from wardround.measuring.acceptance.groups import group_subjects
 from wardround.measuring.acceptance.score_test import ClusterMeans

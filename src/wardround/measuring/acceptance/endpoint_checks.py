@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from wardround.asking.units import select_questions
 from wardround.core.case import Case, Question
-from wardround.core.endpoint import PEOPLE, Endpoint
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
+from wardround.core.study_tables.endpoint import PEOPLE, Endpoint
 from wardround.marking.slice_values import slice_values
 from wardround.measuring.acceptance.verdicts import limits_of
 from wardround.measuring.comparing.families import is_paired

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from wardround.core.canonical import canonical_json
-from wardround.core.endpoint import Endpoint
 from wardround.core.study import Study
+from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring.acceptance.against_candidate import paired_figures
 from wardround.measuring.acceptance.against_number import measured_figures
 from wardround.measuring.acceptance.against_people import people_figures

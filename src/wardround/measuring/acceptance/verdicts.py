@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from wardround.core.endpoint import Endpoint
+from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure
 from wardround.measuring.people.against_models import holm
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from wardround.core.endpoint import Endpoint
+from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring.acceptance.against_candidate import METHOD as PAIRED_AT_MARGIN
 from wardround.measuring.acceptance.endpoints import ACCEPTANCE, ACCEPTANCE_FILE, primary_endpoint
 from wardround.reporting.figures import svg

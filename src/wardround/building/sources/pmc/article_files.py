@@ -13,7 +13,7 @@ from wardround.building.sources.pmc.jats import SUFFIXES, read_jats
 from wardround.building.sources.pmc.mineru import SUFFIX as MINERU
 from wardround.building.sources.pmc.mineru import read_content_list
 from wardround.building.sources.pmc.plain_text import read_plain
-from wardround.building.sources.pmc.safe_xml import UnusableFile
+from wardround.core.safe_xml import UnusableFile
 
 JATS, PLAIN, PACKAGES = (".nxml", ".xml"), (".md", ".markdown", ".txt"), (".tar.gz", ".tgz")
 MAX_FILES, MAX_BYTES = 2_000, 1 << 30  # of one package

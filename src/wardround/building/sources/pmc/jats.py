@@ -6,8 +6,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from wardround.building.sources.pmc.article import ArticleFigure, ArticleSection, PmcArticle, clean, mark
-from wardround.building.sources.pmc.safe_xml import UnusableFile, parse_xml
 from wardround.core.canonical import sha256_file
+from wardround.core.safe_xml import UnusableFile, parse_xml
 
 # not running text; tables are left out because their cells are not sentences
 SKIPPED_TAGS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from wardround.building.sources.pmc.article import PmcArticle
 from wardround.building.sources.pmc.plain_text import parse_text, read_utf8
-from wardround.building.sources.pmc.safe_xml import UnusableFile
+from wardround.core.safe_xml import UnusableFile
 
 SUFFIX = "_content_list.json"
 CAPTIONS = ("image_caption", "img_caption")  # the second name is that of MinerU before 2.5

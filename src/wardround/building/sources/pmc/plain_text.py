@@ -14,8 +14,8 @@ from wardround.building.sources.pmc.article import (
     mark,
 )
 from wardround.building.sources.pmc.jats import find_figure_file
-from wardround.building.sources.pmc.safe_xml import MAX_BYTES, UnusableFile
 from wardround.core.canonical import sha256_file
+from wardround.core.safe_xml import MAX_BYTES, UnusableFile
 
 # headings of a text without markup, on a line of their own
 TITLES = re.compile(

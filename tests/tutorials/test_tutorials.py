@@ -9,7 +9,7 @@ from tutorial_pages import Step, fits, follow, read_steps
 
 from wardround.core.study import load_study
 
-PAGES = Path(__file__).parent.parent / "docs/tutorials"
+PAGES = Path(__file__).parents[2] / "docs/tutorials"
 TRIED_ELSEWHERE = {"hospital-csv.md"}  # it needs a table of a hospital, which its own test makes
 SLOW = {"medq-deg-study.md"}
 

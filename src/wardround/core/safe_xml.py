@@ -2,6 +2,7 @@
 
 import html.entities
 from pathlib import Path
+from typing import BinaryIO
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -17,6 +18,12 @@ def parse_xml(file: Path) -> Element:
     """The root element of a file; names have no namespaces."""
     if file.stat().st_size > MAX_BYTES:
         raise UnusableFile(f"has more than {MAX_BYTES >> 20} MB")
+    with file.open("rb") as content:
+        return parse_stream(content)
+
+
+def parse_stream(content: BinaryIO) -> Element:
+    """The root element of an open file, whose size the caller has limited; names have no namespaces."""
     tree, parser, depth = TreeBuilder(), expat.ParserCreate(namespace_separator=" "), 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -44,8 +51,7 @@ def parse_xml(file: Path) -> Element:
     parser.EntityDeclHandler, parser.SkippedEntityHandler = declared, skipped
     parser.buffer_text = True
     try:
-        with file.open("rb") as content:
-            parser.ParseFile(content)
+        parser.ParseFile(content)
         return tree.close()
     except expat.ExpatError as error:
         raise UnusableFile(f"line {error.lineno}: is not well-formed: {expat.ErrorString(error.code)}") from None

@@ -1,0 +1,1 @@
+"""Tables of a study file that have many keys of their own."""

@@ -1,0 +1,1 @@
+"""MeSH: the NLM's headings, their entry terms and their tree."""
