@@ -84,6 +84,13 @@ def medq_deg() -> dict[str, bytes]:
     }
 
 
+def healthbench() -> dict[str, bytes]:
+    rubrics = [{"criterion": "flu", "points": 5, "tags": ["level:example", "axis:accuracy"]}]
+    row = {"prompt": [{"role": "user", "content": "Which?"}], "prompt_id": "1", "rubrics": rubrics}
+    row |= {"example_tags": ["theme:a"], "ideal_completions_data": None}
+    return {"2025-05-07-06-14-12_oss_eval.jsonl": lines(row)}
+
+
 def medqa() -> dict[str, bytes]:
     row = {"question": "Which?", "answer": "flu", "options": {"A": "gout", "B": "flu", "C": "mumps", "D": "lupus"}}
     row |= {"meta_info": "step1", "answer_idx": "B", "metamap_phrases": ["flu"]}
@@ -170,6 +177,7 @@ def xpcr() -> dict[str, bytes]:
 # the files of each repository; cases, questions and images that come of them; the first right answer
 SETS: dict[str, tuple[Callable[[], dict[str, bytes]], int, int, int, str]] = {
     "gmai-mmbench": (gmai, 1, 1, 1, "flu"),
+    "healthbench": (healthbench, 1, 1, 0, "flu"),
     "kvasir-vqa": (kvasir, 1, 2, 1, "yes"),
     "medframeqa": (medframeqa, 1, 1, 2, "flu"),
     "medmcqa": (medmcqa, 2, 2, 0, "flu"),

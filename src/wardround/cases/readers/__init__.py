@@ -13,6 +13,7 @@ from wardround.cases.importing.table_map import public_names
 from wardround.cases.readers.clinbench import read_clinbench
 from wardround.cases.readers.cure import read_cure
 from wardround.cases.readers.gmai_mmbench import read_gmai_mmbench
+from wardround.cases.readers.healthbench import read_healthbench
 from wardround.cases.readers.hf_export import read_hf_export
 from wardround.cases.readers.medq_deg.released import read_medq_deg
 from wardround.cases.readers.medq_deg.site import read_medq_deg_site
@@ -64,6 +65,7 @@ READERS: dict[str, Reader] = {
     "gmai-mmbench": read_gmai_mmbench,
     "medxpertqa": read_medxpertqa,
     "clinbench": read_clinbench,
+    "healthbench": read_healthbench,
     "medqa": read_medqa,
     "mmlu-pro": read_mmlu_pro,
     "pathmmu": read_pathmmu,
