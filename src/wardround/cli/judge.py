@@ -58,6 +58,28 @@ def compare(
 
 
 @app.command()
+def criteria(
+    run: RunPath,
+    labels: Annotated[
+        Path, typer.Option(metavar="FILE", help="CSV: candidate, case, question, criterion, met, and trial if several.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare a run's judge with people on the criteria of rubrics: agreement, kappa and F1, also by criterion."""
+    from wardround.measuring.validation.agreement import format_estimate
+    from wardround.measuring.validation.rubric_agreement import STATISTICS, rubric_agreement
+
+    result = rubric_agreement(run, labels)
+    overall = result["overall"]
+    lines = [f"judge {result['judge']}: {overall['n']} labels compared, {result['unjudged']} without a verdict"]
+    lines += [f"{name:12} {format_estimate(overall[name])}" for name in STATISTICS if name in overall]
+    for entry in result["criteria"]:
+        place = f"{entry['case']} / {entry['question']} / {entry['criterion']}"
+        lines.append(f"{place}: agreement {format_estimate(entry['agreement'])} of {entry['n']}")
+    print_result(result, as_json, "\n".join(lines))
+
+
+@app.command()
 def support(
     labels: Annotated[
         Path | None,
