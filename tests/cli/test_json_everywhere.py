@@ -74,6 +74,8 @@ CALLS: dict[str, list[str]] = {
     "literature update": ["index", "articles.jsonl"],
     "literature embed": ["index", "--column", "wordllama"],
     "literature search": ["gout", "--index", "index"],
+    "literature mesh": ["index", "desc.xml"],
+    "literature tune": ["tuned-index", "--queries", "many-queries.tsv", "--qrels", "many-qrels.txt"],
     "literature eval": ["--index", "index", "--queries", "queries.tsv", "--qrels", "qrels.txt"],
 }
 POOL = [case(0, images=[{"path": "scan.png", "modality": "CT"}])]
@@ -121,6 +123,11 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
     (folder / "queries.tsv").write_text("a\tgout\n")
     (folder / "qrels.txt").write_text("a 0 1 1\n")
     build([folder / "articles.jsonl"], folder / "index", columns=[])
+    judged_queries(folder)
+    (folder / "desc.xml").write_text(
+        "<DescriptorRecordSet><DescriptorRecord><DescriptorName><String>Gout</String></DescriptorName>"
+        "</DescriptorRecord></DescriptorRecordSet>"
+    )
     with ExamServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for study in (write_study(folder, server.url), judged_study(folder)):
@@ -129,6 +136,13 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
                 main()
             assert ended.value.code == 0
         yield folder
+
+
+def judged_queries(folder: Path) -> None:
+    """As many queries as tuning needs, on an index with two retrievers."""
+    (folder / "many-queries.tsv").write_text("".join(f"{number}\tgout\n" for number in range(25)))
+    (folder / "many-qrels.txt").write_text("".join(f"{number} 0 1 1\n" for number in range(25)))
+    build([folder / "articles.jsonl"], folder / "tuned-index", columns=["wordllama"])
 
 
 def studies(folder: Path) -> None:

@@ -14,7 +14,7 @@ def test_list_names_every_prompt_with_its_kinds() -> None:
     printed = CliRunner().invoke(app, ["prompts", "list"]).output
     assert "choice, choice-images, choice-images-verbal" in printed
     prompts = json.loads(CliRunner().invoke(app, ["prompts", "list", "--json"]).output)["prompts"]
-    assert prompts["judge"] == ["error", "error-images", "same", "support"]
+    assert prompts["judge"] == ["criteria", "criterion", "error", "error-images", "same", "support"]
 
 
 def test_show_prints_the_text_as_it_is_and_what_its_slots_hold() -> None:
@@ -27,12 +27,14 @@ def test_show_prints_the_text_as_it_is_and_what_its_slots_hold() -> None:
 def test_show_of_a_name_prints_all_its_kinds() -> None:
     recorded = json.loads(CliRunner().invoke(app, ["prompts", "show", "judge", "--json"]).output)["prompts"]
     assert [record["name"] for record in recorded] == [
+        "judge/criteria",
+        "judge/criterion",
         "judge/error",
         "judge/error-images",
         "judge/same",
         "judge/support",
     ]
-    assert recorded[0]["needed"] == ["question", "gold", "answer", "reasoning"]
+    assert recorded[2]["needed"] == ["question", "gold", "answer", "reasoning"]
 
 
 def test_an_unknown_prompt_or_kind_is_one_line_with_those_that_there_are() -> None:

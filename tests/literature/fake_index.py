@@ -34,6 +34,8 @@ class FakeIndex:
         return list(self._scores)
 
     default_retrievers = retrievers
+    tuned_weights: dict[str, float] = {}
+    is_fusion_better = False
 
     def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
         self.asked.append((query, retriever, k, filters))

@@ -143,8 +143,10 @@ class TestHttp:
         told = anyio.run(both)
         assert all(each.is_error and each.content[0].text.endswith("index: no such file") for each in told)
 
-    def test_several_retrievers_are_fused_unless_one_is_named(self):
+    def test_retrievers_are_fused_by_default_if_that_is_better(self):
         index = FakeIndex([Hit("1", 0, "optic neuritis", ""), Hit("2", 0, "pit", "optic optic")])
+        assert ServedIndex(index).retrievers == ["bm25", "fused", "fused-paper", "letters"]
+        index.is_fusion_better = True
         client = TestClient(http_app(ServedIndex(index)))
         assert client.get("/about").json()["retrievers"] == ["fused", "fused-paper", "bm25", "letters"]
         assert pmids(client.get("/search", params={"query": "optic"})) == ["1", "2"]

@@ -20,6 +20,7 @@ from wardround.core.errors import WardroundError
 
 if TYPE_CHECKING:
     from wardround.literature.evaluation.evaluation import Evaluation
+    from wardround.literature.evaluation.tuning import Tuning
     from wardround.literature.index.build import IndexBuild
     from wardround.literature.index.embedding import EmbeddingResult
     from wardround.literature.search.hit import Hit
@@ -91,7 +92,8 @@ def search(
     retriever: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="bm25, a vector column, fused (default, unless it includes wordllama) or fused-paper."
+            metavar="NAME",
+            help="bm25, a vector column, fused or fused-paper (default: bm25, or fused if `tune` found it better).",
         ),
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="Number of articles.")] = 10,
@@ -218,6 +220,24 @@ def evaluate_index(
     print_result(evaluation.to_dict(), as_json, _evaluation_table(evaluation))
 
 
+@app.command("tune")
+def tune_index(
+    index: IndexArgument,
+    queries: Annotated[Path, typer.Option(metavar="FILE", help="Lines `id<TAB>text`, also as .gz.")],
+    qrels: Annotated[Path, typer.Option(metavar="FILE", help="TREC judgements, also as .gz.")],
+    as_json: Json = False,
+) -> None:
+    """Learn the weights of `fused` from judged queries, and store them in the index."""
+    from wardround.literature.evaluation.judgements import read_qrels, read_queries
+    from wardround.literature.evaluation.tuning import tune
+    from wardround.literature.index.build import store_tuning
+    from wardround.literature.index.index import Index
+
+    tuning = tune(Index.open(index), read_queries(queries), read_qrels(qrels), note=note)
+    store_tuning(index, tuning.to_dict())
+    print_result(tuning.to_dict(), as_json, _tuning_text(tuning))
+
+
 @app.command()
 def serve(
     index: IndexOption,
@@ -305,6 +325,29 @@ def _bar() -> Iterator[tuple[Callable[[str], None], Callable[[int, int], None]]]
             bar.update(task, completed=done, total=total, rate=f"{speed:,.0f} a second" if speed else "")
 
         yield lambda line: None, show
+
+
+def _tuning_text(tuning: Tuning) -> str:
+    """The weights, the figures of held-out queries, and the lines for a study."""
+    from wardround.literature.evaluation.tuning import DIFFERENCE
+
+    verdict = "is the default now" if tuning.helps else "is not shown to be better than bm25, which stays the default"
+    figures = [
+        f"{name:<16} " + "{:{f}} [{:{f}}, {:{f}}]".format(*figure, f="+.4f" if name == DIFFERENCE else ".4f")
+        for name, figure in tuning.held_out.items()
+    ]
+    return "\n".join(
+        [
+            f"nDCG@10 of {tuning.queries:,} queries, each ranked with weights that other queries chose:",
+            *figures,
+            f"fused {verdict}; its weights: {', '.join(f'{name} {w:g}' for name, w in tuning.weights.items())}",
+            "for a study, under [literature]:",
+            f"retrievers = {list(tuning.weights)}",
+            f"weights = {list(tuning.weights.values())}",
+            'fusion = "rrf"',
+            "depth = 100",
+        ]
+    )
 
 
 def _omission_notes(evaluation: Evaluation) -> list[str]:

@@ -4,6 +4,7 @@ articles   its state ("clearing", "filling", "following" or "whole"), the sha256
            number of articles, the sum of their digests
 bm25       how text is split into terms, and the constants of the formula
 columns    the encoder of each vector column by name
+tuning     the weights of `fused`, learnt from judged queries, and their figures on held-out queries
 mesh       the descriptor file of the thesaurus: name, sha256, number of headings and terms
 """
 

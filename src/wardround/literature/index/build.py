@@ -118,6 +118,13 @@ def add_thesaurus(location: str | Path, descriptor_file: Path) -> dict[str, Any]
         return write_thesaurus(connection, descriptor_file)
 
 
+def store_tuning(location: str | Path, tuning: dict[str, Any]) -> None:
+    """Keeps the weights of `fused` in an index, in place of earlier ones."""
+    connection, _ = connect_to_index(location)
+    with locked(work_folder(location), ".index.lock"), one_line_errors(location):
+        about.write_about(connection, tuning=tuning)
+
+
 def _follow_ledger(connection: Connection, folder: Path, workers: int, note: Note) -> None:
     """Brings the articles up to date with the ledger, and records it when done."""
     hashes = [entry.sha256 for entry in read_entries(folder).values()]

@@ -94,6 +94,17 @@ class Index:
         kind_by_name = {name: parse_spec(column["spec"]["encoder"])[1] for name, column in self.columns.items()}
         return [name for name in self.retrievers if kind_by_name.get(name) != "wordllama"]
 
+    @property
+    def tuned_weights(self) -> dict[str, float]:
+        """The weights of `fused` that `literature tune` has learnt, by retriever; empty if none hold for the index."""
+        weights: dict[str, float] = self.about.get("tuning", {}).get("weights", {})
+        return weights if set(weights) <= set(self.retrievers) else {}
+
+    @property
+    def is_fusion_better(self) -> bool:
+        """Whether the tuned fusion was better than BM25 on queries that had not chosen its weights."""
+        return bool(self.tuned_weights and self.about["tuning"]["helps"])
+
     def search(self, query: str, retriever: str = BM25, k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
         """The k best articles for any text, best first, ties by PMID. An empty text has no hits."""
         if retriever not in self.retrievers:

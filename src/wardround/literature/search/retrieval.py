@@ -23,6 +23,12 @@ class Searchable(Protocol):
     @property
     def default_retrievers(self) -> list[str]: ...
 
+    @property
+    def tuned_weights(self) -> dict[str, float]: ...
+
+    @property
+    def is_fusion_better(self) -> bool: ...
+
     def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]: ...
 
 
@@ -84,17 +90,21 @@ def fuse(hit_lists: Sequence[Sequence[Hit]], retrieval: Retrieval) -> list[Hit]:
 def search_by_name(
     index: Searchable, query: str, retriever: str = "fused", k: int = 10, filters: Filters = NO_FILTERS
 ) -> list[Hit]:
-    """Searches with a retriever of the index, or with all of them as `fused` or `fused-paper`."""
+    """Searches with a retriever of the index, or with all of them as `fused` or `fused-paper`.
+
+    `fused` has the weights that `literature tune` has learnt, if the index has any.
+    """
     if retriever in NAMED_FUSIONS:
-        return retrieve(
-            index, query, replace(NAMED_FUSIONS[retriever], retrievers=tuple(index.retrievers), k=k), filters
-        )
+        weights = index.tuned_weights if retriever == "fused" else {}
+        names = tuple(weights or index.retrievers)
+        retrieval = replace(NAMED_FUSIONS[retriever], retrievers=names, weights=tuple(weights.values()), k=k)
+        return retrieve(index, query, retrieval, filters)
     return index.search(query, retriever, k, filters)
 
 
 def default_retriever(index: Searchable) -> str:
-    """The default retriever: `fused`, unless that would include retrievers that are not used by default."""
-    return "fused" if index.retrievers == index.default_retrievers != ["bm25"] else "bm25"
+    """The default retriever: `bm25`, unless `literature tune` has shown that `fused` is better on this index."""
+    return "fused" if index.is_fusion_better else "bm25"
 
 
 def _rerank(reranker: str, query: str, hits: list[Hit]) -> list[Hit]:
