@@ -47,6 +47,22 @@ def validate_command(
         raise typer.Exit(1)
 
 
+@app.command("rubric")
+def rubric_command(
+    source: Annotated[Path, typer.Argument(metavar="CASES", help="Case set whose cases have findings.")],
+    out: Annotated[Path, typer.Option(help="Folder to create; it must be absent or empty.")],
+    as_json: Json = False,
+) -> None:
+    """Make report-writing questions: a rubric of each case's findings, which are then not shown."""
+    from wardround.building.text.report_rubric import report_case
+    from wardround.cases.conversion import convert
+
+    count, problems = convert(source, out, transform=report_case)
+    left_out = [str(problem) for problem in problems]
+    result = {"cases": count, "problems": left_out, "out": str(out)}
+    print_result(result, as_json, "\n".join([*left_out, f"{count} cases with a rubric in {out}"]))
+
+
 @app.command("convert")
 def convert_command(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="File or folder to read.")],
