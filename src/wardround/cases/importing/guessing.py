@@ -14,7 +14,7 @@ import tomli_w
 from wardround.cases.importing.cells import as_age, as_images, as_text, is_empty
 from wardround.cases.importing.table_files import find_tables, table_rows
 from wardround.cases.importing.table_map import TableMap
-from wardround.cases.readers.tables.image_cell import PATH_SUFFIXES
+from wardround.cases.readers.tables.image_cell import PATH_SUFFIXES, holds_image
 from wardround.cases.readers.tables.json_file import JsonObject
 from wardround.cases.readers.tables.option_lists import parse_options
 from wardround.core.errors import BadInput
@@ -37,7 +37,7 @@ def guess_map(source: Path) -> TableMap:
     keys: dict[str, Any] = {}
     keys["options"] = _option_columns(columns, rows)
     free = [column for column in columns if column not in keys["options"]]
-    keys["images"] = [column for column in free if _share(rows, column, _is_image) > 0.5]
+    keys["images"] = [column for column in free if _holds_images(column, rows)]
     free = [column for column in free if column not in keys["images"]]
     for key, names in column_names().items():
         if (column := _named(free, names)) is not None and _fits(key, column, rows):
@@ -173,11 +173,21 @@ def _is_option_list(value: Any) -> bool:
         return False
 
 
+def _holds_images(column: str, rows: list[JsonObject]) -> bool:
+    """Whether most cells are images; or some are, and the others numbers of rows, as in VLMEvalKit's tables."""
+    if (share := _share(rows, column, _is_image)) > 0.5:
+        return True
+    return share > 0 and _share(rows, column, lambda value: _is_image(value) or _is_number(value)) == 1
+
+
 def _is_image(value: Any) -> bool:
     images = as_images(value)
     return bool(images) and all(
         isinstance(image, bytes)
         or (isinstance(image, dict) and ("bytes" in image or "path" in image))
-        or (isinstance(image, str) and (image.lower().endswith(PATH_SUFFIXES) or len(image) >= 4096))
+        or (
+            isinstance(image, str)
+            and (image.lower().endswith(PATH_SUFFIXES) or len(image) >= 4096 or holds_image(image))
+        )
         for image in images
     )

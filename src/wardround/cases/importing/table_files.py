@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from wardround.cases.importing.sample_rows import eval_log_rows, plain_rows
 from wardround.cases.importing.table_map import TableMap
 from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord, jsonl_records
@@ -22,7 +23,7 @@ from wardround.cases.readers.tables.tsv import CELL_LIMIT
 from wardround.core.errors import BadInput, Problem, WardroundError, describe_unreadable
 
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", *EXCEL)
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".eval", *EXCEL)
 NOT_TABLES = {"dataset_info.json", "dataset_dict.json", "state.json", "dataset_infos.json"}
 DELIMITERS = ",;\t|"
 BATCH = 256  # rows of an Arrow file taken at once: they may hold images
@@ -42,11 +43,17 @@ def find_tables(source: Path, layout: TableMap) -> list[Path]:
 
 def table_rows(file: Path, layout: TableMap, problems: list[Problem]) -> Iterator[PlacedRecord]:
     """The rows of a file, each with its place. Numbers of a class label are replaced by its names."""
+    return plain_rows(_file_rows(file, layout, problems))
+
+
+def _file_rows(file: Path, layout: TableMap, problems: list[Problem]) -> Iterator[PlacedRecord]:
     suffix = file.suffix.lower()
     if suffix in (".csv", ".tsv"):
         yield from _delimited_rows(file, layout, problems)
     elif suffix in EXCEL:
         yield from _excel_rows(file, layout)
+    elif suffix == ".eval":
+        yield from eval_log_rows(file)
     elif suffix == ".arrow":
         yield from _with_names(_arrow_rows(file), class_names(file))
     elif suffix == ".json" and _has_one_object_a_line(file):
