@@ -26,11 +26,11 @@ BROKEN = {
         "questions[0].prompt",
         "is required",
     ),
-    "no gold": (case(questions=[{"id": "q", "kind": "open", "prompt": "x"}]), "questions[0].gold", "is required"),
+    "no gold": (case(questions=[{"id": "q", "kind": "open", "prompt": "x"}]), "questions[0]", "gold is required"),
     "unknown kind": (
         case(questions=[choice(kind="essay")]),
         "questions[0].kind",
-        "input should be 'choice' or 'open'",
+        "input should be 'choice', 'open' or 'rubric'",
     ),
     "gold out of range": (case(questions=[choice(gold=3)]), "questions[0]", "gold is 3, but there are options 0 to 2"),
     "gold is a letter": (

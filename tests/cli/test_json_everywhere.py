@@ -30,6 +30,7 @@ CALLS: dict[str, list[str]] = {
     "cases show": ["cases", "case-1"],
     "cases audit": ["cases"],
     "cases get": [],
+    "cases rubric": ["described", "--out", "rubrics"],
     "build starter": ["--out", "starter"],
     "build table": ["studies.csv", "--map", "studies.toml", "--out", "studies", "--options", "2", "--no-ocr"],
     "build medq-deg": ["pool", "--out", "medq-deg"],
@@ -46,6 +47,7 @@ CALLS: dict[str, list[str]] = {
     "methods": ["runs/exam"],
     "export": ["runs/exam", "--to", "parquet", "--out", "answers.parquet"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
+    "judge criteria": ["graded", "--labels", "verdicts.csv"],
     "judge compare": ["runs/open", "runs/open"],
     "judge support": [],
     "judge errors": ["named", "--labels", "kinds.csv"],
@@ -124,6 +126,7 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
     (folder / "qrels.txt").write_text("a 0 1 1\n")
     build([folder / "articles.jsonl"], folder / "index", columns=[])
     judged_queries(folder)
+    graded_run(folder)
     (folder / "desc.xml").write_text(
         "<DescriptorRecordSet><DescriptorRecord><DescriptorName><String>Gout</String></DescriptorName>"
         "</DescriptorRecord></DescriptorRecordSet>"
@@ -136,6 +139,24 @@ def workspace(tmp_path_factory) -> Iterator[Path]:
                 main()
             assert ended.value.code == 0
         yield folder
+
+
+def graded_run(folder: Path) -> None:
+    """Cases with findings, and the marks of one graded answer with a person's verdict on it."""
+    write_cases(folder / "described", [case(0, findings="There is a mass. There is no effusion.")])
+    mark = {
+        "candidate": "one",
+        "case": "c",
+        "question": "q",
+        "trial": 0,
+        "cluster": "c",
+        "judge": "j",
+        "condition": "{}",
+    }
+    criteria = [{"id": "ecg", "points": 1.0, "axis": None, "met": True}]
+    (folder / "graded").mkdir()
+    pl.DataFrame([mark | {"criteria": criteria}]).write_parquet(folder / "graded" / "marks.parquet")
+    (folder / "verdicts.csv").write_text("candidate,case,question,criterion,met\none,c,q,ecg,yes\n")
 
 
 def judged_queries(folder: Path) -> None:

@@ -253,7 +253,7 @@ def test_nothing_to_read(tmp_path):
         READERS["medq-deg"](tmp_path)
     with pytest.raises(BadInput, match="and no other row can be used"):
         READERS["medq-deg"](write_tsv(tmp_path / GOOD, [row(0, "")], COLUMNS))
-    with pytest.raises(Exception, match="the layouts are clinbench, cure, gmai-mmbench, hf-export, "):
+    with pytest.raises(Exception, match="the layouts are clinbench, cure, gmai-mmbench, healthbench, hf-export, "):
         reader_for("medq")
 
 
