@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice_held_out_{number}" for number in range(1, 14)),
+        *(f"choice_held_out_{number}" for number in range(1, 15)),
     ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)
