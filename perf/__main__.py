@@ -18,6 +18,7 @@ PARTS = (
     "capacity",
     "servers",
     "stores",
+    "startup",
     "replay",
     "scale",
     "parser",

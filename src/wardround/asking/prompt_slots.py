@@ -1,7 +1,8 @@
 """Slots of prompt files: which each kind of file knows and needs, also by the names that papers print, and filling."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wardround.core.errors import WardroundError
@@ -72,11 +73,14 @@ _SLOT = re.compile(r"\{([A-Za-z][\w'’ ]*)\}")
 Block = list[str]  # text, slot, text, slot, ... text
 
 
-class PromptText(NamedTuple):
+@dataclass(frozen=True)
+class PromptText:
     """A prompt file: paragraphs of blocks. A block, or a paragraph of several, is left out if its slots are empty."""
 
     paragraphs: list[list[Block]]
     slots: frozenset[str]
+    # what is left out depends only on which slots are empty; a study has few such sets
+    _layouts: dict[frozenset[str], Block] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def takes_whole_stem(self) -> bool:
@@ -85,12 +89,23 @@ class PromptText(NamedTuple):
 
     def fill(self, values: Mapping[str, str]) -> str:
         """The text with its slots filled."""
-        filled = []
+        full = frozenset([slot for slot in self.slots if values.get(slot)])
+        layout = self._layouts.get(full)
+        if layout is None:
+            layout = self._layouts[full] = self._lay_out(full)
+        pieces = layout.copy()
+        pieces[1::2] = [values.get(slot) or "" for slot in layout[1::2]]
+        return "".join(pieces)
+
+    def _lay_out(self, full: frozenset[str]) -> Block:
+        """The whole text as one block, without what belongs to empty slots."""
+        paragraphs: list[Block] = []
         for blocks in self.paragraphs:
-            texts = [(_fill_block(block, values), len(block) > 1) for block in blocks]
-            if any(text and has_slot for text, has_slot in texts) or not any(has_slot for _, has_slot in texts):
-                filled.append("\n".join(text for text, has_slot in texts if text or not has_slot))
-        return "\n\n".join(filled)
+            shown = [block for block in blocks if len(block) == 1 or full.intersection(block[1::2])]
+            has_slots = any(len(block) > 1 for block in blocks)
+            if not has_slots or any(len(block) > 1 for block in shown):
+                paragraphs.append(_join("\n", shown))
+        return _join("\n\n", paragraphs)
 
 
 def parse_prompt(text: str, kind: str, file: str) -> PromptText:
@@ -129,14 +144,13 @@ def known_kinds() -> list[str]:
     return sorted([*KINDS, *variants, *verbal, "choice-options-only-verbal"])
 
 
-def _fill_block(block: Block, values: Mapping[str, str]) -> str:
-    """The block with its values; empty if it has slots and all of them are."""
-    if len(block) == 1:
-        return block[0]
-    filled = [values.get(slot) or "" for slot in block[1::2]]
-    if not any(filled):
-        return ""
-    return block[0] + "".join(value + text for value, text in zip(filled, block[2::2], strict=True))
+def _join(separator: str, blocks: Sequence[Block]) -> Block:
+    """Blocks as one, with the separator between them."""
+    joined = [""]
+    for number, block in enumerate(blocks):
+        joined[-1] += (separator if number else "") + block[0]
+        joined += block[1:]
+    return joined
 
 
 def _split(text: str) -> Block:

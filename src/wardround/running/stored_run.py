@@ -14,6 +14,7 @@ from wardround.core.store.location import StoreLocation
 from wardround.running.images import Fingerprints
 from wardround.running.inputs.changes import InputChanges
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
+from wardround.running.parquet import ROWS, in_parts
 from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.used_answers import scan_used
 
@@ -70,7 +71,9 @@ class StoredRun(RunInputs):
         """The rows of used.parquet whose answers are not in the store."""
         used = scan_used(self.folder).select(*ANSWER_PLACE, "turn").collect()
         with self.store.snapshot():
-            missing = [not self.store.has(key) for key in used_keys(used)]
+            missing = [
+                body is None for part in used.iter_slices(ROWS) for body in self.store.bodies(list(used_keys(part)))
+            ]
         return used.filter(pl.Series(missing, dtype=pl.Boolean))
 
     def refuse_fewer(self, marks: Path) -> str | None:
@@ -101,11 +104,11 @@ def hash_answers(folder: Path, store: AnswerStore) -> str | None:
     """A hash of all answers that a run used; None if the store lacks some."""
     digest = hashlib.blake2b(digest_size=16)
     with store.snapshot():
-        for key in used_keys(scan_used(folder).select("ask", "trial", "turn").collect()):
-            body = store.body(key)
-            if body is None:
-                return None
-            digest.update(hashlib.blake2b(body, digest_size=16).digest())
+        for part in in_parts(scan_used(folder).select("ask", "trial", "turn")):
+            for body in store.bodies(list(used_keys(part))):
+                if body is None:
+                    return None
+                digest.update(hashlib.blake2b(body, digest_size=16).digest())
     return digest.hexdigest()
 
 

@@ -49,7 +49,7 @@ from wardround.running.inputs.changes import InputChanges, find_changes
 from wardround.running.inputs.hashes import write_case_hashes, write_image_hashes
 from wardround.running.literature_tools import LiteratureTools
 from wardround.running.pacing.minute_limits import limits_by_name
-from wardround.running.parquet import write_in_parts
+from wardround.running.parquet import ROWS, write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
@@ -58,7 +58,7 @@ from wardround.running.settings.before_run import prove_before_run
 from wardround.running.settings.uses import SettingUses
 from wardround.running.settings.verdict import merge_verdicts
 from wardround.running.settings.watch import watch
-from wardround.running.store import AnswerStore
+from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.store.batches import BatchRecords
 from wardround.running.stored_run import hash_answers, used_keys
 from wardround.running.tools import Tools
@@ -280,8 +280,10 @@ class StudyRun:
         """Refuses a store that is not the run's own: what the run used would be bought again."""
         if not self.folder.has_used:
             return
-        keys = used_keys(read_used(self.folder.path))
-        lost = {key for key in keys if not self.store.has(key)}
+        lost: set[AnswerKey] = set()
+        for part in read_used(self.folder.path).iter_slices(ROWS):
+            keys = list(used_keys(part))
+            lost.update(key for key, body in zip(keys, self.store.bodies(keys), strict=True) if body is None)
         if lost := lost - self.store.dropped_keys() if lost else lost:
             raise WardroundError(
                 f"{self.folder.path}: this run used {len(lost):,} answers that are not in {self.store.location}; "

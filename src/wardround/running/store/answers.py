@@ -21,6 +21,7 @@ from wardround.running.store.writes import SELECT, CallRow, Write, insert_into
 
 # between two commits; a single answer does not wait
 GATHER_SECONDS = 0.005
+ASKS_PER_QUERY = 500
 SAVE_FILE = (
     "insert into files (path, size, changed, sha256) values (?, ?, ?, ?) on conflict (path) "
     "do update set size = excluded.size, changed = excluded.changed, sha256 = excluded.sha256"
@@ -131,6 +132,17 @@ class AnswerStore:
     def body(self, key: AnswerKey) -> bytes | None:
         row: tuple[bytes, str | None] | None = self._reading.execute(SELECT, key).fetchone()
         return None if row is None else row[0]
+
+    def bodies(self, keys: Sequence[AnswerKey]) -> list[bytes | None]:
+        """The stored bodies of many keys, by few queries."""
+        stored: dict[tuple[bytes, int, int], bytes] = {}
+        asks = list(dict.fromkeys(key.ask for key in keys))
+        for start in range(0, len(asks), ASKS_PER_QUERY):
+            block = asks[start : start + ASKS_PER_QUERY]
+            query = f"select ask, trial, turn, body from answers where ask in ({', '.join('?' * len(block))})"
+            for ask, trial, turn, body in self._reading.execute(query, block):
+                stored[bytes(ask), trial, turn] = body
+        return [stored.get(key) for key in keys]
 
     def dropped_keys(self) -> set[AnswerKey]:
         """The keys of answers in the bin."""
