@@ -4,22 +4,21 @@ A sixth class, perception, is ours: people see the images that the candidate was
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from wardround.asking.tellings import shown_image_numbers
 from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.desk.auth.accounts import PHYSICIANS, STUDENT, Person
 from wardround.desk.desk import Desk
-from wardround.desk.records import DeskItem, NewImage, NewItem, Task
+from wardround.desk.records import DeskItem, NewItem, Task
 from wardround.desk.results.agreement import majority_labels
 from wardround.desk.results.export import to_jsonl
 from wardround.desk.tasks.one_choice import ChoiceTask, balanced_sample
+from wardround.desk.tasks.sent_images import image_changes, run_image_folder, sent_images
 from wardround.desk.tasks.task_kind import Export, PageSection, Setting
 from wardround.marking.judges.error_classes import (
     CLASSES,
@@ -87,9 +86,7 @@ class ErrorClasses(ChoiceTask):
         ]
 
     def image_folder(self, source: Path, root: Path) -> Path:
-        """The case set of the run, if it is below the desk's folder."""
-        folder = _case_folder(source)
-        return folder if folder.is_relative_to(root) else source
+        return run_image_folder(source, root)
 
     def template_context(self, desk: Desk, task: Task, item: DeskItem, person: Person, level: str) -> dict[str, Any]:
         meanings = {
@@ -113,43 +110,18 @@ class ErrorClasses(ChoiceTask):
         return (Export("labels.jsonl", "for wardround judge errors RUN --labels", _labels),)
 
 
-@cache
-def _case_folder(run: Path) -> Path:
-    from wardround.running.inputs.run_inputs import RunInputs
-
-    return RunInputs.locate(run).cases.folder.resolve()
-
-
 def _new_item(
     wrong: WrongAnswer, reasoning: str, error_class: str | None, weight: float, readers: int, can_show: bool
 ) -> NewItem:
     question, place = wrong.question, dict(zip(MARK_KEY, wrong.key, strict=True))
+    changes = image_changes(question, wrong.condition)
     shown = {"question": shown_question(wrong), "gold": question.gold_text, "answer": stated_answer(wrong)}
-    shown |= {"reasoning": reasoning, "sent_images": wrong.images, "put": _how_images_were_sent(wrong)}
-    pictures = _pictures(wrong) if can_show else ()
+    shown |= {"reasoning": reasoning, "sent_images": wrong.images, "put": changes if wrong.images else ""}
+    pictures = sent_images(wrong.case, question, wrong.condition) if wrong.images and can_show else ()
     digest = blake(list(map(str, wrong.key))).hex()[:8]  # does not reveal the candidate
     hidden = {"place": place, "class": error_class, "weight": weight}
     name, wants = f"{place['case']}/{place['question']} {digest}", {"reader": readers}
     return NewItem(name, "answers", shown, wants, hidden, images=pictures)
-
-
-def _pictures(wrong: WrongAnswer) -> tuple[NewImage, ...]:
-    """The images of the case that the candidate was shown, as the case has them."""
-    if not wrong.images:
-        return ()
-    numbers = shown_image_numbers(wrong.case, wrong.question, wrong.condition)
-    return tuple(NewImage(str(number), wrong.case.images[number]) for number in numbers)
-
-
-def _how_images_were_sent(wrong: WrongAnswer) -> str:
-    """How the candidate saw the images, if not as the case has them."""
-    if not wrong.images:
-        return ""
-    degradation, images = wrong.condition.degradation, wrong.condition.images
-    if degradation == "assigned":
-        degradation = ", ".join(wrong.question.degradations or ()) or "none"
-    parts = [] if degradation in ("none", "stored") else [f"degraded ({degradation})"]
-    return " and ".join(parts + ([] if images == "as-is" else [images]))
 
 
 def _labels(desk: Desk, task: Task) -> bytes:

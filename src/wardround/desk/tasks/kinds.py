@@ -1,6 +1,7 @@
 """The kinds of task. A new one is a file in this folder, a template, and a line in this list."""
 
 from wardround.desk.tasks.construct import Construct
+from wardround.desk.tasks.criteria import RubricCriteria
 from wardround.desk.tasks.errors import ErrorClasses
 from wardround.desk.tasks.exam import Exam
 from wardround.desk.tasks.grading import Grading
@@ -12,5 +13,5 @@ from wardround.desk.tasks.task_kind import TaskKind
 
 KINDS: tuple[TaskKind, ...] = (
     *(Construct(), Review(), Retain(), JudgeValidation()),
-    *(ErrorClasses(), Severity(), Grading(), Exam()),
+    *(RubricCriteria(), ErrorClasses(), Severity(), Grading(), Exam()),
 )

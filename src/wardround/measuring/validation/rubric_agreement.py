@@ -1,10 +1,12 @@
 """Agreement of a judge with people on the criteria of rubrics, overall and criterion by criterion.
 
-Labels are a CSV file with candidate, case, question, criterion and met; trial is optional (default 0). Each label is
-compared with the judge's verdict in marks.parquet; several people may label the same criterion.
+Labels are a CSV file with candidate, case, question, criterion and met; trial (default 0) and condition are optional.
+Each label is compared with the judge's verdict in marks.parquet; without condition, with that of every condition.
+Several people may label the same criterion.
 """
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from wardround.measuring.measures.formulas import ratio
 from wardround.measuring.validation.agreement import agreement, confusion_cells, estimate_statistic, kappa
 
 COLUMNS = ("candidate", "case", "question", "criterion", "met")
+TEXTS = COLUMNS[:-1]
 PLACE = ("candidate", "case", "question", "trial", "criterion")
 MEANINGS = dict.fromkeys(("met", "true", "yes", "1"), True) | dict.fromkeys(("not met", "false", "no", "0"), False)
 
@@ -33,15 +36,16 @@ STATISTICS = {"agreement": agreement, "kappa": kappa, "f1_macro": f1_macro}
 
 def rubric_agreement(folder: Path, labels: Path, seed: int = 0) -> dict[str, Any]:
     """Agreement, kappa and macro F1 of a run's judge with labels by people, with intervals over clusters."""
-    verdicts = _verdicts(folder)
     rows = _read_labels(labels)
+    places = [*PLACE, "condition"] if "condition" in rows[0] else [*PLACE]
+    verdicts = _verdicts(folder, places)
     joined = pl.DataFrame(rows, schema_overrides={"trial": pl.Int32}).join(
-        verdicts, on=PLACE, how="left", maintain_order="left"
+        verdicts, on=places, how="left", maintain_order="left"
     )
     unknown = joined.filter(pl.col("cluster").is_null())
     if len(unknown):
         row = unknown.row(0, named=True)
-        place = " / ".join(str(row[name]) for name in PLACE)
+        place = " / ".join(str(row[name]) for name in places)
         raise BadInput(labels, f"no rubric answer of the run has {place}", line=row["line"], field="criterion")
     judged = joined.drop_nulls("same").with_columns(weight=pl.lit(1.0))
     by_criterion = judged.partition_by("case", "question", "criterion", maintain_order=True)
@@ -66,7 +70,7 @@ def _estimates(items: pl.DataFrame, seed: int) -> dict[str, Any]:
     }
 
 
-def _verdicts(folder: Path) -> pl.DataFrame:
+def _verdicts(folder: Path, places: Sequence[str]) -> pl.DataFrame:
     """The judge's verdict on every criterion of every rubric answer."""
     file = folder / MARKS_FILE
     if not file.is_file():
@@ -75,7 +79,7 @@ def _verdicts(folder: Path) -> pl.DataFrame:
     if "criteria" not in marks.collect_schema().names():
         raise BadInput(file, "has no column criteria: mark the run again by `wardround mark RUN`")
     columns = marks.filter(pl.col("criteria").is_not_null()).select(
-        "candidate", "case", "question", "trial", "cluster", "judge", "criteria"
+        *(name for name in places if name != "criterion"), "cluster", "judge", "criteria"
     )
     listed = columns.explode("criteria").collect()
     return listed.with_columns(
@@ -105,5 +109,5 @@ def _label(file: Path, line: int, cells: dict[str, Any]) -> dict[str, Any]:
     trial = (cells.get("trial") or "0").strip()
     if not trial.isdecimal():
         raise BadInput(file, f"{trial!r} is not a number from 0", line=line, field="trial")
-    names = {name: cells[name] or "" for name in ("candidate", "case", "question", "criterion")}
+    names = {name: cells[name] or "" for name in (*TEXTS, *({"condition"} & set(cells)))}
     return names | {"trial": int(trial), "label": met, "line": line}
