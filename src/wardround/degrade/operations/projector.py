@@ -5,6 +5,7 @@ bins of that view lie max(|cos|, |sin|) pixels apart. Neighbouring rays then cro
 a row adds to a view with one pair of interpolation weights: the innermost loops are sums of shifted rows.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,8 @@ def project(image: Image, angles: Angles) -> Sinogram:
         padded = np.zeros((_by_fours(height), width + 2 * MARGIN), np.float32)
         padded[:height, MARGIN : MARGIN + width] = source
         sinogram[views] = _sums_along_rays(padded, height, slopes)
-    return sinogram / pitch(angles)[:, None]
+    sinogram /= pitch(angles)[:, None]
+    return sinogram
 
 
 def reconstruct(
@@ -53,11 +55,11 @@ def reconstruct(
     """
     image = np.zeros(shape, np.float32)
     for views, slopes, turned in _walks(angles):
-        filtered = np.zeros((_by_fours(len(views)), sinogram.shape[1]), np.float32)
-        filtered[: len(views)] = _filtered(sinogram[views], pitch(angles[views]), weights[views], interpolations)
-        part = np.zeros(shape[::-1] if turned else shape, np.float32)
+        filtered = _filtered(sinogram, views, pitch(angles[views]), weights[views], interpolations)
+        part = np.zeros(shape[::-1], np.float32) if turned else image  # those by rows come first
         _add_views(part, filtered, np.pad(slopes, (0, len(filtered) - len(views))))
-        image += part.T if turned else part
+        if turned:
+            image += part.T
     return image
 
 
@@ -74,21 +76,44 @@ def _walks(angles: Angles) -> list[tuple[NDArray[np.intp], Angles, bool]]:
     return [walk for walk in walks if len(walk[0])]
 
 
-def _filtered(sinogram: Sinogram, pitches: Image, weights: Angles, interpolations: int) -> Sinogram:
+def _filtered(
+    sinogram: Sinogram, views: NDArray[np.intp], pitches: Image, weights: Angles, interpolations: int
+) -> Sinogram:
+    """These views, filtered, and empty ones after them until their number is a multiple of four."""
     bins = sinogram.shape[1]
     length = next_fast_len(2 * bins, real=True)
-    frequency = np.arange(length // 2 + 1) / length  # cycles a bin
-    # a linear interpolation at all fractions of a bin blurs by sinc squared
-    response = (_ramp(length) / np.sinc(frequency) ** (2 * interpolations)).astype(np.float32)
+    response = _response(length, interpolations)
     gains = (weights / pitches).astype(np.float32)
-    done = np.empty_like(sinogram)
-    for first in range(0, len(sinogram), AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        spectrum = rfft(sinogram[some], length, axis=1, workers=1)
-        spectrum *= response * gains[some, None]
-        spectrum[frequency > 0.5 * pitches[some, None]] = 0  # the image holds nothing above half a cycle a pixel
+    # the image holds nothing above half a cycle a pixel
+    ends = np.searchsorted(np.arange(len(response)) / length, 0.5 * pitches, side="right")
+    done = np.empty((_by_fours(len(views)), bins), np.float32)
+    done[len(views) :] = 0
+    for first in range(0, len(views), AT_ONCE):
+        some = slice(first, min(first + AT_ONCE, len(views)))
+        spectrum = rfft(sinogram[views[some]], length, axis=1, workers=1)
+        _multiply_spectra(spectrum.view(np.float32), response, gains[some], ends[some])
         done[some] = irfft(spectrum, length, axis=1, workers=1)[:, :bins]
     return done
+
+
+@cache
+def _response(length: int, interpolations: int) -> NDArray[np.float32]:
+    """The ramp, divided by the blur of linear interpolations: each, at all fractions of a bin, is sinc squared."""
+    frequency = np.arange(length // 2 + 1) / length  # cycles a bin
+    response: NDArray[np.float32] = (_ramp(length) / np.sinc(frequency) ** (2 * interpolations)).astype(np.float32)
+    return response
+
+
+@njit("void(float32[:,::1], float32[::1], float32[::1], int64[::1])", cache=True, nogil=True)
+def _multiply_spectra(spectra: Any, response: Any, gains: Any, ends: Any) -> None:  # pragma: no cover
+    """Each row of complex numbers times the response and its gain, and zero from its end on."""
+    for row in range(len(spectra)):
+        spectrum, gain = spectra[row], gains[row]
+        for place in range(ends[row]):
+            factor = response[place] * gain
+            spectrum[2 * place] *= factor
+            spectrum[2 * place + 1] *= factor
+        spectrum[2 * ends[row] :] = np.float32(0)
 
 
 def _ramp(length: int) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ TAXONOMY = {
     "adjust_brightness": DegradationType("Intensity", None, ("shift", "direction", "lost?"), 2),
     "exposure": DegradationType("Intensity", None, ("gamma", "offset", "direction", "lost?"), 2),
     "reduce_contrast": DegradationType("Intensity", None, ("factor",)),
-    "gaussian_noise": DegradationType("Noise", None, ("sigma",)),
+    "gaussian_noise": DegradationType("Noise", None, ("sigma",), 2),
     "low_resolution": DegradationType("Resolution and Blur", None, ("factor", "method"), 2),
     "motion_blur": DegradationType("Resolution and Blur", None, ("length",), 2),
     "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 2),
