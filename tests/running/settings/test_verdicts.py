@@ -81,6 +81,16 @@ def test_a_text_that_was_cut_at_its_stop_sequence_is_never_called_ignored(text: 
         assert stop_verdict([stop], [reply(kept)]).verdict != "ignored"
 
 
+@pytest.mark.parametrize("text", ["alpha##omega", "alpha###omega", "alpha####", "alpha##a##", "### omega"])
+def test_a_reply_that_goes_on_after_the_first_whole_stop_sequence_is_ignored(text: str) -> None:
+    assert stop_verdict(["##"], [reply(text)]).verdict == "ignored"
+
+
+@pytest.mark.parametrize("text", ["alpha##", "alpha###", "alpha### \n"])
+def test_a_kept_stop_sequence_that_overlaps_the_reply_is_honoured(text: str) -> None:
+    assert stop_verdict(["##"], [reply(text)]).verdict == "honoured"
+
+
 @given(st.lists(st.sampled_from(["1", "22", "word"]), max_size=16), st.sampled_from(["stop", "length"]))
 def test_a_text_of_no_more_words_than_tokens_is_never_called_too_long(words: list[str], finish: str) -> None:
     assert max_tokens_verdict(64, 16, [reply(" ".join(words), finish=finish)]).verdict != "ignored"

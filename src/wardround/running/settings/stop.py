@@ -34,7 +34,15 @@ def stop_verdict(
 
 def runs_past_stop(texts: Iterable[str], stops: Sequence[str]) -> bool:
     """Whether a text goes on after a stop sequence; some servers keep the sequence itself at the end."""
-    return any(text.partition(stop)[2].strip() for text in texts for stop in stops if stop)
+    return any(_runs_past(text, stop) for text in texts for stop in stops if stop)
+
+
+def _runs_past(text: str, stop: str) -> bool:
+    if not text.partition(stop)[2].strip():
+        return False
+    # A reply "#", cut at "##" with the sequence kept, is "###": its first "##" is not where the server stopped.
+    last = text.rfind(stop)
+    return stop in text[:last] or bool(text[last + len(stop) :].strip())
 
 
 async def probe_stop(prober: Prober, stops: Sequence[str]) -> SettingVerdict:
