@@ -95,7 +95,7 @@ STARTER_NOTES = (
     "pixels is not a medical model: a classifier on simple image features, fitted on the 12 training cases of the set.",
 )
 PATCHES_NOTES = (
-    "This is the demo's second study: do the images matter? Each question shows a patch of one of five kinds of "
+    "This is the demo's first study: do the images matter? Each question shows a patch of one of five kinds of "
     "picture and asks which; the text does not help. pixels uses the image and was fitted on patches from other parts "
     "of the same pictures; SmolLM2 cannot see. With the images swapped between cases, the image should not help.",
 )
@@ -103,12 +103,12 @@ PATCHES_NOTES = (
 
 @dataclass(frozen=True)
 class DemoResult:
-    """The demo's folder, its two runs, and the gallery of simulated respondents."""
+    """The demo's folder, the gallery of simulated respondents, and two runs."""
 
     folder: Path
     gallery: RunOutcome
-    starter: RunOutcome
     patches: RunOutcome
+    starter: RunOutcome
 
     @property
     def reports(self) -> list[Path]:
@@ -116,21 +116,31 @@ class DemoResult:
 
 
 def demonstrate(folder: Path, *, note: Callable[[str], None] = print) -> DemoResult:
-    """Makes the gallery, builds the case sets, runs both studies and reports. A second call replays stored answers."""
+    """Makes the gallery, builds the case sets, runs both studies and reports. A second call replays stored answers.
+
+    The shorter study comes first, so that the first report on a real model is there within a minute.
+    """
     _check_packages()
     folder.mkdir(parents=True, exist_ok=True)
+    note("1 of 3: the gallery, a report on simulated respondents with known faults")
     gallery = make_gallery(folder, note=lambda line: None)
-    note(f"gallery, a report with findings (simulated respondents): {gallery.folder / 'report.html'}")
-    build_starter(folder / "starter-cases")
+    note(f"report: {gallery.folder / 'report.html'}")
     build_patches(folder / "patches-cases")
-    outcomes = []
-    for name, study, notes in (("starter", STARTER_STUDY, STARTER_NOTES), ("patches", PATCHES_STUDY, PATCHES_NOTES)):
-        file = folder / f"{name}.toml"
-        file.write_text(study, encoding="utf-8")
-        note(f"{name}: {file}")
-        outcomes.append(run_study(file, runs=folder / "runs", notes=notes, note=note))
-        report_runs([outcomes[-1].folder], with_cases=True)
-    return DemoResult(folder, gallery, *outcomes)
+    note("2 of 3: do the images matter? A real small model and a classifier on 120 patches of pictures")
+    patches = _examine(folder, "patches", PATCHES_STUDY, PATCHES_NOTES, note)
+    build_starter(folder / "starter-cases")
+    note("3 of 3: the starter set, 24 invented cases with votes and log-probabilities")
+    starter = _examine(folder, "starter", STARTER_STUDY, STARTER_NOTES, note)
+    return DemoResult(folder, gallery, patches, starter)
+
+
+def _examine(folder: Path, name: str, study: str, notes: tuple[str, ...], note: Callable[[str], None]) -> RunOutcome:
+    file = folder / f"{name}.toml"
+    file.write_text(study, encoding="utf-8")
+    outcome = run_study(file, runs=folder / "runs", notes=notes, note=note)
+    report_runs([outcome.folder], with_cases=True)
+    note(f"report: {outcome.folder / 'report.html'}")
+    return outcome
 
 
 def _check_packages() -> None:
