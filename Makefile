@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers test-ray test-inspect browser docs reference style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-ray test-inspect test-lm-eval browser docs reference style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -65,6 +65,12 @@ test-inspect:
 	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
 	$(VENV)-inspect/bin/pytest tests/candidates/contract
 
+# tests of tasks for lm-evaluation-harness, in an environment of their own
+test-lm-eval:
+	$(PYTHON) -m venv $(VENV)-lm-eval
+	$(VENV)-lm-eval/bin/pip install --quiet --editable . lm-eval==0.4.13 torch==2.13.0 hypothesis pytest pyyaml
+	$(VENV)-lm-eval/bin/pytest tests/exporting/test_export_lm_eval.py
+
 test-ray: $(VENV)/.test
 	$(PIP) "ray[data]"
 	$(BIN)/pytest tests/degrade/test_ray_cluster.py
@@ -94,4 +100,4 @@ $(VENV)/.perf: $(VENV)/.test
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-inspect build src/*.egg-info .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-inspect $(VENV)-lm-eval build src/*.egg-info .mypy_cache .ruff_cache

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wardround.cli.output import Json, print_result
+from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import RunPath
 from wardround.exporting.formats import FORMATS
 
@@ -37,5 +37,5 @@ def export(
     """Write a run or a case set in the format of another project."""
     from wardround.exporting.formats import export
 
-    written = [str(path) for path in export(source, to, out, dataset)]
+    written = [str(path) for path in export(source, to, out, dataset, note)]
     print_result({"written": written}, as_json, "\n".join(written))

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
+from wardround.cases.set import FILE_NAME as CASES_FILE
 from wardround.core.errors import BadInput, WardroundError
 
-Writer = Callable[..., list[Path]]  # source and destination (and the data set, if taken) -> the files written
+Writer = Callable[..., list[Path]]  # source, destination and what the format takes -> the files written
 
 
 @dataclass(frozen=True)
@@ -19,25 +20,29 @@ class Format:
 
     cases: str | None = None
     run: str | None = None
-    takes_dataset: bool = False  # its writers have an argument `dataset`, the name of a data set on the Hub
+    takes: tuple[str, ...] = ()  # further arguments of its writers: `dataset`, `note`
 
 
 FORMATS = {
     "vlmevalkit": Format("vlmevalkit:export_cases", "vlmevalkit:export_run"),
     "inspect": Format("inspect_task:export_cases", "inspect_logs:export_run"),
+    "lm-eval": Format("lm_eval:export_cases", takes=("note",)),
     "hf": Format("hugging_face.dataset:export_cases", "hugging_face.run_dataset:export_run"),
     "mlflow": Format(run="trackers.mlflow_store:export_run"),
     "wandb-offline": Format(run="trackers.wandb_runs:export_run"),
-    "eval-results": Format(run="hugging_face.eval_results:export_run", takes_dataset=True),
+    "eval-results": Format(run="hugging_face.eval_results:export_run", takes=("dataset",)),
     "every-eval-ever": Format(run="every_eval_ever:export_run"),
     "parquet": Format(run="answer_table:export_run"),
 }
 
 
-def export(source: Path, to: str, out: Path, dataset: str | None = None) -> list[Path]:
+def export(
+    source: Path, to: str, out: Path, dataset: str | None = None, note: Callable[[str], None] = print
+) -> list[Path]:
     """Writes a case set or a run in another project's format; returns the files or folders written.
 
-    `dataset` is the OWNER/NAME of the data set on the Hugging Face Hub, for formats that name one.
+    `dataset` is the OWNER/NAME of the data set on the Hugging Face Hub, for formats that name one. `note` is told what
+    was left out.
     """
     if to not in FORMATS:
         near = get_close_matches(to, FORMATS, 1)
@@ -45,16 +50,19 @@ def export(source: Path, to: str, out: Path, dataset: str | None = None) -> list
         raise WardroundError(f"unknown format {to!r}; {hint}")
     if not source.exists():
         raise BadInput(source, "there is no such run or case set")
-    is_run = (source / "manifest.json").is_file()
+    # a built case set has a manifest, too
+    is_run = (source / "manifest.json").is_file() and not (source / CASES_FILE).is_file()
     place = FORMATS[to].run if is_run else FORMATS[to].cases
     if place is None:
         kind, other = ("run", "case set") if is_run else ("case set", "run")
         raise BadInput(source, f"is a {kind}; --to {to} takes a {other}: {_formats_of(is_run)} take a {kind}")
-    if dataset is not None and not FORMATS[to].takes_dataset:
-        raise WardroundError(f"--dataset is for {', '.join(name for name in FORMATS if FORMATS[name].takes_dataset)}")
+    if dataset is not None and "dataset" not in FORMATS[to].takes:
+        takers = [name for name, entry in FORMATS.items() if "dataset" in entry.takes]
+        raise WardroundError(f"--dataset is for {', '.join(takers)}")
     module, _, name = place.partition(":")
     writer: Writer = getattr(import_module(f"wardround.exporting.{module}"), name)
-    return writer(source, out, dataset) if FORMATS[to].takes_dataset else writer(source, out)
+    arguments = {"dataset": dataset, "note": note}
+    return writer(source, out, **{name: arguments[name] for name in FORMATS[to].takes})
 
 
 def _formats_of(is_run: bool) -> str:
