@@ -28,6 +28,7 @@ PARTS = (
     "embedding",
     "transformers",
     "literature",
+    "searches",
     "building",
     "reading",
     "audit",

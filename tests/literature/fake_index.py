@@ -43,6 +43,12 @@ class FakeIndex:
         kept = [hit for hit in scored if hit.score > 0 and hit.pmid not in filters.without and _in_years(hit, filters)]
         return sorted(kept, key=lambda hit: (-hit.score, hit.pmid))[:k]
 
+    def search_all(
+        self, queries: Sequence[str], retriever: str = "bm25", k: int = 10, filters: Sequence[Filters] = ()
+    ) -> list[list[Hit]]:
+        filters = filters or [NO_FILTERS] * len(queries)
+        return [self.search(query, retriever, k, own) for query, own in zip(queries, filters, strict=True)]
+
     def headings(self, terms: Sequence[str]) -> tuple[str, ...]:
         return tuple(terms)
 

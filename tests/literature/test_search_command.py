@@ -47,12 +47,34 @@ def test_an_index_is_made_searched_and_brought_up_to_date(literature: Callable[.
     assert literature("search", "?", "--index", "index")[:2] == (0, "nothing found\n")
 
 
+def test_the_queries_of_a_file_are_searched_together(literature: Callable[..., Said], tmp_path: Path) -> None:
+    literature("build", "a.jsonl", "--out", "index", "--column", "none")
+    (tmp_path / "queries.tsv").write_text("q1\tzinc\nq2\tnothing\nq3\tiron\n")
+
+    _, run, _ = literature("search", "--queries", "queries.tsv", "--index", "index")
+    _, told, _ = literature("search", "--queries", "queries.tsv", "--index", "index", "--json")
+    _, alone, _ = literature("search", "iron", "--index", "index", "--json")
+
+    assert [line.split()[:4] + line.split()[5:] for line in run.splitlines()] == [
+        ["q1", "Q0", "1", "1", "bm25"],
+        ["q3", "Q0", "22", "1", "bm25"],
+    ]
+    assert [(query["id"], len(query["hits"])) for query in json.loads(told)["queries"]] == [
+        ("q1", 1),
+        ("q2", 0),
+        ("q3", 1),
+    ]
+    assert json.loads(told)["queries"][2]["hits"] == json.loads(alone)["hits"]
+
+
 def test_mistakes_are_told_in_one_line(literature: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> None:
     literature("build", "a.jsonl", "--out", "index", "--column", "none")
     for arguments, message in (
         (["build", "c.jsonl", "--out", "new"], "c.jsonl: does not exist"),
         (["build", "a.jsonl", "--out", "new", "--column", "wardllama"], "wardllama"),
         (["update", "a.jsonl", "b.csv"], "a.jsonl: is not a literature index"),
+        (["search", "--index", "index"], "expected a query, or --queries FILE"),
+        (["search", "x", "--queries", "a.jsonl", "--index", "index"], "expected a query, or --queries FILE"),
         (["search", "x", "--index", "nowhere"], "nowhere: is not a literature index"),
         (["search", "x", "--index", "index", "--retriever", "dense"], "has no retriever"),
     ):

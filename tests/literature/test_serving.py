@@ -124,7 +124,7 @@ class TestHttp:
         def gone(*_):
             raise WardroundError("index: no such file")
 
-        monkeypatch.setattr(Index, "search", gone)
+        monkeypatch.setattr(Index, "search_all", gone)
         with TestClient(http_app(served), raise_server_exceptions=False) as client:
             response = client.get("/search", params={"query": "a"})
         assert (response.status_code, response.json()) == (503, {"detail": "index: no such file"})
@@ -138,7 +138,7 @@ class TestHttp:
                 calls = [("search", {"query": "a"}), ("read", {"pmid": "1"})]
                 return [await client.call_tool(*call) for call in calls]
 
-        monkeypatch.setattr(Index, "search", gone)
+        monkeypatch.setattr(Index, "search_all", gone)
         monkeypatch.setattr(Index, "articles", gone)
         told = anyio.run(both)
         assert all(each.is_error and each.content[0].text.endswith("index: no such file") for each in told)

@@ -10,6 +10,7 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Document, Evidence, parse_documents
 from wardround.core.examiner import Examiner
+from wardround.core.study_tables.literature import Literature
 
 BLANK = "[...]"  # replaces a masked diagnosis
 SEARCH_KEYS = {"retrievers", "depth", "fusion", "combine", "weights", "reranker", "k"}  # arguments of the search tool
@@ -97,8 +98,21 @@ async def _search_evidence(question: Question, examiner: Examiner) -> Evidence:
 
 async def search_documents(examiner: Examiner, query: str, settings: dict[str, Any]) -> tuple[Document, ...]:
     """The articles that a search of the study's index returns, without the case's own."""
-    arguments = {"query": query, "without": excluded_pmids(examiner.case), **settings}
-    return parse_documents(await examiner.use("search", arguments))
+    return parse_documents(await examiner.use("search", _search_arguments(examiner.case, query, settings)))
+
+
+def planned_search(case: Case, condition: Condition, literature: Literature | None) -> dict[str, Any] | None:
+    """The arguments of the search for a case under a condition, if they are known before anybody is asked."""
+    if literature is None or not condition.evidence.startswith("rag"):
+        return None
+    search = literature.search_named(condition.evidence)
+    if search.query == "candidate":
+        return None
+    return _search_arguments(case, case_query(case, condition), search.model_dump(include=SEARCH_KEYS))
+
+
+def _search_arguments(case: Case, query: str, settings: dict[str, Any]) -> dict[str, Any]:
+    return {"query": query, "without": excluded_pmids(case), **settings}
 
 
 def parse_query(text: str) -> str:

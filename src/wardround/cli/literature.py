@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import orjson
 import typer
@@ -87,8 +87,14 @@ def update(
 
 @app.command(cls=ListOptionCommand)
 def search(
-    query: Annotated[str, typer.Argument(help="Query text.")],
     index: IndexOption,
+    query: Annotated[str | None, typer.Argument(help="Query text.")] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Lines `id<TAB>text`, also as .gz: searched together, printed as a TREC run."
+        ),
+    ] = None,
     retriever: Annotated[
         str | None,
         typer.Option(
@@ -117,11 +123,15 @@ def search(
     without: Annotated[list[str] | None, typer.Option(metavar="PMID...", help="Articles to exclude.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Search an index."""
+    """Search an index by a query, or by all queries of a file together."""
+    from wardround.literature.evaluation.judgements import read_queries
     from wardround.literature.index.index import Index
     from wardround.literature.search.filters import Filters
-    from wardround.literature.search.retrieval import default_retriever, search_by_name
+    from wardround.literature.search.retrieval import default_retriever, search_all_by_name
 
+    if (query is None) == (queries is None):
+        raise WardroundError("search: expected a query, or --queries FILE")
+    texts = {"": query} if query is not None else read_queries(cast(Path, queries))
     opened = Index.open(index)
     filters = Filters(
         since=_date_limit("--since", since),
@@ -132,10 +142,17 @@ def search(
         without=tuple(without or ()),
     )
     name = retriever or default_retriever(opened)
-    query = opened.expand(query) if expand else query
-    hits = search_by_name(opened, query, name, k, filters)
-    request = {"index": index, "fingerprint": opened.fingerprint, "retriever": name, "query": query}
-    print_result({**request, "hits": [hit._asdict() for hit in hits]}, as_json, _hit_lines(hits))
+    texts = {id: opened.expand(text) if expand else text for id, text in texts.items()}
+    hit_lists = dict(zip(texts, search_all_by_name(opened, list(texts.values()), name, k, filters), strict=True))
+    request = {"index": index, "fingerprint": opened.fingerprint, "retriever": name}
+    if query is not None:
+        hits = [hit._asdict() for hit in hit_lists[""]]
+        print_result({**request, "query": texts[""], "hits": hits}, as_json, _hit_lines(hit_lists[""]))
+        return
+    results = [
+        {"id": id, "query": texts[id], "hits": [hit._asdict() for hit in hits]} for id, hits in hit_lists.items()
+    ]
+    print_result({**request, "queries": results}, as_json, _run_lines(hit_lists, name))
 
 
 @app.command("mesh")
@@ -297,6 +314,15 @@ def _hit_lines(hits: list[Hit]) -> str:
         title = text if len(text) <= title_width else text[: title_width - 1] + "…"
         lines.append(f"{rank:>3}  {hit.pmid:<{pmid_width}}  {hit.score:8.4f}  {hit.year or '':>4}  {title}")
     return "\n".join(lines)
+
+
+def _run_lines(hit_lists: dict[str, list[Hit]], retriever: str) -> str:
+    """Hits as TREC's programs read them: query, Q0, document, rank, score, name of the run."""
+    return "\n".join(
+        f"{id} Q0 {hit.pmid} {rank} {hit.score:.6f} {retriever}"
+        for id, hits in hit_lists.items()
+        for rank, hit in enumerate(hits, 1)
+    )
 
 
 def _embedding_text(result: EmbeddingResult, index: str) -> str:

@@ -1,7 +1,7 @@
 """The tools over a literature index that protocols use, and their manifest entry."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +17,8 @@ from wardround.core.study import Study
 from wardround.literature.index.index import Index
 from wardround.literature.search.filters import Filters
 from wardround.literature.search.hit import Hit
-from wardround.literature.search.retrieval import Retrieval, retrieve
-from wardround.running.tools import Tool
+from wardround.literature.search.retrieval import Retrieval, retrieve, retrieve_all
+from wardround.running.tools import BatchTool, Tool
 
 MAX_SEARCHES = 2  # at once: the index uses threads of its own
 
@@ -58,6 +58,11 @@ class LiteratureTools:
             "another": (others, self._another),
         }
 
+    @property
+    def batch_tools(self) -> dict[str, BatchTool]:
+        """Tools that can be used many times at once, with the same results."""
+        return {"search": self._search_all}
+
     def manifest(self) -> dict[str, Any]:
         """The manifest's entry on the literature."""
         return {
@@ -86,9 +91,31 @@ class LiteratureTools:
 
     async def _search(self, arguments: Mapping[str, Any]) -> list[list[str]]:
         """The articles for a query, best first: PMID, title and abstract."""
-        query = self._index.expand(arguments["query"]) if self._settings.expand else arguments["query"]
-        filters = replace(self._filters, without=tuple(arguments["without"]))
-        retrieval = Retrieval(
+        query, filters = self._query(arguments), self._filters_of(arguments)
+        return _to_rows(await self._in_thread(retrieve, self._index, query, self._retrieval(arguments), filters))
+
+    async def _search_all(self, uses: Sequence[Mapping[str, Any]]) -> list[list[list[str]]]:
+        """The articles for each query, as `_search` returns them."""
+        places_by_retrieval: dict[Retrieval, list[int]] = {}
+        for place, arguments in enumerate(uses):
+            places_by_retrieval.setdefault(self._retrieval(arguments), []).append(place)
+        results: list[list[list[str]]] = [[] for _ in uses]
+        for retrieval, places in places_by_retrieval.items():
+            queries = [self._query(uses[place]) for place in places]
+            filters = [self._filters_of(uses[place]) for place in places]
+            hit_lists = await self._in_thread(retrieve_all, self._index, queries, retrieval, filters)
+            for place, hits in zip(places, hit_lists, strict=True):
+                results[place] = _to_rows(hits)
+        return results
+
+    def _query(self, arguments: Mapping[str, Any]) -> str:
+        return self._index.expand(arguments["query"]) if self._settings.expand else arguments["query"]
+
+    def _filters_of(self, arguments: Mapping[str, Any]) -> Filters:
+        return replace(self._filters, without=tuple(arguments["without"]))
+
+    def _retrieval(self, arguments: Mapping[str, Any]) -> Retrieval:
+        return Retrieval(
             retrievers=tuple(arguments["retrievers"] or self._index.default_retrievers),
             depth=arguments["depth"],
             fusion=arguments["fusion"],
@@ -97,7 +124,6 @@ class LiteratureTools:
             combine=arguments["combine"],
             reranker=arguments["reranker"],
         )
-        return _to_rows(await self._in_thread(retrieve, self._index, query, retrieval, filters))
 
     async def _read(self, arguments: Mapping[str, Any]) -> list[list[str]]:
         """Those of the articles that are in the index, in the order of `pmids`."""

@@ -40,6 +40,7 @@ from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
 from wardround.running.batching.batch_asking import BatchAsking, batch_refusal, batched_candidates
+from wardround.running.batching.planned_searches import make_planned_searches
 from wardround.running.budget import BudgetTracker, bill
 from wardround.running.caller import Caller
 from wardround.running.candidate_run import CandidateRun
@@ -124,7 +125,10 @@ class StudyRun:
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
-        self._tools = Tools(self.store, self._literature.tools if self._literature else {})
+        literature = self._literature
+        self._tools = (
+            Tools(self.store, literature.tools, literature.batch_tools) if literature else Tools(self.store, {})
+        )
         self._encoder = ImageEncoder()
         self.budget = BudgetTracker.of_study(study, self.store)
         self._used = UsedAnswers()
@@ -153,6 +157,7 @@ class StudyRun:
                 partial(self._used.add, number),
                 self._protocol,
             )
+            await make_planned_searches(context, self.cases, self.note)
             with self.store.snapshot():
                 is_batched = candidate.settings.name in self._batched
                 plan = await replay(context, self.cases)

@@ -22,10 +22,12 @@ class Encoder(ABC):
     device: str = "cpu"
     batch: int = 32  # texts of one pass through the model
     passes: int = 1  # concurrent: one is prepared while another is on the device
+    is_padded: bool = True  # whether the rest of its batch changes the rounding of a vector
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """One row for each query."""
-        return encode_in_batches(self._queries, texts, (self.dimension,), self.batch, self.passes)
+        """One row for each query, the same as of that query alone: searches do not depend on their batch."""
+        batch = 1 if self.is_padded else self.batch
+        return encode_in_batches(self._queries, texts, (self.dimension,), batch, self.passes)
 
     def documents(self, articles: Sequence[Article], note: Callable[[int], None] | None = None) -> Vectors:
         """One row for each article; `note` is called with the number encoded after each pass."""

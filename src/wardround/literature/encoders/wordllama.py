@@ -21,6 +21,7 @@ class WordLlama(Encoder):
 
     dimension = 256
     batch = 1024
+    is_padded = False
 
     def __init__(self, name: str) -> None:
         spec = find_spec("wordllama")

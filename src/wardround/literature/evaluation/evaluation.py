@@ -106,7 +106,7 @@ def rankings(
     hits_by_name: dict[str, dict[str, list[Hit]]] = {}
     for name in retrievers:
         note(f"{name}: {len(queries)} queries")
-        hits_by_name[name] = {query: index.search(text, name, depth) for query, text in queries.items()}
+        hits_by_name[name] = dict(zip(queries, index.search_all(list(queries.values()), name, depth), strict=True))
     hit_lists = {query: [hits_by_name[name][query] for name in retrievers] for query in queries}
     for name, retrieval in NAMED_FUSIONS.items():
         hits_by_name[name] = {query: fuse(hits, retrieval)[:depth] for query, hits in hit_lists.items()}

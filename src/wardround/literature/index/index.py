@@ -8,7 +8,9 @@ lower case without accents, of at most 40 characters, without English stop words
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from wardround.literature.index import about, vectors
 from wardround.literature.index.location import Connection, Table, connect, is_address, one_line_errors
 from wardround.literature.index.mesh_table import read_thesaurus
 from wardround.literature.index.sql import filter_condition, pmid_condition
+from wardround.literature.index.vector_scan import inner_products, scan_nearest, vectors_of
 from wardround.literature.mesh.thesaurus import Thesaurus
 from wardround.literature.search.filters import NO_FILTERS, Filters
 from wardround.literature.search.hit import Hit, article_pmid
@@ -28,8 +31,12 @@ BM25 = "bm25"
 COLUMNS = ["pmid", "title", "abstract", "year", "journal"]
 SPARE = 8  # further hits fetched, to see ties at the end of a list without a second search
 BATCH = 1_000  # PMIDs looked up together
+SCANNED = 1_000  # queries compared with all vectors in one pass
+SEARCHES = os.cpu_count() or 1  # at once
+ROUNDING = 1e-5  # of an inner product in single precision, more than it can be
 
 ScoredPmids = list[tuple[str, float]]  # PMIDs with their scores, best first
+Search = Callable[[int], ScoredPmids]  # up to so many hits
 
 
 def connect_to_index(location: str | Path) -> tuple[Connection, dict[str, Any]]:
@@ -107,20 +114,34 @@ class Index:
 
     def search(self, query: str, retriever: str = BM25, k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]:
         """The k best articles for any text, best first, ties by PMID. An empty text has no hits."""
+        return self.search_all([query], retriever, k, [filters])[0]
+
+    def search_all(
+        self, queries: Sequence[str], retriever: str = BM25, k: int = 10, filters: Sequence[Filters] = ()
+    ) -> list[list[Hit]]:
+        """The hits of many queries, the same as one by one: embedded, compared and looked up together.
+
+        `filters` has one for each query, or none.
+        """
         if retriever not in self.retrievers:
             raise WardroundError(
                 f"{self.location}: has no retriever {retriever!r}; it has {', '.join(self.retrievers)}"
             )
-        query = query.encode("utf-8", "replace").decode()
-        if k < 1 or not query.strip():
-            return []
-        search = (
-            self._search_words(query, filters) if retriever == BM25 else self._search_vectors(query, retriever, filters)
-        )
+        texts = [query.encode("utf-8", "replace").decode() for query in queries]
+        filters = filters or [NO_FILTERS] * len(texts)
+        asked = [place for place, text in enumerate(texts) if k >= 1 and text.strip()]
+        chosen_texts, chosen_filters = [texts[place] for place in asked], [filters[place] for place in asked]
         with one_line_errors(self.location):
-            scored = _best(search, k, frozenset(filters.without))
-        articles = self.articles([pmid for pmid, _ in scored])
-        return [articles[pmid]._replace(score=score) for pmid, score in scored if pmid in articles]
+            if retriever == BM25:
+                searches = [self._search_words(*pair) for pair in zip(chosen_texts, chosen_filters, strict=True)]
+                scored = _best_of_all(searches, k, chosen_filters)
+            else:
+                scored = self._search_all_vectors(chosen_texts, retriever, k, chosen_filters)
+        articles = self.articles(list(dict.fromkeys(pmid for pairs in scored for pmid, _ in pairs)))
+        hits: list[list[Hit]] = [[] for _ in texts]
+        for place, pairs in zip(asked, scored, strict=True):
+            hits[place] = [articles[pmid]._replace(score=score) for pmid, score in pairs if pmid in articles]
+        return hits
 
     @cached_property
     def thesaurus(self) -> Thesaurus | None:
@@ -179,35 +200,80 @@ class Index:
             )
         return rows
 
-    def _search_words(self, query: str, filters: Filters) -> Callable[[int], ScoredPmids]:
+    def _search_words(self, query: str, filters: Filters) -> Search:
         from lancedb.query import MatchQuery
 
         match_query: Any = MatchQuery  # mypy does not see the defaults of its fields
         matches = _where(self.table("articles").search(match_query(query, "text")), filter_condition(filters))
         return lambda limit: _scored(matches.select(["pmid", "_score"]).limit(limit).to_arrow(), "_score", 1)
 
-    def _search_vectors(self, query: str, name: str, filters: Filters) -> Callable[[int], ScoredPmids]:
-        """By inner product with the query's vector; a zero vector has no hits."""
+    def _search_all_vectors(
+        self, queries: Sequence[str], name: str, k: int, filters: Sequence[Filters]
+    ) -> list[ScoredPmids]:
+        """By inner product with the vectors of the queries."""
         if name not in self._encoders:
             self._encoders[name] = vectors.load_column_encoder(self.columns[name]["spec"])
-        vector = self._encoders[name].queries([query])[0]
-        if not vector.any():
-            return lambda limit: []
-        table, condition = self.table(vectors.table_of(name)), filter_condition(filters)
-        return lambda limit: _scored(vectors.nearest_rows(table, vector, condition, limit), "_distance", -1, 1)
+        table, query_vectors = self.table(vectors.table_of(name)), self._encoders[name].queries(queries)
+        searches = [_nearest(table, *pair) for pair in zip(query_vectors, filters, strict=True)]
+        if len(queries) > 1 and vectors.is_exact(table):
+            places_by_condition: dict[str, list[int]] = {}
+            for place, filter_ in enumerate(filters):
+                places_by_condition.setdefault(filter_condition(filter_), []).append(place)
+            limit = k + max(len(filter_.without) for filter_ in filters) + SPARE
+            for condition, places in places_by_condition.items():
+                for start in range(0, len(places), SCANNED):
+                    block = places[start : start + SCANNED]
+                    nearest = scan_nearest(table, query_vectors[block], condition, limit)
+                    for place, pairs in zip(block, nearest, strict=True):
+                        searches[place] = _scanned(pairs, limit, searches[place])
+        roundings = [ROUNDING * max(1.0, float(vector @ vector)) for vector in query_vectors]
+        return _best_of_all(searches, k, filters, roundings if vectors.is_exact(table) else ())
+
+
+def _nearest(table: Table, vector: Any, filters: Filters) -> Search:
+    """By LanceDB; a zero vector has no hits."""
+    if not vector.any():
+        return lambda limit: []
+    condition, is_exact = filter_condition(filters), vectors.is_exact(table)
+
+    def search(limit: int) -> ScoredPmids:
+        rows = vectors.nearest_rows(table, vector, condition, limit)
+        if not is_exact:
+            return _scored(rows, "_distance", -1, 1)
+        scored = zip(rows["pmid"].to_pylist(), inner_products(vectors_of(rows), vector), strict=True)
+        return sorted(scored, key=lambda pair: -pair[1])
+
+    return search
+
+
+def _scanned(pairs: ScoredPmids, limit: int, search: Search) -> Search:
+    """A search that has been made for up to `limit` hits."""
+    return lambda wanted: pairs[:wanted] if wanted <= limit or len(pairs) < limit else search(wanted)
+
+
+def _best_of_all(
+    searches: Sequence[Search], k: int, filters: Sequence[Filters], roundings: Sequence[float] = ()
+) -> list[ScoredPmids]:
+    """The k best of each search, several searches at once."""
+    without = [frozenset(filter_.without) for filter_ in filters]
+    jobs = zip(searches, without, roundings or [0.0] * len(searches), strict=True)
+    if len(searches) == 1:
+        return [_best(search, k, excluded, rounding) for search, excluded, rounding in jobs]
+    with ThreadPoolExecutor(SEARCHES) as pool:
+        return list(pool.map(lambda job: _best(job[0], k, job[1], job[2]), jobs))
 
 
 def _where(search: Any, condition: str) -> Any:
     return search.where(condition, prefilter=True) if condition else search
 
 
-def _best(search: Callable[[int], ScoredPmids], k: int, without: frozenset[str]) -> ScoredPmids:
-    """The k best of a search that returns an arbitrary choice of equals."""
+def _best(search: Search, k: int, without: frozenset[str], rounding: float = 0.0) -> ScoredPmids:
+    """The k best of a search that returns an arbitrary choice of equals; `rounding` is the error of its choice."""
     limit = k + len(without) + SPARE
     while True:
         scored = search(limit)
         allowed_pairs = [pair for pair in scored if article_pmid(pair[0]) not in without]
-        if len(scored) < limit or (len(allowed_pairs) >= k and allowed_pairs[k - 1][1] > scored[-1][1]):
+        if len(scored) < limit or (len(allowed_pairs) >= k and allowed_pairs[k - 1][1] > scored[-1][1] + rounding):
             return sorted(allowed_pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
         limit *= 4
 

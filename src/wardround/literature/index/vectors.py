@@ -99,21 +99,27 @@ def create_vector_index(table: Table) -> None:
     """Creates the index for a large column, if it is missing or covers less than half of it."""
     from lancedb.index import IvfSq
 
-    count = table.count_rows()
-    if count * table.schema.field("vector").type.list_size <= EXACT:
+    if is_exact(table):
         return
+    count = table.count_rows()
     if not any(2 * index.num_unindexed_rows < count for index in table.list_indices() if index.columns == ["vector"]):
         table.create_index("vector", config=IvfSq(distance_type="dot", num_partitions=count // PARTITION))
 
 
+def is_exact(table: Table) -> bool:
+    """Whether all vectors of a column are compared."""
+    return bool(table.count_rows() * table.schema.field("vector").type.list_size <= EXACT)
+
+
 def nearest_rows(table: Table, vector: Vectors, condition: str, limit: int) -> Any:
-    """PMIDs and distances (1 - inner product) of the nearest rows that meet a condition.
+    """PMIDs and distances (1 - inner product) of the nearest rows that meet a condition; with vectors if exact.
 
     Without an index all vectors are compared. With one, few rows of the nearest partitions may meet the condition:
     then more partitions are searched, if necessary all.
     """
     probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5)) * (4 if condition else 1)
-    search = table.search(vector).distance_type("dot").refine_factor(REFINE).select(["pmid", "_distance"]).limit(limit)
+    columns = ["pmid", "_distance", *(["vector"] if is_exact(table) else [])]
+    search = table.search(vector).distance_type("dot").refine_factor(REFINE).select(columns).limit(limit)
     if condition:
         search = search.where(condition, prefilter=True)
     rows = search.nprobes(probes).to_arrow()

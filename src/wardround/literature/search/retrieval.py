@@ -31,6 +31,10 @@ class Searchable(Protocol):
 
     def search(self, query: str, retriever: str = "bm25", k: int = 10, filters: Filters = NO_FILTERS) -> list[Hit]: ...
 
+    def search_all(
+        self, queries: Sequence[str], retriever: str = "bm25", k: int = 10, filters: Sequence[Filters] = ()
+    ) -> list[list[Hit]]: ...
+
 
 @dataclass(frozen=True)
 class Retrieval:
@@ -71,13 +75,21 @@ NAMED_FUSIONS = {
 
 def retrieve(index: Searchable, query: str, retrieval: Retrieval, filters: Filters = NO_FILTERS) -> list[Hit]:
     """The best k articles for a query, best first, ties by PMID; deterministic for an index."""
+    return retrieve_all(index, [query], retrieval, [filters])[0]
+
+
+def retrieve_all(
+    index: Searchable, queries: Sequence[str], retrieval: Retrieval, filters: Sequence[Filters] = ()
+) -> list[list[Hit]]:
+    """The best k articles for each query, the same as one by one. `filters` has one for each query, or none."""
     if missing := [name for name in retrieval.retrievers if name not in index.retrievers]:
         raise WardroundError(f"the index has no retriever {', '.join(missing)}; it has {', '.join(index.retrievers)}")
-    hit_lists = [index.search(query, name, retrieval.depth, filters) for name in retrieval.retrievers]
-    hits = fuse(hit_lists, retrieval)
-    if retrieval.reranker is not None and hits:
-        hits = _rerank(retrieval.reranker, query, hits)
-    return hits[: retrieval.k]
+    by_retriever = [index.search_all(queries, name, retrieval.depth, filters) for name in retrieval.retrievers]
+    fused = [fuse(hit_lists, retrieval) for hit_lists in zip(*by_retriever, strict=True)]
+    if retrieval.reranker is not None:
+        reranker = retrieval.reranker
+        fused = [_rerank(reranker, query, hits) if hits else [] for query, hits in zip(queries, fused, strict=True)]
+    return [hits[: retrieval.k] for hits in fused]
 
 
 def fuse(hit_lists: Sequence[Sequence[Hit]], retrieval: Retrieval) -> list[Hit]:
@@ -94,12 +106,20 @@ def search_by_name(
 
     `fused` has the weights that `literature tune` has learnt, if the index has any.
     """
+    return search_all_by_name(index, [query], retriever, k, filters)[0]
+
+
+def search_all_by_name(
+    index: Searchable, queries: Sequence[str], retriever: str = "fused", k: int = 10, filters: Filters = NO_FILTERS
+) -> list[list[Hit]]:
+    """The hits of each query, the same as one by one."""
+    filters_by_query = [filters] * len(queries)
     if retriever in NAMED_FUSIONS:
         weights = index.tuned_weights if retriever == "fused" else {}
         names = tuple(weights or index.retrievers)
         retrieval = replace(NAMED_FUSIONS[retriever], retrievers=names, weights=tuple(weights.values()), k=k)
-        return retrieve(index, query, retrieval, filters)
-    return index.search(query, retriever, k, filters)
+        return retrieve_all(index, queries, retrieval, filters_by_query)
+    return index.search_all(queries, retriever, k, filters_by_query)
 
 
 def default_retriever(index: Searchable) -> str:
