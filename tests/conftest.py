@@ -8,9 +8,10 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
-# there is a worker for every core: threads of linear algebra would wait for each other (NumPy is not loaded yet)
+# there is a worker for every core: threads of one library would wait for each other (neither is loaded yet)
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # no test depends on how fast the machine is
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
