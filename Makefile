@@ -59,11 +59,11 @@ test-transformers: $(VENV)/.test
 	$(PIP) accelerate transformers
 	$(BIN)/pytest tests/candidates/hugging_face
 
-# tests of Inspect AI's providers, in an environment of their own: it needs other versions than the rest
+# tests of Inspect AI's providers and of tasks for it, in an environment of their own: it needs other versions than the rest
 test-inspect:
 	$(PYTHON) -m venv $(VENV)-inspect
 	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
-	$(VENV)-inspect/bin/pytest tests/candidates/contract
+	$(VENV)-inspect/bin/pytest tests/candidates/contract tests/exporting/test_export_inspect.py tests/exporting/test_inspect_tasks.py
 
 # tests of tasks for lm-evaluation-harness, in an environment of their own
 test-lm-eval:

@@ -213,7 +213,7 @@ class ExamServer:
                 choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
             choices.append(choice)
         choices.reverse()  # the order on the wire does not matter, the index does
-        usage = {"prompt_tokens": 100, "completion_tokens": count}
+        usage = {"prompt_tokens": 100, "completion_tokens": count, "total_tokens": 100 + count}
         return {"id": "x", "model": self.model, "choices": choices, "usage": usage}
 
     async def _fault(self, kind: str, request: web.Request) -> web.StreamResponse:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from exported_exam import make_run
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # case sets in the shape of the papers
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
-from wardround.cases.set import FILE_NAME as CASES_FILE
 from wardround.core.errors import BadInput, WardroundError
 
 Writer = Callable[..., list[Path]]  # source, destination and what the format takes -> the files written
@@ -48,6 +47,8 @@ def export(
         near = get_close_matches(to, FORMATS, 1)
         hint = f"did you mean {near[0]}?" if near else f"the formats are {', '.join(FORMATS)}"
         raise WardroundError(f"unknown format {to!r}; {hint}")
+    from wardround.cases.set import FILE_NAME as CASES_FILE  # takes long to load
+
     if not source.exists():
         raise BadInput(source, "there is no such run or case set")
     # a built case set has a manifest, too

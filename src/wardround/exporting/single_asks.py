@@ -34,6 +34,7 @@ class SingleAsks:
 
     study: Study
     cases: CaseSet
+    kinds: tuple[str, ...] = ("choice",)  # of questions that the other harness can mark
     left_out: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -53,8 +54,8 @@ class SingleAsks:
     def _inapplicable_reason(self, case: Case, question: Question, condition: Condition) -> str | None:
         if case.split == TRAINING:
             return "the case is for training, and is not examined"
-        if question.kind != "choice":
-            return f"it is not a choice question but {question.kind}"
+        if question.kind not in self.kinds:
+            return f"it is not a {' or '.join(self.kinds)} question but {question.kind}"
         if (question.chain is not None or question.given) and condition.carry == "own":
             return IN_CHAIN
         return self._renderer.inapplicable_reason(case, question, condition)
