@@ -21,7 +21,7 @@ from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
 from wardround.cases.set import CaseSet
 from wardround.core.condition import Condition
 from wardround.core.study import load_study
-from wardround.marking.marks import mark_answers
+from wardround.marking.mark_table import mark_answers
 from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.used_answers import scan_used
 

@@ -18,7 +18,7 @@ from exam_study import case, examine, stored, write_cases, write_study
 from wardround.cases.set import CaseSet
 from wardround.core.ask import Answer
 from wardround.core.study import load_study
-from wardround.marking.marks import mark_answers
+from wardround.marking.mark_table import mark_answers
 from wardround.running.store import AnswerKey, AnswerStore
 from wardround.running.used_answers import scan_used
 

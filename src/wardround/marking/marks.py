@@ -1,13 +1,11 @@
 """Marks: one for every answer that a run used, always recomputable from the stored answers."""
 
-from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from wardround.asking.applicable import unseen_reason
 from wardround.asking.options import option_order
 from wardround.asking.probes import Probes
 from wardround.cases.set import CaseSet
@@ -16,8 +14,8 @@ from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.names import NO_SYNONYMS
 from wardround.core.study import Study
-from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA, SupportTest, evidence_marks, is_supported
-from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses, scored_answers
+from wardround.marking.evidence.grounding import EVIDENCE_SCHEMA
+from wardround.marking.judges.judge import Judge, answer_key, judged_diagnoses
 from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA, RubricVerdicts, grade, shown_answer
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
@@ -26,21 +24,11 @@ from wardround.marking.parser.choice import STRICT, parse_choice, parser_version
 from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
 from wardround.marking.parser.distribution import first_token_distribution
-from wardround.marking.slice_values import (
-    CARRIED_SCHEMA,
-    PEOPLE_SCHEMA,
-    SLICE_SCHEMA,
-    STRATA_SCHEMA,
-    degradation_values,
-    person_values,
-    slice_values,
-)
+from wardround.marking.slice_values import CARRIED_SCHEMA, PEOPLE_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
 from wardround.running.parquet import write_in_parts
 from wardround.running.store import AnswerStore
-from wardround.running.used_answers import RunEvidence
 
 MARKS_FILE = "marks.parquet"
-ROWS_AT_A_TIME = 5_000  # marks in memory as records
 MARK_KEY = ("candidate", "case", "question", "condition", "trial", "ask")
 MARKS_SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
@@ -91,7 +79,7 @@ class AnswerMarker:
         rubrics: RubricVerdicts | None = None,
     ) -> None:
         parser_version(parser)  # an unknown mode is refused even if there is no choice to read
-        self._store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
+        self.store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
         self._readings, self._rubrics = readings, rubrics
         self._probes = Probes(cases, study.seed)
         self.conditions = {condition.json: condition for condition in study.all_conditions}
@@ -99,73 +87,26 @@ class AnswerMarker:
 
     def mark(self, row: dict[str, Any], case: Case, question: Question) -> tuple[Answer, dict[str, Any]] | None:
         """The answer of a row of used.parquet, and its mark without the columns of the case and the evidence."""
-        answer, condition = self._store.get(answer_key(row)), self.conditions[row["condition"]]
+        answer, condition = self.store.get(answer_key(row)), self.conditions[row["condition"]]
         if answer is None:
             return None
-        values: dict[str, Any] | None
-        if condition.probe != "none":
-            values = probe_mark(answer, case, question, condition, self._probes)
-        elif question.kind == "rubric":
-            values = mark_rubric(answer, case, question, condition, self._rubrics)
-        else:
-            order = option_order(case, question, condition, row["trial"], self._seed)
-            values = mark_answer(answer, question, order, condition, self._parser, self._judge, self._readings)
+        order = self.order_shown(case, question, condition, row["trial"])
+        values = self.judgement(answer, case, question, condition, order)
         return None if values is None else (answer, values)
 
+    def order_shown(self, case: Case, question: Question, condition: Condition, trial: int) -> tuple[int, ...]:
+        """The options in the order shown, by their own index."""
+        return option_order(case, question, condition, trial, self._seed)
 
-def mark_answers(
-    used: pl.LazyFrame,
-    cases: CaseSet,
-    store: AnswerStore,
-    study: Study,
-    *,
-    parser: str = "strict",
-    judge: Judge | None = None,
-    readings: ModelReadings | None = None,
-    rubrics: RubricVerdicts | None = None,
-    run_evidence: RunEvidence | None = None,
-    support_test: SupportTest = is_supported,
-    blind: Collection[str] = (),
-) -> Iterator[pl.DataFrame]:
-    """One mark per used answer, in parts; for an answer by log-probabilities, one that contains the distribution.
-
-    Without a judge, open answers are unscored; rubric answers are without `rubrics`, a model's verdicts on criteria.
-    `readings` are those of choice answers that the parser could not read; they are marked with the rule `reader`.
-    `support_test` decides whether documents support a diagnosis. Of `blind` candidates, answers that differ in images
-    alone are left out: an earlier wardround asked for them.
-    """
-    marker = AnswerMarker(cases, store, study, parser, judge, readings, rubrics)
-    yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
-    marks = _marks(used, cases, marker, run_evidence, support_test, blind)
-    while rows := list(islice(marks, ROWS_AT_A_TIME)):
-        yield pl.DataFrame(rows, schema=MARKS_SCHEMA)
-
-
-def _marks(
-    used: pl.LazyFrame,
-    cases: CaseSet,
-    marker: AnswerMarker,
-    run_evidence: RunEvidence | None,
-    support_test: SupportTest,
-    blind: Collection[str],
-) -> Iterator[dict[str, Any]]:
-    degrades = any(condition.degradation != "none" for condition in marker.conditions.values())
-    current: Case | None = None
-    for row, case, question in scored_answers(used, cases):
-        if case is not current:
-            current, slices = case, {question.id: slice_values(case, question) for question in case.questions}
-        if row["candidate"] in blind and unseen_reason(case, question, marker.conditions[row["condition"]]):
-            continue
-        if (marked := marker.mark(row, case, question)) is None:
-            continue
-        answer, values = marked
-        mark = {name: row[name] for name in MARK_KEY} | {"cluster": case.cluster_id} | values | slices[question.id]
-        if degrades:
-            mark |= degradation_values(case, question, marker.conditions[row["condition"]])
-        mark |= person_values(answer, case)
-        if run_evidence and (evidence := run_evidence.of_answer(row)) is not None:
-            mark |= evidence_marks(case, question, answer, values, evidence, marker.synonyms, support_test)
-        yield mark
+    def judgement(
+        self, answer: Answer, case: Case, question: Question, condition: Condition, order: tuple[int, ...]
+    ) -> dict[str, Any] | None:
+        """The mark of an answer without the columns of the case and the evidence; None if it has none."""
+        if condition.probe != "none":
+            return probe_mark(answer, case, question, condition, self._probes)
+        if question.kind == "rubric":
+            return mark_rubric(answer, case, question, condition, self._rubrics)
+        return mark_answer(answer, question, order, condition, self._parser, self._judge, self._readings)
 
 
 def mark_answer(

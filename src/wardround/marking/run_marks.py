@@ -18,7 +18,8 @@ from wardround.marking.judges.judge import (
     write_verdicts,
 )
 from wardround.marking.judges.rubric_judge import RubricVerdicts, rubric_answers
-from wardround.marking.marks import MARK_KEY, MARKS_FILE, mark_answers, with_error_classes, write_marks
+from wardround.marking.mark_table import mark_answers
+from wardround.marking.marks import MARK_KEY, MARKS_FILE, with_error_classes, write_marks
 from wardround.marking.model_reader import ReaderCalls
 from wardround.running.parquet import write_in_parts
 from wardround.running.progress import NO_PROGRESS, StepProgress

@@ -211,9 +211,11 @@ def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]], *, at_once: boo
     """Each question of each case once. The first candidate's marks usually contain all of them."""
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
     if at_once:
-        theirs = ~_one_of("candidate", texts["candidate"][:1])
-        once = about.sort(theirs, maintain_order=True).unique("key", keep="first", maintain_order=True)
-        return once.drop("candidate").sort("key").with_row_index("subject").collect()
+        marks = about.collect()
+        is_own = (marks["candidate"] == texts["candidate"][0]).to_numpy()
+        rows = np.concatenate([np.flatnonzero(is_own), np.flatnonzero(~is_own)])
+        once = marks[rows[marks["key"].gather(rows).arg_unique().to_numpy()]]
+        return once.drop("candidate").sort("key").with_row_index("subject")
     starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
     keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
     questions = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
