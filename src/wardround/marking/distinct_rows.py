@@ -1,6 +1,6 @@
 """Columns of a table most of whose rows are equal: each distinct row is stored once."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,21 +12,20 @@ class DistinctRows:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = dict(schema)
         self._rows: list[Mapping[str, Any]] = []
-        self.numbers: dict[Hashable, int] = {}  # of rows by a key of their content
+        self.numbers: dict[Hashable, int] = {}  # of rows, by what they depend on
 
     def add(self, row: Mapping[str, Any], key: Hashable = None) -> int:
-        """The number of a new row; with a key it is found again in `numbers`."""
+        """The number of a new row; with a key it is in `numbers`."""
         number = len(self._rows)
         self._rows.append(row)
         if key is not None:
             self.numbers[key] = number
         return number
 
-    def number_of(self, row: Mapping[str, Any]) -> int:
-        """The number of a row with this content, new or not; its values are texts, numbers and lists of these."""
-        key = tuple([tuple(value) if isinstance(value, list) else value for value in row.values()])
+    def number(self, key: Hashable, make_row: Callable[..., Mapping[str, Any]], *arguments: Any) -> int:
+        """The number of the row that depends on the key alone; it is made if it is new."""
         number = self.numbers.get(key)
-        return self.add(row, key) if number is None else number
+        return self.add(make_row(*arguments), key) if number is None else number
 
     def columns(self, numbers: Sequence[int]) -> pl.DataFrame:
         """The columns of a table whose rows have these numbers."""

@@ -1,6 +1,7 @@
 """The table of marks, made column by column: equal judgements and equal slices are made once in each part."""
 
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -19,24 +20,26 @@ from wardround.marking.judges.rubric_judge import RubricVerdicts
 from wardround.marking.marks import MARK_KEY, MARKS_SCHEMA, AnswerMarker
 from wardround.marking.model_reader import ModelReadings
 from wardround.marking.slice_values import (
-    CARRIED_SCHEMA,
-    SLICE_SCHEMA,
+    CASE_SCHEMA,
+    QUESTION_SCHEMA,
     STRATA_SCHEMA,
+    case_values,
     degradation_values,
     person_values,
-    slice_values,
+    question_values,
 )
 from wardround.running.parquet import in_parts
 from wardround.running.store import AnswerStore
 from wardround.running.stored_run import used_keys
 from wardround.running.used_answers import RunEvidence
 
-SUBJECT_SCHEMA = SLICE_SCHEMA | CARRIED_SCHEMA
+SUBJECT_SCHEMA = CASE_SCHEMA | QUESTION_SCHEMA | STRATA_SCHEMA
 JUDGEMENT_SCHEMA = {
     name: dtype
     for name, dtype in MARKS_SCHEMA.items()
-    if name not in (*MARK_KEY, "cluster", *SUBJECT_SCHEMA, *STRATA_SCHEMA)
+    if name not in (*MARK_KEY, "cluster", *SUBJECT_SCHEMA)
 }
+FIELDS_OF_QUESTION = attrgetter(*QUESTION_SCHEMA)  # the last one is `given`
 # fields of stored answers on which the mark of a choice depends beyond its text
 RARE_FIELDS = frozenset({"first_token", "person", "foretold"})
 
@@ -83,15 +86,16 @@ class _PartMarks:
         self._marker, self._cases, self._blind = marker, cases, blind
         self._evidence, self._support_test = run_evidence, support_test
         self._degrades = any(condition.degradation != "none" for condition in marker.conditions.values())
-        self._subjects, self._strata = DistinctRows(SUBJECT_SCHEMA), DistinctRows(STRATA_SCHEMA)
-        self._judgements = DistinctRows(JUDGEMENT_SCHEMA)
+        self._of_cases, self._of_questions = DistinctRows(CASE_SCHEMA), DistinctRows(QUESTION_SCHEMA)
+        self._strata, self._judgements = DistinctRows(STRATA_SCHEMA), DistinctRows(JUDGEMENT_SCHEMA)
         self._contexts: dict[tuple[Any, ...], int] = {}  # what the mark of a choice depends on besides the answer
 
     def table(self, used: pl.DataFrame) -> pl.DataFrame:
         """One row per answer that has a mark, with the columns of MARKS_SCHEMA."""
         rows: list[int] = []
-        judgements, subjects, strata, clusters = list[int](), list[int](), list[int](), list[str]()
-        place: tuple[str, str, str] | None = None
+        clusters: list[str] = []
+        numbers: list[tuple[int, int, int, int]] = []  # of the judgement, the case, the question and the degradation
+        place: tuple[str, ...] | None = None
         case: Case | None = None
         bodies = self._marker.store.bodies(list(used_keys(used)))
         names = (used[name].to_list() for name in ("candidate", "case", "question", "condition", "trial"))
@@ -101,15 +105,15 @@ class _PartMarks:
                 if case is None or case.id != case_id:
                     case = self._cases.case(self._cases.index_of(case_id))
                     questions = {question.id: question for question in case.questions}
+                    of_case = self._case_slices(case)
                 question, condition = questions[question_id], self._marker.conditions[condition_name]
-                subject, stratum = self._slices(case, question, condition)
+                slices = (of_case, *self._slices(case, question, condition))
                 order, context = self._shown(case, question, condition, trial)
             elif condition.options == "rotated":
                 order, context = self._shown(case, question, condition, trial)
             if body is None or (candidate in self._blind and unseen_reason(case, question, condition)):
                 continue
-            fields, number = orjson.loads(body), None
-            depends_on = None
+            fields, number, depends_on = orjson.loads(body), None, None
             if context is not None and RARE_FIELDS.isdisjoint(fields):
                 depends_on = context, fields["text"], fields.get("finish"), fields.get("refusal")
                 number = self._judgements.numbers.get(depends_on)
@@ -123,23 +127,31 @@ class _PartMarks:
                     values |= self._evidence_values((candidate, *asked, trial), case, question, answer, values)
                 number = self._judgements.add(values, depends_on)
             rows.append(row)
-            judgements.append(number)
-            subjects.append(subject)
-            strata.append(stratum)
             clusters.append(case.cluster_id)
+            numbers.append((number, *slices))
         columns = [
             used[rows].select(*MARK_KEY).cast({name: MARKS_SCHEMA[name] for name in MARK_KEY}),
             pl.DataFrame({"cluster": clusters}, schema={"cluster": MARKS_SCHEMA["cluster"]}),
-            self._judgements.columns(judgements),
-            self._subjects.columns(subjects),
-            self._strata.columns(strata),
         ]
+        tables = (self._judgements, self._of_cases, self._of_questions, self._strata)
+        by_table = zip(*numbers, strict=True) if numbers else [()] * len(tables)
+        columns += [table.columns(own) for table, own in zip(tables, by_table, strict=True)]
         return pl.concat(columns, how="horizontal").select(*MARKS_SCHEMA)
+
+    def _case_slices(self, case: Case) -> int:
+        """The number of the slice values of a case."""
+        values = case_values(case)
+        key = tuple([tuple(value) if isinstance(value, list) else value for value in values.values()])
+        return self._of_cases.number(key, lambda: values)
 
     def _slices(self, case: Case, question: Question, condition: Condition) -> tuple[int, int]:
         """The numbers of the slice values of a question, and of its degradation."""
-        degradation = degradation_values(case, question, condition) if self._degrades else {}
-        return self._subjects.number_of(slice_values(case, question)), self._strata.number_of(degradation)
+        *values, given = FIELDS_OF_QUESTION(question)
+        of_question = self._of_questions.number((*values, *(given or ())), question_values, question)
+        if not self._degrades:
+            return of_question, self._strata.number((), dict)
+        degradation = degradation_values(case, question, condition)
+        return of_question, self._strata.number(tuple(degradation.values()), lambda: degradation)
 
     def _shown(
         self, case: Case, question: Question, condition: Condition, trial: int
@@ -151,7 +163,7 @@ class _PartMarks:
         order = self._marker.order_shown(case, question, condition, trial)
         if question.kind != "choice" or condition.probe != "none" or self._evidence:
             return order, None
-        about = (tuple(question.choices), question.gold, order, condition.confidence)
+        about = (*question.choices, question.gold, order, condition.confidence)
         return order, self._contexts.setdefault(about, len(self._contexts))
 
     def _evidence_values(

@@ -29,28 +29,38 @@ CARRIED_SCHEMA: dict[str, Any] = {  # fields that measures need besides slices
     "published": pl.String,
 }
 PEOPLE_SCHEMA: dict[str, Any] = {"person": pl.String, "in_specialty": pl.String}
+QUESTION_SCHEMA: dict[str, Any] = {
+    **{name: SLICE_SCHEMA[name] for name in QUESTION_KEYS},
+    **{name: CARRIED_SCHEMA[name] for name in ("importance", "of", "given")},
+}
+CASE_SCHEMA: dict[str, Any] = {
+    name: dtype for name, dtype in (SLICE_SCHEMA | CARRIED_SCHEMA).items() if name not in QUESTION_SCHEMA
+}
 STRATA_SCHEMA: dict[str, Any] = dict.fromkeys(("type", "severity", "category"), pl.String)
 
 
-def slice_values(case: Case, question: Question) -> dict[str, Any]:
-    """The slice columns of one question of one case, and the fields carried with them.
-
-    A case counts in each of its modalities and tags.
-    """
+def case_values(case: Case) -> dict[str, Any]:
+    """The slice columns of a case, and the fields carried with them. It counts in each of its modalities and tags."""
     patient = case.patient
     return {
         "specialty": case.specialty,
         "split": case.split,
         "sex": patient.sex if patient else None,
         "age_band": age_band(patient.age) if patient and patient.age is not None else None,
-        **{key: getattr(question, key) for key in QUESTION_KEYS},
         "modality": sorted({image.modality for image in case.images if image.modality}),
         "tag": sorted(set(case.tags)),
-        "importance": question.importance,
-        "of": question.of,
-        "given": question.given,
         "published": case.origin.published if case.origin else None,
     }
+
+
+def question_values(question: Question) -> dict[str, Any]:
+    """The slice columns of a question, and the fields carried with them."""
+    return {name: getattr(question, name) for name in QUESTION_SCHEMA}
+
+
+def slice_values(case: Case, question: Question) -> dict[str, Any]:
+    """The slice columns of one question of one case, and the fields carried with them."""
+    return case_values(case) | question_values(question)
 
 
 def degradation_values(case: Case, question: Question, condition: Condition) -> dict[str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -61,11 +62,15 @@ class StoredRun(RunInputs):
     def refuse_other_answers(self) -> None:
         """Refuses a store that has other answers to the same Asks than those that the run used."""
         used = self.manifest.get("answers_hash")
-        if used is not None and hash_answers(self.folder, self.store) not in (used, None):
+        if used is not None and self._answers_hash not in (used, None):
             raise OtherAnswers(
                 f"{self.folder}: the answers in {self.store.location} are not those that this run used: nothing is "
                 "changed; name its own store by --answers PATH, or take these by `wardround run`"
             )
+
+    @cached_property
+    def _answers_hash(self) -> str | None:
+        return hash_answers(self.folder, self.store)
 
     def missing_answers(self) -> pl.DataFrame:
         """The rows of used.parquet whose answers are not in the store."""
@@ -78,9 +83,9 @@ class StoredRun(RunInputs):
 
     def refuse_fewer(self, marks: Path) -> str | None:
         """Refuses a store that lacks answers which were marked before; says how many others it lacks, if any."""
-        missing = self.missing_answers()
-        if missing.is_empty():
+        if self._answers_hash is not None:  # there is none if an answer is missing
             return None
+        missing = self.missing_answers()
         total = scan_used(self.folder).select(pl.len()).collect().item()
         reason = f"{len(missing):,} of {total:,} used answers are not in {self.store.location}"
         if marks.exists():
@@ -125,5 +130,5 @@ def find_answers(
 
 def used_keys(used: pl.DataFrame) -> Iterator[AnswerKey]:
     """The keys of used answers in the store."""
-    for ask, trial, turn in used.select("ask", "trial", "turn").iter_rows():
-        yield AnswerKey(bytes.fromhex(ask), trial, turn)
+    asks = used["ask"].str.decode("hex").to_list()
+    yield from map(AnswerKey, asks, used["trial"].to_list(), used["turn"].to_list())
