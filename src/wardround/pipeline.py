@@ -12,12 +12,14 @@ import polars as pl
 
 from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.cases.set import CaseSet
+from wardround.core.blas import one_blas_thread
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
+from wardround.core.garbage import rare_collection
 from wardround.core.store.location import StoreLocation
 from wardround.core.study import Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
-from wardround.marking.marks import MARKS_FILE, write_marks
+from wardround.marking.marks import MARKS_FILE, scan_marks, write_marks
 from wardround.marking.model_reader import ReaderCalls, check_reader_settings
 from wardround.marking.parser.choice import parser_version
 from wardround.marking.reader import AnswerReader
@@ -189,7 +191,12 @@ def mark_run(
     """
     if parser is not None:
         parser_version(parser)
-    with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
+    with (
+        rare_collection(),
+        one_blas_thread(),
+        StoredRun.open(folder, answers, cases) as run,
+        RunFolder(folder).locked(),
+    ):
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)
         choice = MarkingChoice.of_manifest(run.manifest) if keeps_choice else MarkingChoice(parser, judge, errors)
@@ -202,7 +209,7 @@ def mark_run(
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
         progress = StepProgress(quiet)
         write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
-        marks = pl.scan_parquet(folder / MARKS_FILE)
+        marks = scan_marks(folder)
         write_measures(folder, marks, run.study, progress)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}

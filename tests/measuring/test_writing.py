@@ -86,7 +86,7 @@ def test_the_order_of_marks_changes_no_byte(tmp_path):
 def test_many_marks_read_column_by_column_give_the_same_bytes(tmp_path, monkeypatch):
     marks, written = everything().reverse(), []
     for few in (50_000, 0):
-        monkeypatch.setattr("wardround.measuring.engine.encode.FEW", few)
+        monkeypatch.setattr("wardround.measuring.engine.encode.FEW_MARKS", few)
         (folder := tmp_path / str(few)).mkdir()
         write_measures(folder, marks, STUDY)
         written.append({file.name: file.read_bytes() for file in folder.iterdir()})

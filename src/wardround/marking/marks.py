@@ -29,6 +29,7 @@ from wardround.running.parquet import write_in_parts
 from wardround.running.store import AnswerStore
 
 MARKS_FILE = "marks.parquet"
+FEW_MARKS = 50_000  # as many are read at once and stay in memory
 MARK_KEY = ("candidate", "case", "question", "condition", "trial", "ask")
 MARKS_SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
@@ -215,3 +216,9 @@ def with_error_classes(
 def write_marks(folder: Path, marks: pl.DataFrame) -> None:
     """Writes marks.parquet whole or not at all."""
     write_in_parts(folder / MARKS_FILE, [marks])
+
+
+def scan_marks(folder: Path) -> pl.LazyFrame:
+    """The marks of a run; few are read once, so that what is computed from them reads no file again."""
+    marks = pl.scan_parquet(folder / MARKS_FILE)
+    return marks.collect().lazy() if marks.select(pl.len()).collect().item() <= FEW_MARKS else marks

@@ -14,6 +14,7 @@ import polars as pl
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.study import Study, parse_study
+from wardround.marking.marks import MARKS_FILE, scan_marks
 from wardround.marking.slice_values import STRATA_SCHEMA
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.engine.slices import DEGRADATION
@@ -126,10 +127,10 @@ class RunFiles:
         """A candidate's name with what sets it apart."""
         return f"{candidate} ({remark})" if (remark := self.remark(candidate)) else candidate
 
-    @property
+    @cached_property
     def all_marks(self) -> pl.LazyFrame:
         """All marks, those of people included."""
-        return pl.scan_parquet(self.folder / "marks.parquet")
+        return scan_marks(self.folder)
 
     @cached_property
     def clusters(self) -> list[str]:
@@ -234,7 +235,7 @@ class RunFiles:
 def read_run(folder: Path) -> RunFiles:
     """Reads a run folder; raises BadInput with the file's name if one is missing or broken."""
     require_run(folder)
-    marks = open_table(folder / "marks.parquet", "write the marks by `wardround mark RUN`")
+    open_table(folder / MARKS_FILE, "write the marks by `wardround mark RUN`")
     study_text = _read_text(folder / "study.toml")
     try:
         settings = tomllib.loads(study_text)
@@ -250,7 +251,7 @@ def read_run(folder: Path) -> RunFiles:
         manifest=manifest,
         measures=read_table(folder / "measures.csv", MEASURES, optional=ADDED),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
-        marks=without_people(marks),
+        marks=without_people(scan_marks(folder)),
     )
 
 

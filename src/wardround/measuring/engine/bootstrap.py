@@ -63,14 +63,17 @@ def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts
 @lru_cache(maxsize=1)
 def _all_weights(clusters: int, seed: int) -> Counts:
     """At most 80 MB: as floats if they fit, else packed."""
-    (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES)
-    return weights.astype(np.float64) if weights.size <= MAX_CACHED_WEIGHTS // 4 else weights
+    is_small = clusters * RESAMPLES <= MAX_CACHED_WEIGHTS // 4
+    (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES, np.float64 if is_small else np.int16)
+    return weights
 
 
-def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
+def _drawn_weights(
+    clusters: int, seed: int, block: int, dtype: type[np.int16 | np.float64] = np.int16
+) -> Iterator[Counts]:
     random = stream(seed, "bootstrap over clusters")
     height = min(RESAMPLES, max(1, block // clusters))
-    drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), np.int16)
+    drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), dtype)
     for first in range(0, RESAMPLES, height):
         count = min(height, RESAMPLES - first)
         for resample in drawn[:count]:  # one draw per resample, so that the block's height changes nothing

@@ -12,6 +12,7 @@ from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
 from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA
+from wardround.marking.marks import FEW_MARKS
 from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
 from wardround.measuring.measures.record import MeasureRecord, mark_sums, plugin_records
 
@@ -42,7 +43,6 @@ ITEM = ("candidate", "cluster", "subject", "condition")
 # a refused mark has the flag `refused` and one of these
 OUTCOMES = ("right", "wrong", "unparsed", "unscored", "graded")
 STRATUM = tuple(STRATA_SCHEMA)
-FEW = 50_000  # as many marks are read at once; of more, one column after another, so that only one is in memory
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ def is_empty(marks: pl.DataFrame | pl.LazyFrame) -> bool:
 def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMarks:
     """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
     source = _with_all_columns(marks.lazy())
-    if is_small := len(first := source.head(FEW + 1).collect()) <= FEW:
+    # of many marks one column after another is read, so that only one is in memory
+    if is_small := len(first := source.head(FEW_MARKS + 1).collect()) <= FEW_MARKS:
         source = first.lazy()
     texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
     distinct = _row(source, {name: _distinct(name).implode() for name in texts}, at_once=is_small)
@@ -212,10 +213,12 @@ def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]], *, at_once: boo
     about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
     if at_once:
         marks = about.collect()
-        is_own = (marks["candidate"] == texts["candidate"][0]).to_numpy()
-        rows = np.concatenate([np.flatnonzero(is_own), np.flatnonzero(~is_own)])
-        once = marks[rows[marks["key"].gather(rows).arg_unique().to_numpy()]]
-        return once.drop("candidate").sort("key").with_row_index("subject")
+        is_other = (marks["candidate"] != texts["candidate"][0]).to_numpy()
+        key = marks["key"].to_numpy()
+        order = np.lexsort((is_other, key))  # stable: the first mark of each key, of the first candidate if it has one
+        rows = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
+        once = marks if len(rows) == len(marks) and (rows == np.arange(len(rows))).all() else marks[rows]
+        return once.drop("candidate").with_row_index("subject")
     starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
     keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
     questions = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
