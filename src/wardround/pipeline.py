@@ -11,11 +11,10 @@ from typing import Any
 import polars as pl
 
 from wardround.candidates.http.secrets import refuse_literal_secrets
+from wardround.cases.rare_collection import rare_collection
 from wardround.cases.set import CaseSet
-from wardround.core.blas import one_blas_thread
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
-from wardround.core.garbage import rare_collection
 from wardround.core.store.location import StoreLocation
 from wardround.core.study import Study, load_judge, load_study
 from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
@@ -29,6 +28,7 @@ from wardround.measuring import write_measures
 from wardround.measuring.acceptance.endpoint_checks import check_endpoint_cases, check_endpoints
 from wardround.measuring.acceptance.endpoints import summary
 from wardround.measuring.comparing.families import families
+from wardround.measuring.engine.blas import one_blas_thread
 from wardround.measuring.validation.judge_attack import attack_pairs
 from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
 from wardround.reporting.case_views import CaseViews

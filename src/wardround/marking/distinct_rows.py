@@ -29,5 +29,4 @@ class DistinctRows:
 
     def columns(self, numbers: Sequence[int]) -> pl.DataFrame:
         """The columns of a table whose rows have these numbers."""
-        distinct = pl.DataFrame(self._rows, schema=self._schema)
-        return distinct[numbers] if len(distinct) else distinct.clear(len(numbers))
+        return pl.DataFrame(self._rows, schema=self._schema)[list(numbers)]

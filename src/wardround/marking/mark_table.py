@@ -35,9 +35,7 @@ from wardround.running.used_answers import RunEvidence
 
 SUBJECT_SCHEMA = CASE_SCHEMA | QUESTION_SCHEMA | STRATA_SCHEMA
 JUDGEMENT_SCHEMA = {
-    name: dtype
-    for name, dtype in MARKS_SCHEMA.items()
-    if name not in (*MARK_KEY, "cluster", *SUBJECT_SCHEMA)
+    name: dtype for name, dtype in MARKS_SCHEMA.items() if name not in (*MARK_KEY, "cluster", *SUBJECT_SCHEMA)
 }
 FIELDS_OF_QUESTION = attrgetter(*QUESTION_SCHEMA)  # the last one is `given`
 # fields of stored answers on which the mark of a choice depends beyond its text
@@ -129,13 +127,14 @@ class _PartMarks:
             rows.append(row)
             clusters.append(case.cluster_id)
             numbers.append((number, *slices))
+        if not rows:
+            return pl.DataFrame(schema=MARKS_SCHEMA)
         columns = [
             used[rows].select(*MARK_KEY).cast({name: MARKS_SCHEMA[name] for name in MARK_KEY}),
             pl.DataFrame({"cluster": clusters}, schema={"cluster": MARKS_SCHEMA["cluster"]}),
         ]
         tables = (self._judgements, self._of_cases, self._of_questions, self._strata)
-        by_table = zip(*numbers, strict=True) if numbers else [()] * len(tables)
-        columns += [table.columns(own) for table, own in zip(tables, by_table, strict=True)]
+        columns += [table.columns(own) for table, own in zip(tables, zip(*numbers, strict=True), strict=True)]
         return pl.concat(columns, how="horizontal").select(*MARKS_SCHEMA)
 
     def _case_slices(self, case: Case) -> int:
@@ -146,8 +145,8 @@ class _PartMarks:
 
     def _slices(self, case: Case, question: Question, condition: Condition) -> tuple[int, int]:
         """The numbers of the slice values of a question, and of its degradation."""
-        *values, given = FIELDS_OF_QUESTION(question)
-        of_question = self._of_questions.number((*values, *(given or ())), question_values, question)
+        *values, parents = FIELDS_OF_QUESTION(question)
+        of_question = self._of_questions.number((*values, *(parents or ())), question_values, question)
         if not self._degrades:
             return of_question, self._strata.number((), dict)
         degradation = degradation_values(case, question, condition)

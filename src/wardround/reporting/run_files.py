@@ -16,7 +16,9 @@ from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.study import Study, parse_study
 from wardround.marking.marks import MARKS_FILE, scan_marks
 from wardround.marking.slice_values import STRATA_SCHEMA
+from wardround.measuring.engine.encode import Marks, encode_once
 from wardround.measuring.engine.measure import from_any_source
+from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.slices import DEGRADATION
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts
 from wardround.measuring.people.figures import without_people
@@ -131,6 +133,11 @@ class RunFiles:
     def all_marks(self) -> pl.LazyFrame:
         """All marks, those of people included."""
         return scan_marks(self.folder)
+
+    @cached_property
+    def marks_at_reference(self) -> Marks:
+        """The marks of the reference condition, encoded once for all figures that are taken from them."""
+        return encode_once(marks_at_reference(self.marks, self.study), self.study)
 
     @cached_property
     def clusters(self) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import OUTCOMES, EncodedMarks, encode_marks, is_empty
+from wardround.measuring.engine.encode import OUTCOMES, EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_stage, in_stage_order
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure, MeasureKind
@@ -21,7 +21,7 @@ UPSTREAM = table_schema(
 SUMS = ("wrong_after_wrong", "after_wrong", "wrong_after_right", "after_right")
 
 
-def upstream_errors(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
+def upstream_errors(marks: Marks, study: Study) -> pl.DataFrame:
     """P(wrong | an earlier stage wrong) - P(wrong | all earlier stages right), by candidate and stage.
 
     Earlier stages are the questions in `given`, in the same trial, with the candidate's own answers carried

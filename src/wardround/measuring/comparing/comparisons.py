@@ -30,7 +30,7 @@ from wardround.measuring.comparing.pairing import (
     side_of,
     tested_differences,
 )
-from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import measures_for_marks
 from wardround.measuring.engine.slices import DEGRADATION, conditions_at
@@ -49,7 +49,7 @@ class Comparison:
     unmatched: int = 0  # degraded records whose L0 was not asked
 
 
-def compare(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
+def compare(marks: Marks, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
     """The table of comparisons.csv: family by family, as the study declares them."""
     if is_empty(marks):
         families(study)  # a mistake in them is said even so

@@ -10,7 +10,7 @@ import polars as pl
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
 from wardround.measuring.comparing.group_contrasts import GroupContrasts, GroupSums, contrast_groups
-from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
 from wardround.measuring.engine.items import Items, build_items
@@ -34,9 +34,7 @@ GAPS = table_schema(  # one line per key: its worst and best group
 )
 
 
-def compare_groups(
-    marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
-) -> pl.DataFrame:
+def compare_groups(marks: Marks, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy") -> pl.DataFrame:
     """Every group of every key, by candidate: its value, and its difference from the other groups together.
 
     `difference_low` and `difference_high` hold for all groups of a key at once, `p_adjusted` is adjusted for them
@@ -64,9 +62,7 @@ def compare_groups(
     return pl.DataFrame(rows, schema=GROUPS)
 
 
-def subgroup_gaps(
-    marks: pl.DataFrame | pl.LazyFrame, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy"
-) -> pl.DataFrame:
+def subgroup_gaps(marks: Marks, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy") -> pl.DataFrame:
     """The worst and the best group of every key and candidate; `difference` is that of the worst from the others."""
     groups, rows, first = compare_groups(marks, study, keys, measure), [], 0
     while first < len(groups):
@@ -79,7 +75,7 @@ def subgroup_gaps(
     return pl.DataFrame(rows, schema=GAPS)
 
 
-def prompt_sensitivity(marks: pl.DataFrame | pl.LazyFrame, study: Study, measure: str = "accuracy") -> pl.DataFrame:
+def prompt_sensitivity(marks: Marks, study: Study, measure: str = "accuracy") -> pl.DataFrame:
     """The same over the prompts of a study: how far a measure depends on the wording."""
     return subgroup_gaps(marks, study, ("prompt",), measure)
 

@@ -123,13 +123,23 @@ class EncodedMarks:
         return pl.col("condition").is_in([n for n, axes in enumerate(self.conditions) if axes[axis] == value])
 
 
-def is_empty(marks: pl.DataFrame | pl.LazyFrame) -> bool:
+Marks = pl.DataFrame | pl.LazyFrame | EncodedMarks  # encoded ones serve several figures of the same study
+
+
+def is_empty(marks: Marks) -> bool:
     """Whether there are no marks."""
-    return marks.lazy().head(1).collect().is_empty()
+    return not marks.mark_count if isinstance(marks, EncodedMarks) else marks.lazy().head(1).collect().is_empty()
 
 
-def encode_marks(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> EncodedMarks:
+def encode_once(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Marks:
+    """Marks for several figures of the same study: encoded, unless there are none."""
+    return marks if is_empty(marks) else encode_marks(marks, study)
+
+
+def encode_marks(marks: Marks, study: Study) -> EncodedMarks:
     """Numbers for candidates (in the study's order), clusters, conditions and questions (each sorted)."""
+    if isinstance(marks, EncodedMarks):
+        return marks
     source = _with_all_columns(marks.lazy())
     # of many marks one column after another is read, so that only one is in memory
     if is_small := len(first := source.head(FEW_MARKS + 1).collect()) <= FEW_MARKS:

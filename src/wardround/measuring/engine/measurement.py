@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import EncodedMarks, encode_marks, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import TOO_FEW, CellEstimates, estimate_cells
 from wardround.measuring.engine.items import Items, build_items
@@ -45,7 +45,7 @@ class MeasureInputs:
         return self.derived.slicings
 
 
-def measure(marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
+def measure(marks: Marks, study: Study, progress: StepProgress = NO_PROGRESS) -> pl.DataFrame:
     """The table of measures.csv: by measure, then slice, then candidate in the study's order."""
     if is_empty(marks):
         return pl.DataFrame(schema=MEASURES)

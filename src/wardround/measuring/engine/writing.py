@@ -9,6 +9,7 @@ from wardround.measuring.acceptance.endpoints import ACCEPTANCE_FILE, decide
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.effects import effects
 from wardround.measuring.comparing.groups import compare_groups
+from wardround.measuring.engine.encode import encode_once
 from wardround.measuring.engine.measurement import measure
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
@@ -31,7 +32,7 @@ def write_measures(
     measures, comparisons = measured_tables(marks, study, progress)
     write_table(folder / "measures.csv", measures)
     write_table(folder / "comparisons.csv", comparisons)
-    at_reference = marks_at_reference(models, study)
+    at_reference = encode_once(marks_at_reference(models, study), study)
     groups = pl.concat([compare_groups(at_reference, study, measure=name) for name in GROUPED])
     if len(groups):
         write_table(folder / "groups.csv", groups)
@@ -47,7 +48,7 @@ def measured_tables(
     marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The tables of measures.csv and comparisons.csv."""
-    models = without_people(marks.lazy())
+    models = encode_once(without_people(marks.lazy()), study)
     measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
     comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
     return pl.concat(measures), pl.concat(comparisons)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import encode_marks, is_empty
+from wardround.measuring.engine.encode import Marks, encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_group
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.items import build_items
@@ -24,7 +24,7 @@ RISK = table_schema("candidate", "source", "threshold", "coverage", "accuracy", 
 _ACCURACY = Measure(name="accuracy", formula=ratio, sums=("part", "items"), kind=MeasureKind.RATE, n="items")
 
 
-def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
+def reliability(marks: Marks, study: Study) -> pl.DataFrame:
     """Per candidate, source of confidence and bin: mean confidence, and accuracy with its interval. No empty bins."""
     rows: list[dict[str, Any]] = []
     for name, source, claims, cluster, clusters in _claims(marks, study):
@@ -37,7 +37,7 @@ def reliability(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFram
     return pl.DataFrame(rows, schema=RELIABILITY)
 
 
-def risk_coverage(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> pl.DataFrame:
+def risk_coverage(marks: Marks, study: Study) -> pl.DataFrame:
     """For each threshold of confidence: coverage, and accuracy of the claims above it.
 
     A candidate that abstains below the threshold covers `coverage` of the claims; risk is 1 - accuracy.
@@ -58,7 +58,7 @@ def _curve(claims: Claims) -> pl.DataFrame:
     return pl.DataFrame({**columns, "n": answered.astype(np.int64)})
 
 
-def _claims(marks: pl.DataFrame | pl.LazyFrame, study: Study) -> Iterator[tuple[str, str, Claims, pl.Series, int]]:
+def _claims(marks: Marks, study: Study) -> Iterator[tuple[str, str, Claims, pl.Series, int]]:
     """Candidate, source of confidence, claims, the cluster of each claim, and the number of clusters of the study."""
     if is_empty(marks):
         return

@@ -8,6 +8,7 @@ import polars as pl
 from markupsafe import Markup
 
 from wardround.measuring import risk_coverage
+from wardround.measuring.engine.encode import encode_once
 from wardround.measuring.engine.measure import measure_name
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.reliability import reliability
@@ -43,7 +44,9 @@ class Calibration:
 
 def calibrations(run: RunFiles, changed: Mapping[str, str]) -> dict[str, list[Calibration]]:
     """For each source of confidence the candidates that have it, in their order."""
-    marks = marks_at_reference(run.marks, run.study, changed)
+    marks = run.marks_at_reference
+    if changed:
+        marks = encode_once(marks_at_reference(run.marks, run.study, changed), run.study)
     bins, curves = reliability(marks, run.study), risk_coverage(marks, run.study)
     calibrations_by_source: dict[str, list[Calibration]] = {}
     for source in bins["source"].unique(maintain_order=True):

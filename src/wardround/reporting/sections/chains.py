@@ -5,7 +5,6 @@ from typing import Any
 import polars as pl
 
 from wardround.measuring import upstream_errors
-from wardround.measuring.engine.reference import marks_at_reference
 from wardround.reporting.absence import NO_INTERVAL, NOT_ASKED
 from wardround.reporting.labels import measure_meaning, measure_title
 from wardround.reporting.numbers import format_interval
@@ -39,7 +38,7 @@ def chains(run: RunFiles) -> Section | None:
         meaning = "Unweighted (SWA)." if slice["stage"] == "mean" else ""
         rows.append((label, meaning, [run.find_line("swa", name, slice) for name in columns]))
     rows = [row for row in rows if any(line is not None and line.value is not None for line in row[2])]
-    errors = upstream_errors(marks_at_reference(run.marks, run.study), run.study)
+    errors = upstream_errors(run.marks_at_reference, run.study)
     if not rows and errors.is_empty():
         return None
     stages = list(errors["stage"].unique(maintain_order=True))

@@ -67,6 +67,8 @@ def _confidence_methods(run: RunFiles, method: str, changed: Mapping[str, str]) 
     names = sorted((n for n in bases if bases[n] in CONFIDENCE), key=lambda name: CONFIDENCE.index(bases[name]))
     for line in _lines_at_reference(run, names, changed):
         lines_by_source.setdefault(measure_source(line.measure), []).append(line)
+    if not lines_by_source:
+        return []
     diagrams_by_source = calibrations(run, changed)
     methods = []
     for source, lines in lines_by_source.items():

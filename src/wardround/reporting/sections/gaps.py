@@ -44,9 +44,9 @@ class GroupComparison:
 
 def group_gaps(run: RunFiles) -> Section | None:
     """Age, sex, modality and tags; tags other than `rare` are folded."""
-    marks = marks_at_reference(run.marks, run.study)
+    marks = run.marks_at_reference
     gaps_by_measure = {measure: subgroup_gaps(marks, run.study, PEOPLE, measure) for measure in score_measures(run)}
-    sizes = _sizes(marks)
+    sizes = _sizes(marks_at_reference(run.marks, run.study))
     blocks = []
     for key in PEOPLE[:-1]:
         if len(sizes.get(key, {})) > 1:

@@ -19,7 +19,6 @@ from wardround.measuring.comparing.families import PEOPLE, SEVERITY
 from wardround.measuring.comparing.groups import GROUPS
 from wardround.measuring.comparing.groups import PEOPLE as PATIENT_KEYS
 from wardround.measuring.engine.measure import STATED, measure_name
-from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.catalogue import find_measure
 from wardround.measuring.people.against_models import holm
 from wardround.reporting.reference_condition import chance_accuracy, score_measures
@@ -104,7 +103,7 @@ def summary_figures(run: RunFiles) -> SummaryFigures | None:
         options_only=_tested(options_only, chance),
         degradations=_severity_differences(run, measure) or over_axes("degradation", DEFAULTS["degradation"]),
         groups=_group_differences(_patient_groups(run, measure)),
-        stages=_group_differences(compare_groups(_marks(run), run.study, ("stage",), measure)),
+        stages=_group_differences(compare_groups(run.marks_at_reference, run.study, ("stage",), measure)),
         discrimination=discrimination,
         bias=bias,
     )
@@ -125,10 +124,6 @@ def leaders(figures: SummaryFigures) -> list[str]:
     beaten = {line.b if (line.value or 0.0) > 0 else line.a for line in figures.pairs if is_shown(line)}
     names = dict.fromkeys(name for line in figures.pairs for name in (line.a, line.b))
     return sorted((name for name in names if name not in beaten), key=lambda name: -(figures.scores[name].value or 0.0))
-
-
-def _marks(run: RunFiles) -> pl.LazyFrame:
-    return marks_at_reference(run.marks, run.study)
 
 
 def _lines(run: RunFiles, measure: str, slice: Mapping[str, str]) -> dict[str, MeasureLine]:
@@ -198,7 +193,7 @@ def _patient_groups(run: RunFiles, measure: str) -> pl.DataFrame:
     table = read_table(path, GROUPS) if path.is_file() and run.condition is None else None
     if table is not None and measure in table["measure"]:
         return table.filter(pl.col("measure") == measure)
-    return compare_groups(_marks(run), run.study, PATIENT_KEYS, measure)
+    return compare_groups(run.marks_at_reference, run.study, PATIENT_KEYS, measure)
 
 
 def _group_differences(table: pl.DataFrame) -> dict[str, list[GroupDifference]]:
