@@ -94,13 +94,14 @@ class _PartMarks:
         clusters: list[str] = []
         numbers: list[tuple[int, int, int, int]] = []  # of the judgement, the case, the question and the degradation
         place: tuple[str, ...] | None = None
-        case: Case | None = None
+        case: Case
         bodies = self._marker.store.bodies(list(used_keys(used)))
         names = (used[name].to_list() for name in ("candidate", "case", "question", "condition", "trial"))
         for row, (body, candidate, *asked, trial) in enumerate(zip(bodies, *names, strict=True)):
-            if place != (place := tuple(asked)):
+            if place != tuple(asked):
+                previous, place = place, tuple(asked)
                 case_id, question_id, condition_name = place
-                if case is None or case.id != case_id:
+                if previous is None or previous[0] != case_id:
                     case = self._cases.case(self._cases.index_of(case_id))
                     questions = {question.id: question for question in case.questions}
                     of_case = self._case_slices(case)
