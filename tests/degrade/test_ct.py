@@ -220,10 +220,11 @@ def test_noise_behind_a_cylinder_is_what_theory_says(photons: float) -> None:
     """
     image = disc(192, 80)
     views = complete_view_count(image.shape)
-    noise = low_dose(image, {"photons": photons}, fresh()) - image
+    draws = [Generator(Philox(key=key)) for key in range(8)]  # one alone is off by up to a sixth
+    noise = np.stack([low_dose(image, {"photons": photons}, rng) - image for rng in draws])
     variance = np.pi**2 / (12 * views) / (photons * 720 / views * np.exp(-5))
     centre = np.hypot(*(np.mgrid[:192, :192] - 95.5)) < 12
-    assert noise[centre].std() == pytest.approx(np.sqrt(variance) * 160 / 5 * 512 / 192, rel=0.15)
+    assert noise[:, centre].std() == pytest.approx(np.sqrt(variance) * 160 / 5 * 512 / 192, rel=0.15)
 
 
 @pytest.mark.parametrize("mean", [0.3, 4.0, 9.9, 10.0, 33.0, 1234.5, 4e6])
@@ -382,4 +383,8 @@ def test_real_images_get_worse_and_stay_readable(type: str, name: str, space: An
     )
     assert 2 <= mild < severe
     scene = planted(image)
-    assert scene.contrast_to_noise(degrade(scene.image, type, "L2", space=space).astype(float)) > 1
+    contrasts = []
+    for draw in range(8):  # of one draw alone the contrast varies by a tenth
+        scene.image[0, 0] += draw > 0
+        contrasts.append(scene.contrast_to_noise(degrade(scene.image, type, "L2", space=space).astype(float)))
+    assert np.mean(contrasts) > 1

@@ -117,7 +117,7 @@ def _draw_custom(name: str, image: Image, parameters: SeverityParameters, rng: G
     custom = custom_degradation(parse_type(name))
     assert custom is not None
     try:
-        result = np.array(custom.function(image, parameters, rng), np.float32)  # a copy: it is changed in place
+        result = np.asarray(custom.function(image, parameters, rng), np.float32)
     except Exception as error:
         raise WardroundError(f"plug-in degradation {name!r} failed: {type(error).__name__}: {error}") from error
     if result.shape != image.shape:
@@ -167,10 +167,12 @@ def _padding(image: StoredPixels) -> NDArray[np.bool_]:
 
 
 def _degrade_display(image: StoredPixels, type: str, draw: Callable[[Image], Image]) -> StoredPixels:
+    from wardround.degrade.operations.depth import to_stored, to_values  # on demand: it loads numba
+
     channels = image.reshape(*image.shape[:2], -1)
     colours = 3 if channels.shape[2] >= 3 else 1
     white = white_of(channels[..., :colours])
-    values = np.divide(channels[..., :colours], np.float32(white), dtype=np.float32)
+    values = to_values(channels[..., :colours], white)
     if colours == 1 or _is_grey(channels):
         result = draw(values[..., 0])[..., None]
     elif degradation_type(type).modality in GREY_BY_NATURE:
@@ -178,13 +180,11 @@ def _degrade_display(image: StoredPixels, type: str, draw: Callable[[Image], Ima
         result = values + (draw(grey) - grey)[..., None]  # coloured marks on a grey image stay
     else:
         result = draw(values)
-    result *= np.float32(white)  # in place, which saves a third of the time; nobody else has this array
-    np.clip(result, 0, white, out=result)
-    np.rint(result, out=result)
-    if result.shape == channels.shape:
-        return result.astype(image.dtype, order="C").reshape(image.shape)
+    stored = to_stored(result, white, image.dtype)
+    if stored.shape == channels.shape:
+        return stored.reshape(image.shape)
     out = channels.copy()
-    out[..., :colours] = result.astype(image.dtype)
+    out[..., :colours] = stored
     return out.reshape(image.shape)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+from numba import njit
 from numpy.typing import NDArray
 
 from wardround.degrade.rendering import LUMA
@@ -19,6 +20,7 @@ GRID = 128  # samples along the shorter side, at least: enough for an outline
 NEAR_BLACK = 0.25  # of the mean of the bright part: above it, the dark part is no background
 LEAST_SHARE = 0.01  # of the pixels: a smaller body is a label or a speck
 BINS = 256
+PAIRED = 8  # numbers in a row from which on numpy sums them by pairs
 
 
 def body_mask(image: NDArray[Any]) -> Mask:
@@ -44,17 +46,45 @@ def body_brightness(image: NDArray[Any]) -> NDArray[np.float32]:
     """
     step = max(1, min(image.shape[:2]) // GRID)
     height, width = (side // step for side in image.shape[:2])
-    cells = _luma(image[: height * step, : width * step]).reshape(height, step, width, step).mean(axis=(1, 3))
+    cells = _cell_means(_luma(image[: height * step, : width * step]), step)
     luma = cells[body_mask(image)[: height * step : step, : width * step : step]]
     between: NDArray[np.float32] = luma[(luma > 0) & (luma < 1)]
     return between if between.size else luma.astype(np.float32)
+
+
+def _cell_means(luma: NDArray[np.float32], step: int) -> NDArray[np.float32]:
+    """The mean of each square of so many pixels a side: the sums of its rows, one after the other."""
+    height, width = (side // step for side in luma.shape)
+    cells = luma.reshape(height, step, width, step)
+    means: NDArray[np.float32]
+    if step >= PAIRED:
+        means = cells.mean(axis=(1, 3))
+    else:
+        means = _sum_cells(np.ascontiguousarray(luma), step) / np.float32(step * step)
+    return means
+
+
+@njit("float32[:,::1](float32[:,::1], int64)", cache=True, nogil=True)
+def _sum_cells(luma: Any, step: int) -> Any:  # pragma: no cover
+    height, width = luma.shape[0] // step, luma.shape[1] // step
+    sums = np.zeros((height, width), np.float32)
+    for row in range(height * step):
+        values, totals = luma[row], sums[row // step]
+        for column in range(width):
+            total = np.float32(0)
+            for place in range(column * step, (column + 1) * step):
+                total += values[place]
+            totals[column] += total
+    return sums
 
 
 def _luma(image: NDArray[Any]) -> NDArray[np.float32]:
     channels = image.reshape(*image.shape[:2], -1)
     if channels.shape[2] < 3:
         return channels[..., 0].astype(np.float32)
-    luma: NDArray[np.float32] = sum(channels[..., colour] * LUMA[colour] for colour in range(3)).astype(np.float32)
+    luma: NDArray[np.float32] = channels[..., 0] * LUMA[0]
+    for colour in (1, 2):
+        luma += channels[..., colour] * LUMA[colour]
     return luma
 
 

@@ -40,11 +40,18 @@ def fills_frame(image: Image) -> bool:
 def pad_beyond(image: Image, down: int, across: int) -> Image:
     """The image with a margin: of the colour of its background where it fills the frame, else black."""
     height, width = image.shape[:2]
-    padded = np.zeros((height + 2 * down, width + 2 * across, *image.shape[2:]), np.float32)
-    if fills_frame(image):
-        padded[:] = background_colour(image)
+    padded = blank_canvas(image, height + 2 * down, width + 2 * across)
     padded[down : down + height, across : across + width] = image
     return padded
+
+
+def blank_canvas(image: Image, height: int, width: int) -> Image:
+    """What lies beyond the frame of an image: the colour of its background where it fills the frame, else black."""
+    if not fills_frame(image):
+        return np.zeros((height, width, *image.shape[2:]), np.float32)
+    canvas = np.empty((height, width, *image.shape[2:]), np.float32)
+    canvas.reshape(height, -1)[:] = np.tile(background_colour(image).astype(np.float32), width)
+    return canvas
 
 
 def background_colour(image: Image) -> NDArray[np.floating]:
@@ -53,8 +60,13 @@ def background_colour(image: Image) -> NDArray[np.floating]:
     pixels = image[::step, ::step].reshape(-1, 3)
     glass = pixels[pixels.min(axis=1) > NEAR_WHITE]
     if len(glass) >= LEAST_GLASS * len(pixels):
-        return np.asarray(np.median(glass, axis=0))
+        return _median_colour(glass)
     inset = round(INSET * min(image.shape[:2]))  # many images have a line around them
     inner = image[inset : image.shape[0] - inset, inset : image.shape[1] - inset]
     border = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]])
-    return np.asarray(np.median(border, axis=0))
+    return _median_colour(border)
+
+
+def _median_colour(pixels: Image) -> NDArray[np.floating]:
+    """Colour by colour: the median of a column is found several times as fast as that along an axis."""
+    return np.array([np.median(np.ascontiguousarray(pixels[:, colour])) for colour in range(3)])

@@ -19,6 +19,7 @@ Sinogram = NDArray[np.float32]  # (views, height + width), line integrals in pix
 Angles = NDArray[np.float64]  # radians; 0 looks along the columns
 
 MARGIN = 8  # four neighbouring rows are shifted by at most five bins against each other
+SQUARE = 16  # pixels a side, of what is transposed at once
 AT_ONCE = 64  # views filtered at once, so that they stay in the cache
 
 
@@ -40,8 +41,7 @@ def project(image: Image, angles: Angles) -> Sinogram:
         height, width = source.shape
         padded = np.zeros((_by_fours(height), width + 2 * MARGIN), np.float32)
         padded[:height, MARGIN : MARGIN + width] = source
-        sinogram[views] = _sums_along_rays(padded, height, slopes)
-    sinogram /= pitch(angles)[:, None]
+        _sum_along_rays(padded, height, slopes, pitch(angles[views]), views, sinogram)
     return sinogram
 
 
@@ -59,7 +59,7 @@ def reconstruct(
         part = np.zeros(shape[::-1], np.float32) if turned else image  # those by rows come first
         _add_views(part, filtered, np.pad(slopes, (0, len(filtered) - len(views))))
         if turned:
-            image += part.T
+            _add_transposed(image, part)
     return image
 
 
@@ -127,13 +127,15 @@ def _ramp(length: int) -> NDArray[np.float64]:
 
 
 @njit(nogil=True, inline="always")  # a call would cost a tenth of the time
-def _add_four_rows(out: Any, rows: Any, first: int, start: int, shift: Any, part: Any) -> None:
+def _add_four_rows(out: Any, rows: Any, first: int, start: int, at: Any) -> None:
     """Adds four rows, each shifted by a whole number and the part of a bin that its interpolation weights give."""
-    a = rows[first, start + shift[0] :]
-    b = rows[first + 1, start + shift[1] :]
-    c = rows[first + 2, start + shift[2] :]
-    d = rows[first + 3, start + shift[3] :]
-    a1, b1, c1, d1 = part[0], part[1], part[2], part[3]
+    shift_a, shift_b, shift_c, shift_d = np.floor(at[0]), np.floor(at[1]), np.floor(at[2]), np.floor(at[3])
+    a = rows[first, start + np.int64(shift_a) :]
+    b = rows[first + 1, start + np.int64(shift_b) :]
+    c = rows[first + 2, start + np.int64(shift_c) :]
+    d = rows[first + 3, start + np.int64(shift_d) :]
+    a1, b1 = np.float32(at[0] - shift_a), np.float32(at[1] - shift_b)
+    c1, d1 = np.float32(at[2] - shift_c), np.float32(at[3] - shift_d)
     a0, b0, c0, d0 = np.float32(1) - a1, np.float32(1) - b1, np.float32(1) - c1, np.float32(1) - d1
     for x in range(len(out)):
         out[x] += (
@@ -145,33 +147,68 @@ def _add_four_rows(out: Any, rows: Any, first: int, start: int, shift: Any, part
 
 
 @njit(cache=True, nogil=True)
-def _sums_along_rays(padded: Any, height: int, slopes: Any) -> Any:
+def _sum_along_rays(padded: Any, height: int, slopes: Any, pitches: Any, views: Any, sinogram: Any) -> None:
+    """The line integrals of these views, each into its row of the sinogram; columns that are empty are passed over."""
     width = padded.shape[1] - 2 * MARGIN
-    sums = np.zeros((len(slopes), height + width), np.float32)
-    shift = np.empty(4, np.int64)
-    part = np.empty(4, np.float32)
+    starts, ends = _occupied_columns(padded, width)
+    last = height - 1  # a row of the padding is empty: it may lie on the last one
     for view in range(len(slopes)):
+        sums, slope, middle = sinogram[views[view]], slopes[view], 0.5 * (height - 1)
+        sums[:] = np.float32(0)
         for top in range(0, height, 4):
-            for i in range(4):
-                # a row of the padding is empty: it may lie on the last one
-                row = min(top + i, height - 1)
-                at = -0.5 * height - slopes[view] * (row - 0.5 * (height - 1))
-                shift[i] = np.int64(np.floor(at))
-                part[i] = np.float32(at - np.floor(at))
-            first, last = -1 - shift.max(), width - shift.min()
-            _add_four_rows(sums[view, first:last], padded, top, first + MARGIN, shift, part)
-    return sums
+            start, end = starts[top // 4], ends[top // 4]
+            if start >= end:
+                continue
+            at = (
+                -0.5 * height - slope * (top - middle),
+                -0.5 * height - slope * (min(top + 1, last) - middle),
+                -0.5 * height - slope * (min(top + 2, last) - middle),
+                -0.5 * height - slope * (min(top + 3, last) - middle),
+            )
+            leftmost, rightmost = np.int64(np.floor(min(at[0], at[3]))), np.int64(np.floor(max(at[0], at[3])))
+            first = start - 1 - rightmost
+            _add_four_rows(sums[first : end - leftmost], padded, top, first + MARGIN, at)
+        sums /= pitches[view]
+
+
+@njit(cache=True, nogil=True)
+def _occupied_columns(padded: Any, width: int) -> Any:
+    """Of each four rows the first column that is not empty in all of them, and the one after the last."""
+    fours = len(padded) // 4
+    starts, ends = np.full(fours, width), np.zeros(fours, np.int64)
+    for row in range(len(padded)):
+        values = padded[row, MARGIN : MARGIN + width]
+        start, end = 0, width
+        while start < end and values[start] == 0:
+            start += 1
+        while start < end and values[end - 1] == 0:
+            end -= 1
+        if start < end:
+            starts[row // 4], ends[row // 4] = min(starts[row // 4], start), max(ends[row // 4], end)
+    return starts, ends
 
 
 @njit(cache=True, nogil=True)
 def _add_views(image: Any, views: Any, slopes: Any) -> None:
     height = len(image)
-    shift = np.empty(4, np.int64)
-    part = np.empty(4, np.float32)
     for row in range(height):
+        from_middle = row - 0.5 * (height - 1)
         for first in range(0, len(slopes), 4):
-            for i in range(4):
-                at = 0.5 * height + slopes[first + i] * (row - 0.5 * (height - 1))
-                shift[i] = np.int64(np.floor(at))
-                part[i] = np.float32(at - np.floor(at))
-            _add_four_rows(image[row], views, first, 0, shift, part)
+            at = (
+                0.5 * height + slopes[first] * from_middle,
+                0.5 * height + slopes[first + 1] * from_middle,
+                0.5 * height + slopes[first + 2] * from_middle,
+                0.5 * height + slopes[first + 3] * from_middle,
+            )
+            _add_four_rows(image[row], views, first, 0, at)
+
+
+@njit(cache=True, nogil=True)
+def _add_transposed(image: Any, part: Any) -> None:
+    """By squares that stay in the cache, which numpy's way does not."""
+    height, width = image.shape
+    for top in range(0, height, SQUARE):
+        for left in range(0, width, SQUARE):
+            for y in range(top, min(top + SQUARE, height)):
+                for x in range(left, min(left + SQUARE, width)):
+                    image[y, x] += part[x, y]

