@@ -225,11 +225,11 @@ def test_an_ask_that_counts_as_degraded_without_a_degraded_image_is_refused(rend
     clean = asked(render, shown, 1, degradation="none").ask
     for value in ("assigned", "stored", "gaussian_blur@L2"):
         condition = Condition(degradation=value)
-        check_degraded_images(shown, shown.questions[1], condition, degraded)
+        check_degraded_images(shown, shown.questions[1], condition, degraded.images)
         with pytest.raises(WardroundError, match=r"c\.deg-1 counts as gaussian_blur@L2"):
-            check_degraded_images(shown, shown.questions[1], condition, clean)
+            check_degraded_images(shown, shown.questions[1], condition, clean.images)
     for value in ("none", "gaussian_blur@L0", "gaussian_blur@0"):
-        check_degraded_images(shown, shown.questions[1], Condition(degradation=value), clean)
+        check_degraded_images(shown, shown.questions[1], Condition(degradation=value), clean.images)
 
 
 def test_a_ct_in_hounsfield_units_is_degraded_before_its_window(renderer, tmp_path):

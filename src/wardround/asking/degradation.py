@@ -4,8 +4,10 @@ An image that is stored degraded is sent as it is. `assigned` asks each question
 drawn or stored; `stored` draws nothing.
 """
 
+from collections.abc import Sequence
+
 from wardround.asking.tellings import shown_image_numbers
-from wardround.core.ask import Ask
+from wardround.core.ask import ImagePart
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
@@ -44,16 +46,13 @@ def degradation_labels(case: Case, question: Question, condition: Condition) -> 
     return [name for name in labels if name.partition("@")[2].removeprefix("L").strip("0.")]
 
 
-def check_degraded_images(case: Case, question: Question, condition: Condition, ask: Ask) -> None:
-    """An answer that will be marked as degraded is shown a degraded image: anything else is a defect of wardround.
-
-    What did not fit into the context is recorded as cut, and is not looked for.
-    """
-    if condition.degradation == "none" or ask.cut:
+def check_degraded_images(case: Case, question: Question, condition: Condition, images: Sequence[ImagePart]) -> None:
+    """An answer that will be marked as degraded is shown a degraded image: anything else is a defect of wardround."""
+    if condition.degradation == "none":
         return
     labels = degradation_labels(case, question, condition)
     is_real = all(name.startswith(REAL) for name in labels)
-    shown = [image for image in ask.images if all(name != "blank" for name, _, _ in image.recipe)]
+    shown = [image for image in images if all(name != "blank" for name, _, _ in image.recipe)]
     is_degraded = any(image.degradations or any(name == STEP for name, _, _ in image.recipe) for image in shown)
     if labels and not (is_degraded or (is_real and shown)):
         raise WardroundError(

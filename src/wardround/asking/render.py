@@ -6,8 +6,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wardround.asking.applicable import StudyRules, inapplicable_reason
+from wardround.asking.ask_frame import OPTIONS_PLACE, QUESTION_PLACE, fits, make_frame
 from wardround.asking.carry import carried_texts, format_carried
-from wardround.asking.degradation import Degradations, degradations_for, parse_degradation
+from wardround.asking.degradation import (
+    Degradations,
+    check_degraded_images,
+    degradations_for,
+    parse_degradation,
+)
 from wardround.asking.options import format_options, option_order
 from wardround.asking.probes import SCORING, Probes, asks_logprob
 from wardround.asking.prompt_slots import IMAGES
@@ -15,7 +21,8 @@ from wardround.asking.prompts import Prompts, prompt_kind
 from wardround.asking.tellings import list_modalities, shown_image_numbers, shown_texts
 from wardround.cases.images.recipe import PIXEL_BUDGET, recipe_for
 from wardround.cases.set import CaseSet
-from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling
+from wardround.core.ask import Ask, Identity, ImagePart, Message, Sampling, ask_json, parts_json
+from wardround.core.canonical import hash_text
 from wardround.core.case import Case, Image, Question
 from wardround.core.condition import Condition
 from wardround.core.evidence import NO_EVIDENCE, Evidence, fence_texts
@@ -32,6 +39,7 @@ COMPUTED_HERE = ("local", "transformers", "classifier")  # providers that give a
 CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_IMAGE = 1200
 CACHED_IMAGES = 1024
+MIN_FRAMED = 3  # questions of a case, for which a frame is worth making
 ANY_NUMBER = "any number of"  # of times that an agent may search, in words of its prompt
 IMAGE_PLACE = "\0images\0"  # in the text of a prompt, until the images take their place
 
@@ -123,19 +131,15 @@ class Renderer:
         if condition.probe != "none":
             messages = self._probe_messages(case, question, condition, sampling)
             return RenderedAsk(Ask(identity, sampling, messages), order)
-        parts, shared = self._content(case, question, condition, candidate.sees)
+        content = self._content(case, question, condition, candidate.sees)
+        options = format_options(question.options, order) if question.options else ""
+        kind, slots = self._prompt_of(content, question, condition, (question.prompt, options), turn)
+        parts = content.parts
         if turn.is_intermediate and self._study.literature is not None:
             sampling = replace(sampling, max_tokens=self._study.literature.agent.step_tokens)
-        slots = {
-            **shared,
-            "given": format_carried(case, carried) if carried else "",
-            "question": question.prompt,
-            "options": format_options(question.options, order) if question.options else "",
-        }
-        kind = prompt_kind(question.kind, condition, shows_images=bool(shared["images"]))
-        kind, shown, cut = self._prompts.resolve(condition.prompt, kind), evidence, list[str]()
-        if parts and IMAGES in kind and turn.prompt is None:
-            slots["images"] = IMAGE_PLACE
+        if carried:
+            slots["given"] = format_carried(case, carried)
+        shown, cut = evidence, list[str]()
         earlier = tuple(Message(said.role, (said.content,)) for said in question.conversation)
         while True:
             text, transcript = self._texts(condition.prompt, kind, slots, shown, turn)
@@ -148,6 +152,58 @@ class Renderer:
         message = Message("user", _place_images(text, parts[: max(fitting, 0)]))
         ask = Ask(identity, sampling, (*earlier, message, *transcript), turn.tools, tuple(cut))
         return RenderedAsk(ask, order, shown, turn.is_intermediate)
+
+    def plain_key(
+        self,
+        case: Case,
+        question: Question,
+        condition: Condition,
+        candidate: CandidateSettings,
+        identity: Identity,
+        order: tuple[int, ...],
+    ) -> tuple[bytes, bool]:
+        """The key of the Ask that `render` makes of a question for which `is_plain` holds; whether it shows images."""
+        options = format_options(question.options, order) if question.options else ""
+        content = self._content(case, question, condition, candidate.sees)
+        check_degraded_images(case, question, condition, content.parts)
+        texts, frame = (question.prompt, options), None
+        if len(case.questions) >= MIN_FRAMED and all(map(fits, texts)):
+            cache, place = self._cache_of(case), (id(content), question.kind, candidate.name, identity.json)
+            if place not in cache:
+                places = (QUESTION_PLACE, OPTIONS_PLACE)
+                cache[place] = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
+            frame = cache[place]
+        if frame is not None:
+            return frame.key(*texts), bool(content.parts)
+        json = self._plain_json(content, question, condition, candidate, identity, texts)
+        return hash_text(json), bool(content.parts)
+
+    def _plain_json(
+        self,
+        content: CaseContent,
+        question: Question,
+        condition: Condition,
+        candidate: CandidateSettings,
+        identity: Identity,
+        texts: tuple[str, str],
+    ) -> str:
+        """The canonical JSON of the Ask of a plain question with these texts for question and options."""
+        kind, slots = self._prompt_of(content, question, condition, texts, ONLY_TURN)
+        parts = _place_images(self._prompts.fill(condition.prompt, kind, slots), content.parts)
+        message = f'{{"content":[{parts_json(parts)}],"role":"user"}}'
+        return ask_json(identity, self._sampling(candidate, condition), message)
+
+    def _prompt_of(
+        self, content: CaseContent, question: Question, condition: Condition, texts: tuple[str, str], turn: Turn
+    ) -> tuple[str, dict[str, str]]:
+        """The kind of a question's prompt and its slots, without carried answers; `texts` are question and options."""
+        parts, shared = content
+        slots = {**shared, "given": "", "question": texts[0], "options": texts[1]}
+        kind = prompt_kind(question.kind, condition, shows_images=bool(shared["images"]))
+        kind = self._prompts.resolve(condition.prompt, kind)
+        if parts and IMAGES in kind and turn.prompt is None:
+            slots["images"] = IMAGE_PLACE
+        return kind, slots
 
     def _cache_of(self, case: Case) -> dict[Any, Any]:
         """What was computed for this case so far; that of the case before is dropped."""
@@ -263,6 +319,19 @@ class Renderer:
         if turn.is_intermediate:
             return text, turn.transcript
         return text, _append_user_text(turn.transcript, self._prompts.fill(prompt, kind, slots))
+
+
+def is_plain(question: Question, condition: Condition, candidate: CandidateSettings) -> bool:
+    """Whether a question is one message that depends on nothing but case, condition and the order of its options."""
+    return (
+        question.chain is None
+        and not question.given
+        and not question.conversation
+        and condition.evidence == "none"
+        and condition.confidence != "logprobs"
+        and condition.probe == "none"
+        and candidate.context is None
+    )
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:

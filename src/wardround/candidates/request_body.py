@@ -1,10 +1,7 @@
-"""The body of a chat request: its messages, and a payload that is sent in pieces, so that no image is copied."""
+"""The body of a chat request: its messages, and JSON that is sent in pieces, so that no image is copied."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import aiohttp
-from aiohttp.abc import AbstractStreamWriter
+from typing import Any, NamedTuple
 
 from wardround.candidates.candidate import Request
 from wardround.cases.encoded_image import EncodedImage
@@ -40,19 +37,7 @@ def sampling_fields(sampling: Sampling) -> dict[str, Any]:
     return fields | {"stop": list(sampling.stop)} if sampling.stop else fields
 
 
-class PiecewiseBody(aiohttp.Payload):
-    """JSON in several pieces, of known length."""
+class PiecewiseBody(NamedTuple):
+    """JSON in several pieces."""
 
-    _autoclose = True  # holds nothing that must be closed
-
-    def __init__(self, pieces: Sequence[bytes]) -> None:
-        super().__init__(pieces, content_type="application/json")
-        self._size = sum(map(len, pieces))
-        self.pieces = pieces
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return b"".join(self._value).decode(encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        for piece in self._value:
-            await writer.write(piece)
+    pieces: Sequence[bytes]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from wardround.cases.rare_collection import rare_collection
 from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem, WardroundError, describe_unreadable, require_path
 from wardround.core.field_errors import describe_json_error, list_errors
@@ -66,7 +67,7 @@ class CaseSet:
         hasher = hashlib.blake2b(digest_size=32)
         offset = 0
         try:
-            with file.open("rb") as lines:
+            with file.open("rb") as lines, rare_collection():
                 if os.fstat(lines.fileno()).st_size <= MAX_CACHED_BYTES:
                     cases._cached = []
                 for number, line in enumerate(lines, start=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ REFUSALS = {
 }
 NO_LOGPROBS = "no logprobs"  # finish reason of an Ask that was not sent, because the server takes no logprobs
 Step = tuple[str, dict[str, Any], int]  # name, parameters, version
+MAX_RECIPES = 256  # whose JSON is kept
+_recipes: dict[int, tuple[tuple[Step, ...], str]] = {}  # the same object -> its JSON
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,9 @@ class ImagePart:
 
     @cached_property
     def json(self) -> str:
-        return canonical_json(self.named)
+        """Canonical JSON, composed because most images have one of a few recipes."""
+        frame, recipe = "null" if self.frame is None else self.frame, _recipe_json(self.recipe)
+        return f'{{"frame":{frame},"image":{canonical_json(self.sha256)},"recipe":{recipe}}}'
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,27 @@ class Message:
     @property
     def json(self) -> str:
         """Canonical JSON. That of an image is made once for all Asks that show it."""
-        content = ",".join([canonical_json(part) if isinstance(part, str) else part.json for part in self.parts])
-        json = f'"content":[{content}],"role":{canonical_json(self.role)}'
+        json = f'"content":[{parts_json(self.parts)}],"role":{canonical_json(self.role)}'
         if self.tool_call_id is not None:
             json += f',"tool_call_id":{canonical_json(self.tool_call_id)}'
         if self.tool_calls:
             json += f',"tool_calls":{canonical_json(self.tool_calls)}'
         return f"{{{json}}}"
+
+
+def _recipe_json(recipe: tuple[Step, ...]) -> str:
+    """Canonical JSON of a recipe; that of the same object is made once."""
+    known = _recipes.get(id(recipe))
+    if known is None:
+        if len(_recipes) >= MAX_RECIPES:
+            _recipes.clear()
+        known = _recipes[id(recipe)] = (recipe, canonical_json(recipe))
+    return known[1]
+
+
+def parts_json(parts: Sequence[str | ImagePart]) -> str:
+    """Canonical JSON of the parts of a message, without brackets."""
+    return ",".join([canonical_json(part) if isinstance(part, str) else part.json for part in parts])
 
 
 @dataclass(frozen=True)
@@ -95,6 +114,11 @@ class Identity:
         return canonical_json(self.named)
 
 
+def ask_json(identity: Identity, sampling: Sampling, messages: str, tools: str = "[]") -> str:
+    """The canonical JSON of an Ask, which its key hashes, from that of its messages, without brackets, and tools."""
+    return f'{{"candidate":{identity.json},"messages":[{messages}],"sampling":{sampling.json},"tools":{tools},"v":1}}'
+
+
 @dataclass(frozen=True)
 class Ask:
     """One rendered request. Equal requests have equal keys."""
@@ -107,14 +131,10 @@ class Ask:
     key: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # canonical JSON, composed here because many Asks share parts of it
         messages = ",".join([message.json for message in self.messages])
         tools = canonical_json(self.tools) if self.tools else "[]"
-        key = hash_text(
-            f'{{"candidate":{self.identity.json},"messages":[{messages}],'
-            f'"sampling":{self.sampling.json},"tools":{tools},"v":1}}'
-        )
-        object.__setattr__(self, "key", key)
+        json = ask_json(self.identity, self.sampling, messages, tools)  # composed, as many Asks share parts of it
+        object.__setattr__(self, "key", hash_text(json))
 
     @property
     def images(self) -> list[ImagePart]:

@@ -7,6 +7,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
+KEY_SIZE = 32  # bytes
 _encoder = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -37,7 +38,7 @@ def blake(value: Any) -> bytes:
 
 def hash_text(text: str) -> bytes:
     """blake2b-256 of a text."""
-    return hashlib.blake2b(text.encode(), digest_size=32).digest()
+    return hashlib.blake2b(text.encode(), digest_size=KEY_SIZE).digest()
 
 
 def sha256_file(path: Path | str) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import orjson
+
 from wardround.asking.applicable import conditions_for, unseen_reason
 from wardround.asking.protocols import Protocol
 from wardround.asking.render import Renderer
-from wardround.candidates.candidate import Request
-from wardround.core.ask import NO_LOGPROBS, Answer
+from wardround.candidates.candidate import Candidate, Request
+from wardround.core.ask import NO_LOGPROBS, REFUSALS, Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
 from wardround.core.errors import WardroundError
@@ -19,7 +21,7 @@ from wardround.core.study import CandidateSettings, Study, plain_address
 from wardround.running.caller import Caller
 from wardround.running.images import Fingerprints
 from wardround.running.sentinel import Sentinels
-from wardround.running.store import AnswerKey, AnswerStore, StoredAnswer
+from wardround.running.store import AnswerKey, AnswerStore, StoredAnswer, StoredBody
 from wardround.running.tools import Tools
 from wardround.running.used_answers import UsedAnswer
 
@@ -54,17 +56,30 @@ class RunContext:
     providers: set[str] = field(default_factory=set)  # to which a router passed its requests on
     addresses: Counter[str | None] = field(default_factory=Counter)  # of stored answers -> how many
     in_flight: dict[AnswerKey, asyncio.Future[Answer]] = field(default_factory=dict)
+    _condition_reasons: dict[str, str | None] = field(default_factory=dict)
 
     def inapplicable_reason(self, case: Case, unit: Sequence[Question], condition: Condition) -> str | None:
         """Why a unit cannot be asked of this candidate under a condition, or None if it can."""
-        reason = self.caller.candidate.inapplicable_reason(condition, self.study.conditions_from_reference)
+        if condition.json not in self._condition_reasons:
+            candidate, conditions = self.caller.candidate, self.study.conditions_from_reference
+            self._condition_reasons[condition.json] = candidate.inapplicable_reason(condition, conditions)
+        reason = self._condition_reasons[condition.json]
         if reason is not None:
             return reason
-        checks = [self.renderer.inapplicable_reason, self.caller.candidate.question_reason]
+        for question in unit:
+            for check in self._question_checks:
+                if (reason := check(case, question, condition)) is not None:
+                    return reason
+        return None
+
+    @cached_property
+    def _question_checks(self) -> list[Callable[[Case, Question, Condition], str | None]]:
+        checks: list[Callable[[Case, Question, Condition], str | None]] = [self.renderer.inapplicable_reason]
+        if type(self.caller.candidate).question_reason is not Candidate.question_reason:
+            checks.append(self.caller.candidate.question_reason)
         if not self.caller.settings.sees:
             checks.append(unseen_reason)
-        reasons = (check(case, question, condition) for question in unit for check in checks)
-        return next(filter(None, reasons), None)
+        return checks
 
     def count_trials(self, case: Case, unit: Sequence[Question], condition: Condition) -> int:
         trials = 1 if condition.confidence == "logprobs" else self.study.trials
@@ -73,20 +88,31 @@ class RunContext:
     def note_stored_answer(self, stored: StoredAnswer) -> None:
         """Updates the models' names, where answers came from, and what the candidate is known to answer."""
         answer, address = stored
-        self._note_names(answer)
+        self._note_names(answer.model, answer.provider)
         self.addresses[address] += 1
         if answer.refused_for is None:
             self.caller.breaker.has_answered[bool(answer.images)] = True
 
-    def _note_names(self, answer: Answer) -> None:
-        if answer.model is not None:
-            self.models.add(answer.model)
-        if answer.provider is not None:
-            self.providers.add(answer.provider)
+    def note_stored_body(self, stored: StoredBody) -> bool:
+        """The same for an answer as it is stored; returns whether it is one and not a refusal."""
+        body, address = stored
+        record = orjson.loads(body)
+        self._note_names(record.get("model"), record.get("provider"))
+        self.addresses[address] += 1
+        is_answer = record.get("finish") not in REFUSALS and record.get("refusal") is None
+        if is_answer:
+            self.caller.breaker.has_answered[bool(record.get("images"))] = True
+        return is_answer
+
+    def _note_names(self, model: str | None, provider: str | None) -> None:
+        if model is not None:
+            self.models.add(model)
+        if provider is not None:
+            self.providers.add(provider)
 
     def note_new_answer(self, request: Request, answer: Answer) -> None:
         """Updates the models' names and the unparsed rate."""
-        self._note_names(answer)
+        self._note_names(answer.model, answer.provider)
         is_answer = answer.finish != NO_LOGPROBS and not answer.refused_for
         if request.is_intermediate or request.condition.probe != "none" or not is_answer:
             return

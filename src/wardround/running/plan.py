@@ -12,6 +12,7 @@ from operator import itemgetter
 from wardround.asking.units import question_units, select_questions
 from wardround.asking.without import names_left_out_modality
 from wardround.candidates.candidate import CandidateUnavailable, OfflineCandidate, Unsupported
+from wardround.cases.rare_collection import rare_collection
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
@@ -19,8 +20,10 @@ from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.hardest import HardestUnits, UnitPlace
-from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
+from wardround.running.replaying.plain_replay import PlainAsks, PlainReplay
+from wardround.running.trials import MissingAsk, PlannedUnit, ReplayCount, TrialGroup
 
+UNITS_PER_BLOCK = 500  # whose answers are looked up together
 TRAINING = "train"  # the split that candidates may be fitted on
 
 
@@ -34,6 +37,8 @@ def planned_units(
     questions = select_questions(case, context.study)
     scored = {question.id for question in questions}
     for with_ancestors, conditions in context.conditions:
+        if not conditions:
+            continue
         for unit in question_units(case, questions, with_ancestors=with_ancestors):
             for condition_number, condition in conditions:
                 reason = context.inapplicable_reason(case, unit, condition)
@@ -93,20 +98,39 @@ async def replay(context: RunContext, cases: CaseSet) -> Plan:
     def note_inapplicable(reason: str) -> None:
         plan.inapplicable[reason] += 1
 
-    for case_number, case in enumerate(cases):
-        for index, unit in enumerate(planned_units(context, case_number, case, note_inapplicable)):
+    plain = PlainReplay(context, plan.count)
+    block: list[tuple[int, PlannedUnit, PlainAsks | None]] = []  # consecutive units, with their indices in their cases
+    with rare_collection():
+        for case_number, case in enumerate(cases):
+            for index, unit in enumerate(planned_units(context, case_number, case, note_inapplicable)):
+                block.append((index, unit, plain.render(unit)))
+            if len(block) >= UNITS_PER_BLOCK:
+                await _replay_block(context, plan, plain, block)
+                block = []
+        await _replay_block(context, plan, plain, block)
+    return plan
+
+
+async def _replay_block(
+    context: RunContext, plan: Plan, plain: PlainReplay, block: list[tuple[int, PlannedUnit, PlainAsks | None]]
+) -> None:
+    """Looks the answers of plain units up together; the protocols of the others are run."""
+    stored = context.store.find_bodies(key for _, _, asks in block if asks is not None for key in asks.keys)
+    for index, unit, asks in block:
+        missing: list[MissingAsk] = []
+        if asks is None or not plain.use(unit, asks, stored):
             try:
                 missing = await TrialGroup(context, unit).replay(plan.count)
             except BadInput as problem:
-                plan.skipped[case.id] = str(problem)
+                plan.skipped[unit.case.id] = str(problem)
                 continue
-            if (modality := unit.condition.without) != "none":
-                plan.left_out[modality] += len(unit.unit)
-                plan.naming[modality] += sum(names_left_out_modality(case, q, unit.condition) for q in unit.unit)
-            if missing:
-                plan.add_incomplete(case_number, index)
-                plan.hardest.consider((case_number, index), unit.condition_number, [ask.ask for ask in missing])
-    return plan
+        if (modality := unit.condition.without) != "none":
+            plan.left_out[modality] += len(unit.unit)
+            plan.naming[modality] += sum(names_left_out_modality(unit.case, q, unit.condition) for q in unit.unit)
+        if missing:
+            plan.add_incomplete(unit.case_number, index)
+            place = (unit.case_number, index)
+            plan.hardest.consider(place, unit.condition_number, [ask.ask for ask in missing])
 
 
 def _estimator(context: RunContext) -> TokenEstimator:

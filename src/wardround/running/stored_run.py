@@ -17,7 +17,7 @@ from wardround.running.inputs.changes import InputChanges
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
 from wardround.running.parquet import ROWS, in_parts
 from wardround.running.store import AnswerKey, AnswerStore
-from wardround.running.used_answers import scan_used
+from wardround.running.used_answers import DIGEST_SIZE, body_digest, scan_used
 
 ANSWERS = "answers.sqlite"
 ANSWER_PLACE = ("candidate", "case", "question", "condition", "trial", "ask")  # columns of used.parquet and of marks
@@ -107,13 +107,13 @@ class StoredRun(RunInputs):
 
 def hash_answers(folder: Path, store: AnswerStore) -> str | None:
     """A hash of all answers that a run used; None if the store lacks some."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     with store.snapshot():
         for part in in_parts(scan_used(folder).select("ask", "trial", "turn")):
             for body in store.bodies(list(used_keys(part))):
                 if body is None:
                     return None
-                digest.update(hashlib.blake2b(body, digest_size=16).digest())
+                digest.update(body_digest(body))
     return digest.hexdigest()
 
 

@@ -47,7 +47,7 @@ from wardround.running.candidate_run import CandidateRun
 from wardround.running.context import ReplyReader, RunContext, refuse_other_addresses
 from wardround.running.images import Fingerprints, ImageEncoder
 from wardround.running.inputs.changes import InputChanges, find_changes
-from wardround.running.inputs.hashes import write_case_hashes, write_image_hashes
+from wardround.running.inputs.hashes import CASE_HASHES, write_case_hashes, write_image_hashes
 from wardround.running.literature_tools import LiteratureTools
 from wardround.running.pacing.minute_limits import limits_by_name
 from wardround.running.parquet import ROWS, write_in_parts
@@ -140,6 +140,7 @@ class StudyRun:
     async def plan(self) -> list[CandidateRun]:
         """Prepares the candidates and replays the study from stored answers; calls nobody."""
         fingerprints = self._fingerprints
+        fingerprints.load(os.path.abspath(self.cases.folder))
         renderer = Renderer(self.study, self.cases, self.prompts, fingerprints)
         minute_limits = limits_by_name([candidate.settings for candidate in self._candidates])
         for number, candidate in enumerate(self._candidates):
@@ -224,9 +225,9 @@ class StudyRun:
         self.folder.lock()
         amendments = self.folder.bind(self.study, amend)
         before, started = self.folder.manifest, now()
-        if not amend:
-            self._refuse_lost_answers()
         await self.plan()
+        if not amend and any(run.plan.count.missing for run in self.candidate_runs):
+            self._refuse_lost_answers()
         for run in self.candidate_runs:
             if run.plan.count.missing:
                 await run.context.caller.candidate.check_access()
@@ -258,8 +259,10 @@ class StudyRun:
         # binds a run that is killed later
         unfinished = UNFINISHED | ({"outdated": True} if is_outdated else {})
         self.folder.write_manifest(self._manifest() | lasting | unfinished)
-        write_case_hashes(self.folder.path, self.cases)
+        if not self._has_case_hashes(before):
+            write_case_hashes(self.folder.path, self.cases)
         write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
+        hashed = len(self._fingerprints.known)
         server_sentinels = await ask_at_start(self.candidate_runs, self.cases, self.note)
         await self._ask_with_progress(quiet)
         for skipped in self._skipped().values():
@@ -272,14 +275,21 @@ class StudyRun:
             uses = SettingUses.of(run.context, run.plan.hardest)
             run.verdicts = merge_verdicts(run.verdicts, watch(run.context, uses, self.folder.path))
         manifest = self._manifest() | lasting
-        manifest["answers_hash"] = hash_answers(self.folder.path, self.store)
-        write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
+        manifest["answers_hash"] = self._used.answers_hash or hash_answers(self.folder.path, self.store)
+        if len(self._fingerprints.known) > hashed:
+            write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         for number, entry in enumerate(manifest["candidates"]):
             entry["in_all"] = self._total_spent(number, entry)
         self.folder.write_manifest(manifest)
         if manifest["status"] == "complete":
             (self.folder.path / PROGRESS_FILE).unlink(missing_ok=True)
         return manifest
+
+    def _has_case_hashes(self, before: Mapping[str, Any]) -> bool:
+        """Whether the folder has the hashes of these cases from a run that ended."""
+        if before.get("status") != "complete" or not (self.folder.path / CASE_HASHES).exists():
+            return False
+        return (before["cases"]["hash"], before["cases"]["cases"]) == (self.cases.hash, len(self.cases))
 
     def _refuse_lost_answers(self) -> None:
         """Refuses a store that is not the run's own: what the run used would be bought again."""

@@ -147,7 +147,7 @@ class TrialGroup:
         if stored is not None:
             self.context.note_stored_answer(stored)
             if self._replaying is not None:
-                self._replaying.estimator.add_stored(rendered.ask, self._group_of(question))
+                self._replaying.estimator.add_stored(key.ask, self._group_of(question), lambda: rendered.ask)
             has_images, caller = bool(rendered.ask.images), self.context.caller
             if stored.answer.refused_for is None and not caller.has_known_answer(with_images=has_images):
                 caller.note_answered(self._request(question, rendered, trial, turn))
@@ -173,7 +173,7 @@ class TrialGroup:
             keys = [AnswerKey(rendered.ask.key, trial, 0) for trial in range(count)]
             stored = [answer for key in keys if (answer := self.context.store.find(key)) is not None]
             if stored:
-                self._replaying.estimator.add_stored(rendered.ask, self._group_of(question))
+                self._replaying.estimator.add_stored(rendered.ask.key, self._group_of(question), lambda: rendered.ask)
             if len(stored) < count:
                 raise NotStored(MissingAsk(rendered.ask, question, count - len(stored)))
             for answer in stored:
@@ -206,6 +206,13 @@ class TrialGroup:
         question = self.planned.unit[0]
         rendered = await TrialExaminer(self, 0).render(question, self.planned.condition)
         return await self.context.caller.with_images(self._request(question, rendered, 0, 0))
+
+    def stored_request(self, trial: int) -> Request:
+        """The request for the unit's first question in a trial, whose images were hashed before."""
+        question, condition, caller = self.planned.unit[0], self.planned.condition, self.context.caller
+        identity, case = caller.candidate.identity, self.planned.case
+        rendered = self.context.renderer.render(case, question, condition, caller.settings, identity, trial)
+        return self._request(question, rendered, trial, 0)
 
     async def votes_by(self, confidence: str, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
         """`count` votes under another `confidence`, and the order of the options in their Ask."""
@@ -392,7 +399,8 @@ class TrialExaminer:
                 break
             except UnknownFingerprint as unknown:
                 await self._context.fingerprints.learn(unknown.file)
-        check_degraded_images(self.case, question, condition, rendered.ask)
+        if not rendered.ask.cut:  # what did not fit into the context is recorded as cut, and is not looked for
+            check_degraded_images(self.case, question, condition, rendered.ask.images)
         return rendered._replace(evidence=evidence) if turn.transcript else rendered
 
     def _carried_texts(self, question: Question, earlier_answers: Mapping[str, Answer]) -> dict[str, str]:

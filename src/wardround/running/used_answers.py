@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from wardround.running.parquet import open_table, write_in_parts
 from wardround.running.store import AnswerKey
 
 FILE = "used.parquet"
+DIGEST, DIGEST_SIZE = "digest", 16  # of answers; the column is not in the file
 CHUNK = 20_000
 SCHEMA = {
     "candidate": pl.Int16,
@@ -56,6 +58,12 @@ class UsedAnswer(NamedTuple):
     scored: bool
     cut: bool  # whether something did not fit the candidate's context
     evidence: Evidence | None = None
+    digest: bytes | None = None  # `body_digest` of the answer, if it was read before
+
+
+def body_digest(body: bytes) -> bytes:
+    """A hash of a stored answer."""
+    return blake2b(body, digest_size=DIGEST_SIZE).digest()
 
 
 class UsedAnswers:
@@ -63,7 +71,9 @@ class UsedAnswers:
 
     def __init__(self) -> None:
         self._frames: list[pl.DataFrame] = []
-        self._rows: list[tuple[int, int, str, int, int, bytes, int, bool]] = []
+        self._rows: list[tuple[int, int, str, int, int, bytes, int, bool, bytes | None]] = []
+        self._lacks_digests = False
+        self.answers_hash: str | None = None  # as `hash_answers` gives it; known after `tables` if all were read before
         self.counts: Counter[int] = Counter()  # by candidate
         self.cuts: Counter[int] = Counter()
         self.missing: dict[int, set[str]] = defaultdict(set)  # by candidate: PMIDs that the index lacks
@@ -71,13 +81,13 @@ class UsedAnswers:
         self._documents: dict[str, Document] = {}
 
     def add(self, candidate: int, used: UsedAnswer) -> None:
-        case, question, condition, (ask, trial, turn), scored, cut, evidence = used
+        case, question, condition, (ask, trial, turn), scored, cut, evidence, digest = used
         if evidence is not None:
             self._add_evidence((candidate, case, question, condition, trial), evidence)
         self.counts[candidate] += 1
         if cut:
             self.cuts[candidate] += 1
-        self._rows.append((candidate, case, question, condition, trial, ask, turn, scored))
+        self._rows.append((candidate, case, question, condition, trial, ask, turn, scored, digest))
         if len(self._rows) >= CHUNK:
             self._pack()
 
@@ -89,14 +99,24 @@ class UsedAnswers:
         self._evidence.append((*key, *lists, evidence.ended))
 
     def _pack(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=SCHEMA, orient="row"))
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * (len(SCHEMA) + 1)
+        *values, digests = map(list, columns)
+        frame = pl.DataFrame(dict(zip(SCHEMA, values, strict=True)), schema=SCHEMA)
+        self._lacks_digests |= None in digests
+        if not self._lacks_digests:
+            frame = frame.with_columns(pl.Series(DIGEST, digests, dtype=pl.Binary))
+        self._frames.append(frame)
         self._rows = []
 
     def tables(self, candidates: list[str], case_ids: list[str], conditions: list[str]) -> Iterator[pl.DataFrame]:
         """All rows sorted by candidate, case, question, condition and trial, with names for numbers."""
         self._pack()
+        if self._lacks_digests:
+            self._frames = [frame.select(list(SCHEMA)) for frame in self._frames]
         table = pl.concat(self._frames).sort("candidate", "case", "question", "condition", "trial", "turn", "ask")
         self._frames = []
+        if not self._lacks_digests:
+            self.answers_hash = hash_digests(table.drop_in_place(DIGEST))
         names = {
             name: pl.Series(values, dtype=pl.String)
             for name, values in (("candidate", candidates), ("case", case_ids), ("condition", conditions))
@@ -120,6 +140,11 @@ class UsedAnswers:
         documents = [(id, *document) for id, document in sorted(self._documents.items())]
         write_in_parts(folder / EVIDENCE, [pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row")])
         write_in_parts(folder / DOCUMENTS, [pl.DataFrame(documents, schema=DOCUMENT_SCHEMA, orient="row")])
+
+
+def hash_digests(digests: Iterable[bytes]) -> str:
+    """A hash of all answers that a run used, from those of each in the order of used.parquet."""
+    return blake2b(b"".join(digests), digest_size=DIGEST_SIZE).hexdigest()
 
 
 class RunEvidence:

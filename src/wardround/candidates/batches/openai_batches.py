@@ -4,9 +4,7 @@ from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import orjson
-from multidict import CIMultiDict
 
 from wardround.candidates.batches.batch_api import JSON_LINES, BatchApi, BatchFailed, BatchResult
 from wardround.candidates.batches.batch_lines import encode_line, parse_line
@@ -33,6 +31,9 @@ class OpenAIBatches(BatchApi):
         return encode_line(custom_id, self._endpoint, payload)
 
     async def submit(self, file: Path, token: str) -> str:
+        import aiohttp  # takes long to load
+        from multidict import CIMultiDict
+
         with file.open("rb") as content, aiohttp.MultipartWriter("form-data") as form:
             form.append("batch").set_content_disposition("form-data", name="purpose")
             part = form.append(content, CIMultiDict({"Content-Type": "application/jsonl"}))

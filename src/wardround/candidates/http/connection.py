@@ -1,14 +1,14 @@
 """The connection of a candidate to its server, as its settings and the environment say: addresses, headers, session."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re
 import ssl
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import aiohttp
 
 from wardround.candidates.candidate import CandidateUnavailable, Fault, settings_error
 from wardround.candidates.http.address import checked_address, public_address
@@ -19,8 +19,10 @@ from wardround.candidates.http.secrets import Secrets
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 
+if TYPE_CHECKING:  # takes long to load, and a study whose answers are all stored needs none of it
+    import aiohttp
+
 CONNECT_SECONDS = 5.0
-TRANSPORT_ERRORS = (aiohttp.ClientError, ConnectionError, TimeoutError, asyncio.IncompleteReadError, ssl.SSLError)
 CERTIFICATE_ALERT = re.compile(r"ALERT_(\w*(?:CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)\w*)")
 PROXY_REFUSALS = {401, 403, 405, 407}  # a proxy that says so will not let the candidate through later either
 
@@ -101,6 +103,8 @@ class Connection:
         return self._secrets.redact(text)
 
     def open_session(self) -> aiohttp.ClientSession:
+        import aiohttp
+
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=self._tls or True),
             timeout=aiohttp.ClientTimeout(total=self._settings.timeout, sock_connect=CONNECT_SECONDS),
@@ -114,12 +118,14 @@ class Connection:
             raise self._proxy_refusal(status, "Proxy Authentication Required")
 
     def failure(self, error: BaseException) -> Fault | CandidateUnavailable:
-        """What one of TRANSPORT_ERRORS means."""
+        """What one of `transport_errors` means."""
         failure = self._failure(error)
         failure.args = (" ".join(self.redact(str(failure)).split()),)
         return failure
 
     def _failure(self, error: BaseException) -> Fault | CandidateUnavailable:
+        import aiohttp
+
         if isinstance(error, aiohttp.ClientHttpProxyError):
             return self._proxy_refusal(error.status, error.message)
         if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
@@ -141,6 +147,8 @@ class Connection:
 
     def _peer(self, error: aiohttp.ClientConnectorError) -> str:
         """Who could not be reached: the proxy, or the server."""
+        import aiohttp
+
         if self._proxy is None:
             return self.address
         by_name = error.host == urlsplit(self._proxy.address).hostname  # it could not be looked up
@@ -159,6 +167,13 @@ class Connection:
         reason = getattr(cause, "verify_message", "") or str(cause)
         advice = "ca_bundle names the file of the authorities to trust"
         return CandidateUnavailable(f"{self.address}: the server's certificate is not trusted: {reason}; {advice}")
+
+
+def transport_errors() -> tuple[type[BaseException], ...]:
+    """What a lost connection raises."""
+    import aiohttp
+
+    return (aiohttp.ClientError, ConnectionError, TimeoutError, asyncio.IncompleteReadError, ssl.SSLError)
 
 
 def _unreachable(peer: str, reason: str) -> Fault:

@@ -1,13 +1,14 @@
 """A candidate behind an HTTP server: what all APIs share. A subclass says what is sent and how a reply is read."""
 
+from __future__ import annotations
+
 import re
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import IO, Any, ClassVar, NamedTuple, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
-import aiohttp
 import orjson
 
 from wardround.candidates.candidate import (
@@ -23,7 +24,7 @@ from wardround.candidates.candidate import (
     Unsupported,
     settings_error,
 )
-from wardround.candidates.http.connection import TRANSPORT_ERRORS, Connection
+from wardround.candidates.http.connection import Connection, transport_errors
 from wardround.candidates.http.errors import STOPS_AFTER, ServerError, parse_error, parse_limits
 from wardround.candidates.http.reply_json import NotJson, as_utf8, read_json
 from wardround.candidates.reasoning_effort import ReasoningEffort
@@ -33,8 +34,11 @@ from wardround.cases.set import CaseSet
 from wardround.core.ask import NO_LOGPROBS, Answer, Ask, Identity
 from wardround.core.study import CandidateSettings
 
+if TYPE_CHECKING:  # takes long to load, and a study whose answers are all stored needs none of it
+    import aiohttp
+
 THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
-FILE_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=300)  # of what may be large
+FILE_SECONDS = 300  # between two pieces of what may be large
 # by which a request limits the tokens of a reply, those of thinking included
 REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid")  # headers by which a provider finds a failed call
 
@@ -97,8 +101,7 @@ class ServerCandidate(Candidate):
         return (*self.renamed_fields, *self.optional_fields)
 
     async def prepare(self, cases: CaseSet) -> None:
-        if self._session is None:
-            self._session = self._connection.open_session()
+        """A session is opened with the first call."""
 
     async def close(self) -> None:
         if self._session is not None:
@@ -156,7 +159,9 @@ class ServerCandidate(Candidate):
         return reply
 
     async def _send(self, url: str, body: PiecewiseBody, authorization: dict[str, str]) -> tuple[int, Any, bytes]:
-        async with self._open("POST", url, body, authorization) as response:
+        from wardround.candidates.http.payload import JsonPayload
+
+        async with self._open("POST", url, JsonPayload(body.pieces), authorization) as response:
             reply = as_utf8(await response.read(), response.headers.get("Content-Type"))
             return response.status, response.headers, reply
 
@@ -167,13 +172,16 @@ class ServerCandidate(Candidate):
         url: str,
         data: Any,
         headers: dict[str, str],
-        timeout: aiohttp.ClientTimeout | None = None,
+        *,
+        may_be_large: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A response whose body is still to be read; a lost connection is a Fault."""
-        assert self._session is not None
+        session = self._session = self._session or self._connection.open_session()
         try:
-            options = self._connection.request_options(headers) | ({"timeout": timeout} if timeout else {})
-            async with self._session.request(method, url, data=data, allow_redirects=False, **options) as response:
+            options = self._connection.request_options(headers)
+            if may_be_large:
+                options = options | {"timeout": _file_timeout()}
+            async with session.request(method, url, data=data, allow_redirects=False, **options) as response:
                 self._connection.check_proxy_status(response.status)
                 if 300 <= response.status < 400:
                     target = self._connection.redact(response.headers.get("Location", "nowhere"))
@@ -181,7 +189,7 @@ class ServerCandidate(Candidate):
                         f"HTTP {response.status}: base_url redirects to {target}; redirects are not followed"
                     )
                 yield response
-        except TRANSPORT_ERRORS as error:
+        except transport_errors() as error:
             raise self._connection.failure(error) from None
 
     async def exchange(
@@ -192,7 +200,7 @@ class ServerCandidate(Candidate):
         `has_own_error`: an `error` in an HTTP 200 is part of what is described, not of this request.
         """
         url = self._connection.url(endpoint)
-        async with self._open(method, url, data, await self._other_headers(url, data), FILE_TIMEOUT) as response:
+        async with self._open(method, url, data, await self._other_headers(url, data), may_be_large=True) as response:
             reply = await response.read()
             if response.status >= 300:
                 self._raise_outside_of_asks(response, reply)
@@ -208,12 +216,12 @@ class ServerCandidate(Candidate):
         }
         url = self._connection.url("/files", prefix="/upload")
         described, headers = orjson.dumps({"file": {"displayName": name}}), await self._other_headers(url, None)
-        async with self._open("POST", url, described, headers | start, FILE_TIMEOUT) as response:
+        async with self._open("POST", url, described, headers | start, may_be_large=True) as response:
             if response.status >= 300:
                 self._raise_outside_of_asks(response, await response.read())
             place = self._connection.same_host(response.headers.get("X-Goog-Upload-URL", ""))
         finish = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize", "Content-Length": str(size)}
-        async with self._open("POST", place, content, headers | finish, FILE_TIMEOUT) as response:
+        async with self._open("POST", place, content, headers | finish, may_be_large=True) as response:
             reply = await response.read()
             if response.status >= 300:
                 self._raise_outside_of_asks(response, reply)
@@ -222,7 +230,7 @@ class ServerCandidate(Candidate):
     async def read_lines(self, endpoint: str, *, prefix: str = "") -> AsyncIterator[dict[str, Any]]:
         """The objects of a JSON Lines document, one at a time; what is not an object is left out."""
         url = self._connection.url(endpoint, prefix=prefix)
-        async with self._open("GET", url, None, await self._other_headers(url, None), FILE_TIMEOUT) as response:
+        async with self._open("GET", url, None, await self._other_headers(url, None), may_be_large=True) as response:
             if response.status >= 300:
                 self._raise_outside_of_asks(response, await response.read())
             rest = b""
@@ -236,6 +244,8 @@ class ServerCandidate(Candidate):
 
     async def _other_headers(self, url: str, data: Any) -> dict[str, str]:
         """Authorisation, and the type of data that are not JSON, which is the session's."""
+        import aiohttp
+
         own_type = {"Content-Type": data.content_type} if isinstance(data, aiohttp.MultipartWriter) else {}
         return own_type | await self._connection.authorize(url, ())
 
@@ -355,6 +365,12 @@ def encode_payload(payload: dict[str, Any], images: Sequence[EncodedImage]) -> P
         before, _, rest = rest.partition(image_placeholder(image).encode())
         pieces += [before, image.base64]
     return PiecewiseBody([*pieces, rest])
+
+
+def _file_timeout() -> aiohttp.ClientTimeout:
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=FILE_SECONDS)
 
 
 def _as_object(line: bytes) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from wardround.core.ask import Step
@@ -51,19 +52,41 @@ def kind_of(path: str) -> Kind:
 
 def recipe_for(image: Image, *, blank: bool = False, pixels: int | None = PIXEL_BUDGET) -> tuple[Step, ...]:
     """The steps for an image of a case; a frame that the case gives is not among them. `pixels` None: native size."""
-    kind = kind_of(image.path)
+    path = image.path.lower()
+    return _recipe(
+        kind_of(path),
+        path.endswith(JPEG_SUFFIXES),
+        image.frame is None,
+        2 if image.axis is None else image.axis,
+        image.window,
+        image.modality,
+        blank,
+        pixels,
+    )
+
+
+@lru_cache
+def _recipe(
+    kind: Kind,
+    is_jpeg: bool,
+    without_frame: bool,
+    axis: int,
+    window: tuple[float, float] | None,
+    modality: str | None,
+    blank: bool,
+    pixels: int | None,
+) -> tuple[Step, ...]:
+    """The steps for all images that are alike in this; nobody changes their parameters."""
     steps: list[tuple[str, dict[str, Any]]] = []
     if kind == "nifti":
-        rule = {"rule": "middle"} if image.frame is None else {}
-        steps.append(("slice", {"axis": 2 if image.axis is None else image.axis, **rule}))
-    elif image.frame is None:
+        steps.append(("slice", {"axis": axis, **({"rule": "middle"} if without_frame else {})}))
+    elif without_frame:
         steps.append(("frame", {"rule": "first"}))
     if kind == "raster":
         steps += [("orient", {"rule": "exif"}), ("flatten", {"over": "black"})]
-    steps.append(("window", _window(image, kind)))
+    steps.append(("window", _window(window, modality, kind)))
     if blank:
         steps.append(("blank", {}))
-    is_jpeg = image.path.lower().endswith(JPEG_SUFFIXES)
     if pixels is not None:
         steps.append(("fit", {"pixels": pixels}))
     steps.append(("encode", {"format": "jpeg", "quality": 95} if is_jpeg else {"format": "png"}))
@@ -78,10 +101,10 @@ def fitted_size(width: int, height: int, budget: int) -> tuple[int, int]:
     return max(1, int(width * factor)), max(1, int(height * factor))
 
 
-def _window(image: Image, kind: Kind) -> dict[str, Any]:
-    if image.window is not None:
-        center, width = image.window
+def _window(window: tuple[float, float] | None, modality: str | None, kind: Kind) -> dict[str, Any]:
+    if window is not None:
+        center, width = window
         return {"center": float(center), "width": float(width)}
     if kind == "raster":
         return {"rule": "depth"}
-    return {"rule": "header" if kind == "dicom" else "values", "modality": image.modality}
+    return {"rule": "header" if kind == "dicom" else "values", "modality": modality}

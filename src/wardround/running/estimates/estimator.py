@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, NamedTuple
@@ -76,6 +76,7 @@ class TokenEstimator:
     _replies: dict[Group, _Replies] = field(default_factory=lambda: defaultdict(_Replies))
     _missing: dict[Group, _Missing] = field(default_factory=lambda: defaultdict(_Missing))
     _counted: set[bytes] = field(default_factory=set)
+    _unmeasured: list[tuple[Callable[[], Ask], float]] = field(default_factory=list)  # stored ones with their tokens in
 
     @classmethod
     def from_store(
@@ -99,17 +100,26 @@ class TokenEstimator:
         if repeated and self.max_trials is None:
             self.max_trials = max(repeated)
 
-    def add_stored(self, ask: Ask, group: Group) -> None:
-        """Learns from a stored answer, if its call is known."""
-        if (bought := self._bought.pop(ask.key, None)) is None:
+    def has_call(self, key: bytes) -> bool:
+        """Whether a call for this Ask is known that was not learnt from yet."""
+        return key in self._bought
+
+    def add_stored(self, key: bytes, group: Group, make_ask: Callable[[], Ask]) -> None:
+        """Learns from a stored answer, if its call is known. The Ask is made only if something is to be estimated."""
+        if (bought := self._bought.pop(key, None)) is None:
             return
         if bought.tokens_in:
-            size, billed = self.measure(ask), bought.tokens_in / bought.calls
+            self._unmeasured.append((make_ask, bought.tokens_in / bought.calls))
+        self._replies[group].answers += bought.answers
+        self._replies[group].tokens += bought.tokens_out
+
+    def _measure_stored(self) -> None:
+        for make_ask, billed in self._unmeasured:
+            size = self.measure(make_ask())
             if self.settings.tokens_per_image is not None:  # what images take is known
                 size, billed = AskSize(size.text), max(1.0, billed - size.by_family)
             self._prompts.append((size, billed))
-        self._replies[group].answers += bought.answers
-        self._replies[group].tokens += bought.tokens_out
+        self._unmeasured = []
 
     def add_missing(self, ask: Ask, group: Group, answers: int) -> None:
         """Counts missing answers to one Ask; requests for several of them share the prompt."""
@@ -128,12 +138,16 @@ class TokenEstimator:
     @property
     def estimate(self) -> TokenEstimate:
         """The tokens of all missing answers, and of the requests that are repeated at the end of a run."""
+        is_measured = bool(self._prompts or self._unmeasured or self._replies)
+        if not self._missing:
+            return TokenEstimate(0, 0, is_measured)
+        self._measure_stored()
         rates, tokens_in, tokens_out = fit_rates(self._prompts), 0.0, 0.0
         for group, missing in self._missing.items():
             repeated = 1 / ONE_IN if self.settings.base_url is not None else 0.0
             tokens_in += (1 + repeated) * rates.tokens(missing.prompts)
             tokens_out += (missing.answers + repeated * missing.requests) * self._reply_tokens(group, missing)
-        return TokenEstimate(round(tokens_in), round(tokens_out), bool(self._prompts or self._replies))
+        return TokenEstimate(round(tokens_in), round(tokens_out), is_measured)
 
     def _reply_tokens(self, group: Group, missing: _Missing) -> float:
         """Of one answer: the mean of its group, else that of all replies, else the most that is allowed."""

@@ -29,8 +29,11 @@ def write_case_hashes(folder: Path, cases: CaseSet) -> None:
 
 def write_image_hashes(folder: Path, cases: CaseSet, sha256_by_file: Mapping[str, str]) -> None:
     """Writes the hashes of image files, which are named by their absolute paths."""
-    root = os.path.abspath(cases.folder)
-    rows = sorted((os.path.relpath(file, root), sha256) for file, sha256 in sha256_by_file.items())
+    inside = os.path.join(os.path.abspath(cases.folder), "")
+    rows = sorted(
+        (file.removeprefix(inside) if file.startswith(inside) else os.path.relpath(file, inside), sha256)
+        for file, sha256 in sha256_by_file.items()
+    )
     _write(folder / IMAGE_HASHES, pl.DataFrame(rows, schema=IMAGE_SCHEMA, orient="row"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import orjson
 import polars as pl
 
 from wardround.asking.reasoning import split_reasoning
@@ -18,7 +19,7 @@ from wardround.running.settings.model_name import model_verdict
 from wardround.running.settings.prober import Prober
 from wardround.running.settings.uses import SettingUses, can_be_probed
 from wardround.running.settings.verdict import SettingVerdict
-from wardround.running.store import AnswerKey
+from wardround.running.stored_run import used_keys
 from wardround.running.used_answers import scan_used
 
 MAX_ANSWERS = 2_000  # of one candidate, spread over the run
@@ -98,7 +99,8 @@ def _answers(context: RunContext, folder: Path) -> Iterable[tuple[Condition, Ans
     is_own = (pl.col("candidate") == context.caller.settings.name) & pl.col("scored")
     used = scan_used(folder).filter(is_own).select("condition", "ask", "trial", "turn").collect()
     conditions = {text: Condition(**json.loads(text)) for text in used["condition"].unique()}
-    for number in sorted(spread(len(used), MAX_ANSWERS)):
-        condition, ask, trial, turn = used.row(number)
-        if (answer := context.store.get(AnswerKey(bytes.fromhex(ask), trial, turn))) is not None:
-            yield conditions[condition], answer
+    chosen = used[sorted(spread(len(used), MAX_ANSWERS))]
+    bodies = context.store.bodies(list(used_keys(chosen)))
+    for condition, body in zip(chosen["condition"], bodies, strict=True):
+        if body is not None:
+            yield conditions[condition], Answer.from_dict(orjson.loads(body))

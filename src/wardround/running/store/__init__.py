@@ -1,5 +1,5 @@
 """The answer store: its tables, the leases of Asks under way, and its upkeep."""
 
-from wardround.running.store.answers import AnswerKey, AnswerStore, Call, Spending, StoredAnswer
+from wardround.running.store.answers import AnswerKey, AnswerStore, Call, Spending, StoredAnswer, StoredBody
 
-__all__ = ["AnswerKey", "AnswerStore", "Call", "Spending", "StoredAnswer"]
+__all__ = ["AnswerKey", "AnswerStore", "Call", "Spending", "StoredAnswer", "StoredBody"]

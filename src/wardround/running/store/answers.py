@@ -30,6 +30,9 @@ SENTINEL_COLUMNS = ("run", "ask", "trial", "turn", "body")
 INSERT_SENTINEL = insert_into("sentinels", SENTINEL_COLUMNS)
 
 
+StoredBody = tuple[bytes, str | None]  # an answer as it is stored, and the address it came from
+
+
 class AnswerKey(NamedTuple):
     """The primary key of an answer in the store."""
 
@@ -135,14 +138,20 @@ class AnswerStore:
 
     def bodies(self, keys: Sequence[AnswerKey]) -> list[bytes | None]:
         """The stored bodies of many keys, by few queries."""
-        stored: dict[tuple[bytes, int, int], bytes] = {}
-        asks = list(dict.fromkeys(key.ask for key in keys))
+        stored = self.find_bodies(keys)
+        return [stored[key][0] if key in stored else None for key in keys]
+
+    def find_bodies(self, keys: Iterable[AnswerKey]) -> dict[AnswerKey, StoredBody]:
+        """What is stored for the Asks of these keys, in any trial and turn."""
+        stored: dict[AnswerKey, StoredBody] = {}
+        asks = list(dict.fromkeys([key.ask for key in keys]))
         for start in range(0, len(asks), ASKS_PER_QUERY):
             block = asks[start : start + ASKS_PER_QUERY]
-            query = f"select ask, trial, turn, body from answers where ask in ({', '.join('?' * len(block))})"
-            for ask, trial, turn, body in self._reading.execute(query, block):
-                stored[bytes(ask), trial, turn] = body
-        return [stored.get(key) for key in keys]
+            columns = "ask, trial, turn, body, address"
+            query = f"select {columns} from answers where ask in ({', '.join('?' * len(block))})"
+            for row in self._reading.execute(query, block):
+                stored[row[:3]] = row[3:]  # equal to the named tuples, at half their cost
+        return stored
 
     def dropped_keys(self) -> set[AnswerKey]:
         """The keys of answers in the bin."""
@@ -252,6 +261,13 @@ class AnswerStore:
         sums = (f"cast(coalesce(sum({name}), 0) as bigint)" for name in (*names, *cached, *batched))
         query = f"select count(*), {', '.join(sums)} from calls where {condition}"
         return Spending(*self._reading.execute(query, values).fetchone())
+
+    def known_files(self, folder: str) -> dict[str, tuple[int, int, str]]:
+        """Size, modification time and SHA-256 of the files in a folder when they were last hashed, by path."""
+        first, end = (self._database.file_name(f"{folder.rstrip('/')}{mark}") for mark in "/0")  # 0 follows /
+        query = "select path, size, changed, sha256 from files where path >= ? and path < ?"
+        prefix = len(self._database.file_name(""))
+        return {row[0][prefix:]: row[1:] for row in self._reading.execute(query, (first, end))}
 
     def known_file(self, path: str) -> tuple[int, int, str] | None:
         """Size, modification time and SHA-256 of a file when it was last hashed."""

@@ -1,0 +1,1 @@
+"""Replaying stored answers without running protocols."""
