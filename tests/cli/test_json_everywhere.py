@@ -74,6 +74,7 @@ CALLS: dict[str, list[str]] = {
     "licences": [],
     "literature build": ["articles.jsonl", "--out", "index", "--column", "none"],
     "literature update": ["index", "articles.jsonl"],
+    "literature compact": ["index"],
     "literature embed": ["index", "--column", "wordllama"],
     "literature search": ["gout", "--index", "index"],
     "literature mesh": ["index", "desc.xml"],

@@ -136,7 +136,7 @@ def test_an_update_that_was_stopped_is_told_and_goes_on(tmp_path: Path, monkeypa
     made(baseline.write(1, 100), tmp_path / "index")
     then = baseline.write(1, 50)
     with monkeypatch.context() as patched:
-        patched.delattr(table, "drop_word_index")
+        patched.delattr(table, "create_indices")
         with pytest.raises(AttributeError):
             update(tmp_path / "index", then)
     with pytest.raises(WardroundError, match="is incomplete"):

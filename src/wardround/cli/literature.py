@@ -85,6 +85,16 @@ def update(
     print_result(asdict(built), as_json, _build_text(built))
 
 
+@app.command()
+def compact(index: IndexArgument, work: Work = None, as_json: Json = False) -> None:
+    """Combine what updates have added to an index; articles and results stay the same."""
+    from wardround.literature.index.build import compact_index
+
+    result = compact_index(index, work=work, note=note)
+    text = f"{result.index}: {result.parts_before:,} parts of the word index before, {result.parts:,} now"
+    print_result(asdict(result), as_json, text)
+
+
 @app.command(cls=ListOptionCommand)
 def search(
     index: IndexOption,

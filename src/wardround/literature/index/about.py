@@ -1,7 +1,7 @@
 """The description that an index keeps of itself: the table `about`, a JSON value for each key.
 
 articles   its state ("clearing", "filling", "following" or "whole"), the sha256 of its source files in order, the
-           number of articles, the sum of their digests
+           number of articles, the sum of their digests, the versions of the tables that belong to this state
 bm25       how text is split into terms, and the constants of the formula
 columns    the encoder of each vector column by name
 tuning     the weights of `fused`, learnt from judged queries, and their figures on held-out queries

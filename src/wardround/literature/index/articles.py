@@ -5,8 +5,9 @@ It is filled by one commit after another in the order of the records, so its row
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,12 @@ from wardround.literature.index.sql import pmid_condition
 from wardround.literature.ingest.current_records import changed_records, current_records
 
 NAME = "articles"
+STORED = ["pmid", "digest", "title", "abstract"]  # of rows that an update may remove
 COMMIT = 1_000_000  # rows of one commit, which become one file: as many as LanceDB itself would combine
 BATCH = 5_000  # PMIDs replaced together
-MEMORY = 512  # MiB for the postings while a BM25 index is built
-RETENTION = timedelta(days=1)  # for how long an open index still sees its state before an update
-TOKENS: dict[str, Any] = {"base_tokenizer": "simple", "language": "English", "max_token_length": 40, "lower_case": True}
-TOKENS |= {"stem": True, "remove_stop_words": True, "ascii_folding": True, "with_position": False}
-FORMULA = {"k1": 1.2, "b": 0.75}  # LanceDB's, not configurable
+MAX_UNINDEXED, MAX_UNINDEXED_SHARE = 10_000, 0.005  # rows that lookups read through; more are indexed
+RETENTION = timedelta(days=1)  # for how long an open index still sees its state before it was compacted
+ZSTD = {"lance-encoding:compression": "zstd"}
 
 Note = Callable[[str], None]
 
@@ -44,62 +44,77 @@ def fill_articles(connection: Connection, folder: Path, note: Note) -> Table:
     return table
 
 
-def apply_changes(connection: Connection, folder: Path, since: int, note: Note) -> Table:
-    """Applies the revisions and deletions in files from this number on."""
-    table = connection.open_table(NAME)
+@dataclass(frozen=True)
+class ArticleChanges:
+    """What an update does to the table: rows to add, and rows that they or deletions remove."""
+
+    added: pl.DataFrame
+    removed: pl.DataFrame
+
+
+def find_changes(table: Table, folder: Path, since: int) -> ArticleChanges:
+    """The changes by the files from this number on."""
     pmids, records = changed_records(folder, since)
     deleted_pmids = set(pmids)
-    added = revised = 0
+    added: list[pl.DataFrame] = []
+    removed: list[pl.DataFrame] = []
     for frame in records:
         for batch in frame.iter_slices(BATCH):
-            rows = _rows(batch)
-            digest_by_pmid = dict(zip(rows["pmid"].to_pylist(), rows["digest"].to_pylist(), strict=True))
-            deleted_pmids.difference_update(digest_by_pmid)
-            stored = _digests(table, list(digest_by_pmid))
-            is_changed = [stored.get(pmid) != digest for pmid, digest in digest_by_pmid.items()]
-            changed_pmids = list(compress(digest_by_pmid, is_changed))
-            if not changed_pmids:
-                continue
-            merge = table.merge_insert("pmid").when_matched_update_all().when_not_matched_insert_all()
-            merge.execute(rows.filter(is_changed))
-            added += sum(pmid not in stored for pmid in changed_pmids)
-            revised += sum(pmid in stored for pmid in changed_pmids)
+            rows = pl.DataFrame(_rows(batch))
+            deleted_pmids.difference_update(rows["pmid"])
+            stored = _stored(table, rows["pmid"].to_list())
+            digests = stored.select("pmid", stored_digest="digest")
+            changed = rows.join(digests, on="pmid", how="left", maintain_order="left").filter(
+                pl.col("digest").ne_missing(pl.col("stored_digest"))
+            )
+            added.append(changed.drop("stored_digest"))
+            removed.append(stored.filter(pl.col("pmid").is_in(changed["pmid"].implode())))
     remaining = sorted(deleted_pmids)
-    deleted = 0
-    for start in range(0, len(remaining), BATCH):
-        stored_pmids = list(_digests(table, remaining[start : start + BATCH]))
-        if stored_pmids:
-            table.delete(pmid_condition(stored_pmids))
-        deleted += len(stored_pmids)
-    note(f"{added:,} articles added, {revised:,} revised, {deleted:,} deleted")
-    return table
+    removed += [_stored(table, remaining[start : start + BATCH]) for start in range(0, len(remaining), BATCH)]
+    empty = pl.DataFrame(table.schema.empty_table())
+    return ArticleChanges(pl.concat([empty, *added]), pl.concat([empty.select(STORED), *removed]))
 
 
-def create_indices(table: Table, workers: int, note: Note) -> None:
-    """Creates the indices that are missing or do not cover all rows."""
-    from lancedb.index import FTS, BTree
+def apply_changes(table: Table, changes: ArticleChanges) -> None:
+    """Removes and adds the rows of an update."""
+    pmids = changes.removed["pmid"].to_list()
+    for start in range(0, len(pmids), BATCH):
+        table.delete(pmid_condition(pmids[start : start + BATCH]))
+    if len(changes.added):
+        table.add(changes.added.to_arrow().cast(table.schema), write_parallelism=1)
 
-    indexed = {index.columns[0] for index in table.list_indices() if not index.num_unindexed_rows}
-    words = FTS(**TOKENS, memory_limit=MEMORY, num_workers=workers)
-    for column, config in {"pmid": BTree(), "digest": BTree(), "text": words}.items():
-        if column not in indexed:
-            note(f"creating the index of {'words' if column == 'text' else column + 's'}")
-            table.create_index(column, config=config)
+
+def create_indices(table: Table, note: Note) -> None:
+    """Creates the indices that are missing, or that do not cover many rows."""
+    from lancedb.index import BTree
+
+    unindexed = {index.columns[0]: index.num_unindexed_rows for index in table.list_indices()}
+    limit = max(MAX_UNINDEXED, MAX_UNINDEXED_SHARE * table.count_rows())
+    for column in ("pmid", "digest"):
+        if column not in unindexed or unindexed[column] > limit:
+            note(f"creating the index of {column}s")
+            table.create_index(column, config=BTree())
+
+
+def read_rows(table: Table, condition: str, columns: list[str]) -> Any:
+    """The rows that meet a condition on an indexed column; the other columns are read only for those."""
+    rows = table.search().where(condition).select(["digest"]).with_row_id(True).limit(None).to_arrow()
+    if not rows.num_rows:
+        return table.schema.empty_table().select(columns)
+    return table.take_row_ids(rows["_rowid"].to_pylist()).select(columns).to_arrow()
 
 
 def compact(table: Table, is_fresh: bool) -> None:
-    """Combines small files and removes obsolete ones; in a fresh table also those of killed processes."""
+    """Combines small files; in a fresh table also removes obsolete ones and those of killed processes."""
     if is_fresh:
         table.optimize(cleanup_older_than=timedelta(milliseconds=1), delete_unverified=True)
     else:
-        table.optimize(cleanup_older_than=RETENTION)
+        table.optimize(cleanup_older_than=timedelta(days=36_500))
 
 
-def drop_word_index(table: Table) -> None:
-    """Drops the BM25 index: updated in place, it would still count the words of deleted articles."""
-    for index in table.list_indices():
-        if index.columns == ["text"]:
-            table.drop_index(index.name)
+def remove_obsolete(table: Table) -> None:
+    """Removes files that only versions before the retention need."""
+    table.optimize(cleanup_older_than=RETENTION)
 
 
 def count_and_sum(table: Table) -> dict[str, Any]:
@@ -112,6 +127,13 @@ def count_and_sum(table: Table) -> dict[str, Any]:
     return {"count": count, "sum": f"{total % (1 << 64):016x}"}
 
 
+def changed_sum(before: dict[str, Any], changes: ArticleChanges) -> dict[str, Any]:
+    """What count_and_sum() is after an update, without reading the table."""
+    total = int(before["sum"], 16) + sum(changes.added["digest"]) - sum(changes.removed["digest"])
+    count = before["count"] + len(changes.added) - len(changes.removed)
+    return {"count": count, "sum": f"{total % (1 << 64):016x}"}
+
+
 def _up_to(count: int, parts: Iterator[Any]) -> Iterator[Any]:
     """Whole parts until they have `count` rows."""
     for part in parts:
@@ -121,9 +143,8 @@ def _up_to(count: int, parts: Iterator[Any]) -> Iterator[Any]:
             return
 
 
-def _digests(table: Table, pmids: list[str]) -> dict[str, int]:
-    rows = table.search().where(pmid_condition(pmids)).select(["pmid", "digest"]).limit(None).to_arrow()
-    return dict(zip(rows["pmid"].to_pylist(), rows["digest"].to_pylist(), strict=True))
+def _stored(table: Table, pmids: list[str]) -> pl.DataFrame:
+    return pl.DataFrame(read_rows(table, pmid_condition(pmids), STORED))
 
 
 def _rows(records: pl.DataFrame) -> Any:
@@ -132,8 +153,7 @@ def _rows(records: pl.DataFrame) -> Any:
         int.from_bytes(hashlib.blake2b(orjson.dumps(row), digest_size=8).digest(), signed=True)
         for row in records.iter_rows()
     ]
-    text = pl.concat_str("title", "abstract", separator="\n").alias("text")
-    rows = records.with_columns(text, pl.Series("digest", digests, pl.Int64))
+    rows = records.with_columns(pl.Series("digest", digests, pl.Int64))
     schema = _schema()
     return rows.select(schema.names).to_arrow().cast(schema)
 
@@ -141,23 +161,23 @@ def _rows(records: pl.DataFrame) -> Any:
 def _schema() -> Any:
     import pyarrow as pa
 
-    lines = pa.list_(pa.string())
+    lines = pa.list_(pa.field("item", pa.string(), metadata=ZSTD))
+    types = {
+        "pmid": pa.string(),
+        "version": pa.int32(),
+        "title": pa.string(),
+        "abstract": pa.string(),
+        "labels": lines,
+        "year": pa.int32(),
+        "published": pa.string(),
+        "journal": pa.string(),
+        "mesh": lines,
+        "publication_types": lines,
+        "languages": lines,
+        "doi": pa.string(),
+        "more": pa.string(),
+        "digest": pa.int64(),
+    }
     return pa.schema(
-        {
-            "pmid": pa.string(),
-            "version": pa.int32(),
-            "title": pa.string(),
-            "abstract": pa.string(),
-            "text": pa.string(),
-            "labels": lines,
-            "year": pa.int32(),
-            "published": pa.string(),
-            "journal": pa.string(),
-            "mesh": lines,
-            "publication_types": lines,
-            "languages": lines,
-            "doi": pa.string(),
-            "more": pa.string(),
-            "digest": pa.int64(),
-        }
+        [pa.field(name, kind, metadata=ZSTD if kind == pa.string() else None) for name, kind in types.items()]
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wardround.core.errors import BadInput
+from wardround.core.errors import BadInput, WardroundError
 from wardround.literature.encoders import make_encoder, parse_spec
 from wardround.literature.index import about, articles
 from wardround.literature.index.embedding import embed
-from wardround.literature.index.index import Index, connect_to_index
+from wardround.literature.index.index import Index, check_format, connect_to_index
 from wardround.literature.index.location import (
     Connection,
     connect,
@@ -24,9 +24,18 @@ from wardround.literature.index.location import (
     work_folder,
 )
 from wardround.literature.index.mesh_table import write_thesaurus
+from wardround.literature.index.versions import VERSIONED, restore_tables, table_versions
 from wardround.literature.ingest.ingest import ingest
 from wardround.literature.ingest.ledger import LedgerEntry, locked, read_entries
 from wardround.literature.ingest.sources import list_files
+from wardround.literature.words.tables import (
+    change_articles,
+    clear_words,
+    count_parts,
+    index_articles,
+    needs_compaction,
+)
+from wardround.literature.words.word_index import BM25_RULES
 
 Note = Callable[[str], None]
 
@@ -46,6 +55,15 @@ class IndexBuild:
     articles: int
     retrievers: list[str]
     fingerprint: str
+
+
+@dataclass(frozen=True)
+class IndexCompaction:
+    """The result of a compaction."""
+
+    index: str
+    parts_before: int  # of the word index
+    parts: int
 
 
 def build(
@@ -74,7 +92,7 @@ def build(
 
         all_entries = ingest(sources, folder, workers=workers, note=add_entry)
         with one_line_errors(location):
-            _follow_ledger(connection, folder, workers, note)
+            _follow_ledger(connection, folder, note)
         for column in columns:
             embed(Index.open(location), make_encoder(column, fetch=True), note=note)
         index = Index.open(location)
@@ -103,6 +121,7 @@ def update(
 ) -> IndexBuild:
     """Adds files to an existing index: newer versions replace, deletions delete, vectors follow."""
     _, about_index = connect_to_index(location)
+    check_format(location, about_index)
     folder = work or work_folder(location)
     known_hashes = {entry.sha256 for entry in read_entries(folder).values()}
     if not known_hashes.issuperset(about_index["articles"]["files"]):
@@ -125,31 +144,69 @@ def store_tuning(location: str | Path, tuning: dict[str, Any]) -> None:
         about.write_about(connection, tuning=tuning)
 
 
-def _follow_ledger(connection: Connection, folder: Path, workers: int, note: Note) -> None:
+def compact_index(
+    location: str | Path, *, work: Path | None = None, note: Note = lambda message: None
+) -> IndexCompaction:
+    """Combines what updates have added and removes what they made obsolete. Articles and results stay the same."""
+    connection, about_index = connect_to_index(location)
+    check_format(location, about_index)
+    with locked(work or work_folder(location), ".index.lock"), one_line_errors(location):
+        recorded = about.read_about(connection)["articles"]
+        if recorded["state"] == "following":
+            restore_tables(connection, recorded["versions"])
+        elif recorded["state"] != "whole":
+            raise WardroundError(f"{location}: is incomplete: its build was stopped; run it again")
+        parts = count_parts(connection)
+        about.write_about(connection, articles={**recorded, "state": "following"})
+        if needs_compaction(connection):
+            clear_words(connection)
+            index_articles(connection, connection.open_table(articles.NAME), note)
+        for name in VERSIONED:
+            articles.compact(connection.open_table(name), is_fresh=False)
+        state = "whole" if about_index["articles"]["state"] == "whole" else "following"
+        about.write_about(connection, articles={**recorded, "state": state, "versions": table_versions(connection)})
+        for name in table_names(connection):
+            articles.remove_obsolete(connection.open_table(name))
+        return IndexCompaction(str(location), parts, count_parts(connection))
+
+
+def _follow_ledger(connection: Connection, folder: Path, note: Note) -> None:
     """Brings the articles up to date with the ledger, and records it when done."""
     hashes = [entry.sha256 for entry in read_entries(folder).values()]
     recorded: dict[str, Any] = about.read_about(connection).get("articles", {"state": "none", "files": []})
     state, recorded_hashes = recorded["state"], recorded["files"]
-    if state == "whole" and hashes == recorded_hashes:
+    if state == "whole" and hashes == recorded_hashes and "versions" in recorded:
         return
-    if state in ("whole", "following") and hashes[: len(recorded_hashes)] == recorded_hashes:
+    if "versions" in recorded and hashes[: len(recorded_hashes)] == recorded_hashes:
+        if state == "following":
+            restore_tables(connection, recorded["versions"])
         about.write_about(connection, articles={**recorded, "state": "following"})
-        table = articles.apply_changes(connection, folder, len(recorded_hashes), note)
-        articles.drop_word_index(table)
-        articles.compact(table, is_fresh=False)
-        articles.create_indices(table, workers, note)
+        table = connection.open_table(articles.NAME)
+        changes = articles.find_changes(table, folder, len(recorded_hashes))
+        articles.apply_changes(table, changes)
+        change_articles(connection, changes.added, changes.removed)
+        articles.create_indices(table, note)
+        content = articles.changed_sum(recorded, changes)
+        revised = changes.added["pmid"].is_in(changes.removed["pmid"].implode()).sum()
+        note(
+            f"{len(changes.added) - revised:,} articles added, {revised:,} revised, "
+            f"{len(changes.removed) - revised:,} deleted"
+        )
     else:
         if state != "filling" or hashes != recorded_hashes:
             about.write_about(connection, articles={"state": "clearing", "files": []}, columns={})
             for name in table_names(connection):
-                if name == articles.NAME or name.startswith("vectors_"):
+                if name in VERSIONED or name.startswith("vectors_"):
                     connection.drop_table(name)
             about.write_about(connection, articles={"state": "filling", "files": hashes})
         table = articles.fill_articles(connection, folder, note)
-        articles.create_indices(table, workers, note)
-        articles.compact(table, is_fresh=True)
-    complete = {"state": "whole", "files": hashes, **articles.count_and_sum(table)}
-    about.write_about(connection, articles=complete, bm25={**articles.TOKENS, **articles.FORMULA})
+        index_articles(connection, table, note)
+        articles.create_indices(table, note)
+        content = articles.count_and_sum(table)
+        for name in VERSIONED:
+            articles.compact(connection.open_table(name), is_fresh=True)
+    complete = {"state": "whole", "files": hashes, **content, "versions": table_versions(connection)}
+    about.write_about(connection, articles=complete, bm25=BM25_RULES)
 
 
 def _check_free(location: str | Path) -> None:

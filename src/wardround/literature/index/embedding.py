@@ -73,8 +73,8 @@ def embed(
         else:
             _embed_locally(index.table("articles"), table, encoder, missing, progress)
         vectors.create_vector_index(table)
-        if len(missing) or wrong:
-            compact(table, is_fresh)
+        if is_fresh and len(missing):
+            compact(table, is_fresh=True)
         _finish(index, encoder, table)
     return EmbeddingResult(
         column=encoder.name,

@@ -1,8 +1,7 @@
 """Index: articles, searched by words or by vectors.
 
-BM25 is LanceDB's: k1 = 1.2 and b = 0.75, which it fixes, idf = ln(1 + (N - n + 0.5) / (n + 0.5)), a query is any of
-its terms, repeated ones counted repeatedly. A document is title and abstract. Terms are runs of letters and digits in
-lower case without accents, of at most 40 characters, without English stop words, stemmed by Snowball's English rules.
+By words it is searched by BM25 (wardround.literature.words): a query is any of its terms, a document is title and
+abstract.
 """
 
 from __future__ import annotations
@@ -19,13 +18,18 @@ from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
 from wardround.literature.encoders import parse_spec
 from wardround.literature.index import about, vectors
+from wardround.literature.index.articles import read_rows
 from wardround.literature.index.location import Connection, Table, connect, is_address, one_line_errors
 from wardround.literature.index.mesh_table import read_thesaurus
 from wardround.literature.index.sql import filter_condition, pmid_condition
 from wardround.literature.index.vector_scan import inner_products, scan_nearest, vectors_of
+from wardround.literature.index.versions import open_version
 from wardround.literature.mesh.thesaurus import Thesaurus
 from wardround.literature.search.filters import NO_FILTERS, Filters
 from wardround.literature.search.hit import Hit, article_pmid
+from wardround.literature.words.tables import DOCUMENTS, WORDS
+from wardround.literature.words.terms import query_terms
+from wardround.literature.words.word_index import WordIndex
 
 BM25 = "bm25"
 COLUMNS = ["pmid", "title", "abstract", "year", "journal"]
@@ -50,6 +54,12 @@ def connect_to_index(location: str | Path) -> tuple[Connection, dict[str, Any]]:
     raise WardroundError(f"{location}: is not a literature index; `wardround literature build` makes one")
 
 
+def check_format(location: str | Path, about_index: dict[str, Any]) -> None:
+    """Refuses an index of an earlier version."""
+    if "versions" not in about_index["articles"] and about_index["articles"]["state"] in ("whole", "following"):
+        raise WardroundError(f"{location}: was built by an earlier version; build it again from its sources")
+
+
 class Index:
     """An index in its state when it was opened."""
 
@@ -64,11 +74,13 @@ class Index:
     def open(cls, location: str | Path) -> Index:
         """Opens an index: a folder, or an address of an object store."""
         connection, about_index = connect_to_index(location)
+        check_format(location, about_index)
         if about_index["articles"]["state"] != "whole":
             raise WardroundError(f"{location}: is incomplete: its build or update was stopped; run it again")
         index = cls(location, connection, about_index)
-        if "published" not in index.table("articles").schema.names:  # opening it pins its version, whoever updates it
-            raise WardroundError(f"{location}: was built by an earlier version; build it again from its sources")
+        with one_line_errors(location):
+            for name, version in about_index["articles"]["versions"].items():  # whoever updates them
+                index._tables[name] = open_version(connection, name, version)
         return index
 
     @cached_property
@@ -195,17 +207,21 @@ class Index:
 
     def _rows(self, where: str, columns: list[str]) -> list[dict[str, Any]]:
         with one_line_errors(self.location):
-            rows: list[dict[str, Any]] = (
-                self.table("articles").search().where(where).select(columns).limit(None).to_list()
-            )
+            rows: list[dict[str, Any]] = read_rows(self.table("articles"), where, columns).to_pylist()
         return rows
 
-    def _search_words(self, query: str, filters: Filters) -> Search:
-        from lancedb.query import MatchQuery
+    @cached_property
+    def _words(self) -> WordIndex:
+        return WordIndex(self.table(DOCUMENTS), self.table(WORDS))
 
-        match_query: Any = MatchQuery  # mypy does not see the defaults of its fields
-        matches = _where(self.table("articles").search(match_query(query, "text")), filter_condition(filters))
-        return lambda limit: _scored(matches.select(["pmid", "_score"]).limit(limit).to_arrow(), "_score", 1)
+    def _search_words(self, query: str, filters: Filters) -> Search:
+        words, terms = self._words, query_terms(query)  # before the search, which may run in a thread
+
+        def search(limit: int) -> ScoredPmids:
+            documents, scores = words.search(terms, limit, filters)
+            return list(zip(words.pmids(documents), scores.tolist(), strict=True))
+
+        return search
 
     def _search_all_vectors(
         self, queries: Sequence[str], name: str, k: int, filters: Sequence[Filters]
@@ -261,10 +277,6 @@ def _best_of_all(
         return [_best(search, k, excluded, rounding) for search, excluded, rounding in jobs]
     with ThreadPoolExecutor(SEARCHES) as pool:
         return list(pool.map(lambda job: _best(job[0], k, job[1], job[2]), jobs))
-
-
-def _where(search: Any, condition: str) -> Any:
-    return search.where(condition, prefilter=True) if condition else search
 
 
 def _best(search: Search, k: int, without: frozenset[str], rounding: float = 0.0) -> ScoredPmids:

@@ -1,0 +1,1 @@
+"""The word index: an exact BM25 over parts that are added without changing earlier ones."""
