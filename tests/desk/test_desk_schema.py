@@ -112,4 +112,4 @@ def test_what_is_no_json_is_told(site):
 
 
 def test_the_set_of_kinds_here_is_whole(site):
-    assert set(site.desk.kinds) == {*KINDS, "errors", "grading", "construct"}
+    assert set(site.desk.kinds) == {*KINDS, "errors", "grading", "construct", "criteria", "rubrics"}

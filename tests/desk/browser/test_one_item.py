@@ -206,3 +206,19 @@ def test_an_exam_question_is_answered(site, page):
     answer = saved(site, task)
     assert (answer["confidence"], chosen.split()[0]) == (0.7, "B")
     assert chosen.split(None, 1)[1].strip() == f"disease 1 {'abcde'[answer['option']]}"
+
+
+def test_a_rubric_is_written_and_what_is_wrong_is_said(site, page):
+    write_set(site.root / "talks", [case(1, images=[{"path": "images/1.png", "modality": "CT"}])])
+    task = begin(site, page, "rubrics", "talks")
+    page.get_by_label("Question", exact=False).first.fill("What do you tell the patient?")
+    page.get_by_label("Criterion 1", exact=True).fill("Explains the finding")
+    page.get_by_label("Points of criterion 1", exact=True).fill("many")
+    page.get_by_label("Save this rubric").check()
+    submit(page)
+    expect(page.get_by_role("alert")).to_contain_text("Criterion 1 has many points")
+    expect(page.get_by_label("Criterion 1", exact=True)).to_have_value("Explains the finding")
+    page.get_by_label("Points of criterion 1", exact=True).fill("5")
+    submit(page)
+    expect(page.get_by_text("All done for now")).to_be_visible()
+    assert saved(site, task)["criteria"] == [{"id": "c1", "text": "Explains the finding", "points": 5.0, "axis": None}]

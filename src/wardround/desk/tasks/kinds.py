@@ -8,10 +8,11 @@ from wardround.desk.tasks.grading import Grading
 from wardround.desk.tasks.judge import JudgeValidation
 from wardround.desk.tasks.retain import Retain
 from wardround.desk.tasks.review import Review
+from wardround.desk.tasks.rubrics import RubricWriting
 from wardround.desk.tasks.severity import Severity
 from wardround.desk.tasks.task_kind import TaskKind
 
 KINDS: tuple[TaskKind, ...] = (
     *(Construct(), Review(), Retain(), JudgeValidation()),
-    *(RubricCriteria(), ErrorClasses(), Severity(), Grading(), Exam()),
+    *(RubricWriting(), RubricCriteria(), ErrorClasses(), Severity(), Grading(), Exam()),
 )
