@@ -1,6 +1,7 @@
 """The option that a reply chooses. A wrong option is worse than none."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from wardround.core.errors import WardroundError
@@ -11,7 +12,8 @@ from wardround.marking.parser.strict import parse_strict
 
 __all__ = ["MODES", "PARSER", "STRICT", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER, STRICT = "strict-5", "strict"
+PARSER, STRICT = "strict-6", "strict"
+MAX_KEPT_LENGTH, MAX_KEPT = 1000, 1 << 13  # of replies whose reading is kept: short ones are often repeated
 _VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)
 
@@ -29,6 +31,18 @@ def parse_choice(reply: str, options: Sequence[str], mode: str = "strict") -> Re
     parser_version(mode)
     if not isinstance(reply, str) or isinstance(options, str):
         raise WardroundError("expected a reply as a text and its options as a list of texts")
+    if len(reply) <= MAX_KEPT_LENGTH:
+        return read_short(reply, tuple(options), mode)
+    return _read(reply, options, mode)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def read_short(reply: str, options: tuple[str, ...], mode: str) -> Reading:
+    """The reading of a reply, kept for its repetitions."""
+    return _read(reply, options, mode)
+
+
+def _read(reply: str, options: Sequence[str], mode: str) -> Reading:
     text = clean_reply(reply)
     confidence, answer = None, text
     if may_state_confidence(text):

@@ -96,7 +96,7 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_name
     option = named.pop() if len(named) == 1 else None
     if is_nameless and not named and option is None:
         option = _covered_option(text, tokens)
-    return option if option is None or _has_same_quantities(text, options[option]) else None
+    return option if option is None or has_same_quantities(text, options[option]) else None
 
 
 def telling_words(text: str, tokens: OptionTokens) -> set[str]:
@@ -153,7 +153,7 @@ def read_number(text: str, options: Sequence[str]) -> int | None:
     return named[0] if len(named) == 1 else None
 
 
-def _has_same_quantities(text: str, option: str) -> bool:
+def has_same_quantities(text: str, option: str) -> bool:
     """Whether numbers of the option have its sign and unit in the text, and classes and frequencies do not differ."""
     for pattern in (_CLASS, _FREQUENCY):
         said, meant = ({_ROMAN.get(word, word) for word in pattern.findall(where.lower())} for where in (text, option))
@@ -210,7 +210,7 @@ def _phrases(text: str, telling: set[str], tokens: OptionTokens) -> Iterator[tup
 
 def _opening_phrase(sentence: str, lower: str, tokens: OptionTokens) -> Iterator[str]:
     """A sentence that is only a name, or begins with one and a reason or verdict."""
-    if phrases.DISTANT.search(lower) or _ADVISED_AGAINST.match(lower):
+    if phrases.DISTANT.search(lower) or _ADVISED_AGAINST.match(lower) or " if " in lower:
         return
     if judged := phrases.SAID_OF.search(lower[:MAX_PHRASE]):
         yield re.split(r"[,;:–—]", sentence[: judged.start()])[-1]

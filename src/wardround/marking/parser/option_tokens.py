@@ -65,6 +65,7 @@ _NAMES |= {
     for name, full in _NAMES.items()
     if isinstance(name, str) and len(name) > 2 and name.lower() not in _NOT_SMALL
 }
+KNOWN_NAMES = frozenset(name for name in _NAMES if isinstance(name, str))  # abbreviations
 _NAME_STARTS = frozenset(name[0] for name in _NAMES if isinstance(name, tuple))
 
 

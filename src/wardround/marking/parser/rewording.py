@@ -25,6 +25,18 @@ _IDIOM_PARTS = (
     "right,",
     "right!",
 )
+_CHANGED = re.compile(
+    r"\b(?:chang|switch|revis|mov)(?:e|es|ed|ing)? (?:my (?:final )?(?:answer|choice|mind|vote) )?"
+    r"from (?:option |answer )?\(?[A-J]\)?"
+    r"(?: [\w ]{0,30})? to (?:option |answer )?\(?([A-J])\)?(?!\w)"
+)
+_TAKEN_BACK = ("scratch that", "strike that", "disregard that")  # what stands before them does not count
+_NO_FINDING = re.compile(
+    r"\b(?:no (?:acute |significant |focal |obvious |relevant |(?:cardio)?pulmonary |\w+ic )*"
+    r"(?:abnormality|abnormalities|abnormal findings?)"
+    r"|nothing (?:pathological|abnormal|remarkable|of note)|unremarkable|within normal limits)\b",
+    re.I,
+)
 _UNIT = r"(?:mg|mcg|mm|cm|ml|g|kg|hu|units?|hours?|days?|weeks?|months?|years?)\b"
 
 _IDIOM = re.compile(
@@ -103,6 +115,15 @@ _JOINT = (
 _SPAN = re.compile(r"\A\s?[-–/]\s?\Z")
 
 
+def without_taken_back(text: str) -> str:
+    """The reply without what it takes back: "asthma. Scratch that." """
+    lower = text.lower()
+    if not _has_any(lower, _TAKEN_BACK) or len(lower) != len(text):
+        return text
+    end = max(lower.rfind(words) + len(words) for words in _TAKEN_BACK if words in lower)
+    return text[end:].lstrip(" .,;:!–—-") or text
+
+
 def reword(text: str, forms: OptionForms) -> str:
     """The reply with these wordings replaced by the letters and option texts that they mean.
 
@@ -129,6 +150,10 @@ def reword(text: str, forms: OptionForms) -> str:
             text = _BUT.sub(r"\1 except", _ALL_BUT.sub(r"\1 is correct", text))
         if _has_any(lower, _ORDINALS):
             text = _JUDGED_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
+    if " from " in lower and " to " in lower:
+        text = _CHANGED.sub(r"correction: the answer is \1", text)
+    if "normal" in forms.words and ("normal" in lower or "nothing" in lower or "remarkable" in lower):
+        text = _NO_FINDING.sub("normal", text)
     if "'s" in lower:
         text = _ANSWER_IS.sub(r"\1 is", text)
     if "s like" in lower:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
 from wardround.marking.parser.claims import NO_CLAIMS, SHORT, WINDOW, WORDED_RULES, Claim, find_claims, text_before
-from wardround.marking.parser.closing import read_closing
+from wardround.marking.parser.conclusions.affirming import read_affirmed
+from wardround.marking.parser.conclusions.closing import read_closing
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.loose import read_number, read_part
@@ -33,11 +34,12 @@ from wardround.marking.parser.option_text import (
     mark_option_texts,
     option_forms,
 )
-from wardround.marking.parser.rewording import reword
+from wardround.marking.parser.rewording import reword, without_taken_back
 
 OptionAndRule = tuple[int | None, str]
 
 MAX_MISSPELT_LENGTH = 80  # of a reply that may be a misspelt option
+MIN_CONTESTED = 80  # characters of a reply whose end may affirm another option
 MAX_LETTER_LENGTH = 5  # of a letter with its punctuation: "(B)."
 MAX_FIRST_WORDS = 30  # characters before an option that is named first
 MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Option (B)."
@@ -51,6 +53,8 @@ _CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
 _LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
 _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0,60}\)", re.I)
 _SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
+_SENTENCE_END = re.compile(r"\n+|(?<=[.!?])\s+")
+_WEAK_RULES = ("part", "pointed to", "chosen")
 _MAY_CONCLUDE = ("nothing to read", "several answers", NO_SUCH)  # reasons after which a conclusion is looked for
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
 _STATEMENT = re.compile(
@@ -72,11 +76,27 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     `whole` is the reply with the confidence that `text` leaves out: shares of options may look like one.
     """
     forms = option_forms(options)
+    text = without_taken_back(text)
     option, rule = _parse_known(text, options, whole, forms)
-    if option is not None or rule not in _MAY_CONCLUDE:
+    if option is not None:
+        affirmed = (
+            read_affirmed(_without_courtesies(reword(text, forms)), options)
+            if rule in _WEAK_RULES and len(text) > MIN_CONTESTED
+            else None
+        )
+        if affirmed is None or affirmed == option:
+            return option, rule
+        first, *_, last = sentences if len(sentences := _SENTENCE_END.split(text.strip())) > 1 else (text, text)
+        is_first = len(first) <= MAX_FIRST_WORDS and _parse_known(first, options, "", forms)[0] == option
+        is_last = is_first or _parse_known(last, options, "", forms)[0] == option
+        return (option, rule) if is_last else (affirmed, "affirmed")
+    if rule not in _MAY_CONCLUDE:
         return option, rule
     option = read_closing(text, options, forms, rule == "several answers")
-    return (None, rule) if option is None else (option, "concluded")
+    if option is not None:
+        return option, "concluded"
+    option = read_affirmed(_without_courtesies(reword(text, forms)), options) if rule == "nothing to read" else None
+    return (None, rule) if option is None else (option, "affirmed")
 
 
 def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionForms) -> OptionAndRule:

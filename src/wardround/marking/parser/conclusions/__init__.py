@@ -1,0 +1,1 @@
+"""Conclusions in words that no phrase or option text has."""

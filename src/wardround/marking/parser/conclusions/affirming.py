@@ -1,0 +1,444 @@
+# ruff: noqa: E501 (patterns)
+"""The option that the end of a reply affirms in any words, looked for only if no other rule reads one.
+
+The last sentences are cut into clauses. Clauses that deny, suppose, compare or report are left out. What is left must
+have words, or meanings (meanings.py), that one option has and no other.
+"""
+
+import re
+from collections.abc import Sequence
+
+from wardround.core.text import LETTERS
+from wardround.marking.parser.conclusions.meanings import (
+    OptionMeanings,
+    meanings_of,
+    option_meanings,
+    phrases_of,
+    roots_of,
+)
+from wardround.marking.parser.loose import has_same_quantities
+from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem, stems_of
+
+MAX_SENTENCES = 3  # from the end
+MAX_SENTENCE = 500
+MAX_NAME_WORDS = 6  # of another name of an option
+MIN_REASONED = 120  # characters of a reply with reasons
+MIN_EVIDENCE = 1.0
+MIN_COVERED = 0.3  # of the meanings of an option
+CUT_OFF_LENGTH = 100  # of a reply that must end with a full stop
+
+_COMMON = frozenset(
+    stem(word)
+    for word in [
+        "case",
+        "picture",
+        "image",
+        "patient",
+        "finding",
+        "result",
+        "test",
+        "sign",
+        "normal",
+        "positive",
+        "study",
+        "feature",
+        "clinical",
+        "time",
+        "age",
+        "good",
+        "well",
+        "use",
+        "rate",
+        "control",
+        "level",
+        "line",
+        "view",
+        "history",
+        "course",
+        "present",
+        "show",
+        "seen",
+        "first",
+        "second",
+        "last",
+        "only",
+        "other",
+        "fit",
+        "clear",
+        "high",
+        "low",
+        "small",
+        "large",
+        "single",
+        "multiple",
+        "common",
+        "classic",
+        "type",
+        "area",
+        "wall",
+        "part",
+        "body",
+        "region",
+        "increase",
+        "decrease",
+        "change",
+        "give",
+        "start",
+        "need",
+        "care",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "year",
+        "child",
+        "woman",
+        "man",
+        "adult",
+        "pain",
+    ]
+)
+_UNANSWERED = re.compile(
+    r"\b(?:(?:can(?:not|'t| not)|could(?: not|n't)|unable to|not able to|impossible to|not possible to|hard to|difficult to)"
+    r" (?:\w+ ){0,3}?(?:determine|tell|say|answer|choose|decide|pick|select|commit|view|see|interpret|assist|help|provide|recommend)"
+    r"|insufficient|not enough|depends? on|depending on|please (?:provide|upload|share|consult|contact|ask)|could you|can you"
+    r"|needs? more (?:information|details?)|no single|(?:(?:the|my) )?differential (?:diagnosis )?includes|several (?:conditions|options|possib)"
+    r"|individuali[sz]ed|as an ai|sorry|before (?:one|we|i|committing|a conclusion)\b|first two|still open|all (?:remain|be checked)"
+    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss)",
+    re.I,
+)
+_SEVERAL = re.compile(
+    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|none of|neither\b|all of (?:the|these)|all (?:are|remain|should))", re.I
+)
+_ENDS = re.compile(r"[.!)\]\"'。！%…]\s*\Z")
+_CLAUSE = re.compile(
+    r"[,;:–—]\s|[,;:]|\s[-–—]\s|\b(?=but |although |though |while |whereas |because |since |unlike |rather than |instead of"
+    r" |even though |despite |which |as |not |and not |if |unless |except )",
+    re.I,
+)
+_REFUTED = re.compile(
+    r"\b(?:not|no|never|neither|nor|cannot|without|none|nothing|nobody|absent|absence|lack(?:s|ing|ed)?|unlikely|improbable|implausible"
+    r"|exclud\w+|rul(?:e|es|ed|ing) (?:\w+ )?out|against|unlike|rather than|instead(?: of)?|less (?:likely|probable)"
+    r"|than|except|could|might|may|if|unless|whether|had|were|although|though|while|whereas|despite|even"
+    r"|histor(?:y|ies)|previous(?:ly)?|earlier|initial(?:ly)?|at first|first (?:thought|impression)|mimic\w*|confus\w+|tempt\w+"
+    r"|misconception|many|students?|textbooks?|guidelines?|referral|referr\w+|wrote|letter|mention\w*|colleagues?|ignor\w+|reserv\w+"
+    r"|later|alternative|consider\w*|differential|risk of|wait|(?:is|are|be|was|goes|go|left|keep\w*|leav\w+) out|(?:rul|cross)\w+ (?:\w+ )?out|discard\w*|eliminat\w+|(?:is|are|was|were|stayed|remains?|tests?) negative|also|too(?! much| little)|spared?|intact|normal"
+    r"|miss(?:ed)?|between|other than|others?(?! words)|contraindicated|inferior to|second[ -](?:choice|line|best)|wrong|incorrect|false|redundant|useless|harms?|harmful|worse|avoid\w*"
+    r"|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
+    r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없",
+    re.I,
+)
+_WOULD = re.compile(r"\bwould\b", re.I)
+_MEANT_WOULD = re.compile(
+    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most)|benefit|do\b|suffice|fit|explain)",
+    re.I,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:so|thus|hence|therefore|accordingly|consequently|overall|taken together|in (?:summary|conclusion|short|sum|view)"
+    r"|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
+    r"|reflects|represents|is|has|carries|was)|in this|this (?:patient|man|woman|boy|girl|child|case|picture)|what (?:we|i|remains|is"
+    r"|changes|helps|bleeds)\b|what's|we(?:'re)? (?:have|are|should|need|dealing)|(?:i|we)(?: would|'d|'m| am| read| call| find| conclude"
+    r"| suspect| favou?r| request| think| choose| pick)|my (?:reading|diagnosis|suggestion|recommendation|impression|money|answer|pick|choice)"
+    r"|(?:he|she|they|the (?:patient|boy|girl|man|woman|child|lady)) (?:has|have|needs?|should|must|suffers|is|receives?)|should|must|has to"
+    r"|have to|is (?:indicated|required|needed|responsible(?! for)|broken|present|my|the (?:answer|culprit|drug|next|right|best|correct|one|most))"
+    r"|belongs? to|falls? (?:in|under|into)|corresponds?|fits?|explains? (?:it|all|every|these|this)|speaks? for|evokes?|points? (?:to|at)"
+    r"|consistent with|compatible with|diagnostic of|pathognomonic|culprit|comes? next|looks? like|(?<!also )known as|would (?:benefit|be (?:the|my) (?:most|safest|best|first|next|ideal))|(?:driven|caused|explained) by|due to|results? from|indicated by|the arrow|there (?:is|are)|time for|here|next step|leaves?|remains?"
+    r"|verd[äa]chtig auf|spricht f[üu]r|passt zu|vereinbar mit|compatible (?:con|avec)|sugestiv\w+|en faveur|daher|somit|deshalb|donc|je retiens|por (?:lo )?tanto|portanto|trata-se|se trata|quindi|диагноз|поэтому|значит|следовательно|это"
+    r"|правильный)\b|ですから|したがって|従って|よって|故|因此|所以|综合|따라서|그러므로",
+    re.I,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|do|does|did|will|shows?|causes?|occurs?|affects?|treats?|includes?|requires?|suggests?|indicates?|supports?|means?|gives?|needs?|looks?|makes?|explains?|comes?|presents?|points?|\w+(?:es|ed))\b",
+    re.I,
+)
+_DISTANT_WORDS = re.compile(
+    r"\b(?:least|worst|weakest|poorest|popular|distractor|users?|you|asked|format|e\.g|for example|example|compare|reply|respond"
+    r"|father|mother|brother|sister|family|recall|features of|treat as|treated as|worked up|(?:done|used|ordered|made) to look for|diagnos(?:e|ing)|after|before"
+    r"|doctor|physician|possible|possibly|perhaps|maybe|popular|trap|instruct\w+|protocol|says?|prefer\w*|used to|merely|rarely)\b",
+    re.I,
+)
+_NOT_ANSWER = re.compile(
+    r"\b(?:least|worst|weakest|poorest|popular|distractor|users?|e\.g|for example|father|mother|brother|sister|family|recall"
+    r"|possible|possibly|perhaps|maybe|trap|merely|says|rarely|quick and cheap|acceptable|kidding|step \d)\b",
+    re.I,
+)
+_DEFINES = re.compile(
+    r"\W*(?:\w+ ){1,4}?(?:is|are) (?:an?|one of|the (?:only|largest|main|primary)|used|found|known|located|responsible|composed|produced)\b",
+    re.I,
+)
+_LETTER = re.compile(
+    r"(?<![\w'./-])[(\[]?([A-J])[)\]]?(?![\w'/+-]|\.\w|\. [a-z]|:| \d| [a-z]+\b(?<! is)(?<! was)(?<! it)(?<! as)(?<! on)(?<! in))"
+)
+_NOT_LETTER = re.compile(
+    r"\b(?:type|class|grade|stage|hepatitis|vitamin|factor|group|influenza|protein|kerley|figure|plan|stanford|t|b|nyha|child"
+    r"|hemophilia|haemophilia|lead|panel|image|point|weber|subtype|segment|zone|level|part|napsin|category|grade)[ :-]*[(\[]?\Z",
+    re.I,
+)
+_ANY_LETTER = re.compile(r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|n[iy])\b)|[B-HJ])(?![\w'-])")
+_LETTERED_OPTION = re.compile(r"(?<![\w'])[A-J](?![\w'])")
+_MAPPED = re.compile(r"\s(?:=|→|⇒|[-=]+>)\s")
+_SUPPOSES = re.compile(
+    r"\W*(?:if|were|had|should|could|may|might|without|si|wenn|falls|если|when|to (?:choose|diagnose))\b(?:(?!\b(?:but|here|however|as it is)\b).)*",
+    re.I,
+)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL_WORD = re.compile(r"\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
+_ORDINAL = re.compile(
+    r"\bthe (first|second|third|fourth|fifth|last) (?:option|choice|mechanism|statement|answer|item|group|diagnosis|entry|alternative)\b"
+    r"(?! (?:is|was) (?:wrong|not|incorrect))",
+    re.I,
+)
+_YES_OR_NO = frozenset(("yes", "no"))
+_PRESENT = re.compile(
+    r"\A\W*(?:s[íi]|oui|ja|sim|да|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
+    r"(?<!not visible)|\A(?:so )?there (?:is|are) (?!no\b|not\b)",
+    re.I,
+)
+_ABSENT = re.compile(
+    r"\A\W*(?:nein|non|não|нет|nope|nah|没有|いいえ|아니)(?=\W)|\b(?:don't|do not|cannot|can't|didn't) (?:see|find|identify|detect) (?:any|an?)\b"
+    r"|\bno (?!clear|obvious|definite)(?:\w+ ){1,5}(?:is|are|was|were)? ?(?:present|visible|seen|evident|identified|detected)\b|\A(?:so )?there (?:is|are) no\b(?! (?:clear|obvious|definite))"
+    r"|\bno (?:evidence|signs?) of\b|\b(?:is|are) absent\b|\A(?:it|this) does(?: not|n't) \w+[.!]?\Z",
+    re.I,
+)
+_FROM_TO = re.compile(r"\bfrom (?:option |answer )?\(?[A-J]\)? to (?:option |answer )?\(?([A-J])\)?(?!\w)")
+_BRACKETED_LAST = re.compile(r"\s*\((?:had|if|were|should|in case|note)\b[^()]*\)\s*\Z", re.I)
+_NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>)((?: [\w'-]+){1,5})\W*\Z")
+_SO = re.compile(
+    r"(?<=\w)(?:[,;:]| [-–—]|,? and) (?:so(?! (?:that|much|many|is|are|does|far|called))|hence|thus|therefore|also|donc|daher|deshalb|поэтому)(?! (?:that|the \w+ (?:is|are) (?:not|normal)))\b"
+)
+_SENTENCE_END = re.compile(
+    r"\n+|(?<=[!?;])\s+|(?<=[.])(?<!\b[A-Za-z]\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=\W*(?:[A-Z0-9]|[^\x00-\x7f])|i?\b)"
+)
+_HEAD_END = re.compile(r"\s*[(,;:–—]|\s-\s|\s(?=(?:because|since|as|due|given|with|for|in|under|until)\b)")
+_DECIDES = re.compile(
+    r"\A\W*(?:so|thus|hence|therefore|accordingly|overall|taken together|in (?:summary|conclusion|short|other words)|this is|that is|that's|it's|it is"
+    r"|these are|what |we (?:have|are)|as it is|conclusion|answer|the (?:correct |best |right )?(?:answer|statement|diagnosis|condition|mechanism|drug|vessel|culprit))\b"
+    r"|, (?:so|hence|thus|therefore)\b",
+    re.I,
+)
+_STEP = re.compile(r"\W*(?:first|next|then)\b", re.I)
+_IDIOM = re.compile(
+    r"\bif (?:pressed|pushed|forced|i had to \w+|i must \w+|i have to \w+|made to choose)\b,?|\bin other words\b|\A\W*what(?:'s| is) (?:lacking|missing)\b|\b(?:there is |there's )?no doubt\b"
+    r"|\bnothing (?:but|else than|other than)\b|\bnone other than\b",
+    re.I,
+)
+_PRONOUN = re.compile(r"\bI(?=[' ][a-z])")
+_ENTRY = re.compile(r"\s*(?:[-*•|]|\(?[A-Ja-j1-9][.):]|Option [A-J]\b)")
+
+
+def read_affirmed(text: str, options: Sequence[str]) -> int | None:
+    """The option that the last sentences affirm; None if they affirm none or several."""
+    if (len(text) > CUT_OFF_LENGTH and not _ENDS.search(text)) or text.endswith(("?", "...", "…", ":")) or "{" in text:
+        return None
+    if _UNANSWERED.search(text, max(0, len(text) - 2 * MAX_SENTENCE)) or _ENTRY.match(text[text.rfind("\n") + 1 :]):
+        return None
+    text = _BRACKETED_LAST.sub("", text)
+    sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    if len(sentences) > 1 and not _ENDS.search(text):
+        return None  # cut off
+    if _SEVERAL.search(sentences[-1]) or _has_other_letter(text, options):
+        return None
+    if len(options) < 4 and _YES_OR_NO.issuperset(map(str.lower, options[:2])):
+        return _read_presence(sentences[-1], options)
+    meanings = option_meanings(tuple(options))
+    is_denying = False
+    for place, sentence in enumerate(reversed(sentences[-MAX_SENTENCES:])):
+        if place == 0 and (option := _named_letter(sentence, options)) is not None:
+            return option
+        if len(_MAPPED.findall(text)) > 1:
+            return None
+        scores = _weigh(sentence, meanings)
+        if len(scores) > 1:
+            return _named_first(sentence, meanings) if len(sentences) == 1 else None
+        if scores:
+            option = next(iter(scores))
+            is_named = len(sentences) == 1 and _named_first(sentence, meanings) == option
+            if not is_named and (last := _NAMED_LAST.search(sentence)):
+                is_named = option in _weigh(last[1], meanings)
+            is_long = len(text) > MIN_REASONED
+            if not has_same_quantities(sentence, options[option]):
+                return None
+            is_named = is_named or _is_conclusion(sentence, len(sentences), is_denying or place > 0, is_long)
+            return option if is_named else None
+        if _DECIDES.search(sentence):
+            return None  # a conclusion in words that are not known
+        is_denying = is_denying or bool(_weigh(sentence, meanings, is_whole_sentence=True))
+    return _named_first(sentences[0], meanings) if not is_denying else None
+
+
+def _has_other_letter(text: str, options: Sequence[str]) -> bool:
+    """Whether an option's text has another one's letter before it: "D. Emphysema"."""
+    return any(
+        text[start - 3 : start - 2] in LETTERS[: len(options)].replace(LETTERS[place], "")
+        for place, option in enumerate(options)
+        if (start := text.find(option)) > 2 and text[start - 2 : start] in (". ", ") ", ": ")
+    )
+
+
+def _read_presence(sentence: str, options: Sequence[str]) -> int | None:
+    """Yes or no, if a sentence says that something is or is not there."""
+    if _DISTANT_WORDS.search(sentence) or _SUPPOSES.match(sentence):
+        return None
+    is_there, is_absent = _PRESENT.search(sentence) is not None, _ABSENT.search(sentence) is not None
+    if is_there == is_absent:
+        return None
+    return [option.lower() for option in options].index("yes" if is_there else "no")
+
+
+def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
+    """The option that a sentence opens with, in words that say nothing else: "PTU (first trimester)"."""
+    head = _HEAD_END.split(sentence, maxsplit=1)[0].strip(" .!\"'")
+    words = head.split()
+    if (
+        not words
+        or len(words) > MAX_NAME_WORDS
+        or _VERB.search(head)
+        or _DISTANT_WORDS.search(head)
+        or _REFUTED.search(head)
+    ):
+        return None
+    scores = _weigh(head, meanings)
+    if len(scores) != 1:
+        return None
+    option = next(iter(scores))
+    said, own = meanings_of(head, meanings), meanings.all[option]
+    if said & WORDS["polarity"] != own & WORDS["polarity"] or _weigh(sentence, meanings, True).keys() - {option}:
+        return None
+    return option if _says_the_same(head, option, meanings) else None
+
+
+def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
+    """Whether a name says all that an option says, and no more."""
+    words = stems_of(name, meanings.initials)
+    said, own = meanings_of(name, meanings), meanings.all[option]
+    covered: set[int] = set()
+    for start, end, meaning in phrases_of(words):
+        if meaning in meanings.names[option]:
+            covered.update(range(start, end))
+    rest = [word for place, word in enumerate(words) if place not in covered]
+    allowed = own | WORDS["idle"] | WORDS["added"] | WORDS["vague"]
+    if any(word not in allowed and not (roots_of(word) and own.issuperset(roots_of(word))) for word in rest):
+        return False
+    content = {word for word in own if word[0] not in "~=<"} - WORDS["vague"]
+    return bool(covered) or (
+        option not in meanings.contained
+        and all(word in said or (roots_of(word) and said.issuperset(roots_of(word))) for word in content)
+    )
+
+
+def _is_conclusion(sentence: str, count: int, needs_words: bool, is_long: bool) -> bool:
+    """Whether a sentence speaks of the case, or follows reasons."""
+    if (_DISTANT_WORDS if count == 1 else _NOT_ANSWER).search(sentence):
+        return False
+    if _CONCLUDES.search(sentence):
+        return True
+    return (
+        count > 1
+        and not needs_words
+        and ((count > 2 and is_long) or _VERB.search(sentence) is None)
+        and not _DEFINES.match(sentence)
+    )
+
+
+def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
+    """The only letter that a sentence affirms."""
+    if changed := _FROM_TO.search(sentence):
+        return _place(changed[1], options)
+    if (ordinal := _ORDINAL.search(sentence)) and not any(map(_ORDINAL_WORD.search, options)):
+        is_clear = len(_ORDINAL_WORD.findall(sentence)) == 1 and not _REFUTED.search(sentence[: ordinal.start()])
+        is_clear = is_clear and not _REFUTED.search(re.split(r"[,;]", sentence[ordinal.end() :])[0])
+        place = len(options) - 1 if ordinal[1].lower() == "last" else _ORDINALS.index(ordinal[1].lower())
+        return place if is_clear and place < len(options) and not _DISTANT_WORDS.search(sentence) else None
+    letters = list(_LETTER.finditer(sentence))
+    if (
+        not letters
+        or _STEP.match(sentence)
+        or sentence[0] == "("
+        or len(set(_ANY_LETTER.findall(sentence))) > 1
+        or _DISTANT_WORDS.search(sentence)
+    ):
+        return None
+    if any(map(_LETTERED_OPTION.search, options)):
+        return None  # "luminal B"
+    if any(_NOT_LETTER.search(sentence[: letter.start()]) for letter in letters):
+        return None
+    named: set[str] = set()
+    for clause in _clauses(sentence):
+        for letter in _LETTER.finditer(clause):
+            if letter[1] != "A" or letter.start() or not clause[letter.end() :].strip(" ."):
+                named.add(letter[1])
+    around = (
+        re.split(r"[,;]", sentence[: letters[0].start()].rstrip("( "))[-1]
+        + re.split(r"[,;]", sentence[letters[-1].end() :])[0]
+    )
+    if not named or _REFUTED.search(around):
+        return None
+    return _place(named.pop(), options)
+
+
+def _place(letter: str, options: Sequence[str]) -> int | None:
+    place = LETTERS.index(letter)
+    return place if place < len(options) else None
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence that deny, suppose, compare and report nothing."""
+    kept = []
+    sentence = _IDIOM.sub(" ", sentence)
+    *_, marker = [None, *_SO.finditer(sentence)]
+    sentence = sentence[marker.end() :] if marker else sentence
+    for clause in _CLAUSE.split(_SUPPOSES.sub("", sentence, count=1) if _SUPPOSES.match(sentence) else sentence):
+        if not clause or _REFUTED.search(clause):
+            continue
+        if _WOULD.search(clause) and not _MEANT_WOULD.search(clause):
+            continue
+        kept.append(clause)
+    return kept
+
+
+def _weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> dict[int, float]:
+    """The options that a sentence has evidence for, with its weight; `is_whole_sentence`: also what it denies."""
+    scores: dict[int, float] = {}
+    clauses = [sentence] if is_whole_sentence else _clauses(sentence)
+    if not clauses:
+        return {}
+    words = frozenset().union(*(meanings_of(_PRONOUN.sub("", clause), meanings) for clause in clauses))
+    for option, (telling, own) in enumerate(zip(meanings.telling, meanings.all, strict=True)):
+        weight = sum(_weight(word) for word in words & telling)
+        is_all = _is_all_said(option, words, meanings)
+        if not is_all and weight < MIN_EVIDENCE:
+            continue
+        is_covered = len(own & words) >= MIN_COVERED * len(own) or not words.isdisjoint(meanings.names[option])
+        if (is_all or is_covered) and (is_whole_sentence or not _contradicts(words, own)):
+            scores[option] = weight + is_all
+    whole = [option for option in scores if _is_all_said(option, words, meanings)]
+    if len(scores) > 1 and len(whole) == 1:
+        others = max(score for option, score in scores.items() if option != whole[0])
+        return {whole[0]: scores[whole[0]]} if others < scores[whole[0]] / 2 else scores
+    return scores
+
+
+def _is_all_said(option: int, words: frozenset[str], meanings: OptionMeanings) -> bool:
+    """Whether words have all of an option, and no other option has all of it too."""
+    own = meanings.all[option]
+    if option in meanings.contained:
+        return False
+    has_number = any(word[-1].isdigit() and word[0] not in "=<" for word in own)
+    content = own if has_number else own - WORDS["vague"]
+    return bool(content - WORDS["polarity"]) and content <= words
+
+
+def _weight(meaning: str) -> float:
+    if meaning in _COMMON or meaning in WORDS["vague"] or meaning in WORDS["polarity"] or meaning in WORDS["added"]:
+        return 0.0
+    if meaning[0] in "=<":
+        return 1.0
+    return 0.5 if meaning[0] == "~" or len(meaning) < 4 else 1.0
+
+
+def _contradicts(words: frozenset[str], own: frozenset[str]) -> bool:
+    """Whether the words have another side, course or direction than the option."""
+    for contrast in (*CONTRASTS, frozenset(("~up", "~down"))):
+        if own & contrast and words & contrast and not own & contrast & words:
+            return True
+    return False
