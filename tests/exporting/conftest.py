@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from exported_exam import make_run
+from lab_runs import make_lab
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # case sets in the shape of the papers
 
@@ -20,3 +21,9 @@ def exam_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def exam_cases(exam_run: Path) -> Path:
     return exam_run.parent.parent / "cases"
+
+
+@pytest.fixture(scope="session")
+def lab_runs_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a lab's runs; tests only read it."""
+    return make_lab(tmp_path_factory.mktemp("lab"))

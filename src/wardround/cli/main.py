@@ -24,6 +24,7 @@ from wardround.cli import (
     prompts,
     report,
     run,
+    site,
     view,
 )
 from wardround.cli.shared_options import ListOptionCommand, PluginFiles, PluginGroup
@@ -73,6 +74,7 @@ app.add_typer(answers.app, name="answers")
 app.add_typer(batches.app, name="batches")
 app.command()(report.report)
 app.command()(view.view)
+app.command()(site.site)
 app.command()(export.methods)
 app.command()(export.export)
 app.command()(bench.bench)

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,6 +54,47 @@ def new_folder(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def replacement_folder(path: Path, own: Collection[str]) -> Iterator[Path]:
+    """An empty folder that takes the place of the folder `path` if nothing was raised; until then the old one stays.
+
+    `own` are the names that belong to the new folder. All else in the old one, such as .git, is moved over. A process
+    that is killed between the two renames leaves the old folder as `.NAME.previous`; the next call puts it back.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    previous = path.with_name(f".{path.name}.previous")
+    _remove_abandoned_drafts(path)
+    restore_folder(path, own)
+    draft = _draft_of(path)
+    draft.mkdir()
+    try:
+        yield draft
+        if path.exists():
+            path.replace(previous)
+        try:
+            draft.replace(path)
+        except BaseException:
+            previous.replace(path)
+            raise
+        restore_folder(path, own)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def restore_folder(path: Path, own: Collection[str]) -> None:
+    """Ends a replacement that was interrupted: the old folder comes back, or what is not of the new one moves over."""
+    previous = path.with_name(f".{path.name}.previous")
+    if not previous.is_dir():
+        return
+    if not path.exists():
+        previous.replace(path)
+        return
+    for entry in previous.iterdir():
+        if entry.name not in own and not (path / entry.name).exists():
+            entry.replace(path / entry.name)
+    shutil.rmtree(previous)
 
 
 def refuse_inside(out: Path, sources: Iterable[Path]) -> None:

@@ -43,6 +43,18 @@ def require_run(folder: Path) -> None:
         raise BadInput(folder, f"is not a run folder, because it has no manifest.json; {wanted}")
 
 
+def find_run_folders(path: Path) -> list[Path]:
+    """The run folder at a path, or the run folders in it, by name."""
+    if (path / "manifest.json").is_file():
+        return [path]
+    inside = sorted(file.parent for file in path.glob("*/manifest.json")) if path.is_dir() else []
+    if not inside and path.is_dir():
+        raise BadInput(path, "holds no runs; expected the folder of a run, or a folder of runs such as runs/")
+    if not inside:
+        require_run(path)
+    return inside
+
+
 class RunFolder:
     """`runs/<name>/`: study.toml, manifest.json and the tables of one run."""
 

@@ -8,12 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wardround.core.errors import BadInput, WardroundError
+from wardround.core.errors import WardroundError
 from wardround.core.study import load_study
 from wardround.marking.marks import MARKS_FILE
-from wardround.running.run_folder import RunFolder, require_run
-
-MANIFEST = "manifest.json"
+from wardround.running.run_folder import RunFolder, find_run_folders
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,7 @@ def find_runs(paths: Sequence[Path]) -> list[ShownRun]:
     """The runs at these paths; a path may be a run folder or a folder of runs. Equal names are told apart."""
     folders: dict[Path, None] = {}
     for path in paths:
-        if (path / MANIFEST).is_file():
-            folders.setdefault(path.resolve())
-            continue
-        inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}")) if path.is_dir() else []
-        if not inside:
-            if path.is_dir():
-                raise BadInput(path, "holds no runs; expected the folder of a run, or a folder of runs such as runs/")
-            require_run(path)
-        folders |= dict.fromkeys(folder.resolve() for folder in inside)
+        folders |= dict.fromkeys(folder.resolve() for folder in find_run_folders(path))
     names = [folder.name for folder in folders]
     return [
         ShownRun(name if names.count(name) == 1 else f"{folder.parent.name}/{name}", folder)

@@ -55,7 +55,7 @@
 
   function searchable(table, bar) {
     var rows = rowsOf(table);
-    if (rows.length <= LONG) return;
+    if (rows.length <= LONG || table.dataset.find === "own") return; // a page with filters of its own finds rows itself
     var label = element("label", "finder"), input = document.createElement("input"), shown = element("span", "meaning");
     input.type = "search";
     label.append("Find ", input);
