@@ -21,6 +21,7 @@ PARTS = (
     "startup",
     "replay",
     "scale",
+    "growth",
     "parser",
     "measuring",
     "degradation",

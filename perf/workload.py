@@ -36,12 +36,17 @@ def write_cases(folder: Path, cases: int, questions: int, *, images: int, side: 
     write_case_set((_case(number, questions, number % images) for number in range(cases)), folder)
 
 
-def _case(number: int, questions: int, image: int) -> Case:
+def write_text_cases(folder: Path, cases: int, questions: int) -> None:
+    """The same without images."""
+    write_case_set((_case(number, questions, None) for number in range(cases)), folder)
+
+
+def _case(number: int, questions: int, image: int | None) -> Case:
     asked = [
         {"id": f"q{place}", "kind": "choice", "prompt": _prompt(number, place), "options": OPTIONS, "gold": place % 4}
         for place in range(questions)
     ]
-    shown = [{"path": f"{image}.png", "modality": "CT"}]
+    shown = [{"path": f"{image}.png", "modality": "CT"}] if image is not None else []
     return Case.model_validate({"id": f"case-{number}", "history": HISTORY, "images": shown, "questions": asked})
 
 

@@ -17,8 +17,9 @@ from wardround.marking.distinct_rows import DistinctRows
 from wardround.marking.evidence.grounding import SupportTest, evidence_marks, is_supported
 from wardround.marking.judges.judge import Judge
 from wardround.marking.judges.rubric_judge import RubricVerdicts
-from wardround.marking.marks import MARK_KEY, MARKS_SCHEMA, AnswerMarker
+from wardround.marking.marks import MARK_KEY, MARKS_SCHEMA, AnswerMarker, ParseChoice
 from wardround.marking.model_reader import ModelReadings
+from wardround.marking.parser.choice import parse_choice
 from wardround.marking.slice_values import (
     CASE_SCHEMA,
     QUESTION_SCHEMA,
@@ -52,6 +53,7 @@ def mark_answers(
     judge: Judge | None = None,
     readings: ModelReadings | None = None,
     rubrics: RubricVerdicts | None = None,
+    parse: ParseChoice = parse_choice,
     run_evidence: RunEvidence | None = None,
     support_test: SupportTest = is_supported,
     blind: Collection[str] = (),
@@ -61,9 +63,9 @@ def mark_answers(
     Without a judge, open answers are unscored; rubric answers are without `rubrics`, a model's verdicts on criteria.
     `readings` are those of choice answers that the parser could not read; they are marked with the rule `reader`.
     `support_test` decides whether documents support a diagnosis. Of `blind` candidates, answers that differ in images
-    alone are left out: an earlier wardround asked for them.
+    alone are left out: an earlier wardround asked for them. `parse` reads choices.
     """
-    marker = AnswerMarker(cases, store, study, parser, judge, readings, rubrics)
+    marker = AnswerMarker(cases, store, study, parser, judge, readings, rubrics, parse)
     yield pl.DataFrame(schema=MARKS_SCHEMA)  # so that there is a table even without marks
     for part in in_parts(used):
         if len(marks := _PartMarks(marker, cases, run_evidence, support_test, blind).table(part.filter("scored"))):

@@ -1,6 +1,6 @@
 """Marks: one for every answer that a run used, always recomputable from the stored answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from wardround.marking.judges.lexical_judge import LexicalJudge
 from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA, RubricVerdicts, grade, shown_answer
 from wardround.marking.leakage import LEAKAGE_SCHEMA, probe_mark
 from wardround.marking.model_reader import RULE, ModelReadings
-from wardround.marking.parser.choice import STRICT, parse_choice, parser_version
+from wardround.marking.parser.choice import STRICT, Reading, parse_choice, parser_version
 from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import stated_confidence
 from wardround.marking.parser.distribution import first_token_distribution
@@ -30,6 +30,7 @@ from wardround.running.store import AnswerStore
 
 MARKS_FILE = "marks.parquet"
 FEW_MARKS = 50_000  # as many are read at once and stay in memory
+ParseChoice = Callable[[str, Sequence[str], str], Reading]  # a reply, the options as shown, the mode
 MARK_KEY = ("candidate", "case", "question", "condition", "trial", "ask")
 MARKS_SCHEMA: dict[str, Any] = {
     "candidate": pl.String,
@@ -78,10 +79,11 @@ class AnswerMarker:
         judge: Judge | None = None,
         readings: ModelReadings | None = None,
         rubrics: RubricVerdicts | None = None,
+        parse: ParseChoice = parse_choice,
     ) -> None:
         parser_version(parser)  # an unknown mode is refused even if there is no choice to read
         self.store, self._seed, self._parser, self._judge = store, study.seed, parser, judge
-        self._readings, self._rubrics = readings, rubrics
+        self._readings, self._rubrics, self._parse = readings, rubrics, parse
         self._probes = Probes(cases, study.seed)
         self.conditions = {condition.json: condition for condition in study.all_conditions}
         self.synonyms = judge.synonyms if isinstance(judge, LexicalJudge) else NO_SYNONYMS
@@ -107,7 +109,8 @@ class AnswerMarker:
             return probe_mark(answer, case, question, condition, self._probes)
         if question.kind == "rubric":
             return mark_rubric(answer, case, question, condition, self._rubrics)
-        return mark_answer(answer, question, order, condition, self._parser, self._judge, self._readings)
+        how = (self._parser, self._judge, self._readings, self._parse)
+        return mark_answer(answer, question, order, condition, *how)
 
 
 def mark_answer(
@@ -118,6 +121,7 @@ def mark_answer(
     parser: str = "strict",
     judge: Judge | None = None,
     readings: ModelReadings | None = None,
+    parse: ParseChoice = parse_choice,
 ) -> dict[str, Any] | None:
     """The mark of an answer. None for incomplete log-probabilities: the votes are marked instead."""
     if answer.refused_for is not None:
@@ -131,14 +135,14 @@ def mark_answer(
     if condition.confidence == "logprobs" and answer.first_token is not None:
         return _mark_by_logprobs(answer, question, order)
     shown = [question.choices[index] for index in order]
-    reading = parse_choice(answer.text, shown, parser)
+    reading = parse(answer.text, shown, parser)
     confidence = reading.confidence if condition.confidence == "verbal" else None
     chosen, rule = reading.option, reading.rule
     if chosen is None and readings is not None and (chosen := readings.place(answer.text, shown)) is not None:
         rule = RULE
     fields = {"rule": rule, "confidence": confidence, "parser": parser_version(parser)}
     if parser != STRICT:
-        strict_place = parse_choice(answer.text, shown).option
+        strict_place = parse(answer.text, shown, STRICT).option
         fields["strict_option"] = -1 if strict_place is None else order[strict_place]
     return _mark_choice(question, order, chosen) | fields
 

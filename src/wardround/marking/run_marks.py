@@ -21,6 +21,7 @@ from wardround.marking.judges.rubric_judge import RubricVerdicts, rubric_answers
 from wardround.marking.mark_table import mark_answers
 from wardround.marking.marks import MARK_KEY, MARKS_FILE, with_error_classes, write_marks
 from wardround.marking.model_reader import ReaderCalls
+from wardround.marking.stored_readings import StoredReadings
 from wardround.running.parquet import write_in_parts
 from wardround.running.progress import NO_PROGRESS, StepProgress
 from wardround.running.stored_run import FewerAnswers, StoredRun
@@ -47,14 +48,17 @@ def write_run_marks(
     blind = {entry["name"] for entry in run.manifest.get("candidates", []) if not entry.get("sees", True)}
 
     readings = reader.read_run(run, parser) if reader is not None else None
+    parsed = StoredReadings(run.folder)
 
     def marking(**options: Any) -> Iterator[pl.DataFrame]:
         options |= {"parser": parser, "run_evidence": evidence, "blind": blind, "readings": readings}
+        options["parse"] = parsed.parse
         parts = mark_answers(used, run.cases, run.store, run.study, **options)
         return progress.watch("marking", parts, scored, size=len)
 
     if calls is None:
         write_in_parts(run.folder / MARKS_FILE, marking())
+        parsed.save()
         _list_used(run.folder, calls, reader)
         return
     predictions = list_predictions(used, run.cases, run.store)
@@ -75,6 +79,7 @@ def write_run_marks(
     if errors:
         marks = with_error_classes(marks, calls.error_classes(marks, used))
     write_marks(run.folder, marks)
+    parsed.save()
     _list_used(run.folder, calls, reader)
 
 
