@@ -26,7 +26,7 @@ from wardround.cases.images.render import encode_pixels
 from wardround.cases.images.window import Pixels
 from wardround.core.case import Image
 from wardround.degrade import TYPES, degrade
-from wardround.degrade.operations.projector import project, reconstruct
+from wardround.degrade.operations.projector import complete_view_count, project, reconstruct
 from wardround.degrade.types import TAXONOMY
 
 HEAD, ABDOMEN = "J2K_pixelrep_mismatch.dcm", "examples_overlay.dcm"  # 512 x 512 and 300 x 484, come with pydicom
@@ -45,7 +45,8 @@ TRANSFORMS: dict[str, Callable[[float], tio.Transform]] = {
     "low_resolution": lambda worse: tio.RandomAnisotropy(axes=(0,), downsampling=(3 * worse, 3 * worse)),  # one axis
     "gaussian_blur": lambda worse: tio.RandomBlur(std=(*[1.5 * worse] * 4, 0, 0)),
 }
-SCANS = {"limited_angle": (150, 130), "sparse_view": (130, 84), "low_dose": (VIEWS, VIEWS)}  # views at L1 and L2
+# views at L1 and L2: those that are left of half a turn by degrees, the few, and all that low_dose counts photons in
+SCANS = {"limited_angle": (150, 130), "sparse_view": (130, 84), "low_dose": (complete_view_count((512, 512)),) * 2}
 
 
 def measured(rounds: int) -> dict[str, Any]:
@@ -80,16 +81,23 @@ def _scan(shown: Pixels, rounds: int) -> list[tuple[float, float]]:
 
 
 def _costs(type: str, image: Pixels, rounds: int) -> dict[str, Any]:
-    """Milliseconds of CPU at L1 and L2: to draw it, to encode it as PNG and as JPEG, and for the peer to draw it."""
+    """Milliseconds of CPU at L1 and L2: to draw it, to encode it as PNG and as JPEG, and for the peer to draw it.
+
+    `ours` and `its` have an entry for each round, in which both are measured one after the other.
+    """
     drawing = [partial(degrade, image, type, level) for level in LEVELS]
     drawn = [draw() for draw in drawing]
     peer, its = _peer(type, image)
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append([_least(draw, TRIES) for draw in drawing])
+        theirs.append([_least(draw, 1 if type in SCANS else TRIES) for draw in its])
     return {
-        "ours": [_least(draw, TRIES * rounds) for draw in drawing],
+        "ours": ours,
+        "its": theirs,
+        "peer": peer,
         "png": [_least(partial(encode_pixels, done, "png"), TRIES * rounds) for done in drawn],
         "jpeg": [_least(partial(encode_pixels, done, "jpeg"), TRIES * rounds) for done in drawn],
-        "peer": peer,
-        "its": [_least(draw, rounds if type in SCANS else TRIES * rounds) for draw in its],
     }
 
 

@@ -4,12 +4,16 @@ import hashlib
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 
 import golden_images as golden
+import numpy as np
 import pytest
 
-from wardround.degrade import TYPES, degrade
+from wardround.degrade import TYPES, degrade, load_profile
+from wardround.degrade.types import WITHOUT_CHANCE
 from wardround.degrade.workers import map_in_order
 
 JOBS = [(type, level) for type in TYPES for level in ("L1", "L2")]
@@ -24,6 +28,16 @@ def digest(job: tuple[str, str]) -> str:
 @pytest.fixture(scope="module")
 def digests() -> dict[tuple[str, str], str]:
     return {job: digest(job) for job in JOBS}
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_a_type_without_chance_needs_no_random_numbers(type):
+    """The others do: they ask for some and fail."""
+    function = getattr(import_module(f"wardround.degrade.types.{type}"), type)
+    values = (golden.scene(type) / np.float32(255)).astype(np.float32)
+    chance = nullcontext() if type in WITHOUT_CHANCE else pytest.raises(AttributeError)
+    with chance:
+        function(values, load_profile("clinical-1").at(type, 1.0), None)
 
 
 def test_every_render_is_different(digests):

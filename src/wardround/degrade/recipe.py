@@ -78,6 +78,6 @@ class RecipeRenderer:
 
 
 def _apply_step(step: dict[str, Any], image: Any, space: Space, window: float) -> Any:
-    from wardround.degrade.rendering import apply_parameters
+    from wardround.degrade.rendering import draw_image
 
-    return apply_parameters(image, step["type"], step["severity"], step[space], space, window=window).image
+    return draw_image(image, step["type"], step["severity"], step[space], space, window)

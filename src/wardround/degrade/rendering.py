@@ -21,7 +21,7 @@ from wardround.core.errors import WardroundError
 from wardround.degrade.custom import custom_degradation
 from wardround.degrade.severities import CLINICAL, Space, load_profile, parse_severity
 from wardround.degrade.signature import DegradationFunction, Image, SeverityParameters
-from wardround.degrade.types import BUILT_IN, VARIANTS, degradation_type, parse_type
+from wardround.degrade.types import BUILT_IN, VARIANTS, WITHOUT_CHANCE, degradation_type, parse_type
 
 StoredPixels = NDArray[Any]
 
@@ -49,7 +49,8 @@ def degrade(
 ) -> StoredPixels:
     """The image (an array, or an image of Pillow), degraded: L0 (or 0) is the image itself, untouched."""
     pixels = np.asarray(image) if hasattr(image, "__array_interface__") else image
-    return apply_degradation(pixels, type, severity, profile, space).image
+    type, number = parse_type(type), parse_severity(severity)
+    return draw_image(pixels, type, number, load_profile(profile).at(type, number, space), space)
 
 
 def apply_degradation(
@@ -80,12 +81,26 @@ def apply_parameters(
     """
     _check_image(image, type, space)
     seed = seed or seed_of(image, type)
-    result = image.copy()
     if severity > 0:
         render = _degrade_hounsfield if space == "hu" else _degrade_display
         drawn = in_units_of_image(parameters, window, space)
         result = render(image, type, lambda values: _draw(type, values, drawn, seed))
+    else:
+        result = image.copy()
     return DegradationResult(result, type, severity, parameters, seed)
+
+
+def draw_image(
+    image: StoredPixels,
+    type: str,
+    severity: float,
+    parameters: SeverityParameters,
+    space: Space,
+    window: float = CT_WINDOW[1],
+) -> StoredPixels:
+    """The image of `apply_parameters` alone: a type without chance then needs no hash of the pixels."""
+    seed = "0" if type in WITHOUT_CHANCE else None
+    return apply_parameters(image, type, severity, parameters, space, seed, window).image
 
 
 def in_units_of_image(parameters: SeverityParameters, window: float, space: Space = "hu") -> SeverityParameters:

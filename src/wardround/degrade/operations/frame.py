@@ -58,7 +58,7 @@ def background_colour(image: Image) -> NDArray[np.floating]:
     """The glass of a slide, if enough of it is seen; else the usual colour at the border, which is skin."""
     step = max(1, min(image.shape[:2]) // SAMPLES)
     pixels = image[::step, ::step].reshape(-1, 3)
-    glass = pixels[pixels.min(axis=1) > NEAR_WHITE]
+    glass = pixels[np.minimum(np.minimum(pixels[:, 0], pixels[:, 1]), pixels[:, 2]) > NEAR_WHITE]
     if len(glass) >= LEAST_GLASS * len(pixels):
         return _median_colour(glass)
     inset = round(INSET * min(image.shape[:2]))  # many images have a line around them

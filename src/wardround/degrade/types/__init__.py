@@ -45,6 +45,7 @@ TAXONOMY = {
     "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 2),
 }
 TYPES = tuple(TAXONOMY)
+WITHOUT_CHANCE = ("reduce_contrast", "low_resolution", "gaussian_blur")  # they draw no random numbers
 VARIANTS = {  # in degrade/variants, drawn only if they are named: the 18 are as the paper describes them
     "sparse_view_streaks": DegradationType("Artifacts", "CT", ("views", "added?", "added_of_window?"), 3),
     "low_dose_normal": DegradationType("Noise", "CT", ("noise|noise_of_window|photons",), 3),

@@ -9,7 +9,10 @@ no room in that direction goes the other way. `lost`, if it is there, is the mos
 black or white: it is smaller if it would be more.
 """
 
+from typing import Any
+
 import numpy as np
+from numba import njit
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_brightness
@@ -31,7 +34,8 @@ def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
     brighter = gain(luma, gamma)
     colour: Image = brighter * np.minimum(luma / np.float32(FLOOR), 1) if gamma < 1 else brighter
     added: Image = luma * (brighter - colour) + offset
-    return image * colour[..., None] + added[..., None]
+    lit: Image = _multiply_and_add(image, colour, added)
+    return lit
 
 
 def _offset(severity: SeverityParameters, brightness: Image, lighter: bool) -> float:
@@ -46,3 +50,14 @@ def _offset(severity: SeverityParameters, brightness: Image, lighter: bool) -> f
 def gain(luma: Image, gamma: float) -> Image:
     """By how much gamma multiplies a luma; constant below the floor."""
     return np.maximum(luma, np.float32(FLOOR)) ** np.float32(gamma - 1)
+
+
+@njit(cache=True, nogil=True)
+def _multiply_and_add(image: Any, factors: Any, added: Any) -> Any:  # pragma: no cover
+    """All colours of a pixel by its factor, and its summand added: several times as fast as numpy's way."""
+    out = np.empty_like(image)
+    for y in range(len(image)):
+        for x in range(image.shape[1]):
+            for colour in range(3):
+                out[y, x, colour] = image[y, x, colour] * factors[y, x] + added[y, x]
+    return out
