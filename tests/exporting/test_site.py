@@ -185,6 +185,27 @@ def test_no_text_of_a_case_no_folder_and_no_address_is_published(site: Path, run
         assert str(runs.parent) not in text
 
 
+def test_addresses_and_folders_in_words_of_a_server_are_left_out(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "beta", tmp_path / "runs" / "beta")
+    shutil.copytree(runs.parent / "cases", tmp_path / "runs" / "cases")
+    (tmp_path / "runs" / "cases" / "manifest.json").write_text("{}")  # as `wardround build` writes it: not a run
+    file = tmp_path / "runs" / "beta" / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["candidates"][0] |= {
+        "base_url": "http://gpu7.lab.example/v1",
+        "reported_models": ["/srv/weights/best"],
+        "deviations": ["seed not sent: http://gpu7.lab.example/v1 refused it, see /srv/log/a.txt; 1/2 of calls"],
+    }
+    file.write_text(json.dumps(manifest))
+    built = build_site([tmp_path / "runs"], tmp_path / "site")
+    assert (built.runs, built.problems) == (1, [])
+    texts = [file.read_text(encoding="utf-8") for file in (tmp_path / "site").rglob("*.*") if file.is_file()]
+    assert not any("gpu7" in text or "/srv" in text for text in texts)
+    deviation = "seed not sent: [left out] refused it, see [left out]; 1/2 of calls"
+    assert any(deviation in text for text in texts)
+    assert any("a path, left out" in text for text in texts)
+
+
 def test_links_lead_to_files_and_ids_are_unique(site: Path) -> None:
     for file, page in pages(site).items():
         assert len(page.ids) == len(set(page.ids)), file

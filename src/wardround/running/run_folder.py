@@ -13,6 +13,7 @@ from wardround.core.files import write_file
 from wardround.core.study import Study
 from wardround.running.inputs.changes import InputChanges
 
+CASES_FILE = "cases.jsonl"  # of a case set, which may also have a manifest.json
 # the status of a run that was started, until it has ended
 UNFINISHED = {"status": "incomplete", "why": "it was stopped before its end"}
 
@@ -44,10 +45,11 @@ def require_run(folder: Path) -> None:
 
 
 def find_run_folders(path: Path) -> list[Path]:
-    """The run folder at a path, or the run folders in it, by name."""
+    """The run folder at a path, or the run folders in it, by name. Case sets among them are left out."""
     if (path / "manifest.json").is_file():
         return [path]
     inside = sorted(file.parent for file in path.glob("*/manifest.json")) if path.is_dir() else []
+    inside = [folder for folder in inside if not (folder / CASES_FILE).is_file()]
     if not inside and path.is_dir():
         raise BadInput(path, "holds no runs; expected the folder of a run, or a folder of runs such as runs/")
     if not inside:

@@ -24,7 +24,9 @@ FORMAT = "wardround-site-1"
 IMAGE_KEYS = ("images", "degradation", "type", "severity", "category")  # slices that are about images
 FIGURE_FIELDS = ("value", "low", "high", "n", "clusters", "unparsed", "refused", "method", "version")
 COUNTS = ("asks", "calls", "tokens_in", "tokens_out", "cost", "refused", "failed")
-OF_CANDIDATE = ("provider", "model", "revision", "reported_models", "settings", "deviations")
+OF_CANDIDATE = ("provider", "model", "revision", "reported_models", "settings")
+
+_PLACES = re.compile(r"[\w+.-]+://\S+|(?<![\w.])/(?:[^\s/]+/)+[^\s/;,)]*")
 
 Record = dict[str, Any]
 
@@ -52,6 +54,11 @@ def page_name(name: str, identity: str | None = None) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-")
     return f"{readable or 'x'}-{sha256((identity or name).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def without_places(sentences: Sequence[str]) -> list[str]:
+    """Sentences in which addresses and folders, which a server's message may quote, are left out."""
+    return [_PLACES.sub("[left out]", str(sentence)) for sentence in sentences]
 
 
 def _case_set(runs: Sequence[SiteRun]) -> Record:
@@ -121,8 +128,8 @@ def _run(run: SiteRun, links: Record) -> Record:
         "conditions": len(files.conditions),
         "trials": files.study.trials,
         "measures_elsewhere": [name for name in files.measure_names if name not in score_measures(files)],
-        "setting_notes": setting_notes(files),
-        "limits": limits(files, figures) if figures else [],
+        "setting_notes": without_places(setting_notes(files)),
+        "limits": without_places(limits(files, figures)) if figures else [],
         **links,
     }
 
@@ -144,11 +151,15 @@ def _entry(name: str, run: SiteRun) -> Record:
     return {
         "run": run.id,
         **{key: shared.get(key) for key in OF_CANDIDATE},
+        "deviations": without_places(shared.get("deviations") or []),
         "group": own.group if own else None,
         "text_only": name in files.text_only,
         "is_person": name in files.people,
         "remark": files.remark(name),
-        "verdicts": [verdict.to_dict() for verdict in verdicts_of(files.candidate_entries.get(name, {}))],
+        "verdicts": [
+            {**verdict.to_dict(), "evidence": without_places([verdict.evidence])[0]}
+            for verdict in verdicts_of(files.candidate_entries.get(name, {}))
+        ],
         **{key: shared.get(key) for key in COUNTS},
     }
 
