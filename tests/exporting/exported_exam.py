@@ -37,6 +37,7 @@ def image_cases() -> list[dict[str, Any]]:
                 "id": f"case-{number}",
                 "split": "test",
                 "cluster": f"patient-{number}",
+                "tags": ["rare", "two words"] if number % 3 == 0 else [],
                 "patient": {"age": 40 + number, "sex": "F"},
                 "history": f"History of ä\npatient {number}.",
                 "images": [{"path": path, "modality": "CT"} for path in paths],

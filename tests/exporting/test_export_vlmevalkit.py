@@ -36,6 +36,7 @@ def test_a_case_set_goes_to_vlmevalkit_and_back(exam_cases, tmp_path):
             for question in new.questions
         ]
         assert (old.history, old.split, old.cluster, old.patient) == (new.history, new.split, new.cluster, new.patient)
+        assert (old.tags, old.specialty) == (new.tags, new.specialty)
         assert [before.image_path(image).read_bytes() for image in old.images] == [
             after.image_path(image).read_bytes() for image in new.images
         ]

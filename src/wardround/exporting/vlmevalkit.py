@@ -27,7 +27,8 @@ from wardround.reporting.answer_records import axis_values
 from wardround.reporting.case_pages import changed_axes
 from wardround.reporting.run_files import read_run
 
-OWN = ("case", "question_id", "patient", "specialty", "modality", "age", "sex", "findings", "accept", "rationale")
+KEPT = ("specialty", "tags", "modality", "age", "sex", "findings", "accept", "rationale")  # under their own names
+OWN = ("case", "question_id", "patient", *KEPT)
 
 
 def export_cases(source: Path, out: Path) -> list[Path]:
@@ -76,6 +77,7 @@ def _case_cells(case: Case, shown: Sequence[Image]) -> dict[str, Any]:
         "case": case.id,
         "patient": case.cluster,
         "specialty": case.specialty,
+        "tags": "; ".join(case.tags),
         "modality": next((image.modality for image in shown if image.modality), None),
         "age": case.patient.age if case.patient else None,
         "sex": case.patient.sex if case.patient else None,
@@ -104,7 +106,7 @@ def _map(letters: str) -> dict[str, Any]:
         "skill": "category",
         "split": "split",
         "patient": "patient",
-        **{key: key for key in ("specialty", "modality", "age", "sex", "findings", "accept", "rationale")},
+        **{key: key for key in KEPT},
     }
 
 
