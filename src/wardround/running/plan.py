@@ -21,7 +21,7 @@ from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.hardest import HardestUnits, UnitPlace
 from wardround.running.replaying.plain_replay import PlainAsks, PlainReplay
-from wardround.running.trials import MissingAsk, PlannedUnit, ReplayCount, TrialGroup
+from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 
 UNITS_PER_BLOCK = 500  # whose answers are looked up together
 TRAINING = "train"  # the split that candidates may be fitted on
@@ -117,8 +117,8 @@ async def _replay_block(
     """Looks the answers of plain units up together; the protocols of the others are run."""
     stored = context.store.find_bodies(key for _, _, asks in block if asks is not None for key in asks.keys)
     for index, unit, asks in block:
-        missing: list[MissingAsk] = []
-        if asks is None or not plain.use(unit, asks, stored):
+        missing = None if asks is None else plain.replay(unit, asks, stored)
+        if missing is None:
             try:
                 missing = await TrialGroup(context, unit).replay(plan.count)
             except BadInput as problem:

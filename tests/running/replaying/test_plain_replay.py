@@ -60,6 +60,11 @@ def planned(study: Path) -> dict[str, Any]:
                 "used": pl.concat(run._used.tables(["server"], run.cases.ids, ["c"] * 6)).rows(),
                 "count": (candidate.plan.count.stored, candidate.plan.count.missing),
                 "inapplicable": candidate.plan.inapplicable,
+                "incomplete": [
+                    (unit.case.id, unit.unit[0].id, unit.condition)
+                    for unit in candidate.plan.incomplete_units(context, run.cases)
+                ],
+                "hardest": candidate.plan.hardest.choose(24),
                 "estimate": candidate.plan.count.estimator.estimate,
                 "models": context.models,
                 "addresses": context.addresses,
@@ -102,12 +107,12 @@ def test_the_protocol_and_the_short_way_agree(
 
 
 def test_all_but_chains_are_replayed_without_their_protocol(exam: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results: list[bool] = []
-    use = PlainReplay.use
-    monkeypatch.setattr(PlainReplay, "use", lambda *arguments: results.append(use(*arguments)) or results[-1])
+    results: list[Any] = []
+    replay = PlainReplay.replay
+    monkeypatch.setattr(PlainReplay, "replay", lambda *arguments: results.append(replay(*arguments)) or results[-1])
     planned(exam)
     # three choice questions under six conditions; an open one under those that do not reorder options
-    assert results == [True] * CASES * (3 * 6 + 2)
+    assert results == [[]] * CASES * (3 * 6 + 2)
 
 
 def test_the_hash_of_a_replay_is_that_of_the_stored_answers(exam: Path, tmp_path: Path) -> None:

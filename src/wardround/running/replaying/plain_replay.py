@@ -1,6 +1,6 @@
 """PlainReplay: replays single questions whose Ask depends on no answer, without running their protocol.
 
-It does what `TrialGroup.replay` does for them if all their answers are stored, and leaves all other units to it.
+It does what `TrialGroup.replay` does for them, which replays all other units.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wardround.core.errors import BadInput
 from wardround.running.context import RunContext
 from wardround.running.images import UnknownFingerprint
 from wardround.running.store import AnswerKey, StoredBody
-from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
+from wardround.running.trials import MissingAsk, PlannedUnit, ReplayCount, TrialGroup
 from wardround.running.used_answers import UsedAnswer, body_digest
 
 PLAIN_PROTOCOL = PROTOCOLS["progressive_chain"]
@@ -58,26 +58,39 @@ class PlainReplay:
             return None
         return PlainAsks(keys, with_images)
 
-    def use(self, planned: PlannedUnit, asks: PlainAsks, stored: Mapping[AnswerKey, StoredBody]) -> bool:
-        """Uses the stored answers of a unit; False if one is missing or names sources: then its protocol is run."""
-        bodies: list[StoredBody] = []
-        for key in asks.keys:
-            row = stored.get(key)
-            if row is None or OWN_SOURCES in row[0]:
-                return False
-            bodies.append(row)
+    def replay(
+        self, planned: PlannedUnit, asks: PlainAsks, stored: Mapping[AnswerKey, StoredBody]
+    ) -> list[MissingAsk] | None:
+        """The Asks that lack answers; uses the answers if there are none. None if an answer names sources of its own:
+        then the protocol is run."""
+        rows = [(key, stored.get(key)) for key in asks.keys]
+        if any(row is not None and OWN_SOURCES in row[0] for _, row in rows):
+            return None
         question, context, estimator = planned.unit[0], self._context, self._count.estimator
         place, scored = (planned.case_number, question.id, planned.condition_number), question.id in planned.scored
         group = (planned.condition_number, question.kind)
-        for key, row in zip(asks.keys, bodies, strict=True):
+        used: list[UsedAnswer] = []
+        missing: dict[bytes, list[int]] = {}  # trials by Ask
+        for key, row in rows:
+            if row is None:
+                missing.setdefault(key.ask, []).append(key.trial)
+                continue
             is_answer = context.note_stored_body(row)
             if estimator.has_call(key.ask):
                 estimator.add_stored(key.ask, group, partial(self._ask, planned, key.trial))
             if is_answer and not context.caller.has_known_answer(with_images=asks.with_images):
                 context.caller.note_answered(TrialGroup(context, planned).stored_request(key.trial))
-            context.record_use(UsedAnswer(*place, key, scored, cut=False, digest=body_digest(row[0])))
-        self._count.stored += len(bodies)
-        return True
+            used.append(UsedAnswer(*place, key, scored, cut=False, digest=body_digest(row[0])))
+        self._count.stored += len(used)
+        if not missing:
+            for answer in used:
+                context.record_use(answer)
+            return []
+        lacking = [MissingAsk(self._ask(planned, trials[0]), question, len(trials)) for trials in missing.values()]
+        for ask in lacking:
+            self._count.missing += ask.trials
+            estimator.add_missing(ask.ask, group, ask.trials)
+        return lacking
 
     def _ask(self, planned: PlannedUnit, trial: int) -> Ask:
         return TrialGroup(self._context, planned).stored_request(trial).ask
