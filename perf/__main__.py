@@ -30,6 +30,7 @@ PARTS = (
     "transformers",
     "literature",
     "searches",
+    "ten_million",
     "building",
     "reading",
     "audit",
