@@ -221,7 +221,8 @@ def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: p
     build([written(tmp_path / "a.jsonl", rows(2_048))], place, columns=["wordllama"])
     index = Index.open(place)
     (told,) = index.table("vectors_wordllama").list_indices()
-    assert (told.index_type, told.num_unindexed_rows) == ("IvfSq", 0)
+    assert (told.index_type, told.num_unindexed_rows) == ("IvfRq", 0)
+    assert str(index.table("vectors_wordllama").schema.field("vector").type.value_type) == "halffloat"
     held = column(place)
     encoder = make_encoder("wordllama")
     queries = [f"{one} {other} in a {third}" for one, other, third in zip(WORDS, WORDS[3:], WORDS[5:], strict=False)]
@@ -229,7 +230,9 @@ def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: p
     for query, vector in zip(queries, encoder.queries(queries), strict=True):
         scores = dict(zip(held["pmid"], held["vector"].to_numpy() @ vector, strict=True))
         found = index.search(query, "wordllama", 10)
-        assert np.allclose([hit.score for hit in found], [scores[hit.pmid] for hit in found], atol=1e-5)
+        assert np.allclose(
+            [hit.score for hit in found], [scores[hit.pmid] for hit in found], atol=1e-4
+        )  # half precision
         hits += len({hit.pmid for hit in found} & set(sorted(scores, key=scores.get, reverse=True)[:10]))
         rare = index.search(query, "wordllama", 40, Filters(since="2019"))  # hardly any in the nearest partitions
         assert len(rare) == 40

@@ -59,8 +59,8 @@ def embed(
     started = time.monotonic()
     is_fresh = not index.about.get("columns", {}).get(encoder.name, {}).get("articles")  # nobody can have it open
     with one_line_errors(index.location):
-        _begin(index, encoder)
-        table = vectors.open_table(index.connection, encoder.name, encoder.dimension)
+        precision = _begin(index, encoder)
+        table = vectors.open_table(index.connection, encoder.name, encoder.dimension, precision)
         missing, wrong = vectors.differences(index.table("articles"), table)
         vectors.delete_vectors(table, wrong)
         progress = _Progress(encoder.name, len(missing), note, watch)
@@ -68,7 +68,7 @@ def embed(
             from wardround.literature.index.embedding_ray import embed_with_actors
 
             for rows in embed_with_actors(index.location, encoder, missing, workers):
-                table.add(rows)
+                vectors.add_rows(table, rows)
                 progress.advance(rows.num_rows)
         else:
             _embed_locally(index.table("articles"), table, encoder, missing, progress)
@@ -96,7 +96,7 @@ def _embed_locally(articles: Table, table: Table, encoder: Encoder, missing: Row
         batch_started = time.monotonic()
         batch = vectors.read_articles(articles, missing[start : start + size])
         encoded = encoder.documents(encoder_inputs(batch), progress.advance)
-        table.add(vectors.vector_rows(batch, encoded))
+        vectors.add_rows(table, vectors.vector_rows(batch, encoded))
         start += size
         rate = batch.num_rows / (time.monotonic() - batch_started)
         size = max(encoder.batch, min(max_size, 4 * size, int(rate * COMMIT)))
@@ -107,17 +107,27 @@ def encoder_inputs(articles: Any) -> list[tuple[str, str]]:
     return list(zip(articles["title"].to_pylist(), articles["abstract"].to_pylist(), strict=True))
 
 
-def _begin(index: Index, encoder: Encoder) -> None:
-    """Records the column's model before its first vector: vectors of two models cannot be compared."""
+def _begin(index: Index, encoder: Encoder) -> str:
+    """Records the column's model before its first vector: vectors of two models cannot be compared.
+
+    Returns the precision of its numbers.
+    """
     columns = about.read_about(index.connection).get("columns", {})
     if encoder.name not in columns:
-        about.write_about(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": None}})
-        return
+        precision = vectors.choose_precision(index.about["articles"]["count"], encoder.dimension)
+        column = {
+            "spec": encoder.spec,
+            "articles": None,
+            **({"precision": precision} if precision != "float32" else {}),
+        }
+        about.write_about(index.connection, columns={**columns, encoder.name: column})
+        return precision
     if changed := vectors.changed_keys(columns[encoder.name]["spec"], encoder.spec):
         raise WardroundError(
             f"{index.location}: column {encoder.name!r} was made with another model (its {', '.join(changed)} differ); "
             f"name this column differently, as in {encoder.name}-2={encoder.spec['encoder'].partition('=')[2]}"
         )
+    return str(columns[encoder.name].get("precision", "float32"))
 
 
 def _finish(index: Index, encoder: Encoder, table: Table) -> None:
@@ -126,7 +136,8 @@ def _finish(index: Index, encoder: Encoder, table: Table) -> None:
     if stored != {name: index.about["articles"][name] for name in stored}:
         raise WardroundError(f"{index.location}: changed during embedding; embed {encoder.name!r} again")
     columns = about.read_about(index.connection).get("columns", {})
-    about.write_about(index.connection, columns={**columns, encoder.name: {"spec": encoder.spec, "articles": stored}})
+    column = {**columns[encoder.name], "spec": encoder.spec, "articles": stored}
+    about.write_about(index.connection, columns={**columns, encoder.name: column})
 
 
 class _Progress:

@@ -88,7 +88,8 @@ class Index:
         """Identifies the articles and retrievers, however they came into the index."""
         articles = {name: self.about["articles"][name] for name in ("count", "sum")}
         columns = {
-            name: {**column["spec"], "encoder": ""} for name, column in self.columns.items()
+            name: {**column["spec"], "encoder": "", **{key: column[key] for key in ("precision",) if key in column}}
+            for name, column in self.columns.items()
         }  # a path does not matter
         return blake({"articles": articles, "bm25": self.about["bm25"], "columns": columns}).hex()
 

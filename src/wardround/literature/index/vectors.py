@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 
 from wardround.core.errors import WardroundError
 from wardround.literature.encoders import Encoder, Vectors, make_encoder
-from wardround.literature.index.location import Connection, Table
+from wardround.literature.index.location import Connection, Table, table_names
 
 BATCH = 5_000  # vectors deleted together
-# Our choice, measured on 400,000 vectors of wordllama (100,000,000 numbers; docs/literature.md): up to EXACT numbers
-# all vectors are compared; beyond, quantised vectors of the nearest partitions, and the best again at full precision.
+# Our choice, measured (docs/scale.md): up to EXACT numbers all vectors are compared; beyond, vectors are stored in half
+# precision and searched by their codes of one bit for each dimension in the nearest partitions, and the best again by
+# the vectors themselves. The fewer dimensions, the less the codes say, and the more are compared again.
 EXACT = 64_000_000
 PARTITION = 4_096  # vectors
-PROBES, REFINE = 40, 4
+PROBES, REFINE = 40, 10
+REFINED_NUMBERS = 10_240  # for each hit, at least
 FILTERED = ["year", "published", "publication_types", "languages", "mesh"]
 READ = ["pmid", "version", *FILTERED, "digest", "title", "abstract"]
 
@@ -26,12 +28,24 @@ def table_of(column: str) -> str:
     return f"vectors_{column}"
 
 
-def open_table(connection: Connection, column: str, dimension: int) -> Table:
+def open_table(connection: Connection, column: str, dimension: int, precision: str) -> Table:
     """The table of a column, created if it does not exist."""
-    return connection.create_table(table_of(column), schema=schema(dimension), exist_ok=True)
+    if table_of(column) in table_names(connection):
+        return connection.open_table(table_of(column))
+    return connection.create_table(table_of(column), schema=schema(dimension, precision), exist_ok=True)
 
 
-def schema(dimension: int) -> Any:
+def choose_precision(articles: int, dimension: int) -> str:
+    """How the numbers of a new column are stored: in half precision if it is searched with an index."""
+    return "float32" if articles * dimension <= EXACT else "float16"
+
+
+def add_rows(table: Table, rows: Any) -> None:
+    """Adds rows of `vector_rows` in the precision of the table."""
+    table.add(rows.cast(rows.schema.set(rows.schema.names.index("vector"), table.schema.field("vector"))))
+
+
+def schema(dimension: int, precision: str = "float32") -> Any:
     import pyarrow as pa
 
     return pa.schema(
@@ -44,7 +58,7 @@ def schema(dimension: int) -> Any:
             "languages": pa.list_(pa.string()),
             "mesh": pa.list_(pa.string()),
             "digest": pa.int64(),  # of the embedded article
-            "vector": pa.list_(pa.float32(), dimension),
+            "vector": pa.list_(pa.type_for_alias(precision), dimension),
         }
     )
 
@@ -97,13 +111,13 @@ def changed_keys(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 def create_vector_index(table: Table) -> None:
     """Creates the index for a large column, if it is missing or covers less than half of it."""
-    from lancedb.index import IvfSq
+    from lancedb.index import IvfRq
 
     if is_exact(table):
         return
     count = table.count_rows()
     if not any(2 * index.num_unindexed_rows < count for index in table.list_indices() if index.columns == ["vector"]):
-        table.create_index("vector", config=IvfSq(distance_type="dot", num_partitions=count // PARTITION))
+        table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=count // PARTITION))
 
 
 def is_exact(table: Table) -> bool:
@@ -119,7 +133,8 @@ def nearest_rows(table: Table, vector: Vectors, condition: str, limit: int) -> A
     """
     probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5)) * (4 if condition else 1)
     columns = ["pmid", "_distance", *(["vector"] if is_exact(table) else [])]
-    search = table.search(vector).distance_type("dot").refine_factor(REFINE).select(columns).limit(limit)
+    refine = max(REFINE, -(-REFINED_NUMBERS // len(vector)))
+    search = table.search(vector).distance_type("dot").refine_factor(refine).select(columns).limit(limit)
     if condition:
         search = search.where(condition, prefilter=True)
     rows = search.nprobes(probes).to_arrow()
