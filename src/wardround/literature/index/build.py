@@ -152,7 +152,7 @@ def compact_index(
     check_format(location, about_index)
     with locked(work or work_folder(location), ".index.lock"), one_line_errors(location):
         recorded = about.read_about(connection)["articles"]
-        if recorded["state"] == "following":
+        if recorded["state"] == "following":  # an update that was stopped is undone; its files can be added again
             restore_tables(connection, recorded["versions"])
         elif recorded["state"] != "whole":
             raise WardroundError(f"{location}: is incomplete: its build was stopped; run it again")
@@ -163,8 +163,7 @@ def compact_index(
             index_articles(connection, connection.open_table(articles.NAME), note)
         for name in VERSIONED:
             articles.compact(connection.open_table(name), is_fresh=False)
-        state = "whole" if about_index["articles"]["state"] == "whole" else "following"
-        about.write_about(connection, articles={**recorded, "state": state, "versions": table_versions(connection)})
+        about.write_about(connection, articles={**recorded, "state": "whole", "versions": table_versions(connection)})
         for name in table_names(connection):
             articles.remove_obsolete(connection.open_table(name))
         return IndexCompaction(str(location), parts, count_parts(connection))

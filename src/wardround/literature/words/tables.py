@@ -23,6 +23,7 @@ from wardround.literature.words.pages import read_lists, write_pages
 from wardround.literature.words.terms import Numbers, add_fields, find_terms
 
 DOCUMENTS, WORDS = "documents", "words"
+READ_TOGETHER = 5_000  # articles
 RUN = 20_000  # documents inverted together
 RUNS = 5  # merged in memory, so that a part has few
 PART = 1_000_000  # documents of a part of a new index
@@ -51,7 +52,7 @@ def index_articles(connection: Connection, articles: Table, note: Note) -> None:
     documents, words = open_tables(connection)
     first = documents.count_rows()
     words.delete(f"part >= {first}")
-    rows = articles.search().select(READ).offset(first).limit(None).to_batches(batch_size=5_000)
+    rows = articles.search().select(READ).offset(first).limit(None).to_batches(batch_size=READ_TOGETHER)
     part = _NewPart()
     for run in _runs(rows):
         part.add(run)

@@ -167,7 +167,8 @@ class WordIndex:
         gone = [np.frombuffer(page, np.int64) for page in self._read_pages(gone_rows.tolist())]
         starts = np.unique(parts).tolist()
         described = []
-        for start, end in zip(starts, [*starts[1:], len(self._lengths)], strict=True):
+        ends = [*starts[1:], len(self._lengths)]
+        for start, end in zip(starts, ends, strict=False):  # no parts: no documents either
             places = np.flatnonzero((parts == start) & (terms != ""))
             described.append(PartPages(start, end - start, terms[places].tolist(), rows[places]))
         return described, np.concatenate([np.zeros(0, np.int64), *gone])
