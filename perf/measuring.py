@@ -45,6 +45,7 @@ def main(arguments: list[str]) -> bool:
         table = pl.read_csv(Path(folder) / "measures.csv")
     ours, seconds = told["own"], told["seconds"]
     intervals = table.filter(pl.col("method") == "bootstrap", pl.col("candidate") != "*")
+    intervals = intervals.filter(pl.Series(_sums_of(intervals) > 0))  # scipy is not charged for figures of figures
     print(f"  {len(intervals):,} bootstrap intervals from marks in {seconds:.1f} s, {ours:.1f} s of CPU")
     of = _sums_of(intervals)
     print(f"  {(of == 2).sum():,} of them are ratios of two sums, {(of > 2).sum():,} functions of up to {of.max()}")
