@@ -54,6 +54,7 @@ def make_study(**fields: object) -> wr.Study:
         ("wardround", ["numpy", "polars", "pydantic"]),
         ("wardround.cli.main", ["numpy", "polars", "pydantic"]),  # --help answers at once
         ("wardround.pipeline, wardround.benchmarks.engine.report_section", ["aiohttp", "altair"]),  # servers, figures
+        ("wardround.pipeline, wardround.running.study_run", ["numba", "lancedb", "pyarrow"]),  # memory of each process
     ],
 )
 def test_import_loads_no_library(modules: str, libraries: list[str]) -> None:

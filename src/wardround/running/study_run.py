@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -48,7 +48,6 @@ from wardround.running.context import ReplyReader, RunContext, refuse_other_addr
 from wardround.running.images import Fingerprints, ImageEncoder
 from wardround.running.inputs.changes import InputChanges, find_changes
 from wardround.running.inputs.hashes import CASE_HASHES, write_case_hashes, write_image_hashes
-from wardround.running.literature_tools import LiteratureTools
 from wardround.running.pacing.minute_limits import limits_by_name
 from wardround.running.parquet import ROWS, write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
@@ -66,6 +65,9 @@ from wardround.running.tools import Tools
 from wardround.running.trials import cancel_pending
 from wardround.running.used_answers import FILE as USED
 from wardround.running.used_answers import TOOL_RESULTS, UsedAnswers, asks_of, read_used, write_keys
+
+if TYPE_CHECKING:
+    from wardround.running.literature_tools import LiteratureTools
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
 PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
@@ -123,9 +125,8 @@ class StudyRun:
         if detach and not self._batched:
             raise WardroundError("--detach: no candidate of the study is asked by batches")
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
-        self._literature = LiteratureTools(study, paths.study, self.cases) if searches else None
+        self._literature = literature = _open_literature(study, paths, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
-        literature = self._literature
         self._tools = (
             Tools(self.store, literature.tools, literature.batch_tools) if literature else Tools(self.store, {})
         )
@@ -526,6 +527,12 @@ class StudyRun:
 @cache
 def _package_versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES}
+
+
+def _open_literature(study: Study, paths: RunPaths, cases: CaseSet) -> LiteratureTools:
+    from wardround.running.literature_tools import LiteratureTools  # on demand: it loads numba
+
+    return LiteratureTools(study, paths.study, cases)
 
 
 def cases_folder(study: Study, study_file: Path, note: Callable[[str], None] = lambda line: None) -> Path:
