@@ -28,8 +28,9 @@ def part_of(path: Path, blank: bool = False) -> ImagePart:
     return ImagePart(str(path), sha256_file(path), recipe_for(core.Image(path=path.name), blank=blank))
 
 
-def picture(path: Path) -> Path:
-    Image.fromarray(np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)).save(path)
+def picture(path: Path, **metadata: object) -> Path:
+    pixels = np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)
+    Image.fromarray(pixels).save(path, **metadata)
     return path
 
 
@@ -38,7 +39,7 @@ def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, 
     submitted = []
     submit = ProcessPoolExecutor.submit
     monkeypatch.setattr(ProcessPoolExecutor, "submit", lambda pool, *job: submitted.append(job) or submit(pool, *job))
-    path = picture(tmp_path / "1.png")
+    path = picture(tmp_path / "1.png", dpi=(72, 72))
     parts = [part_of(path), part_of(path, blank=True)]
 
     async def many() -> list[EncodedImage]:
@@ -56,9 +57,23 @@ def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, 
     assert images[0].sha256 != images[1].sha256
 
 
+def test_a_png_without_metadata_is_sent_as_it_is_and_needs_no_worker(tmp_path, monkeypatch):
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", lambda pool, *job: pytest.fail("a worker was started"))
+    path = picture(tmp_path / "1.png")
+
+    async def one() -> EncodedImage:
+        encoder = ImageEncoder(1)
+        try:
+            return await encoder.encode(part_of(path))
+        finally:
+            encoder.close()
+
+    assert asyncio.run(one()).data == path.read_bytes()
+
+
 def test_a_decoder_that_dies_loses_only_its_own_image(tmp_path, monkeypatch):
     monkeypatch.setattr("wardround.running.images.render_degraded", dies_on_second)
-    parts = [part_of(picture(tmp_path / name)) for name in ("22.png", "1.png", "333.png", "4444.png")]
+    parts = [part_of(picture(tmp_path / name, dpi=(72, 72))) for name in ("22.png", "1.png", "333.png", "4444.png")]
 
     async def all_at_once() -> list[EncodedImage | BaseException]:
         encoder = ImageEncoder(2)

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.plain_png import may_be_sent_as_it_is, render_plain
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
@@ -99,7 +100,7 @@ def _unreadable(file: str, error: OSError) -> BadInput:
 
 
 class ImageEncoder:
-    """Encodes images in worker processes, and caches the latest in memory."""
+    """Encodes images in worker processes, reads those that are sent as they are, and caches the latest in memory."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or os.cpu_count() or 1
@@ -123,6 +124,10 @@ class ImageEncoder:
 
     async def _render(self, part: ImagePart) -> EncodedImage:
         """Renders in a worker. If one dies, its pool is lost: each image is then tried alone."""
+        if may_be_sent_as_it_is(part.path, part.frame, part.recipe):
+            plain = await asyncio.to_thread(render_plain, part.path, part.frame, part.recipe)
+            if plain is not None:
+                return plain
         pool = self._pool = self._pool or worker_pool(self._workers)
         try:
             return await asyncio.wrap_future(self._submit(pool, part))

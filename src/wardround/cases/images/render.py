@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.plain_png import render_plain
 from wardround.cases.images.png import encode_png
 from wardround.cases.images.raster import raster_pixels
 from wardround.cases.images.recipe import MID_GREY, VERSIONS, fitted_size, kind_of
@@ -30,6 +31,8 @@ def render(
     path: Path | str, frame: int | None, recipe: tuple[Step, ...], renderer: PixelRenderer | None = None
 ) -> EncodedImage:
     """The image as it is sent: pixels only, no metadata."""
+    if renderer is None and (plain := render_plain(path, frame, recipe)) is not None:
+        return plain
     return encode_pixels(pixels(path, frame, recipe, renderer), **_parameters(recipe)["encode"])
 
 
