@@ -45,6 +45,7 @@ CALLS: dict[str, list[str]] = {
     "mark": ["runs/exam"],
     "report": ["runs/exam"],
     "methods": ["runs/exam"],
+    "site": ["runs/exam", "--out", "site"],
     "export": ["runs/exam", "--to", "parquet", "--out", "answers.parquet"],
     "judge validate": ["runs/open", "--labels", "labels.csv"],
     "judge criteria": ["graded", "--labels", "verdicts.csv"],
