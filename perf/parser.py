@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice_held_out_{number}" for number in range(1, 15)),
+        *(f"choice_held_out_{number}" for number in range(1, 16)),
         "choice_development_3",
     ):
         tell_errors(name, labelled(name))

@@ -81,10 +81,11 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("choice_held_out_12", 16),
         ("choice_held_out_13", 1),
         ("choice_held_out_14", 3),
+        ("choice_held_out_15", 24),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
-    """Labelled before they were read; rules were mended on them since. docs/parser.md has the first figures."""
+    """Labelled before they were read; rules were mended on all but the last since. docs/parser.md: first figures."""
     misreadings = misread(golden(f"{name}.jsonl"))
     assert [reply for reply, _, read in misreadings if read.option is not None] == []
     assert len(misreadings) <= most_unread
@@ -124,8 +125,8 @@ def test_a_repeated_reply_is_read_alike() -> None:
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 15) for entry in golden(f"choice_held_out_{number}.jsonl")]
-    assert len(held_out) >= 2600
+    held_out = [entry for number in range(1, 16) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    assert len(held_out) >= 2900
     assert sum(entry["option"] is None for entry in held_out) > 250
 
 
