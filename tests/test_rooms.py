@@ -113,6 +113,13 @@ def test_a_class_name_is_used_once() -> None:
     assert twice == {}
 
 
+def test_a_test_file_has_a_name_of_its_own() -> None:
+    """Python imports tests by the names of their files: pytest refuses the second of a name."""
+    counts = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
+
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
 def test_values_are_named_by_what_they_are() -> None:
     vague = [f"{path.relative_to(PACKAGE)}:{line}: {name}" for path, line, name in _metrics().vague_names()]
 
