@@ -53,7 +53,7 @@ def make_study(**fields: object) -> wr.Study:
     [
         ("wardround", ["numpy", "polars", "pydantic"]),
         ("wardround.cli.main", ["numpy", "polars", "pydantic"]),  # --help answers at once
-        ("wardround.pipeline, wardround.benchmarks.engine.report_section", ["aiohttp", "altair"]),  # servers, figures
+        ("wardround.pipeline, wardround.benchmarks.engine.report_section", ["aiohttp", "altair", "numba"]),
         ("wardround.pipeline, wardround.running.study_run", ["numba", "lancedb", "pyarrow"]),  # memory of each process
     ],
 )

@@ -54,9 +54,14 @@ def extensions(group: str) -> Mapping[str, Plugin]:
 
 
 @cache
+def _entry_points() -> Any:
+    """Of all packages and groups, looked up once: reading every package's metadata takes some milliseconds."""
+    return entry_points()
+
+
+@cache
 def _from_packages(group: str) -> tuple[Plugin, ...]:
-    """Looked up once: reading every package's metadata takes some tens of milliseconds."""
-    entries = sorted(entry_points(group=f"wardround.{group}"), key=lambda entry: entry.name)
+    entries = sorted(_entry_points().select(group=f"wardround.{group}"), key=lambda entry: entry.name)
     return tuple(Plugin(group, entry.name, _origin(entry), partial(_load_entry, entry)) for entry in entries)
 
 

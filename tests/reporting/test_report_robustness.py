@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
@@ -76,9 +76,7 @@ def test_plugins_add_sections_and_a_broken_one_shows_its_error(tmp_path: Path, m
     entries = [
         EntryPoint(name, f"{__name__}:{name}_section", "wardround.sections") for name in ("good", "broken", "silent")
     ]
-    monkeypatch.setattr(
-        "wardround.plugins.entry_points", lambda group: entries if group == "wardround.sections" else []
-    )
+    monkeypatch.setattr(plugins, "_entry_points", lambda: EntryPoints(entries))
     monkeypatch.setattr(plugins, "_from_packages", plugins._from_packages.__wrapped__)  # what it cached is not patched
     page = written(tmp_path)
     titles = [text for _, text in page.find("h2")]

@@ -30,13 +30,13 @@ def read_until(text: str, process: subprocess.Popen[str]) -> str:
 
 
 def with_images(folder: Path, count: int) -> None:
-    """Cases with an image each, so that a run has worker processes."""
+    """Cases with an image each that is encoded again, so that a run has worker processes."""
     (folder / "cases").mkdir()
     rng = np.random.default_rng(0)
     cases = []
     for number in range(count):
         name = f"{number}.png"
-        Image.fromarray(rng.integers(0, 255, (64, 64), dtype=np.uint8)).save(folder / "cases" / name)
+        Image.fromarray(rng.integers(0, 255, (64, 64), dtype=np.uint8)).save(folder / "cases" / name, dpi=(72, 72))
         cases.append(case(number, images=[{"path": name, "modality": "CT"}]))
     write_cases(folder / "cases", cases)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from wardround.asking.applicable import StudyRules, inapplicable_reason
 from wardround.asking.ask_frame import OPTIONS_PLACE, QUESTION_PLACE, fits, make_frame
 from wardround.asking.carry import carried_texts, format_carried
+from wardround.asking.case_cache import CaseCache
 from wardround.asking.degradation import (
     Degradations,
     check_degraded_images,
@@ -39,6 +40,7 @@ COMPUTED_HERE = ("local", "transformers", "classifier")  # providers that give a
 CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_IMAGE = 1200
 CACHED_IMAGES = 1024
+CACHED_ENTRIES = 6144  # of the latest cases: contents, reasons and Asks
 MIN_FRAMED = 3  # questions of a case, for which a frame is worth making
 ANY_NUMBER = "any number of"  # of times that an agent may search, in words of its prompt
 IMAGE_PLACE = "\0images\0"  # in the text of a prompt, until the images take their place
@@ -85,8 +87,7 @@ class Renderer:
                 self.profile.at(*parse_degradation(value))
         self._samplings: dict[tuple[str, str], Sampling] = {}
         # most questions of a case share content and reasons, and trials share Asks: these are computed once
-        self._case: Case | None = None
-        self._shared: dict[Any, Any] = {}
+        self._cache = CaseCache(CACHED_ENTRIES if cases.is_in_memory else CACHED_ENTRIES // 4)
         # one image is shown many times
         self._part = lru_cache(CACHED_IMAGES)(self._make_part)
         self._swap = lru_cache(CACHED_IMAGES)(self._find_swap)
@@ -109,7 +110,7 @@ class Renderer:
         if evidence is not NO_EVIDENCE or turn is not ONLY_TURN:
             return self._render(case, question, condition, candidate, identity, order, carried, evidence, turn)
         key = (question.id, condition.json, candidate.name, identity.json, order, tuple((carried or {}).items()))
-        cache = self._cache_of(case)
+        cache = self._cache.of(case)
         if key not in cache:
             cache[key] = self._render(case, question, condition, candidate, identity, order, carried, evidence, turn)
         rendered: RenderedAsk = cache[key]
@@ -168,7 +169,7 @@ class Renderer:
         check_degraded_images(case, question, condition, content.parts)
         texts, frame = (question.prompt, options), None
         if len(case.questions) >= MIN_FRAMED and all(map(fits, texts)):
-            cache, place = self._cache_of(case), (id(content), question.kind, candidate.name, identity.json)
+            cache, place = self._cache.of(case), (id(content), question.kind, candidate.name, identity.json)
             if place not in cache:
                 places = (QUESTION_PLACE, OPTIONS_PLACE)
                 cache[place] = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
@@ -205,16 +206,10 @@ class Renderer:
             slots["images"] = IMAGE_PLACE
         return kind, slots
 
-    def _cache_of(self, case: Case) -> dict[Any, Any]:
-        """What was computed for this case so far; that of the case before is dropped."""
-        if case is not self._case:
-            self._case, self._shared = case, {}
-        return self._shared
-
     def _content(self, case: Case, question: Question, condition: Condition, sees: bool) -> CaseContent:
         degradations = degradations_for(question, condition)
         key = (condition.json, sees, degradations, question.images if question.images is None else (*question.images,))
-        cache = self._cache_of(case)
+        cache = self._cache.of(case)
         if key not in cache:
             images = self.images(case, question, condition) if sees else []
             blank = condition.images == "blank"
@@ -231,7 +226,7 @@ class Renderer:
         if not is_plain or condition.probe != "none" or condition.carry != "own":
             return inapplicable_reason(case, question, condition, self._rules)
         key = (condition.json, question.kind)
-        cache = self._cache_of(case)
+        cache = self._cache.of(case)
         if key not in cache:
             cache[key] = inapplicable_reason(case, question, condition, self._rules)
         reason: str | None = cache[key]

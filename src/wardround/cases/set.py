@@ -133,6 +133,11 @@ class CaseSet:
                 file.seek(offset)
                 yield self._parse_again(file.read(length))
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the cases stay in memory: the same object each time that one is read."""
+        return self._cached is not None
+
     def lines(self) -> Iterator[tuple[str, bytes]]:
         """The id of every usable case, and its line as it is in the file."""
         with self.file.open("rb") as file:

@@ -125,14 +125,15 @@ class Caller:
             answers = {trial: answer for trial, key in keys.items() if (answer := self._store.get(key)) is not None}
             missing = tuple(trial for trial in request.trials if trial not in answers)
             if missing:
-                answers |= zip(missing, await self._fetch_all(replace(request, trials=missing)), strict=True)
+                remaining = request if missing == request.trials else replace(request, trials=missing)
+                answers |= zip(missing, await self._fetch_all(remaining), strict=True)
         return [answers[trial] for trial in request.trials]
 
     async def _fetch_all(self, request: Request) -> list[Answer]:
         """In as few calls as the candidate allows."""
         answers: list[Answer] = []
         while len(answers) < len(request.trials):
-            remaining = replace(request, trials=request.trials[len(answers) :])
+            remaining = replace(request, trials=request.trials[len(answers) :]) if answers else request
             if not self.candidate.supports_multiple and len(remaining.trials) > 1:
                 single = [self._fetch_some(replace(remaining, trials=(trial,))) for trial in remaining.trials]
                 for result in await asyncio.gather(*single, return_exceptions=True):
@@ -211,6 +212,8 @@ class Caller:
 
     async def with_images(self, request: Request) -> Request:
         """The request with its images encoded."""
+        if not request.ask.images and not request.images:
+            return request
         images = [await self._encoder.encode(part) for part in request.ask.images]
         return replace(request, images=tuple(images))
 
@@ -378,9 +381,10 @@ class Caller:
 
     def note_answered(self, request: Request) -> None:
         """Remembers the first request with images, and the first without, that was answered."""
-        if not all(image.path for image in request.ask.images):
-            return  # drawn for a probe: it cannot be encoded again
-        self._answered.setdefault(bool(request.ask.images), replace(request, trials=request.trials[:1], images=()))
+        has_images = bool(request.ask.images)
+        if has_images in self._answered or not all(image.path for image in request.ask.images):
+            return  # one drawn for a probe cannot be encoded again
+        self._answered[has_images] = replace(request, trials=request.trials[:1], images=())
 
     def count_fault(self, kind: str, message: str) -> None:
         """Counts a fault in this start and over all starts of the run."""

@@ -209,10 +209,13 @@ class TrialGroup:
 
     def stored_request(self, trial: int) -> Request:
         """The request for the unit's first question in a trial, whose images were hashed before."""
+        return self._request(self.planned.unit[0], self.rendered(trial), trial, 0)
+
+    def rendered(self, trial: int) -> RenderedAsk:
+        """The unit's first question in a trial, whose images were hashed before."""
         question, condition, caller = self.planned.unit[0], self.planned.condition, self.context.caller
         identity, case = caller.candidate.identity, self.planned.case
-        rendered = self.context.renderer.render(case, question, condition, caller.settings, identity, trial)
-        return self._request(question, rendered, trial, 0)
+        return self.context.renderer.render(case, question, condition, caller.settings, identity, trial)
 
     async def votes_by(self, confidence: str, question: Question, count: int) -> tuple[list[Answer], tuple[int, ...]]:
         """`count` votes under another `confidence`, and the order of the options in their Ask."""

@@ -14,10 +14,9 @@ from bench_cases import STRONG, WEAK, clinbench_cases
 
 from wardround.benchmarks.clinbench import sections
 from wardround.benchmarks.engine.bench import BenchResult, bench
-from wardround.benchmarks.engine.benchmark import benchmarks
+from wardround.benchmarks.engine.benchmark import STUDY_FILE, benchmarks
 from wardround.benchmarks.engine.candidate_text import parse_candidate
 from wardround.benchmarks.engine.report_section import paper_table
-from wardround.benchmarks.engine.study_file import STUDY_FILE
 from wardround.core.errors import WardroundError
 from wardround.pipeline import run_study
 from wardround.reporting import read_run, report

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wardround.benchmarks.engine.bench_sets import run_on_case_sets
+from wardround.benchmarks.engine.benchmark import STUDY_FILE
 from wardround.benchmarks.engine.composition import composition_tables
 from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, write_table_files
 from wardround.benchmarks.engine.inventory import SetInventory
@@ -13,7 +14,7 @@ from wardround.benchmarks.engine.literature import literature_settings, needs_li
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study
 from wardround.benchmarks.engine.report_section import NAME, make_section, report_table, study_of_run
 from wardround.benchmarks.engine.requirements import missing_requirement
-from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
+from wardround.benchmarks.engine.study_file import study_settings, write_study
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
 from wardround.core.errors import WardroundError

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wardround.benchmarks.engine.benchmark import STUDY_FILE
 from wardround.benchmarks.engine.named_study import NamedStudy
-from wardround.benchmarks.engine.study_file import STUDY_FILE, study_settings, write_study
+from wardround.benchmarks.engine.study_file import study_settings, write_study
 from wardround.cases.set import FILE_NAME, CaseSet
 from wardround.core.errors import WardroundError
 from wardround.core.store.location import StoreLocation

@@ -16,6 +16,7 @@ from wardround.plugins import Plugin, extensions
 
 BUILT_IN = ("cure", "xpcr", "medq-deg", "clinbench")
 STUDIES = "studies.toml"
+STUDY_FILE = "bench.toml"  # what bench asked for; the run keeps its own copy as study.toml
 SECTIONS = "sections"
 
 

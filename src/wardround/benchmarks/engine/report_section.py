@@ -1,20 +1,27 @@
-"""The report section of a run that `wardround bench` made: the paper's table and figures."""
+"""The report section of a run that `wardround bench` made: the paper's table and figures.
+
+Drawing is imported on demand: every report asks for this section, and most have none.
+"""
+
+from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from wardround.benchmarks.engine.benchmark import benchmark_at
-from wardround.benchmarks.engine.drawing import Drawing, draw, write_table_figure
+from wardround.benchmarks.engine.benchmark import STUDY_FILE, benchmark_at
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study, named_studies, studies_of
-from wardround.benchmarks.engine.study_file import STUDY_FILE
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.html import as_html
 from wardround.reporting.tables.table import Table
+
+if TYPE_CHECKING:
+    from wardround.benchmarks.engine.drawing import Drawing
 
 NAME = "bench"  # the entry point's; bench replaces the section by one that it has drawn
 BEYOND = "Beyond the paper"
@@ -25,6 +32,8 @@ def paper_table(run: RunFiles) -> Section | None:
     study = study_of_run(run)
     if study is None or not study.definition.columns:
         return None
+    from wardround.benchmarks.engine.drawing import draw
+
     return make_section(draw(study, run))
 
 
@@ -41,6 +50,8 @@ def study_of_run(run: RunFiles) -> NamedStudy | None:
 
 def table_of_run(name: str, folder: Path) -> Table:
     """The table of a named study drawn from any run, with published rows where the protocol is the same."""
+    from wardround.benchmarks.engine.drawing import draw
+
     return report_table(draw(find_study(name), read_run(folder)))
 
 
@@ -58,6 +69,8 @@ def report_table(drawing: Drawing) -> Table:
 
 def make_section(drawing: Drawing, figures: Sequence[Path] | None = None) -> Section:
     """The section with its figures embedded. `figures` are those of the report's table, if they are written already."""
+    from wardround.benchmarks.engine.drawing import write_table_figure
+
     study, table = drawing.study, report_table(drawing)
     with TemporaryDirectory() as scratch:
         if figures is None:

@@ -12,8 +12,6 @@ from wardround.candidates.http.secrets import refuse_literal_secrets
 from wardround.core.condition import DEFAULTS
 from wardround.core.study import parse_study
 
-STUDY_FILE = "bench.toml"  # what bench asked for; the run keeps its own copy as study.toml
-
 
 def study_settings(
     name: str,

@@ -179,8 +179,12 @@ def parse_limits(headers: Mapping[str, str]) -> ServerLimits | None:
     """The limits in a reply's headers, such as `x-ratelimit-remaining-requests` and `x-ratelimit-reset-requests`."""
     values = {}
     for name, value in headers.items():
+        if "ratelimit" not in name.lower():
+            continue
         if match := re.fullmatch(r"(?:x|anthropic)-ratelimit-([a-z]+)-([a-z]+)", name.lower()):
             values[frozenset(match.groups())] = value
+    if not values:
+        return None
     remaining = {unit: values.get(frozenset(("remaining", unit)), "") for unit in ("requests", "tokens")}
     if not any(value.isdigit() for value in remaining.values()):
         return None

@@ -131,7 +131,8 @@ class ServerCandidate(Candidate):
         self._accepted_fields |= self.adaptable_fields(payload).keys()
         if len(reply.answers) == 1 < count:
             self.supports_multiple = False
-        return replace(reply, limits=parse_limits(headers))
+        limits = parse_limits(headers)
+        return reply if limits is None else replace(reply, limits=limits)
 
     def make_batch_item(self, request: Request) -> BatchItem:
         """A request as an item of a batch."""

@@ -93,4 +93,4 @@ class PlainReplay:
         return lacking
 
     def _ask(self, planned: PlannedUnit, trial: int) -> Ask:
-        return TrialGroup(self._context, planned).stored_request(trial).ask
+        return TrialGroup(self._context, planned).rendered(trial).ask
