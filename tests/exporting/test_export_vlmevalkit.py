@@ -11,6 +11,7 @@ import polars as pl
 from exam_study import wardround
 
 from wardround.cases.set import CaseSet
+from wardround.exporting.destination import new_file_name
 
 csv.field_size_limit(10_000_000)
 
@@ -70,6 +71,15 @@ def test_predictions_stand_beside_the_options_as_they_were_shown(exam_run, tmp_p
     golds = {f"case-{number}": f"disease {number}{'abcde'[number % (2 + number % 4)]}" for number in range(8)}
     assert all(row[row["answer"]] == golds[row["case"]] for row in rows)
     assert any(row["answer"] != rows[place - 1]["answer"] for place, row in enumerate(rows) if place % 2)  # rotated
+
+
+def test_names_of_candidates_give_files_that_every_system_allows_and_no_file_twice():
+    assert new_file_name("<b>a/b\t|c_exam", ".tsv", []) == "-b-a-b--c_exam.tsv"
+    assert new_file_name("qwen 3: Ü_exam", ".tsv", ["other.tsv"]) == "qwen 3- Ü_exam.tsv"
+    names: list[str] = []
+    for stem in ("a/b", "a-b", "A:B", "c"):
+        names.append(new_file_name(stem, ".tsv", names))
+    assert names == ["a-b.tsv", "a-b-2.tsv", "A-B-3.tsv", "c.tsv"]
 
 
 def test_the_flat_table_joins_marks_with_prompts_and_replies(exam_run, tmp_path):

@@ -274,6 +274,18 @@ def test_a_broken_run_is_one_line_and_the_others_are_built(runs: Path, tmp_path:
     assert not (tmp_path / "other").exists()
 
 
+def test_a_run_that_lost_its_manifest_is_a_problem(runs: Path, tmp_path: Path) -> None:
+    for name in ("alpha", "odd"):
+        shutil.copytree(runs / name, tmp_path / "runs" / name)
+    (tmp_path / "runs" / "odd" / "manifest.json").unlink()
+    (tmp_path / "runs" / "notes").mkdir()
+    built = build_site([tmp_path / "runs"], tmp_path / "site")
+    assert built.runs == 1
+    assert [problem.partition(": ")[2] for problem in built.problems] == [
+        "has marks but no manifest.json; run its study again, or remove the folder"
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

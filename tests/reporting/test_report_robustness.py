@@ -103,6 +103,7 @@ def silent_section(run: object) -> None:
         ("manifest.json", "[]", "manifest.json: expected one JSON object"),
         ("manifest.json", '{"chance": 0.25}', "was measured by an earlier wardround"),
         ("measures.csv", "measure,candidate\n", "measures.csv: lacks the column 'slice'"),
+        ("measures.csv", None, "measures.csv: there is no such table; write it by `wardround mark RUN`"),
         ("measures.csv", "", "measures.csv: is damaged or is not a CSV table"),
         ("study.toml", None, "study.toml: there is no such file"),
         ("study.toml", "name =", "study.toml: is not TOML"),

@@ -14,7 +14,7 @@ from wardround.core.errors import WardroundError
 from wardround.core.files import new_folder
 from wardround.core.text import option_letter
 from wardround.exporting.answer_table import read_answers
-from wardround.exporting.destination import require_new_folder
+from wardround.exporting.destination import new_file_name, require_new_folder
 from wardround.reporting.answer_records import axis_values
 from wardround.reporting.case_pages import changed_axes
 from wardround.reporting.run_files import RunFiles, read_run
@@ -31,13 +31,13 @@ def export_run(folder: Path, out: Path) -> list[Path]:
         raise WardroundError("logs of Inspect need its package: pip install 'wardround[inspect]'") from None
     require_new_folder(out)
     run, answers = read_run(folder), read_answers(folder)
-    names = []
+    names: list[str] = []
     with new_folder(out) as draft:
         for group in answers.partition_by("candidate", "condition", maintain_order=True):
             first = group.row(0, named=True)
             axes = changed_axes(axis_values(first["condition"]))
             parts = [run.name, first["candidate"], *(f"{axis}-{value}" for axis, value in axes.items())]
-            names.append(re.sub(r"[^\w.=+-]+", "-", "_".join(parts)) + ".eval")
+            names.append(new_file_name(re.sub(r"[^\w.=+-]+", "-", "_".join(parts)), ".eval", names))
             write_eval_log(_log(run, group, axes), str(draft / names[-1]), format="eval")
     return [out / name for name in names]
 

@@ -22,7 +22,7 @@ from wardround.core.errors import BadInput
 from wardround.core.files import new_folder, replacement, write_file
 from wardround.core.text import LETTERS, without_formula
 from wardround.exporting.answer_table import read_answers
-from wardround.exporting.destination import require_new_file, require_new_folder
+from wardround.exporting.destination import new_file_name, require_new_file, require_new_folder
 from wardround.reporting.answer_records import axis_values
 from wardround.reporting.case_pages import changed_axes
 from wardround.reporting.run_files import read_run
@@ -120,13 +120,13 @@ def export_run(folder: Path, out: Path) -> list[Path]:
     letters = LETTERS[: max((len(options or ()) for options in answers["options_shown"].to_list()), default=0)]
     columns = ["index", "question", *letters, "answer", "prediction", "hit", "category", "split"]
     columns += ["case", "question_id", "trial", "outcome"]
-    names = []
+    names: list[str] = []
     with new_folder(out) as draft:
         for group in answers.partition_by("candidate", "condition", maintain_order=True):
             first = group.row(0, named=True)
             changed = changed_axes(axis_values(first["condition"]))
             parts = [first["candidate"], run.name, *(f"{axis}-{value}" for axis, value in changed.items())]
-            names.append("_".join(part.replace("/", "-") for part in parts) + ".tsv")
+            names.append(new_file_name("_".join(parts), ".tsv", names))
             _write_tsv(draft / names[-1], columns, _prediction_rows(group))
     return [out / name for name in names]
 

@@ -283,6 +283,8 @@ def read_table(path: Path, columns: Mapping[str, Any], optional: Collection[str]
     """A CSV table of a run, with these columns and types; `optional` ones are empty if the file lacks them."""
     try:
         table = pl.read_csv(path, schema_overrides=dict(columns))
+    except FileNotFoundError:
+        raise BadInput(path, "there is no such table; write it by `wardround mark RUN`") from None
     except (OSError, pl.exceptions.PolarsError):
         raise BadInput(path, "is damaged or is not a CSV table; write it again by `wardround mark RUN`") from None
     missing = [column for column in columns if column not in table.columns]

@@ -122,6 +122,19 @@ def test_a_broken_row_is_named_by_the_line_on_which_it_begins(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", None, "is empty; expected a header line with a column pmid, doc_id or id"),
+        ("name,text\n1,a\n2,b\n", 1, "expected a header line with a column pmid, doc_id or id, not name, text"),
+    ],
+)
+def test_a_table_without_ids_is_one_problem(tmp_path: Path, text: str, line: int | None, message: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    assert list(read_records(file)) == [Problem(file, line, None, message)]
+
+
 def test_truncated_rows_give_what_was_whole(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl.gz"
     data = gzip.compress(b"".join(b'{"pmid": %d, "title": "T%d"}\n' % (each, each * 7919) for each in range(1000)))

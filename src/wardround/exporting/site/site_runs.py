@@ -98,6 +98,7 @@ def read_runs(paths: Sequence[Path], explorers: Sequence[str], *, is_published: 
             folders |= dict.fromkeys(folder.resolve() for folder in find_run_folders(path))
         except WardroundError as error:
             problems[path.name] = str(error)
+        problems |= _runs_without_manifest(path)
     files: dict[Path, RunFiles] = {}
     ids = _ids(folders)
     for folder in folders:
@@ -110,6 +111,17 @@ def read_runs(paths: Sequence[Path], explorers: Sequence[str], *, is_published: 
     linked = _explorers(explorers, {ids[folder]: folder for folder in files}, is_published)
     runs = [SiteRun(ids[folder], files[folder], linked.get(ids[folder])) for folder in files]
     return ReadRuns(sorted(runs, key=lambda run: run.id), problems)
+
+
+def _runs_without_manifest(path: Path) -> dict[str, str]:
+    """The folders in a folder of runs that have marks and lost their manifest: what is wrong, by name."""
+    folders = [file.parent for file in sorted(path.glob("*/marks.parquet"))]
+    reason = "has marks but no manifest.json; run its study again, or remove the folder"
+    return {
+        folder.name: str(BadInput(folder.resolve(), reason))
+        for folder in folders
+        if not (folder / "manifest.json").is_file()
+    }
 
 
 def _read_complete(folder: Path) -> RunFiles:

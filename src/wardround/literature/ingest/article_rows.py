@@ -18,6 +18,7 @@ from wardround.core.text import single_line
 from wardround.literature.ingest.record import ArticleRecord
 
 PMID = ("pmid", "doc_id", "_id", "id")  # a row's first of these
+WANTED_HEADER = "expected a header line with a column pmid, doc_id or id"
 ABSTRACT = ("abstract", "text")
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 PRINTED = re.compile(rf"\s*\[\s*(?:(?:{STRING.pattern})[\s,]*)+\]\s*", re.DOTALL)
@@ -63,12 +64,17 @@ def read_csv(file: Path, lines: Iterable[bytes]) -> Iterator[ArticleRecord | Pro
                 continue
             if names is None:
                 names = row
+                if not set(PMID).intersection(names):
+                    yield Problem(file, first_line, None, f"{WANTED_HEADER}, not {', '.join(names)}"[:300])
+                    return
                 continue
             if len(row) != len(names):
                 raise ValueError(f"has {len(row)} cells; the header names {len(names)}")
             "".join(row).encode()
             yield row_to_record({name: _sentences(cell) for name, cell in zip(names, row, strict=True) if cell.strip()})
         except StopIteration:
+            if names is None:
+                yield Problem(file, None, None, f"is empty; {WANTED_HEADER}")
             return
         except UnicodeEncodeError:
             yield Problem(file, first_line, None, "is not UTF-8")
