@@ -18,6 +18,7 @@ from perf.workload import LARGE, write_cases, write_study
 
 IMAGES = 50
 CASES_ONCE, IMAGES_ONCE = 2_000, 200  # with --once
+FEW_CASES = 200  # of the small study that tells what a study costs however few its cases are
 CONCURRENCY = 64
 BARE, OURS, SDK, INSPECT = "bare aiohttp loop", "wardround", "openai SDK", "Inspect AI eval"
 
@@ -56,17 +57,29 @@ def _once(rounds: int) -> bool:
     """Every case once: rendering, images and the start of the program are shared by fewer calls."""
     print(f"  {versions('wardround', 'aiohttp', 'orjson')}")
     ratios: list[float] = []
+    marginal_ratios: list[float] = []
     with tempfile.TemporaryDirectory() as folder, null_server() as url:
         cases = Path(folder) / "cases"
         write_cases(cases, CASES_ONCE, 1, images=IMAGES_ONCE, side=LARGE)
         study = write_study(cases, url, concurrency=CONCURRENCY)
+        few = Path(folder) / "few"
+        write_cases(few, FEW_CASES, 1, images=IMAGES_ONCE, side=LARGE)
+        small_study = write_study(few, url, concurrency=CONCURRENCY)
         for number in range(rounds):
             bare = measure("perf.peers.bare", cases, url, CASES_ONCE, CONCURRENCY, url=url)
             ours = measure("perf.peers.whole_study", study, cases.parent / f"workspace-{number}", url=url)
+            small = measure("perf.peers.whole_study", small_study, few.parent / f"few-{number}", url=url)
             costs = [1000 * (run["own"] + run["children"]) / CASES_ONCE for run in (bare, ours)]
             print(f"  milliseconds of CPU per case: bare loop {costs[0]:.3f}, wardround {costs[1]:.3f}, of which in")
             print(f"    the processes that encode images {1000 * ours['children'] / CASES_ONCE:.3f}", flush=True)
+            more_calls = CASES_ONCE - FEW_CASES
+            marginal = 1000 * (ours["own"] + ours["children"] - small["own"] - small["children"]) / more_calls
+            fixed = small["own"] + small["children"] - marginal * FEW_CASES / 1000
+            print(f"    each further case {marginal:.3f}; start, {IMAGES_ONCE} images and report {1000 * fixed:.0f} ms")
+            print(f"    bytes sent: bare loop {bare['bytes']:,}, wardround {ours['bytes']:,}", flush=True)
             ratios.append(costs[1] / costs[0])
+            marginal_ratios.append(marginal / costs[0])
+    figure("each further case of wardround / bare loop", marginal_ratios)
     return bar("wardround, each case once, to the report / bare loop", ratios, at_most=1.25)
 
 

@@ -1,7 +1,7 @@
 """The size of an Ask in tokens, by rules: no tokenizer is used. Those of images are the models' own, if known."""
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import ceil
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from wardround.running.estimates.image_tokens import ImageRule, by_tiles, image_
 
 BYTES_PER_TOKEN = 4  # of UTF-8
 PATCH = 28  # pixels a side
+CACHED_SIZES = 1024
 FLAT_TOKENS = 1000
 TOKENS_PER_REPLY = 256  # our estimate if the study sets no limit and nothing was answered yet
 
@@ -31,7 +32,13 @@ class AskSize(NamedTuple):
         return round(self.text + self.by_family)
 
     def plus(self, other: "AskSize", times: int) -> "AskSize":
-        return AskSize(*(own + times * more for own, more in zip(self, other, strict=True)))
+        return AskSize(
+            self.text + times * other.text,
+            self.by_family + times * other.by_family,
+            self.by_patches + times * other.by_patches,
+            self.by_tiles + times * other.by_tiles,
+            self.by_number + times * other.by_number,
+        )
 
 
 NO_SIZE = AskSize(0.0)
@@ -46,8 +53,14 @@ def measure_ask(ask: Ask, images: Sequence[PixelSize], settings: CandidateSettin
     text = sum(map(text_tokens, texts))
     if settings is not None and settings.tokens_per_image is not None:
         return AskSize(text, *[float(settings.tokens_per_image * len(images))] * 4)
-    rules = (_rule_of(settings and settings.model), _patches, _tiles, lambda size: FLAT_TOKENS)
-    return AskSize(text, *(sum(map(rule, images)) for rule in rules))
+    return AskSize(text, *_image_tokens(tuple(images), settings and settings.model))
+
+
+@lru_cache(CACHED_SIZES)
+def _image_tokens(images: tuple[PixelSize, ...], model: str | None) -> tuple[float, ...]:
+    """By each rule; many Asks show images of the same sizes."""
+    rules = (_rule_of(model), _patches, _tiles, lambda size: FLAT_TOKENS)
+    return tuple(sum(map(rule, images)) for rule in rules)
 
 
 def image_sizes(ask: Ask) -> list[PixelSize]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
+from wardround.asking.degradation import check_degraded_images
 from wardround.asking.protocols import PROTOCOLS
 from wardround.asking.render import is_plain
 from wardround.core.ask import Ask
@@ -36,13 +37,14 @@ class PlainReplay:
     def __init__(self, context: RunContext, count: ReplayCount) -> None:
         self._context, self._count = context, count
         self._applies = context.protocol is PLAIN_PROTOCOL
+        self._will_need_asks = context.store.is_empty  # then a key is taken from the Ask, not made before it
 
     def render(self, planned: PlannedUnit) -> PlainAsks | None:
         """Its Asks; None if it is not plain, or if an image was not hashed yet or cannot be read."""
         question, condition, settings = planned.unit[0], planned.condition, self._context.caller.settings
         if not (self._applies and len(planned.unit) == 1 and is_plain(question, condition, settings)):
             return None
-        renderer, identity = self._context.renderer, self._context.caller.candidate.identity
+        renderer = self._context.renderer
         keys: list[AnswerKey] = []
         key_by_order: dict[tuple[int, ...], bytes] = {}
         with_images = False
@@ -50,13 +52,21 @@ class PlainReplay:
             for trial in range(planned.trials):
                 order = renderer.order(planned.case, question, condition, trial)
                 if order not in key_by_order:
-                    key_by_order[order], with_images = renderer.plain_key(
-                        planned.case, question, condition, settings, identity, order
-                    )
+                    key_by_order[order], with_images = self._key(planned, trial, order)
                 keys.append(AnswerKey(key_by_order[order], trial, 0))
         except (UnknownFingerprint, BadInput):
             return None
         return PlainAsks(keys, with_images)
+
+    def _key(self, planned: PlannedUnit, trial: int, order: tuple[int, ...]) -> tuple[bytes, bool]:
+        """The key of the Ask in a trial with this order of options, and whether it shows images."""
+        case, question, condition, caller = planned.case, planned.unit[0], planned.condition, self._context.caller
+        if not self._will_need_asks:
+            identity = caller.candidate.identity
+            return self._context.renderer.plain_key(case, question, condition, caller.settings, identity, order)
+        ask = self._ask(planned, trial)
+        check_degraded_images(case, question, condition, ask.images)
+        return ask.key, bool(ask.images)
 
     def replay(
         self, planned: PlannedUnit, asks: PlainAsks, stored: Mapping[AnswerKey, StoredBody]

@@ -157,6 +157,11 @@ class AnswerStore:
         """The keys of answers in the bin."""
         return {AnswerKey(*row) for row in self._reading.execute("select ask, trial, turn from dropped")}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no answer at all."""
+        return self._reading.execute("select 1 from answers limit 1").fetchone() is None
+
     def has(self, key: AnswerKey) -> bool:
         return self._reading.execute(SELECT, key).fetchone() is not None
 
