@@ -216,7 +216,7 @@ def test_rows_without_a_file_a_patient_or_a_diagnosis_are_named_by_their_line(tm
     assert notes[:3] == [
         "row-2: has no diagnosis",
         "row-3: has no patient",
-        "row-4: has an image that is not beside the table or in an image folder",
+        "row-4: has an image that is not beside the table or in an image folder (key image_folders of the map)",
     ]
     assert built.funnel[1].reasons == {"no image that can be shown": 1}
     assert built.cases == 24
@@ -227,6 +227,7 @@ def test_rows_without_a_file_a_patient_or_a_diagnosis_are_named_by_their_line(tm
     [
         (MAP.replace('"dx"', '"diagnosis"'), "has no column 'diagnosis'; its columns are pid, surname, dx"),
         (MAP.replace('patient = "pid"', ""), "patient: is required"),
+        (MAP.replace('patient = "pid"', 'pateint = "pid"'), "patient: is required; 'pateint' is an unknown key"),
         (MAP + 'colour = "x"\n', "colour: unknown key"),
     ],
 )

@@ -122,6 +122,15 @@ def test_a_broken_file_is_named_in_one_line(tmp_path: Path, file: str, text: str
     assert "\n" not in str(error.value)
 
 
+def test_a_case_set_is_not_taken_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "cases.jsonl").write_text("")
+    with pytest.raises(
+        BadInput, match="is not a run folder, but a case set; expected the folder of a run, such as runs/STUDY"
+    ):
+        read_run(tmp_path)
+
+
 def test_a_broken_slice_names_its_line(tmp_path: Path) -> None:
     write_run(tmp_path)
     path = tmp_path / "measures.csv"

@@ -1,6 +1,7 @@
 """TOML files as records: an unknown key or a wrong value is one line with the file and the key."""
 
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,5 +37,15 @@ def parse_table(model: type[T], table: dict[str, Any], path: Path, *parents: str
     try:
         return model.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(path, describe_error(first), field=field_path((*parents, *first["loc"]))) from None
+        first, *others = error.errors()
+        message = describe_error(first)
+        if first["type"] == "missing":
+            table_path = first["loc"][:-1]
+            unknown = [
+                str(other["loc"][-1])
+                for other in others
+                if other["type"] == "extra_forbidden" and other["loc"][:-1] == table_path
+            ]
+            similar = get_close_matches(str(first["loc"][-1]), unknown, n=1)
+            message += f"; {similar[0]!r} is an unknown key" if similar else ""
+        raise BadInput(path, message, field=field_path((*parents, *first["loc"]))) from None

@@ -40,6 +40,8 @@ def require_run(folder: Path) -> None:
         raise BadInput(folder, f"there is no such folder; {wanted}")
     if not folder.is_dir():
         raise BadInput(folder, f"is a file; {wanted}")
+    if (folder / CASES_FILE).is_file():
+        raise BadInput(folder, f"is not a run folder, but a case set; {wanted}")
     if not (folder / "manifest.json").is_file():
         raise BadInput(folder, f"is not a run folder, because it has no manifest.json; {wanted}")
 

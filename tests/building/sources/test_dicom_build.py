@@ -264,7 +264,7 @@ def test_bad_input_is_one_line(tmp_path):
     with pytest.raises(BadInput, match=r"histories.csv:1: expected the columns history, diagnosis and one of"):
         build_dicom(files, table, tmp_path / "set")
     write_table(table, [row(0, accession="nobody's")])
-    with pytest.raises(WardroundError, match="no study became a case; 6 a study without a row"):
+    with pytest.raises(WardroundError, match="no study became a case; 6 x a study without a row"):
         build_dicom(files, table, tmp_path / "set")
     with pytest.raises(WardroundError, match="outside of source and set"):
         build_dicom(files, table, tmp_path / "set", private_folder=tmp_path / "set" / "private")

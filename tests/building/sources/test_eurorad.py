@@ -364,7 +364,7 @@ def test_a_source_without_a_usable_page_is_one_line(tmp_path):
     with pytest.raises(BadInput, match=r"no \.html"):
         build_eurorad(tmp_path / "pages", tmp_path / "set")
     save(tmp_path / "pages", another(1, captions=()))
-    with pytest.raises(WardroundError, match="no page became a case; 1 no image"):
+    with pytest.raises(WardroundError, match="no page became a case; 1 x no image"):
         build_eurorad(tmp_path / "pages", tmp_path / "set")
 
 

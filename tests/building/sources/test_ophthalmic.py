@@ -260,7 +260,7 @@ def test_a_wrong_row_is_one_line_and_the_others_are_built(tmp_path):
         ("image,disease\na.png,DR\n", r"eyes.csv:1: expected the columns image, modality, disease; modality missing"),
         ("image,modality,disease\n", "eyes.csv: has no rows"),
         ("image,modality,disease,disease\na.png,CFP,DR,DR\n", "eyes.csv:1: two columns mean the same"),
-        ("image,modality,disease\nnone.png,CFP,DR\n", "eyes.csv: no row became a case; 1 there is no such image"),
+        ("image,modality,disease\nnone.png,CFP,DR\n", "eyes.csv: no row became a case; 1 x there is no such image"),
     ],
 )
 def test_a_table_without_a_usable_row_is_one_line(tmp_path, text, expected):

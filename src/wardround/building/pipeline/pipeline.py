@@ -228,7 +228,7 @@ class Build:
 
     def summarize_rejections(self) -> str:
         """What was left out and why, in one line."""
-        reasons = [f"{count} {reason}" for step in self.funnel for reason, count in step.reasons.items()]
+        reasons = [f"{count} x {reason}" for step in self.funnel for reason, count in step.reasons.items()]
         return "; ".join(reasons) or "there is none in it"
 
     def _reasons(self, step: str) -> dict[str, int]:

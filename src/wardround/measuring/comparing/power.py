@@ -83,7 +83,7 @@ def power_from_marks(
     family that compares candidates by this measure, if it has one.
     """
     if not 0 < difference < 1:
-        raise WardroundError(f"a difference of {difference:g} is not between 0 and 1")
+        raise WardroundError(f"a difference of {difference:g} is not between 0 and 1; write 0.05 for 5 points")
     encoded = encode_marks(marks, study)
     chosen = next((m for m in measures_for_marks(encoded, study) if m.name == measure and is_paired(m)), None)
     if chosen is None:

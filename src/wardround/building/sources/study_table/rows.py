@@ -110,7 +110,7 @@ def _find_image(table: Path, cell: Any, folders: list[str]) -> Path:
     places = (table.parent / folder / path for folder in ("", *folders))
     if file := next((place for place in places if place.is_file()), None):
         return file
-    raise ValueError("has an image that is not beside the table or in an image folder")
+    raise ValueError("has an image that is not beside the table or in an image folder (key image_folders of the map)")
 
 
 def _age(value: Any) -> float | None:
