@@ -42,8 +42,8 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice_held_out_{number}" for number in range(1, 16)),
-        "choice_development_3",
+        *(f"choice/held_out_{number}" for number in range(1, 16)),
+        "choice/development_3",
     ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)

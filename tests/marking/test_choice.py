@@ -65,23 +65,23 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     [
         ("held_out", 0),
         ("later_replies", 6),
-        ("choice_development", 3),
-        ("choice_development_2", 26),
-        ("choice_held_out_1", 1),
-        ("choice_held_out_2", 4),
-        ("choice_held_out_3", 3),
-        ("choice_held_out_4", 2),
-        ("choice_held_out_5", 4),
-        ("choice_held_out_6", 3),
-        ("choice_held_out_7", 3),
-        ("choice_held_out_8", 4),
-        ("choice_held_out_9", 4),
-        ("choice_held_out_10", 1),
-        ("choice_held_out_11", 7),
-        ("choice_held_out_12", 16),
-        ("choice_held_out_13", 1),
-        ("choice_held_out_14", 3),
-        ("choice_held_out_15", 24),
+        ("choice/development", 3),
+        ("choice/development_2", 26),
+        ("choice/held_out_1", 1),
+        ("choice/held_out_2", 4),
+        ("choice/held_out_3", 3),
+        ("choice/held_out_4", 2),
+        ("choice/held_out_5", 4),
+        ("choice/held_out_6", 3),
+        ("choice/held_out_7", 3),
+        ("choice/held_out_8", 4),
+        ("choice/held_out_9", 4),
+        ("choice/held_out_10", 1),
+        ("choice/held_out_11", 7),
+        ("choice/held_out_12", 16),
+        ("choice/held_out_13", 1),
+        ("choice/held_out_14", 3),
+        ("choice/held_out_15", 24),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -93,7 +93,7 @@ def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_
 
 def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
     """Written to be hard: most of what is not read needs medical knowledge. docs/parser.md has its first reading."""
-    misreadings = misread(golden("choice_development_3.jsonl"))
+    misreadings = misread(golden("choice/development_3.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 2
     assert len(misreadings) <= 128
 
@@ -101,7 +101,7 @@ def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
 NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
 AFFIRMED = [
     entry
-    for name in ("choice_development_2", "choice_development_3", "choice_held_out_12", "choice_held_out_14")
+    for name in ("choice/development_2", "choice/development_3", "choice/held_out_12", "choice/held_out_14")
     for entry in golden(f"{name}.jsonl")
     if not NAMES_A_PLACE.search(entry["reply"]) and parse_choice(entry["reply"], entry["options"]).rule == "affirmed"
 ]
@@ -125,7 +125,7 @@ def test_a_repeated_reply_is_read_alike() -> None:
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 16) for entry in golden(f"choice_held_out_{number}.jsonl")]
+    held_out = [entry for number in range(1, 16) for entry in golden(f"choice/held_out_{number}.jsonl")]
     assert len(held_out) >= 2900
     assert sum(entry["option"] is None for entry in held_out) > 250
 
