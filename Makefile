@@ -60,9 +60,7 @@ test-transformers: $(VENV)/.test
 	$(BIN)/pytest tests/candidates/hugging_face
 
 # tests of Inspect AI's providers and of tasks for it, in an environment of their own: it needs other versions than the rest
-test-inspect:
-	$(PYTHON) -m venv $(VENV)-inspect
-	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
+test-inspect: $(VENV)-inspect/.made
 	$(VENV)-inspect/bin/pytest tests/candidates/contract tests/exporting/test_export_inspect.py tests/exporting/test_inspect_tasks.py
 
 # tests of tasks for lm-evaluation-harness, in an environment of their own
@@ -75,7 +73,7 @@ test-ray: $(VENV)/.test
 	$(PIP) "ray[data]"
 	$(BIN)/pytest tests/degrade/test_ray_cluster.py
 
-perf: $(VENV)/.perf
+perf: $(VENV)/.perf $(VENV)-inspect/.made
 	$(BIN)/python -m perf
 
 $(VENV)/.made:
@@ -96,7 +94,13 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.perf: $(VENV)/.test
-	$(PIP) '.[perf]'
+	$(PIP) torch==2.13.0
+	$(PIP) --editable '.[perf]'
+	touch $@
+
+$(VENV)-inspect/.made: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-inspect
+	$(VENV)-inspect/bin/pip install --quiet --editable '.[inspect]' inspect-ai==0.3.285 anthropic openai hypothesis pytest
 	touch $@
 
 clean:

@@ -10,10 +10,11 @@ from importlib import import_module
 
 from perf.history import recording
 
-# modules of this folder, each imported only when it is measured: they need other packages
+# modules of this folder with their options, each imported only when it is measured: they need other packages
 PARTS = (
     "install_size",
     "calls",
+    "calls --once",
     "provider_calls",
     "capacity",
     "servers",
@@ -41,16 +42,16 @@ PARTS = (
 
 
 def main() -> None:
-    names = sys.argv[1:2] or PARTS
-    if names[0] not in PARTS:
-        sys.exit(f"there is no part {names[0]!r}; there are {', '.join(PARTS)}")
+    parts = [sys.argv[1:]] if sys.argv[1:] else [part.split() for part in PARTS]
+    if parts[0][0] not in PARTS:
+        sys.exit(f"there is no part {parts[0][0]!r}; there are {', '.join(PARTS)}")
     missed = []
-    for name in names:
+    for name, *options in parts:
         part = import_module(f"perf.{name}")
         print(f"{name}: {part.__doc__}", flush=True)
-        with recording(name, sys.argv[2:]):
-            if not part.main(sys.argv[2:]):
-                missed.append(name)
+        with recording(name, options):
+            if not part.main(options):
+                missed.append(" ".join([name, *options]))
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

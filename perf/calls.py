@@ -20,6 +20,7 @@ IMAGES = 50
 CASES_ONCE, IMAGES_ONCE = 2_000, 200  # with --once
 FEW_CASES = 200  # of the small study that tells what a study costs however few its cases are
 CONCURRENCY = 64
+INSPECT_PYTHON = Path(".venv-inspect/bin/python")  # an environment of its own: Inspect AI needs other versions
 BARE, OURS, SDK, INSPECT = "bare aiohttp loop", "wardround", "openai SDK", "Inspect AI eval"
 
 
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> bool:
     options = parser.parse_args(arguments)
     if options.once:
         return _once(options.rounds)
-    print(f"  {versions('wardround', 'aiohttp', 'orjson', 'openai', 'inspect-ai')}")
+    print(f"  {versions('wardround', 'aiohttp', 'orjson', 'openai')}")
     with tempfile.TemporaryDirectory() as folder, null_server() as url:
         cases = Path(folder) / "cases"
         write_cases(cases, IMAGES, options.questions, images=IMAGES, side=LARGE)
@@ -49,7 +50,7 @@ def _round(cases: Path, url: str, number: int, options: argparse.Namespace) -> d
         BARE: measure("perf.peers.bare", cases, url, calls, CONCURRENCY, url=url),
         OURS: measure("perf.peers.study", study, cases.parent / f"workspace-{number}", url=url),
         SDK: measure("perf.peers.openai_sdk", *slow, url=url),
-        INSPECT: measure("perf.peers.inspect_eval", *slow, url=url),
+        INSPECT: measure("perf.peers.inspect_eval", *slow, url=url, python=str(INSPECT_PYTHON)),
     }
 
 

@@ -50,13 +50,13 @@ def tell(started: Clock, **more: Any) -> None:
     print(orjson.dumps(told).decode(), flush=True)
 
 
-def measure(module: str, *arguments: object, url: str | None = None) -> dict[str, Any]:
+def measure(module: str, *arguments: object, url: str | None = None, python: str = sys.executable) -> dict[str, Any]:
     """Runs a program of ours and returns what it told, with what the server at `url` got from it.
 
     A program that fails, because a peer cannot be imported or for any other reason, fails the whole.
     """
     calls, size = received(url) if url else (0, 0)
-    command = [sys.executable, "-m", module, *map(str, arguments)]
+    command = [python, "-m", module, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program, Watch(program.pid) as watch:
         said, _ = program.communicate()
     if program.returncode:
