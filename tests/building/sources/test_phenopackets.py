@@ -162,7 +162,7 @@ def test_a_source_that_cannot_be_built_is_one_line(tmp_path, monkeypatch, capsys
     with pytest.raises(BadInput, match=r"contains no \.json"):
         build_phenopackets(tmp_path / "empty", tmp_path / "set")
     source = write_lines(tmp_path / "p.jsonl", packets()[:1])
-    with pytest.raises(WardroundError, match="1 fewer than 5 other diseases"):
+    with pytest.raises(WardroundError, match="1 x fewer than 5 other diseases"):
         build_phenopackets(source, tmp_path / "set")
     with pytest.raises(WardroundError, match="between 0 and 1"):
         build_phenopackets(source, tmp_path / "set", difficulty=2)

@@ -197,7 +197,7 @@ def test_research_articles_are_not_case_reports(tmp_path):
     assert titles == [["Background"], ["Methods"], ["Methods", "Patients"], ["Results"], ["Discussion"]]
     results = "Survival was longer in the treated group (⟦F1⟧) than in the other."
     assert article["sections"][3]["paragraphs"] == [results]
-    with pytest.raises(WardroundError, match="1 not a usable article; 3 not a case report"):
+    with pytest.raises(WardroundError, match="1 x not a usable article; 3 x not a case report"):
         build_pmc(articles, tmp_path / "set")
     assert set(reasons(tmp_path / "set")) == {"pubmed.xml", "pmc-9000001", "pmc-9000002", "pmc-9000003"}
     assert sorted(file.name for file in (tmp_path / "set").iterdir()) == ["funnel.csv", "rejected.jsonl"]
@@ -216,7 +216,7 @@ def test_real_research_articles_are_not_case_reports(tmp_path):
     assert "pub" not in "".join(articles["pone.0000217.nxml"]["references"])
     titles = [section["titles"][0] for section in articles["1472-6831-8-11.nxml"]["sections"]]
     assert list(dict.fromkeys(titles))[:4] == ["Background", "Methods", "Results", "Discussion"]
-    with pytest.raises(WardroundError, match="1 not a usable article; 3 not a case report"):
+    with pytest.raises(WardroundError, match="1 x not a usable article; 3 x not a case report"):
         build_pmc(REAL, tmp_path / "set")
 
 
