@@ -16,7 +16,7 @@ from wardround.cases.importing.table_map import TableMap, public_names, read_map
 from wardround.cases.set import CaseSet, error_from
 from wardround.core.ask import ImagePart
 from wardround.core.condition import Condition
-from wardround.core.errors import Problem
+from wardround.core.errors import BadInput, Problem
 from wardround.core.study import CandidateSettings, Study
 
 SHOWN_CASES = 3
@@ -50,7 +50,12 @@ def import_table_to(table: Path, out: Path | None, map_name: str | None, *, stri
         cases, guessed = read_public_set(map_name, table), None
     else:
         guessed = guess_map(table) if map_name is None else None
-        cases = import_table(table, guessed or read_map(Path(map_name or "")))
+        try:
+            cases = import_table(table, guessed or read_map(Path(map_name or "")))
+        except BadInput as error:  # the map may still be right but for one key
+            if guessed is None or out is not None or strict:
+                raise
+            return ImportedTable(0, None, [error.problem], map_as_toml(guessed), _unmapped(guessed, table))
     if strict and cases.problems:
         raise error_from(cases.problems[0])
     count = len(cases) if out is None else write_cases(cases, out)

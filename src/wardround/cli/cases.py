@@ -159,6 +159,8 @@ def import_command(
         counts = f"{result.cases} {'case' if result.cases == 1 else 'cases'}"
         text = f"{counts} written to {out}; {_count_text(result.problems)}"
         note(text) if guess else print_result(result.to_dict(), as_json, text)
+    if not result.cases:
+        raise typer.Exit(1)
 
 
 @app.command("get")

@@ -14,13 +14,17 @@ import pytest
 from exam_study import wardround
 from PIL import Image
 
+from wardround.cases.conversion import write_cases
+from wardround.cases.importing.guessing import guess_map
 from wardround.cases.importing.mapped_cases import import_table
 from wardround.cases.importing.table_map import TableMap
+from wardround.cases.set import CaseSet
 from wardround.core.case import Case
 from wardround.core.errors import BadInput
 
 CHOICES = {"question": "q", "options": ["A", "B", "C"], "answer": "right"}
 ROW = {"q": "Which?", "A": "flu", "B": "gout", "C": "lupus", "right": "B"}
+PLAIN_ROW = {"question": "Which?", "A": "flu", "B": "gout", "C": "lupus", "answer": "B"}  # with names that are guessed
 
 
 def png(shade: int = 9, side: int = 24) -> bytes:
@@ -257,3 +261,52 @@ def test_a_table_without_an_answer_cannot_be_guessed_and_its_columns_are_named(t
     result = wardround("cases", "import", table, "--guess", cwd=tmp_path)
     assert result.returncode == 1
     assert "no column looks like the answer; its columns are Question, mood" in result.stderr
+
+
+def test_the_guess_finds_the_folder_of_the_images_and_names_without_a_suffix(tmp_path):
+    (tmp_path / "2024" / "films").mkdir(parents=True)
+    for number in range(3):
+        (tmp_path / "2024" / "films" / f"scan{number}.png").write_bytes(png(number))
+    table = write_csv(tmp_path / "t.csv", [PLAIN_ROW | {"picture": f"scan{number}"} for number in range(3)])
+
+    guessed = guess_map(table)
+
+    assert (guessed.images, guessed.image_folders) == (["picture"], ["2024/films"])
+    assert [case.images[0].path for case in import_table(table, guessed)] == [
+        f"images/scan{number}.png" for number in range(3)
+    ]
+
+
+def test_an_image_name_that_two_folders_hold_is_not_guessed(tmp_path):
+    for folder in ("left", "right"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.png").write_bytes(png())
+    table = write_csv(tmp_path / "t.csv", [PLAIN_ROW | {"film": "1.png"}])
+
+    assert guess_map(table).image_folders == []
+
+
+def test_a_guess_whose_images_are_missing_still_proposes_the_map_and_names_the_key(tmp_path):
+    table = write_csv(tmp_path / "t.csv", [PLAIN_ROW | {"film": "gone.png"}])
+
+    result = wardround("cases", "import", table, "--guess", cwd=tmp_path)
+
+    assert result.returncode == 1
+    assert 'images = "film"' in result.stdout
+    assert "t.csv:2: film: 'gone.png': there is no such file" in result.stderr
+    assert 'image_folders = "FOLDER"' in result.stderr
+
+
+def test_images_of_one_name_in_the_folders_of_two_tables_stay_two_images(tmp_path):
+    for folder, shade in (("test", 10), ("train", 200)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.png").write_bytes(png(shade))
+        write_csv(tmp_path / folder / "t.csv", [ROW | {"film": "1.png"}])
+
+    cases = import_table(tmp_path, TableMap(**CHOICES, images="film"))
+    write_cases(cases, tmp_path / "set")
+
+    written = list(CaseSet.open(tmp_path / "set"))
+    assert [case.split for case in written] == [None, None]
+    bytes_of_cases = [(tmp_path / "set" / case.images[0].path).read_bytes() for case in written]
+    assert bytes_of_cases == [png(10), png(200)]

@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from wardround.cases.importing.cells import as_age, as_images, as_text, is_empty
+from wardround.cases.importing.image_files import guess_image_folders
 from wardround.cases.importing.table_files import find_tables, table_rows
 from wardround.cases.importing.table_map import TableMap
 from wardround.cases.readers.tables.image_cell import PATH_SUFFIXES, holds_image
@@ -22,6 +23,7 @@ from wardround.core.text import LETTERS, fold
 from wardround.core.toml_table import read_toml
 
 ROWS_READ = 200
+ROWS_LOCATED = 20  # whose images are looked for in folders
 MOST_OPTIONS = 8
 ANY_TABLE = TableMap(prompt="?", answer=["?"])
 MANY = {"question", "answer", "history", "findings", "specialty", "rationale", "id"}  # keys that take several columns
@@ -39,7 +41,13 @@ def guess_map(source: Path) -> TableMap:
     free = [column for column in columns if column not in keys["options"]]
     keys["images"] = [column for column in free if _holds_images(column, rows)]
     free = [column for column in free if column not in keys["images"]]
-    for key, names in column_names().items():
+    names_by_key = dict(column_names())
+    named_for_images = _named(free, names_by_key.pop("images"))
+    if not keys["images"] and named_for_images and _image_folders(file, [named_for_images], rows) is not None:
+        keys["images"] = [named_for_images]
+        free.remove(named_for_images)
+    keys["image_folders"] = _image_folders(file, keys["images"], rows)
+    for key, names in names_by_key.items():
         if (column := _named(free, names)) is not None and _fits(key, column, rows):
             keys[key] = [column] if key in MANY else column
             free.remove(column)
@@ -178,6 +186,14 @@ def _holds_images(column: str, rows: list[JsonObject]) -> bool:
     if (share := _share(rows, column, _is_image)) > 0.5:
         return True
     return share > 0 and _share(rows, column, lambda value: _is_image(value) or _is_number(value)) == 1
+
+
+def _image_folders(file: Path, columns: Sequence[str], rows: list[JsonObject]) -> list[str] | None:
+    """The folders of the images that the first rows name; None if their files are not found."""
+    cells = [cell for row in rows[:ROWS_LOCATED] for column in columns for cell in as_images(row.get(column))]
+    paths = [cell.get("path") if isinstance(cell, dict) and not cell.get("bytes") else cell for cell in cells]
+    names = [path for path in paths if isinstance(path, str) and path and "://" not in path and not holds_image(path)]
+    return guess_image_folders(file, list(dict.fromkeys(names))) if names else None
 
 
 def _is_image(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -11,11 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from wardround.cases.importing.cells import as_age, as_images, as_names, as_sex, as_text, first_value, is_empty
+from wardround.cases.importing.image_files import USUAL_FOLDERS, find_image, has_image_suffix
 from wardround.cases.importing.table_files import find_tables, table_rows
 from wardround.cases.importing.table_map import TableMap, public_map, read_map
 from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.readers.tables.image_cell import (
-    PATH_SUFFIXES,
     decode_image,
     hashed_path,
     holds_image,
@@ -25,7 +26,7 @@ from wardround.cases.readers.tables.image_cell import (
 from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord
 from wardround.cases.readers.tables.option_lists import gold_index, parse_options
 from wardround.cases.readers.tables.row_spool import RowSpool
-from wardround.cases.readers.tables.source_files import first_file, split_in_name
+from wardround.cases.readers.tables.source_files import split_in_name
 from wardround.cases.set import error_from
 from wardround.core.case import Case, Image, Question, drop_empty
 from wardround.core.errors import BadInput, Problem
@@ -233,17 +234,22 @@ class MappedCases:
             return path
         if "://" in str(cell):
             raise ValueError(f"{str(cell)[:200]!r} is an address; wardround does not fetch images: save the file first")
-        path = path_inside(str(cell))
-        folders = ("", *(self._map.image_folders or ("images",)))
-        name_has_suffix = path.lower().endswith(PATH_SUFFIXES)
-        names = [path] if name_has_suffix else [path, *(path + suffix for suffix in PATH_SUFFIXES)]
-        roots = row_file.parents[: 3 if self._prefix else 1]
-        file = first_file(root / below / name for root in roots for below in folders for name in names)
+        folders = self._map.image_folders or USUAL_FOLDERS
+        file = find_image(row_file.parents[: 3 if self._prefix else 1], ("", *folders), str(cell))
         if file is None:
-            raise ValueError(f"{cell!r}: there is no such file beside {row_file.name} or in an image folder")
-        target = "images/" + (path if name_has_suffix else path + file.suffix).removeprefix("images/")
-        self._files[target] = file
-        return target
+            message = f"{cell!r}: there is no such file beside {row_file.name} or in its folder {' or '.join(folders)}"
+            raise ValueError(message + '; name the folder of the images in the map: image_folders = "FOLDER"')
+        path = path_inside(str(cell))
+        return self._claim_path(file, path if has_image_suffix(path) else path + file.suffix)
+
+    def _claim_path(self, file: Path, name: str) -> str:
+        """The path of a file in the case set. Tables in different folders may call different images the same."""
+        base = self._source if self._source.is_dir() else self._source.parent
+        below_base = path_inside(os.path.relpath(file, base))
+        for target in (f"images/{name.removeprefix('images/')}", f"images/{below_base}"):
+            if self._files.setdefault(target, file) == file:
+                return target
+        raise ValueError(f"{name!r} is the name of two images, {file} and {self._files[target]}; rename one")
 
     def __len__(self) -> int:
         return self._rows.group_count
