@@ -1,6 +1,7 @@
 """How CPU and memory grow with the number of stored answers: a complete study replayed, marked, measured and reported.
 
-The answers are those of simulated candidates: ten trials, five questions a case, one reply a vote.
+The study has four simulated candidates, ten trials, five questions a case, one reply a vote. Its answers are drawn and
+stored without a run (peers/stored_answers.py), which is not in the figures.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -32,40 +34,48 @@ seed = {number}
 def main(arguments: list[str]) -> bool:
     parser = argparse.ArgumentParser("perf growth")
     parser.add_argument("--answers", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--place", type=Path, help="folder in which the studies are kept (default: a temporary one)")
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'polars', 'numpy')}")
-    replayed, marked = [], []
+    cpu: list[float] = []
+    peaks: list[float] = []
     for answers in options.answers:
-        with tempfile.TemporaryDirectory() as folder:
-            again, marks = _measure_size(Path(folder), answers)
-        replayed.append(again)
-        marked.append(marks)
-        for what, told in (("replay", again), ("marking, measuring and reporting", marks)):
-            cpu = 1e6 * (told["own"] + told["children"]) / answers
-            figure(f"microseconds of CPU per answer, {what} of {answers:,}", cpu)
-            figure(f"peak memory in MB, {what} of {answers:,}", told["peak_with_children_mb"])
-    if len(options.answers) < 2:
-        return True
-    cpu = [sum(part["own"] + part["children"] for part in parts) for parts in zip(replayed, marked, strict=True)]
-    peak = max(part["peak_with_children_mb"] for part in (*replayed, *marked))
-    return all(
-        [
-            bar("exponent of CPU against answers", _exponent(options.answers, cpu), at_most=1.1),
-            bar("peak memory in MB", peak, at_most=1000),
-        ]
-    )
+        with tempfile.TemporaryDirectory() as temporary:
+            rounds = _measure_size((options.place or Path(temporary)) / str(answers), answers, options.rounds)
+        for part, told in rounds.items():
+            seconds = [one["own"] + one["children"] for one in told]
+            figure(f"microseconds of CPU per answer, {part} of {answers:,}", [1e6 * one / answers for one in seconds])
+            peaks.append(max(one["peak_with_children_mb"] for one in told))
+            figure(f"peak memory in MB, {part} of {answers:,}", peaks[-1])
+        cpu.append(sum(median(one["own"] + one["children"] for one in told) for told in rounds.values()))
+        figure(f"minutes of two cores, {answers:,} answers", cpu[-1] / 120)
+    bars = [bar("peak memory in MB", max(peaks), at_most=1000)]
+    if len(options.answers) > 1:
+        bars.append(bar("exponent of CPU against answers", _exponent(options.answers, cpu), at_most=1.1))
+    return all(bars)
 
 
-def _measure_size(workspace: Path, answers: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A study of so many answers, run; then what its replay and its marking take."""
-    write_text_cases(workspace / "cases", answers // (CANDIDATES * QUESTIONS * TRIALS), QUESTIONS)
-    head = f'name = "growth"\ncases = "cases"\ntrials = {TRIALS}\noffline = true\n[conditions]\nconfidence = "votes"\n'
-    candidates = (SIMULATED.format(number=number, accuracy=90 - 10 * number) for number in range(CANDIDATES))
+def _measure_size(workspace: Path, answers: int, rounds: int) -> dict[str, list[dict[str, Any]]]:
+    """What replaying and marking a study of so many stored answers take, by part and round."""
     study = workspace / "growth.toml"
-    study.write_text(head + "".join(candidates))
-    measure("perf.peers.study", study, workspace)
-    again = measure("perf.peers.study", study, workspace)
-    return again, measure("perf.peers.marking", workspace / "runs" / "growth")
+    if not study.exists():
+        write_text_cases(workspace / "cases", answers // (CANDIDATES * QUESTIONS * TRIALS), QUESTIONS)
+        draft = study.with_suffix(".draft")
+        draft.write_text(_study_text())
+        measure("perf.peers.stored_answers", draft, workspace)
+        measure("perf.peers.study", draft, workspace)  # a first start: it writes the run's folder
+        draft.rename(study)
+    told: dict[str, list[dict[str, Any]]] = {"replay": [], "marking, measuring and reporting": []}
+    for _ in range(rounds):
+        told["replay"].append(measure("perf.peers.study", study, workspace))
+        told["marking, measuring and reporting"].append(measure("perf.peers.marking", workspace / "runs" / "growth"))
+    return told
+
+
+def _study_text() -> str:
+    head = f'name = "growth"\ncases = "cases"\ntrials = {TRIALS}\noffline = true\n[conditions]\nconfidence = "votes"\n'
+    return head + "".join(SIMULATED.format(number=n, accuracy=90 - 10 * n) for n in range(CANDIDATES))
 
 
 def _exponent(sizes: list[int], cpu: list[float]) -> float:

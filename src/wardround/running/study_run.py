@@ -132,7 +132,7 @@ class StudyRun:
         )
         self._encoder = ImageEncoder()
         self.budget = BudgetTracker.of_study(study, self.store)
-        self._used = UsedAnswers()
+        self._used = UsedAnswers(self.folder.path)
         self._fingerprints = Fingerprints(self.store)
         self.candidate_runs: list[CandidateRun] = []
         self.interrupted = False

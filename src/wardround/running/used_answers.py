@@ -11,20 +11,10 @@ import polars as pl
 from wardround.core.evidence import Document, Evidence
 from wardround.running.parquet import open_table, write_in_parts
 from wardround.running.store import AnswerKey
+from wardround.running.used_rows import DIGEST_SIZE, UsedRow, UsedRows
 
 FILE = "used.parquet"
-DIGEST, DIGEST_SIZE = "digest", 16  # of answers; the column is not in the file
-CHUNK = 20_000
-SCHEMA = {
-    "candidate": pl.Int16,
-    "case": pl.Int32,
-    "question": pl.String,
-    "condition": pl.Int16,
-    "trial": pl.Int32,
-    "ask": pl.Binary,
-    "turn": pl.Int16,
-    "scored": pl.Boolean,
-}
+ROWS_FOLDER = ".used.rows"  # of a run that does not fit into memory, until used.parquet is written
 # further keys of the store, each listed in a file of its own
 JUDGE_ANSWERS = "used_by_judge.parquet"
 READER_ANSWERS = "used_by_reader.parquet"
@@ -69,16 +59,18 @@ def body_digest(body: bytes) -> bytes:
 class UsedAnswers:
     """Collects used answers compactly, in any order."""
 
-    def __init__(self) -> None:
-        self._frames: list[pl.DataFrame] = []
-        self._rows: list[tuple[int, int, str, int, int, bytes, int, bool, bytes | None]] = []
-        self._lacks_digests = False
-        self.answers_hash: str | None = None  # as `hash_answers` gives it; known after `tables` if all were read before
+    def __init__(self, folder: Path) -> None:
+        self._rows = UsedRows(folder / ROWS_FOLDER)
         self.counts: Counter[int] = Counter()  # by candidate
         self.cuts: Counter[int] = Counter()
         self.missing: dict[int, set[str]] = defaultdict(set)  # by candidate: PMIDs that the index lacks
         self._evidence: list[tuple[Any, ...]] = []
         self._documents: dict[str, Document] = {}
+
+    @property
+    def answers_hash(self) -> str | None:
+        """As `hash_answers` gives it; known after `tables` if all answers were read before."""
+        return self._rows.answers_hash
 
     def add(self, candidate: int, used: UsedAnswer) -> None:
         case, question, condition, (ask, trial, turn), scored, cut, evidence, digest = used
@@ -87,9 +79,7 @@ class UsedAnswers:
         self.counts[candidate] += 1
         if cut:
             self.cuts[candidate] += 1
-        self._rows.append((candidate, case, question, condition, trial, ask, turn, scored, digest))
-        if len(self._rows) >= CHUNK:
-            self._pack()
+        self._rows.add(UsedRow(candidate, case, question, condition, trial, ask, turn, scored, digest))
 
     def _add_evidence(self, key: tuple[int, int, str, int, int], evidence: Evidence) -> None:
         documents = {document.id: document for document in evidence.documents}
@@ -98,30 +88,13 @@ class UsedAnswers:
         lists = [list(values) for values in (documents, evidence.hits, evidence.queries, evidence.missing)]
         self._evidence.append((*key, *lists, evidence.ended))
 
-    def _pack(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * (len(SCHEMA) + 1)
-        *values, digests = map(list, columns)
-        frame = pl.DataFrame(dict(zip(SCHEMA, values, strict=True)), schema=SCHEMA)
-        self._lacks_digests |= None in digests
-        if not self._lacks_digests:
-            frame = frame.with_columns(pl.Series(DIGEST, digests, dtype=pl.Binary))
-        self._frames.append(frame)
-        self._rows = []
-
     def tables(self, candidates: list[str], case_ids: list[str], conditions: list[str]) -> Iterator[pl.DataFrame]:
         """All rows sorted by candidate, case, question, condition and trial, with names for numbers."""
-        self._pack()
-        if self._lacks_digests:
-            self._frames = [frame.select(list(SCHEMA)) for frame in self._frames]
-        table = pl.concat(self._frames).sort("candidate", "case", "question", "condition", "trial", "turn", "ask")
-        self._frames = []
-        if not self._lacks_digests:
-            self.answers_hash = hash_digests(table.drop_in_place(DIGEST))
         names = {
             name: pl.Series(values, dtype=pl.String)
             for name, values in (("candidate", candidates), ("case", case_ids), ("condition", conditions))
         }
-        for rows in table.iter_slices(CHUNK) if len(table) else [table]:
+        for rows in self._rows.tables():
             yield rows.with_columns(
                 *(values.gather(rows[name]).alias(name) for name, values in names.items()),
                 rows["ask"].bin.encode("hex").alias("ask"),
@@ -140,11 +113,6 @@ class UsedAnswers:
         documents = [(id, *document) for id, document in sorted(self._documents.items())]
         write_in_parts(folder / EVIDENCE, [pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row")])
         write_in_parts(folder / DOCUMENTS, [pl.DataFrame(documents, schema=DOCUMENT_SCHEMA, orient="row")])
-
-
-def hash_digests(digests: Iterable[bytes]) -> str:
-    """A hash of all answers that a run used, from those of each in the order of used.parquet."""
-    return blake2b(b"".join(digests), digest_size=DIGEST_SIZE).hexdigest()
 
 
 class RunEvidence:
