@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy
 from pydicom.data import get_testdata_file
 from skimage.data import immunohistochemistry, retina
 from skimage.draw import disk
@@ -7,7 +8,7 @@ from skimage.filters import threshold_otsu
 
 from wardround.cases.images import pixels, recipe_for
 from wardround.core.case import Image
-from wardround.degrade.operations.body import _dark, body_mask
+from wardround.degrade.operations.body import _cell_means, _count, _dark, _reaching_border, _smooth, body_mask
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -16,6 +17,33 @@ def test_the_threshold_is_otsus(seed):
     values = np.concatenate([rng.normal(0.2, 0.05, 700), rng.normal(0.6, 0.15, 300)]).astype(np.float32)[None]
     dark, otsu = _dark(values), threshold_otsu(values)
     assert np.abs(dark.sum() - (values < otsu).sum()) <= 10  # a bin apart: skimage cuts at a bin's middle
+
+
+SHAPES = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (1, 40), (57, 33), (128, 131)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_samples_are_smoothed_counted_and_connected_as_scipy_and_numpy_do(shape):
+    values = np.random.default_rng(0).random(shape, dtype=np.float32)
+    smooth = _smooth(values)
+    np.testing.assert_array_equal(smooth, scipy.ndimage.uniform_filter(values, 3))
+
+    low, high = float(smooth.min()), float(smooth.max()) + 0.1
+    counts, edges = np.histogram(smooth, 256, (low, high))
+    np.testing.assert_array_equal(_count(smooth.reshape(-1), edges), counts)
+
+    dark = values < 0.6  # near the share at which what hangs together spans the image
+    parts, _ = scipy.ndimage.label(dark)
+    border = np.concatenate([parts[0], parts[-1], parts[:, 0], parts[:, -1]])
+    np.testing.assert_array_equal(_reaching_border(dark), dark & np.isin(parts, border))
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 7, 8])
+def test_a_cell_has_the_mean_of_its_pixels(step):
+    luma = np.random.default_rng(0).random((8 * step, 5 * step + 3), dtype=np.float32)
+    cells = _cell_means(luma[:, : 5 * step], step)
+    expected = luma[:, : 5 * step].reshape(8, step, 5, step).mean(axis=(1, 3), dtype=np.float64)
+    np.testing.assert_allclose(cells, expected, rtol=1e-6)
 
 
 def test_a_disc_on_black_is_the_body_with_what_is_dark_in_it():

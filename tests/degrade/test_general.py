@@ -18,7 +18,7 @@ from wardround.degrade import apply_degradation, degrade
 from wardround.degrade.operations.blur import along_line, gaussian, line_taps
 from wardround.degrade.operations.resize import downsample_and_restore
 from wardround.degrade.rendering import LUMA, apply_parameters
-from wardround.degrade.types.exposure import FLOOR, exposure, gain
+from wardround.degrade.types.exposure import FLOOR, _gain_of_grey, exposure, gain
 from wardround.degrade.types.object_movement import move
 from wardround.degrade.types.object_rotation import rotate
 
@@ -214,6 +214,14 @@ def test_exposure_is_gamma_above_the_floor():
         curve = ramp * gain(ramp, exponent)
         assert (np.diff(curve) > 0).all()  # no step at the floor
         assert np.diff(curve).max() < 0.03
+
+
+@pytest.mark.parametrize("gamma", [1 / 2.2, 0.7, 1.4, 2.35])
+def test_the_gain_of_a_grey_image_is_the_same_with_and_without_the_table(gamma):
+    levels = np.arange(256, dtype=np.float32).reshape(8, 32) / np.float32(255)
+    others = levels + np.float32(0.001)
+    np.testing.assert_array_equal(_gain_of_grey(levels, gamma), gain(levels, gamma))
+    np.testing.assert_array_equal(_gain_of_grey(others, gamma), gain(others, gamma))
 
 
 def test_exposure_keeps_hues_and_does_not_colour_a_black_background():

@@ -6,8 +6,11 @@ except in PSNR; alpha is left out.
 """
 
 import math
+from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wardround.core.errors import WardroundError
 from wardround.degrade.operations.blur import gaussian
@@ -58,8 +61,13 @@ def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> 
 def clipped_share(before: Image, after: Image, inside: Mask) -> float:
     """How much of the body became black or white, in every colour, that was not."""
     black, white = (after <= 0) & (before > 0), (after >= 1) & (before < 1)
-    is_clipped = np.asarray(black.all(axis=2) | white.all(axis=2))
+    is_clipped = _over_colours(np.logical_and, black) | _over_colours(np.logical_and, white)
     return float(is_clipped[inside].mean())
+
+
+def _over_colours(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    """The colours of each pixel combined, plane by plane: many times as fast as along the short last axis."""
+    return reduce(combine, np.moveaxis(values, 2, 0))
 
 
 def _normalize(clean: StoredPixels, *others: StoredPixels) -> list[Image]:
@@ -81,7 +89,8 @@ def _grey(image: Image) -> Image:
 
 
 def _error(before: Image, after: Image) -> Image:
-    error: Image = np.square(before - after).mean(axis=2)
+    error: Image = _over_colours(np.add, np.square(before - after))
+    error /= np.float32(before.shape[2])
     return error
 
 

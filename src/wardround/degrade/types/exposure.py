@@ -21,6 +21,7 @@ from wardround.degrade.rendering import LUMA
 from wardround.degrade.signature import Image, SeverityParameters
 
 FLOOR = 0.04  # of white
+GREYS = np.arange(256, dtype=np.float32) / np.float32(255)  # of 8 bits
 
 
 def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
@@ -29,13 +30,11 @@ def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
     gamma = 1 / severity["gamma"] if lighter else severity["gamma"]
     offset = np.float32(_offset(severity, brightness * gain(brightness, gamma), lighter))
     if image.ndim == 2:
-        return image * gain(image, gamma) + offset
+        return image * _gain_of_grey(image, gamma) + offset
     luma: Image = (image @ LUMA).astype(np.float32, copy=False)
-    brighter = gain(luma, gamma)
-    colour: Image = brighter * np.minimum(luma / np.float32(FLOOR), 1) if gamma < 1 else brighter
-    added: Image = luma * (brighter - colour) + offset
-    lit: Image = _multiply_and_add(image, colour, added)
-    return lit
+    colours = np.ascontiguousarray(image).reshape(-1)
+    lit: Image = _light_colours(colours, luma.reshape(-1), gain(luma, gamma).reshape(-1), gamma < 1, offset)
+    return lit.reshape(image.shape)
 
 
 def _offset(severity: SeverityParameters, brightness: Image, lighter: bool) -> float:
@@ -52,12 +51,37 @@ def gain(luma: Image, gamma: float) -> Image:
     return np.maximum(luma, np.float32(FLOOR)) ** np.float32(gamma - 1)
 
 
+def _gain_of_grey(image: Image, gamma: float) -> Image:
+    """`gain`, from a table of 256 if the image has 8 bits: a power of each pixel takes four times as long."""
+    gains, has_8_bits = _look_up(np.ascontiguousarray(image).reshape(-1), gain(GREYS, gamma))
+    return gains.reshape(image.shape) if has_8_bits else gain(image, gamma)
+
+
+@njit("Tuple((float32[::1], boolean))(float32[::1], float32[::1])", cache=True, nogil=True, error_model="numpy")
+def _look_up(values: Any, results: Any) -> Any:  # pragma: no cover
+    """The result of each value's grey level, and whether every value is one of 256; two loops: the first is vectors."""
+    white = np.float32(255)
+    levels, others = np.empty(len(values), np.uint8), np.int32(0)
+    for place in range(len(values)):
+        level = np.int32(values[place] * white + np.float32(0.5))
+        others |= np.int32(np.float32(level) / white != values[place])
+        levels[place] = np.uint8(level)
+    out = np.empty_like(values)
+    for place in range(len(values)):
+        out[place] = results[levels[place]]
+    return out, others == 0
+
+
 @njit(cache=True, nogil=True)
-def _multiply_and_add(image: Any, factors: Any, added: Any) -> Any:  # pragma: no cover
-    """All colours of a pixel by its factor, and its summand added: several times as fast as numpy's way."""
-    out = np.empty_like(image)
-    for y in range(len(image)):
-        for x in range(image.shape[1]):
-            for colour in range(3):
-                out[y, x, colour] = image[y, x, colour] * factors[y, x] + added[y, x]
+def _light_colours(colours: Any, luma: Any, brighter: Any, fades: bool, offset: np.float32) -> Any:  # pragma: no cover
+    """The three colours of each pixel by what its luma is multiplied by; where they fade, grey takes their place."""
+    out = np.empty_like(colours)
+    for place in range(len(luma)):
+        factor = brighter[place]
+        if fades:
+            factor *= min(luma[place] / np.float32(FLOOR), np.float32(1))
+        added = luma[place] * (brighter[place] - factor) + offset
+        out[3 * place] = colours[3 * place] * factor + added
+        out[3 * place + 1] = colours[3 * place + 1] * factor + added
+        out[3 * place + 2] = colours[3 * place + 2] * factor + added
     return out
