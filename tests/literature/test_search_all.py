@@ -51,7 +51,8 @@ def test_queries_together_have_the_hits_of_each_alone(
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "wordllama"])
-def test_each_query_has_its_own_filters(index: Index, retriever: str) -> None:
+def test_each_query_has_its_own_filters(index: Index, retriever: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "SHARED", 2)
     queries = [article.question for article in ARTICLES[:6]]
     first = [index.search(query, retriever, 3)[0].pmid for query in queries]
     filters = [Filters(without=(pmid,) * 3) for pmid in first]

@@ -127,6 +127,21 @@ def make_index(folder: Path, count: int = 40) -> tuple[Path, list[Path]]:
     return folder / "index", files
 
 
+def test_many_queries_have_the_hits_of_each_alone_across_parts(tmp_path: Path) -> None:
+    place, files = make_index(tmp_path)
+    for file in files[1:]:
+        update(place, [file])
+    index = Index.open(place)
+    filters = [Filters(), Filters(without=("900",)), Filters(publication_types=("Review",))] * 12
+    queries = [query for query in QUERIES * 3 for _ in range(3)]
+
+    together = index.search_all(queries, k=5, filters=filters)
+
+    assert index._words._parts[1:]
+    assert together == [index.search(query, k=5, filters=own) for query, own in zip(queries, filters, strict=True)]
+    assert all(together)
+
+
 def test_compaction_changes_nothing_visible(tmp_path: Path) -> None:
     location, files = make_index(tmp_path)
     for file in files[1:]:

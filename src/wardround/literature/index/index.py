@@ -10,9 +10,12 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from wardround.core.canonical import blake
 from wardround.core.errors import WardroundError
@@ -28,14 +31,15 @@ from wardround.literature.mesh.thesaurus import Thesaurus
 from wardround.literature.search.filters import NO_FILTERS, Filters
 from wardround.literature.search.hit import Hit, article_pmid
 from wardround.literature.words.tables import DOCUMENTS, WORDS
-from wardround.literature.words.terms import query_terms
+from wardround.literature.words.terms import query_terms, terms_of_queries
 from wardround.literature.words.word_index import WordIndex
 
 BM25 = "bm25"
 COLUMNS = ["pmid", "title", "abstract", "year", "journal"]
 SPARE = 8  # further hits fetched, to see ties at the end of a list without a second search
 BATCH = 1_000  # PMIDs looked up together
-SCANNED = 1_000  # queries compared with all vectors in one pass
+SCANNED = 1_000  # queries compared with all vectors, or searched by words, in one pass
+SHARED = 8  # queries that are worth decoding whole lists
 SEARCHES = os.cpu_count() or 1  # at once
 ROUNDING = 1e-5  # of an inner product in single precision, more than it can be
 
@@ -146,8 +150,7 @@ class Index:
         chosen_texts, chosen_filters = [texts[place] for place in asked], [filters[place] for place in asked]
         with one_line_errors(self.location):
             if retriever == BM25:
-                searches = [self._search_words(*pair) for pair in zip(chosen_texts, chosen_filters, strict=True)]
-                scored = _best_of_all(searches, k, chosen_filters)
+                scored = self._search_all_words(chosen_texts, k, chosen_filters)
             else:
                 scored = self._search_all_vectors(chosen_texts, retriever, k, chosen_filters)
         articles = self.articles(list(dict.fromkeys(pmid for pairs in scored for pmid, _ in pairs)))
@@ -215,12 +218,32 @@ class Index:
     def _words(self) -> WordIndex:
         return WordIndex(self.table(DOCUMENTS), self.table(WORDS))
 
-    def _search_words(self, query: str, filters: Filters) -> Search:
-        words, terms = self._words, query_terms(query)  # before the search, which may run in a thread
+    def _search_all_words(self, queries: Sequence[str], k: int, filters: Sequence[Filters]) -> list[ScoredPmids]:
+        """By BM25; many queries with the same filters share the reading and decoding of lists."""
+        searches = [self._search_words(*pair) for pair in zip(queries, filters, strict=True)]
+        places_by_filter: dict[Filters, list[int]] = {}
+        for place, filter_ in enumerate(filters):
+            places_by_filter.setdefault(replace(filter_, without=()), []).append(place)
+        for filter_, places in places_by_filter.items():
+            for start in range(0, len(places), SCANNED):
+                block = places[start : start + SCANNED]
+                if len(block) < SHARED:
+                    continue
+                limit = k + max(len(filters[place].without) for place in block) + SPARE
+                terms = terms_of_queries([queries[place] for place in block])
+                found = self._words.search_all(terms, len(block), limit, filter_)
+                pmids = self._words.pmids(np.concatenate([documents for documents, _ in found]))
+                end = 0
+                for place, (documents, scores) in zip(block, found, strict=True):
+                    start_of_own, end = end, end + len(documents)
+                    pairs = list(zip(pmids[start_of_own:end], scores.tolist(), strict=True))
+                    searches[place] = _scanned(pairs, limit, searches[place])
+        return _best_of_all(searches, k, filters)
 
+    def _search_words(self, query: str, filters: Filters) -> Search:
         def search(limit: int) -> ScoredPmids:
-            documents, scores = words.search(terms, limit, filters)
-            return list(zip(words.pmids(documents), scores.tolist(), strict=True))
+            documents, scores = self._words.search(query_terms(query), limit, filters)
+            return list(zip(self._words.pmids(documents), scores.tolist(), strict=True))
 
         return search
 

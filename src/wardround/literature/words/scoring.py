@@ -174,29 +174,35 @@ def _keep_best(
     documents: Array, low: int, first: int, scores: Array, best_scores: Array, best_documents: Array, count: int
 ) -> int:
     """Puts documents into the heap, whose first entry is its worst."""
-    capacity = len(best_scores)
     for document in documents:
-        score = scores[document - low]
-        if count < capacity:
-            place = count
-            count += 1
-            while place and best_scores[(place - 1) // 2] > score:
-                parent = (place - 1) // 2
-                best_scores[place], best_documents[place] = best_scores[parent], best_documents[parent]
-                place = parent
-        elif score > best_scores[0]:
-            place = 0
-            while True:
-                child = 2 * place + 1
-                if child >= capacity:
-                    break
-                if child + 1 < capacity and best_scores[child + 1] < best_scores[child]:
-                    child += 1
-                if best_scores[child] >= score:
-                    break
-                best_scores[place], best_documents[place] = best_scores[child], best_documents[child]
-                place = child
-        else:
-            continue
-        best_scores[place], best_documents[place] = score, first + document
+        count = put(scores[document - low], first + document, best_scores, best_documents, count)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def put(score: Any, document: int, best_scores: Array, best_documents: Array, count: int) -> int:
+    """Puts a document into a heap of `count` entries unless its score is too low; returns how many the heap has."""
+    capacity = len(best_scores)
+    if count < capacity:
+        place = count
+        count += 1
+        while place and best_scores[(place - 1) // 2] > score:
+            parent = (place - 1) // 2
+            best_scores[place], best_documents[place] = best_scores[parent], best_documents[parent]
+            place = parent
+    elif score > best_scores[0]:
+        place = 0
+        while True:
+            child = 2 * place + 1
+            if child >= capacity:
+                break
+            if child + 1 < capacity and best_scores[child + 1] < best_scores[child]:
+                child += 1
+            if best_scores[child] >= score:
+                break
+            best_scores[place], best_documents[place] = best_scores[child], best_documents[child]
+            place = child
+    else:
+        return count
+    best_scores[place], best_documents[place] = score, document
     return count

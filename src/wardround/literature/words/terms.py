@@ -5,6 +5,7 @@ left out (so that "any", stemmed to "ani", stays); then accents are removed.
 """
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -66,6 +67,23 @@ def query_terms(query: str) -> dict[str, int]:
     """The terms of a query with how often each occurs."""
     occurrences = find_terms(pl.Series([query]))
     return dict(zip(occurrences.terms.to_list(), np.bincount(occurrences.term).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """The terms of queries with how often each query has each: one entry for each term of a query."""
+
+    terms: list[str]  # distinct, sorted
+    query: Numbers
+    term: Numbers  # position in `terms`
+    often: Numbers
+
+
+def terms_of_queries(queries: Sequence[str]) -> QueryTerms:
+    """The terms of queries, those of each as query_terms() finds them."""
+    occurrences = find_terms(pl.Series(queries, dtype=pl.String))
+    keys, often = np.unique(occurrences.document << 32 | occurrences.term, return_counts=True)
+    return QueryTerms(occurrences.terms.to_list(), keys >> 32, keys & 0xFFFFFFFF, often)
 
 
 def add_fields(occurrences: Occurrences, rows: pl.DataFrame) -> Occurrences:

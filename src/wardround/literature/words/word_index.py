@@ -6,8 +6,10 @@ idf = ln(1 + (N - n + 0.5) / (n + 0.5)); k1 = 1.2, b = 0.75; a term that a query
 from __future__ import annotations
 
 import math
+import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,11 +18,12 @@ import numpy as np
 
 from wardround.literature.index.location import Table
 from wardround.literature.search.filters import Filters
+from wardround.literature.words.batch_scoring import BestDocuments, PartLists, WeightedTerms, score_part_for_all
 from wardround.literature.words.pages import read_page
 from wardround.literature.words.postings import K1, REFERENCE_LENGTH, Array, B, Bytes, decode_list
 from wardround.literature.words.scoring import score_part
 from wardround.literature.words.tables import date_number
-from wardround.literature.words.terms import FIELD_PREFIX, MAX_WORD_BYTES
+from wardround.literature.words.terms import FIELD_PREFIX, MAX_WORD_BYTES, QueryTerms
 
 BM25_RULES = {
     "engine": "wardround",
@@ -31,6 +34,8 @@ BM25_RULES = {
     "remove_stop_words": True,
     "remove_accents": True,
 }  # part of an index's fingerprint
+
+THREADS = os.cpu_count() or 1  # that score a batch
 
 ScoredDocuments = tuple[Array, Array]  # numbers of documents, and their scores; best first
 
@@ -79,11 +84,7 @@ class WordIndex:
         """
         lists = self._read_lists(often)
         frequency = {term: sum(entry.added for entry in by_part.values()) for term, by_part in lists.items()}
-        weights = {
-            term: often[term] * (K1 + 1) * math.log(1 + (self.count - n + 0.5) / (n + 0.5))
-            for term, n in frequency.items()
-            if n
-        }
+        weights = {term: often[term] * (K1 + 1) * self._inverse_frequency(n) for term, n in frequency.items() if n}
         terms = sorted(weights, key=lambda term: (-weights[term], term))
         scores, documents = np.zeros(limit, np.float32), np.zeros(limit, np.int64)
         count = 0
@@ -110,8 +111,28 @@ class WordIndex:
                 documents,
                 count,
             )
-        order = np.lexsort((documents[:count], -scores[:count]))
-        return documents[order], scores[order]
+        return _best_first(scores, documents, count)
+
+    def search_all(self, queries: QueryTerms, count: int, limit: int, filters: Filters) -> list[ScoredDocuments]:
+        """What search() finds for each of `count` queries with the same filters. Lists are read and decoded once."""
+        frequency = np.zeros(len(queries.terms), np.int64)
+        for number in range(len(self._parts)):
+            for place, entry in self._lists_of_part(queries.terms, number):
+                frequency[place] += entry.added
+        inverse = np.array([self._inverse_frequency(n) if n else 0.0 for n in frequency.tolist()])
+        weights = queries.often * (K1 + 1) * inverse[queries.term]
+        order = np.lexsort((queries.term, -weights, queries.query))
+        order = order[weights[order] > 0]
+        starts = np.searchsorted(queries.query[order], np.arange(count + 1))
+        weighted = WeightedTerms(starts, queries.term[order], weights[order].astype(np.float32))
+        best = BestDocuments.none(count, limit)
+        with ThreadPoolExecutor(THREADS) as pool:
+            for number, (part, allowed) in enumerate(zip(self._parts, self._allowed(filters), strict=True)):
+                if allowed is not None:
+                    lists = _joined(self._lists_of_part(queries.terms, number), len(queries.terms))
+                    lengths = self._lengths[part.first : part.first + part.count]
+                    score_part_for_all(lists, weighted, lengths, self._norms, allowed, part.first, best, pool)
+        return [_best_first(*heap) for heap in zip(*best, strict=True)]
 
     def pmids(self, documents: Array) -> list[str]:
         """The PMIDs of documents."""
@@ -120,6 +141,9 @@ class WordIndex:
         offsets, places = np.unique(documents, return_inverse=True)
         rows = self._documents.take_offsets(offsets.tolist()).select(["pmid"]).to_arrow()["pmid"].to_pylist()
         return [rows[place] for place in places]
+
+    def _inverse_frequency(self, n: int) -> float:
+        return math.log(1 + (self.count - n + 0.5) / (n + 0.5))
 
     def _allowed(self, filters: Filters) -> Iterable[Array | None]:
         """For each part whether each document is there and passes the filters; None if none does."""
@@ -181,10 +205,18 @@ class WordIndex:
         page_by_row = dict(zip(table["_rowid"].to_pylist(), table["page"].to_pylist(), strict=True))
         return [page_by_row[row] for row in rows]
 
-    def _read_lists(self, terms: Iterable[str]) -> dict[str, dict[int, TermList]]:
+    def _lists_of_part(self, terms: Sequence[str], part: int) -> Iterator[tuple[int, TermList]]:
+        """The positions of terms that a part has, and their lists."""
+        lists = self._read_lists(terms, [part])
+        for place, term in enumerate(terms):
+            if entry := lists[term].get(part):
+                yield place, entry
+
+    def _read_lists(self, terms: Iterable[str], parts: Iterable[int] | None = None) -> dict[str, dict[int, TermList]]:
         """The lists of terms by the numbers of their parts."""
         places: dict[int, list[tuple[str, int]]] = {}  # terms and parts by row
-        for number, part in enumerate(self._parts):
+        for number in range(len(self._parts)) if parts is None else parts:
+            part = self._parts[number]
             for term in terms:
                 if (place := bisect_right(part.terms, term) - 1) >= 0:
                     places.setdefault(int(part.rows[place]), []).append((term, number))
@@ -202,6 +234,23 @@ class WordIndex:
                         data=page.data[page.starts[place] : page.starts[place + 1]],
                     )
         return lists
+
+
+def _best_first(scores: Array, documents: Array, count: int) -> ScoredDocuments:
+    """The entries of a heap."""
+    order = np.lexsort((documents[:count], -scores[:count]))
+    return documents[order], scores[order]
+
+
+def _joined(lists: Iterable[tuple[int, TermList]], count: int) -> PartLists:
+    """Lists with their positions among `count` terms as one block of bytes."""
+    starts, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    pieces, end = [np.zeros(0, np.uint8)], 0
+    for place, entry in lists:
+        starts[place], sizes[place] = end, entry.size
+        pieces.append(entry.data)
+        end += len(entry.data)
+    return PartLists(np.concatenate(pieces), starts, sizes)
 
 
 def _latest(dates: Any) -> Any:
