@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 
+import PIL.Image
 import pytest
 import yaml
 from exam_study import wardround
 from pyarrow import parquet
+
+from wardround.building.sources.starter.build import build_starter
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +65,21 @@ def test_mlcroissant_reads_the_records(dataset):
     read = mlcroissant.Dataset(jsonld=str(dataset / "croissant.json"))
     assert not read.metadata.issues.errors
     assert [record["test/id"].decode() for record in read.records("test")] == [f"case-{n}" for n in range(8)]
+
+
+def test_dicom_images_are_shown_as_pictures_and_come_back_as_they_are(tmp_path):
+    build_starter(tmp_path / "starter")
+
+    wardround("export", "starter", "--to", "hf", "--out", "dataset", cwd=tmp_path)
+    wardround("cases", "convert", "dataset", "--from", "hf-export", "--out", "back", cwd=tmp_path)
+
+    table = parquet.read_table(tmp_path / "dataset/data/test-00000-of-00001.parquet", columns=["images", "originals"])
+    rows = table.to_pylist()
+    assert sum(len(row["originals"]) for row in rows) > 0
+    for row in rows:
+        for image in row["images"]:
+            PIL.Image.open(io.BytesIO(image["bytes"])).load()
+    files = [file.relative_to(tmp_path / "back") for file in (tmp_path / "back").rglob("*.*")]
+    assert any(file.suffix == ".dcm" for file in files)
+    for file in files:
+        assert (tmp_path / "back" / file).read_bytes() == (tmp_path / "starter" / file).read_bytes()

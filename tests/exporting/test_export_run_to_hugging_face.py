@@ -64,6 +64,6 @@ def test_mlcroissant_reads_the_measures(dataset):
 
 def test_datasets_loads_the_tables(dataset, tmp_path):
     datasets = pytest.importorskip("datasets", reason="the package datasets is not installed")
-    for table, rows in (("answers", 64), ("measures", 356)):
+    for table in ("answers", "measures"):
         loaded = datasets.load_dataset(str(dataset), table, split="test", cache_dir=str(tmp_path))
-        assert len(loaded) == rows
+        assert len(loaded) == parquet.read_metadata(dataset / f"data/{table}.parquet").num_rows > 0

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from exam_study import wardround
 
+from wardround.building.sources.starter.build import build_starter
 from wardround.cases.set import CaseSet
 from wardround.exporting.destination import new_file_name
 
@@ -54,6 +55,16 @@ def test_the_table_has_the_columns_that_vlmevalkit_reads(exam_cases, tmp_path):
     assert rows[1]["C"] == "disease 1c"
     assert rows[0]["C"] == ""
     assert rows[0]["hint"] == "History of ä\npatient 0."
+
+
+def test_a_dicom_file_goes_as_the_picture_that_a_candidate_is_shown(tmp_path):
+    build_starter(tmp_path / "starter")
+
+    result = wardround("export", "starter", "--to", "vlmevalkit", "--out", "starter.tsv", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    signatures = {base64.b64decode(row["image"])[:4] for row in tsv_rows(tmp_path / "starter.tsv")}
+    assert signatures == {b"\x89PNG", b"\xff\xd8\xff\xe0"}
 
 
 def test_predictions_stand_beside_the_options_as_they_were_shown(exam_run, tmp_path):

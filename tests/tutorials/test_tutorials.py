@@ -11,15 +11,12 @@ from wardround.core.study import load_study
 
 PAGES = Path(__file__).parents[2] / "docs/tutorials"
 TRIED_ELSEWHERE = {"hospital-csv.md"}  # it needs a table of a hospital, which its own test makes
-SLOW = {"medq-deg-study.md"}
 
 
 NAMES = sorted({file.name for file in PAGES.glob("*.md")} - TRIED_ELSEWHERE)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_tutorial_prints_what_it_shows(name: str, tmp_path: Path) -> None:
     for step in read_steps((PAGES / name).read_text(encoding="utf-8")):
         printed = follow(step, tmp_path)

@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from wardround.cases.images.recipe import RASTER_SUFFIXES
+from wardround.cases.images.recipe import kind_of, recipe_for
+from wardround.cases.images.render import render
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image, Question
 from wardround.core.errors import BadInput
@@ -86,11 +87,12 @@ def _case_cells(case: Case, shown: Sequence[Image]) -> dict[str, Any]:
 
 
 def _base64(cases: CaseSet, image: Image) -> str:
-    if not image.path.lower().endswith(RASTER_SUFFIXES):
-        raise BadInput(
-            cases.image_path(image), f"VLMEvalKit cannot read this; expected {', '.join(RASTER_SUFFIXES)}: convert it"
-        )
-    return base64.b64encode(cases.image_path(image).read_bytes()).decode()
+    """The file of an image; DICOM and NIfTI, which VLMEvalKit cannot read, as a candidate would be shown them."""
+    path = cases.image_path(image)
+    is_raster = kind_of(image.path) == "raster"
+    return base64.b64encode(
+        path.read_bytes() if is_raster else render(path, image.frame, recipe_for(image)).data
+    ).decode()
 
 
 def _map(letters: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from wardround.core.case import Case, Image
 from wardround.core.errors import BadInput, Problem
 
 CASE_COLUMN, IMAGES_COLUMN, LINE_COLUMN = "case", "images", "line"
+ORIGINALS_COLUMN = "originals"  # files that are in the image column as they are shown
 Place = tuple[Path, int]  # file and row
 
 
@@ -36,7 +37,9 @@ class HfExport:
     def copy_image(self, image: Image, target: Path) -> None:
         """Writes the file of an image of a case that was given before."""
         place = self._place_by_image[image.path]
-        data = next((cell["bytes"] for cell in _cell(place, IMAGES_COLUMN) if cell["path"] == image.path), None)
+        columns = [_cell(place, column) for column in (ORIGINALS_COLUMN, IMAGES_COLUMN)]
+        cells = (cell for column in columns if column is not None for cell in column)
+        data = next((cell["bytes"] for cell in cells if cell["path"] == image.path), None)
         if data is None:
             raise BadInput(place[0], f"row {place[1]} lacks the image {image.path!r}", field=IMAGES_COLUMN)
         target.write_bytes(data)
@@ -59,4 +62,6 @@ def read_hf_export(source: Path) -> HfExport:
 
 
 def _cell(place: Place, column: str) -> Any:
-    return pl.scan_parquet(place[0]).select(column).slice(place[1], 1).collect().item(0, 0)
+    """The value of a column; None if the file lacks it."""
+    rows = pl.scan_parquet(place[0]).select(pl.col(f"^{column}$")).slice(place[1], 1).collect()
+    return rows.item(0, 0) if rows.width else None

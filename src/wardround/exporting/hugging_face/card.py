@@ -21,7 +21,8 @@ def card(name: str, files: Mapping[str, str], counts: Mapping[str, int]) -> str:
             f"# {name}",
             "",
             "A case set for wardround, a row per case. The column `case` holds the whole case as JSON, with right "
-            "answers; `images` the files as they are.",
+            "answers; `images` the files as they are. DICOM and NIfTI files are there as a model is shown them, and "
+            "as they are in `originals`.",
             "",
             "The licence is not stated. Name it above before you publish this, and publish only what its sources and "
             "the patients' consent allow.",

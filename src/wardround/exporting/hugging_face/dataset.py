@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wardround.cases.readers.hf_export import CASE_COLUMN, IMAGES_COLUMN, LINE_COLUMN
+from wardround.cases.images.recipe import kind_of, recipe_for
+from wardround.cases.images.render import render
+from wardround.cases.readers.hf_export import CASE_COLUMN, IMAGES_COLUMN, LINE_COLUMN, ORIGINALS_COLUMN
 from wardround.cases.set import CaseSet, case_to_json
-from wardround.core.case import Case, Question
+from wardround.core.case import Case, Image, Question
 from wardround.core.files import new_folder, write_file
 from wardround.exporting.destination import require_new_folder
 from wardround.exporting.hugging_face.card import card
@@ -28,12 +30,14 @@ DESCRIBED = ("id", "specialty", "history", "case")  # columns in the Croissant m
 ROWS_AT_A_TIME = 64  # also the rows of a row group: they hold images
 TEXT = {"dtype": "string", "_type": "Value"}
 QUESTION = {"id": "string", "kind": "string", "prompt": "string", "gold": "string"}
+FILES = pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()}))
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string()),
         pa.field("specialty", pa.string()),
         pa.field("history", pa.string()),
-        pa.field(IMAGES_COLUMN, pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()}))),
+        pa.field(IMAGES_COLUMN, FILES),
+        pa.field(ORIGINALS_COLUMN, FILES),
         pa.field(
             "questions",
             pa.list_(pa.struct({**dict.fromkeys(QUESTION, pa.string()), "options": pa.list_(pa.string())})),
@@ -47,6 +51,7 @@ FEATURES: dict[str, Any] = {
     "specialty": TEXT,
     "history": TEXT,
     IMAGES_COLUMN: {"feature": {"_type": "Image"}, "_type": "List"},
+    ORIGINALS_COLUMN: {"feature": {"bytes": {"dtype": "binary", "_type": "Value"}, "path": TEXT}, "_type": "List"},
     "questions": {
         "feature": {**dict.fromkeys(QUESTION, TEXT), "options": {"feature": TEXT, "_type": "List"}},
         "_type": "List",
@@ -94,15 +99,29 @@ def _rows(cases: CaseSet, split: str) -> Iterator[dict[str, Any]]:
                 "id": case.id,
                 "specialty": case.specialty,
                 "history": case.history,
-                IMAGES_COLUMN: _images(cases, case),
+                IMAGES_COLUMN: [_shown_image(cases, image) for image in case.images],
+                ORIGINALS_COLUMN: [_file_of(cases, image) for image in _images_not_shown(case)],
                 "questions": [_question(question) for question in case.questions],
                 CASE_COLUMN: case_to_json(case),
                 LINE_COLUMN: line,
             }
 
 
-def _images(cases: CaseSet, case: Case) -> list[dict[str, Any]]:
-    return [{"bytes": cases.image_path(image).read_bytes(), "path": image.path} for image in case.images]
+def _shown_image(cases: CaseSet, image: Image) -> dict[str, Any]:
+    """The file of an image; what only medical programs open is rendered as a candidate would be shown it."""
+    if kind_of(image.path) == "raster":
+        return _file_of(cases, image)
+    rendered = render(cases.image_path(image), image.frame, recipe_for(image))
+    return {"bytes": rendered.data, "path": f"{image.path}.{rendered.media_type.partition('/')[2]}"}
+
+
+def _images_not_shown(case: Case) -> Iterable[Image]:
+    """The images whose files are not in the image column, one for each file."""
+    return {image.path: image for image in case.images if kind_of(image.path) != "raster"}.values()
+
+
+def _file_of(cases: CaseSet, image: Image) -> dict[str, Any]:
+    return {"bytes": cases.image_path(image).read_bytes(), "path": image.path}
 
 
 def _question(question: Question) -> dict[str, Any]:
