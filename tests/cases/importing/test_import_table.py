@@ -162,6 +162,17 @@ def test_a_folder_that_datasets_saved_is_read_with_its_class_names(tmp_path):
     assert case.questions[0].gold_text == "pneumonia"
 
 
+def test_the_folders_of_a_saved_data_set_are_its_splits_which_share_no_case(tmp_path):
+    for folder in ("train", "validation"):
+        (tmp_path / "saved" / folder).mkdir(parents=True)
+        table = pl.DataFrame({"q": ["Is it large?"], "image": [{"bytes": png(), "path": None}], "right": ["yes"]})
+        table.write_ipc_stream(tmp_path / "saved" / folder / "data-00000-of-00001.arrow")
+
+    cases = read(tmp_path / "saved", question="q", choices=["yes", "no"], answer="right", images="image")
+
+    assert [(case.id, case.split) for case in cases] == [("train-0", "train"), ("validation-0", "val")]
+
+
 def test_class_names_inside_a_parquet_file_are_read(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -307,6 +318,6 @@ def test_images_of_one_name_in_the_folders_of_two_tables_stay_two_images(tmp_pat
     write_cases(cases, tmp_path / "set")
 
     written = list(CaseSet.open(tmp_path / "set"))
-    assert [case.split for case in written] == [None, None]
+    assert [case.split for case in written] == ["test", "train"]
     bytes_of_cases = [(tmp_path / "set" / case.images[0].path).read_bytes() for case in written]
     assert bytes_of_cases == [png(10), png(200)]

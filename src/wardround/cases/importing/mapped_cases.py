@@ -26,7 +26,7 @@ from wardround.cases.readers.tables.image_cell import (
 from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord
 from wardround.cases.readers.tables.option_lists import gold_index, parse_options
 from wardround.cases.readers.tables.row_spool import RowSpool
-from wardround.cases.readers.tables.source_files import split_in_name
+from wardround.cases.readers.tables.source_files import SPLITS, split_in_name
 from wardround.cases.set import error_from
 from wardround.core.case import Case, Image, Question, drop_empty
 from wardround.core.errors import BadInput, Problem
@@ -38,6 +38,7 @@ UNANSWERED = ("", "-1", "?", "nan", "none")  # of test parts that were published
 OTHER_SPLITS = {"validation": "val", "validate": "val"}
 QUESTION_FIELDS = frozenset(Question.model_fields)
 _OWN_LETTER = re.compile(r"\s*([A-H])\s*:\s*")
+_SHARD = re.compile(r"data-(\d+)-of-(\d+)")
 _ID_SUBJECT = re.compile(r"(?:dev|validation|test)_(.+)_\d+")
 
 
@@ -94,7 +95,7 @@ class MappedCases:
         if any(as_text(value) not in wanted for value, wanted in self._conditions(row, specialty)):
             self._left_out += 1
             return
-        name = as_text(own_id) or f"{specialty or place.file.stem}-{number}"
+        name = as_text(own_id) or f"{specialty or _table_name(place.file)}-{number}"
         column = (table_map.question or table_map.answer)[0]
         try:
             prompt = as_text(first_value(row, table_map.question)) or table_map.prompt or ""
@@ -123,7 +124,8 @@ class MappedCases:
             message = f"differs from the first row of case {record['case']!r}; name it as `patient` if these are visits"
             self.problems.append(place.problem(table_map.history[0], message))
             return
-        key = record["case"] or "+".join(images) or f"{place.file} {number}"
+        by_images = f"{split} {'+'.join(images)}" if images else ""
+        key = record["case"] or by_images or f"{place.file} {number}"
         self._rows.add(part, [key], record)
 
     def _conditions(self, row: JsonObject, specialty: str | None) -> Iterator[tuple[Any, list[str]]]:
@@ -167,7 +169,11 @@ class MappedCases:
                 return OTHER_SPLITS.get(value.lower(), value)
             return "test" if value.startswith("test") else "train"
         words = re.split(r"[-_.]", file.stem.lower())
-        return split_in_name(file) or next((OTHER_SPLITS[word] for word in words if word in OTHER_SPLITS), None)
+        named = split_in_name(file) or next((OTHER_SPLITS[word] for word in words if word in OTHER_SPLITS), None)
+        if named is None and not self._prefix and file.parent != self._source and not self._source.is_file():
+            folder = OTHER_SPLITS.get(file.parent.name.lower(), file.parent.name.lower())  # as `datasets` saves splits
+            return folder if folder in SPLITS else None
+        return named
 
     def _specialty(self, file: Path, row: JsonObject, name: str) -> str | None:
         if specialty := first_value(row, self._map.specialty):
@@ -298,6 +304,14 @@ def _case(rows: list[JsonObject], title: str) -> dict[str, Any]:
         "questions": questions,
     }
     return drop_empty(case)
+
+
+def _table_name(file: Path) -> str:
+    """The name of a table: of the files that `datasets` saves, that of their folder with the number of the part."""
+    shard = _SHARD.fullmatch(file.stem)
+    if shard is None:
+        return file.stem
+    return file.parent.name if int(shard[2]) == 1 else f"{file.parent.name}-{int(shard[1])}"
 
 
 def _joined(row: JsonObject, columns: Iterable[str]) -> str:
