@@ -2,13 +2,34 @@
 
 import os
 
-from wardround.degrade.workers import map_in_order
+from wardround.degrade.workers import JOBS_PER_WORKER, map_in_order
 
 
 def doubled(number: int) -> int:
     if number == 3:
         os._exit(9)
     return 2 * number
+
+
+def die_often(number: int) -> int:
+    if number % 7 == 5:
+        os._exit(9)
+    return number
+
+
+def test_several_crashes_cost_only_their_own_jobs():
+    results = list(map_in_order(die_often, range(30), workers=2))
+    assert results == [(number, None if number % 7 == 5 else number) for number in range(30)]
+
+
+def test_jobs_are_taken_as_the_workers_need_them():
+    taken = []
+    jobs = (taken.append(number) or number for number in range(10_000))
+    results = map_in_order(abs, jobs, workers=1)
+    for number in range(3):
+        assert next(results) == (number, number)
+    results.close()
+    assert len(taken) == JOBS_PER_WORKER + 2  # one for each result but the last, which is still being used
 
 
 def threads(_: int) -> str | None:

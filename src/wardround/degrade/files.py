@@ -1,7 +1,6 @@
 """Degraded copies of an image file: each a PNG with a record, written whole or not at all."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ from wardround.core.files import write_file
 from wardround.degrade.bands import band_at, list_flags
 from wardround.degrade.operations.body import body_mask
 from wardround.degrade.quality import measure_quality
-from wardround.degrade.records import RECORDS_FILE
 from wardround.degrade.rendering import DegradationResult, apply_degradation
 from wardround.degrade.severities import Profile, Space, load_profile
-from wardround.degrade.types import degradation_type, table_position
+from wardround.degrade.types import degradation_type
 
 CopyRecord = dict[str, Any]
 
@@ -135,60 +133,3 @@ def expected_record(copy: DegradedCopy, space: Space, profile: Profile) -> CopyR
         "profile": profile.name,
         "profile_version": profile.version,
     }
-
-
-class CopyRecords:
-    """The records of the copies in a folder: one line each, appended as it is made, sorted at the end.
-
-    A line that a crash cut off is ignored.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._file = folder, folder / RECORDS_FILE
-        self._by_path: dict[str, CopyRecord] = {}
-        if self._file.is_file():
-            for line in self._file.read_bytes().splitlines():
-                try:
-                    record = json.loads(line)
-                    _sort_key(record)
-                except (ValueError, KeyError, TypeError):
-                    continue
-                self._by_path[record["image"]] = record
-
-    def __contains__(self, path: str) -> bool:
-        return path in self._by_path
-
-    def flagged(self) -> dict[str, list[str]]:
-        """The copies that are not what their level stands for, by path, each with what is wrong."""
-        return {path: record["flags"] for path, record in self._by_path.items() if record.get("flags")}
-
-    def is_current(self, copy: DegradedCopy, source: str, source_sha256: str, profile: Profile) -> bool:
-        """Whether a copy is there, made of this file as it would be made now."""
-        record = self._by_path.get(copy.path)
-        if record is None or record.get("space") not in ("display", "hu"):
-            return False
-        expected = {"source": source, "source_sha256": source_sha256}
-        expected |= expected_record(copy, record["space"], profile)
-        file = self._folder / copy.path
-        is_same = "flags" in record and all(record.get(name) == value for name, value in expected.items())
-        return is_same and file.is_file() and file.stat().st_size == record.get("bytes")
-
-    def add(self, records: Iterable[CopyRecord]) -> None:
-        """Appends records to the file at once."""
-        with self._file.open("a", encoding="utf-8", newline="\n") as file:
-            for record in records:
-                self._by_path[record["image"]] = record
-                file.write(_json_line(record))
-
-    def write_sorted(self) -> None:
-        """Writes the records of all copies that are there, by source, type and severity."""
-        records = [record for path, record in self._by_path.items() if (self._folder / path).is_file()]
-        write_file(self._file, "".join(map(_json_line, sorted(records, key=_sort_key))))
-
-
-def _json_line(record: CopyRecord) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
-
-
-def _sort_key(record: CopyRecord) -> tuple[str, tuple[int, str], float, str]:
-    return record["source"], table_position(record["type"]), float(record["severity"]), record["image"]

@@ -115,16 +115,15 @@ def _degrade_case_set(maker: CopyMaker, cases: CaseSet, choice: tuple[Degradatio
     for copy in (copy for source in sources.values() for copy in source.copies()):
         if copy.path in paths:
             raise BadInput(cases.file, f"has an image {copy.path!r} already; it would be written over")
-    copies = maker.make(list(sources.values()))
-    usable = copies - maker.flagged_paths
+    maker.make(list(sources.values()))
 
     def copy_path(image: Image, degradation: Degradation) -> str | None:
         path = sources[image_key(image)].copy(degradation).path
-        return path if path in usable else None
+        return path if maker.is_usable(path) else None
 
     def any_copy_path(image: Image, degradation: Degradation) -> str | None:
         path = sources[image_key(image)].copy(degradation).path
-        return path if path in copies else None
+        return path if maker.is_present(path) else None
 
     def degraded_cases() -> Iterator[Case]:
         for case in cases:

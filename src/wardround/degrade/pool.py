@@ -3,7 +3,7 @@
 The bytes are the same for any number of workers, in any order and after any restart.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from PIL import Image as Picture
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, Problem
 from wardround.degrade.case_images import level_name
-from wardround.degrade.files import CopyJob, CopyRecords, DegradedCopy, load_displayed, make_copies
+from wardround.degrade.copy_records import CopyRecords
+from wardround.degrade.files import CopyJob, DegradedCopy, load_displayed, make_copies
 from wardround.degrade.records import RECORDS_FILE
 from wardround.degrade.severities import load_profile
 from wardround.degrade.sheet import contact_sheet
@@ -22,7 +23,8 @@ from wardround.degrade.sources import SourceImage
 from wardround.degrade.workers import map_in_order
 
 SHEETS = "sheets"
-COPIES_PER_JOB = 4
+COPIES_PER_JOB = 12  # each job reads its image anew, and a stop waits for the end of the jobs under way
+FEW_IMAGES, COPIES_OF_FEW = 4, 4  # up to so many images a worker, jobs are smaller: all workers are busy to the end
 Progress = Callable[[int, int], None]  # copies done, copies in all
 
 
@@ -79,51 +81,63 @@ class CopyMaker:
         if out.exists() and not out.is_dir():
             raise BadInput(out, "is not a folder")
         self._records = CopyRecords(out)
-        self._sources: list[SourceImage] = []
-        self.flagged_paths: set[str] = set()
+        self._sources: Sequence[SourceImage] = ()
+        self._total = 0
+        self._absent: set[str] = set()  # paths of copies that could not be made
         self.summary.profile = load_profile(profile).name
 
-    def make(self, sources: list[SourceImage]) -> set[str]:
-        """Makes the copies that are not there yet; returns the paths of all copies that there are now."""
+    def make(self, sources: Sequence[SourceImage]) -> None:
+        """Makes the copies that are not there yet; `is_usable` tells afterwards which there are."""
         self.out.mkdir(parents=True, exist_ok=True)
         self._sources = sources
         self.summary.images = len(sources)
-        copies = {source.name: source.copies() for source in sources}
-        missing = {source.name: self._missing(source, copies[source.name]) for source in sources}
-        present = {copy.path for group in copies.values() for copy in group}
-        present -= {copy.path for group in missing.values() for copy in group}
-        total = sum(map(len, copies.values()))
-        self.summary.kept = finished = len(present)
-        self._progress(finished, total)
+        self._total = sum(len(source.degradations) for source in sources)
+        self._progress(0, self._total)
         failed_files: set[str] = set()
-        for job, result in map_in_order(make_copies, self._jobs(sources, missing), self._workers):
+        for job, result in map_in_order(make_copies, self._jobs(), self._workers):
             if isinstance(result, list):
                 self._records.add(result)
-                present.update(record["image"] for record in result)
                 self.summary.made += len(result)
-            elif str(job.file) not in failed_files:  # one line, also if an image has several jobs
-                failed_files.add(str(job.file))
-                self.summary.problems.append(result or Problem(job.file, None, None, "crashes its decoder"))
-            finished += len(job.copies)
-            self._progress(finished, total)
+            else:
+                self._absent.update(copy.path for copy in job.copies)
+                if str(job.file) not in failed_files:  # one line, also if an image has several jobs
+                    failed_files.add(str(job.file))
+                    self.summary.problems.append(result or Problem(job.file, None, None, "crashes its decoder"))
+            self._show_progress()
+        self._show_progress()
         self._records.write_sorted()
-        self.flagged_paths = present & self._records.flagged().keys()
-        self.summary.flagged = len(self.flagged_paths)
-        return present
+        if self._records.flagged:
+            copies = (copy.path for source in sources for copy in source.copies())
+            self.summary.flagged = sum(self.is_present(path) and path in self._records.flagged for path in copies)
+
+    def is_present(self, path: str) -> bool:
+        """Whether a copy of these sources is there."""
+        return path not in self._absent
+
+    def is_usable(self, path: str) -> bool:
+        """Whether a copy is there and what its level stands for."""
+        return self.is_present(path) and path not in self._records.flagged
+
+    def _show_progress(self) -> None:
+        self._progress(self.summary.made + self.summary.kept + len(self._absent), self._total)
+
+    def _jobs(self) -> Iterator[CopyJob]:
+        """What is missing, image by image, as the workers need it: a million copies are not listed first."""
+        size = COPIES_OF_FEW if len(self._sources) <= FEW_IMAGES * self._workers else COPIES_PER_JOB
+        for source in self._sources:
+            copies = source.copies()
+            missing = self._missing(source, copies)
+            if len(missing) < len(copies):
+                self.summary.kept += len(copies) - len(missing)
+                self._show_progress()
+            for start in range(0, len(missing), size):
+                yield CopyJob(source.file, source.image, tuple(missing[start : start + size]), self.out, self._profile)
 
     def _missing(self, source: SourceImage, copies: list[DegradedCopy]) -> list[DegradedCopy]:
-        if not any(copy.path in self._records for copy in copies):
+        if not self._records.knows(source.image.path):
             return copies
         sha256, profile = sha256_file(source.file), load_profile(self._profile)
         return [copy for copy in copies if not self._records.is_current(copy, source.image.path, sha256, profile)]
-
-    def _jobs(self, sources: list[SourceImage], missing: dict[str, list[DegradedCopy]]) -> Iterator[CopyJob]:
-        """A few copies of an image per job: little is lost on a stop, and one image keeps several workers busy."""
-        for source in sources:
-            copies = missing[source.name]
-            for start in range(0, len(copies), COPIES_PER_JOB):
-                part = tuple(copies[start : start + COPIES_PER_JOB])
-                yield CopyJob(source.file, source.image, part, self.out, self._profile)
 
     def draw_sheets(self) -> None:
         """A contact sheet for each image: a row per type, the image first, then its copies."""

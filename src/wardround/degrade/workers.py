@@ -2,8 +2,9 @@
 
 import os
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
@@ -15,43 +16,72 @@ from wardround.degrade.ray_cluster import THREAD_VARIABLES, is_joined, map_on_cl
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-JOBS_PER_WORKER = 32  # between two points at which a crashed pool can be made anew
+JOBS_PER_WORKER = 32  # under way, waiting or done ahead of their turn
+SUSPECTS_PER_WORKER = 2  # of the jobs that are not done when a process dies
 
 
 def map_in_order(
     function: Callable[[Job], Result], jobs: Iterable[Job], workers: int
 ) -> Iterator[tuple[Job, Result | None]]:
-    """Each job with its result; None if the process died of it. On a Ray cluster if one is joined."""
+    """Each job with its result; None if the process died of it. On a Ray cluster if one is joined.
+
+    No more jobs are taken than `JOBS_PER_WORKER`, and another as each result is used: no worker waits, and what is
+    ahead does not grow.
+    """
     if is_joined():
         yield from map_on_cluster(function, jobs)
         return
     waiting = iter(jobs)
-    while chunk := list(islice(waiting, workers * JOBS_PER_WORKER)):
-        finished = 0
+    ahead = deque(islice(waiting, workers * JOBS_PER_WORKER))
+    while ahead:
+        futures: deque[Future[Result]] = deque()
         with _pool(workers) as pool:
             try:
-                while chunk:
-                    for result in _start_jobs(pool, function, chunk):
-                        yield chunk[finished], result
-                        finished += 1
-                    chunk, finished = list(islice(waiting, workers * JOBS_PER_WORKER)), 0
-            except BrokenProcessPool:  # one process for each job shows which of them crashes
-                yield from ((job, _run_alone(function, job)) for job in chunk[finished:])
+                futures.extend(_start_job(pool, function, job) for job in ahead)
+                while ahead:
+                    yield ahead[0], futures[0].result()
+                    ahead.popleft()
+                    futures.popleft()
+                    for job in islice(waiting, 1):
+                        ahead.append(job)
+                        futures.append(_start_job(pool, function, job))
+            except BrokenProcessPool:
+                pass
+        yield from _results_after_crash(function, ahead, futures, SUSPECTS_PER_WORKER * workers)
+
+
+def _results_after_crash(
+    function: Callable[[Job], Result], ahead: deque[Job], futures: deque[Future[Result]], suspects: int
+) -> Iterator[tuple[Job, Result | None]]:
+    """Takes from the jobs ahead those that are done, and runs the first that are not in a process of their own.
+
+    Jobs start in order: the one that crashed is among these.
+    """
+    while ahead:
+        future = futures.popleft() if futures else None
+        if future is not None and not future.cancelled() and future.exception() is None:
+            yield ahead.popleft(), future.result()
+        elif suspects:
+            suspects -= 1
+            job = ahead.popleft()
+            yield job, _run_alone(function, job)
+        else:
+            return
 
 
 def _run_alone(function: Callable[[Job], Result], job: Job) -> Result | None:
     with _pool(1) as pool:
         try:
-            return next(_start_jobs(pool, function, [job]))
+            return _start_job(pool, function, job).result()
         except BrokenProcessPool:
             return None
 
 
-def _start_jobs(pool: ProcessPoolExecutor, function: Callable[[Job], Result], jobs: list[Job]) -> Iterator[Result]:
+def _start_job(pool: ProcessPoolExecutor, function: Callable[[Job], Result], job: Job) -> Future[Result]:
     """Starts processes that ignore Ctrl-C: the parent ends them."""
     signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.map(function, jobs)
+        return pool.submit(function, job)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
