@@ -103,10 +103,10 @@ def _take_connected(left: Any, first: Any, line: int) -> None:  # pragma: no cov
     while count:
         count -= 1
         place = waiting[count]
-        for beside in (place - line, place + line, place - 1, place + 1):
-            waiting[count] = beside
-            count += left[beside]
-            left[beside] = False
+        for neighbour in (place - line, place + line, place - 1, place + 1):
+            waiting[count] = neighbour
+            count += left[neighbour]
+            left[neighbour] = False
 
 
 def _cell_means(luma: NDArray[np.float32], step: int) -> NDArray[np.float32]:
