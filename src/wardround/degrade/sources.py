@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from wardround.cases.images.recipe import NIFTI_SUFFIXES, RASTER_SUFFIXES, kind_of
@@ -107,9 +108,8 @@ def copy_names(images: Iterable[Image]) -> dict[ImageKey, str]:
         path = PurePosixPath(image.path)
         frame = "" if image.frame is None else f".{image.frame}"
         stem = PurePosixPath(path.name.removesuffix(".gz")).stem
-        offered = [f"{stem}{frame}", f"{path.name}{frame}"]
-        offered += (f"{path.name}{frame}-{number}" for number in range(2, len(used) + 3))
-        paths = (str(path.with_name(name)) for name in offered)
+        numbered = (f"{path.name}{frame}-{number}" for number in count(2))
+        paths = (str(path.with_name(name)) for name in chain((f"{stem}{frame}", f"{path.name}{frame}"), numbered))
         name = next(candidate for candidate in paths if candidate.lower() not in used)
         names[image_key(image)] = name
         used.add(name.lower())
