@@ -25,6 +25,11 @@ def option_order(case: Case, question: Question, condition: Condition, trial: in
     return tuple(order)
 
 
+def depends_on_trial(condition: Condition) -> bool:
+    """Whether trials show the options in different orders."""
+    return condition.options == "rotated"
+
+
 @cache
 def _own_order(count: int) -> tuple[int, ...]:
     return tuple(range(count))

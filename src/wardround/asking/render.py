@@ -164,20 +164,23 @@ class Renderer:
         order: tuple[int, ...],
     ) -> tuple[bytes, bool]:
         """The key of the Ask that `render` makes of a question for which `is_plain` holds; whether it shows images."""
-        options = format_options(question.options, order) if question.options else ""
+        texts = question.prompt, format_options(question.options, order) if question.options else ""
+        can_be_framed = len(case.questions) >= MIN_FRAMED and fits(texts[0]) and fits(texts[1])
+        cache, place = self._cache.of(case), (question.kind, condition.json, candidate.name, identity.json)
+        has_own_content = question.images is not None or condition.degradation != "none"
+        if can_be_framed and not has_own_content and place in cache:
+            frame, with_images = cache[place]
+            return frame.key(*texts), with_images
         content = self._content(case, question, condition, candidate.sees)
         check_degraded_images(case, question, condition, content.parts)
-        texts, frame = (question.prompt, options), None
-        if len(case.questions) >= MIN_FRAMED and all(map(fits, texts)):
-            cache, place = self._cache.of(case), (id(content), question.kind, candidate.name, identity.json)
-            if place not in cache:
-                places = (QUESTION_PLACE, OPTIONS_PLACE)
-                cache[place] = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
-            frame = cache[place]
-        if frame is not None:
-            return frame.key(*texts), bool(content.parts)
-        json = self._plain_json(content, question, condition, candidate, identity, texts)
-        return hash_text(json), bool(content.parts)
+        with_images = bool(content.parts)
+        if can_be_framed and not has_own_content:
+            places = (QUESTION_PLACE, OPTIONS_PLACE)
+            frame = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
+            if frame is not None:
+                cache[place] = frame, with_images
+                return frame.key(*texts), with_images
+        return hash_text(self._plain_json(content, question, condition, candidate, identity, texts)), with_images
 
     def _plain_json(
         self,

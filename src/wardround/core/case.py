@@ -105,6 +105,8 @@ class Question(Record):
 
     @model_validator(mode="after")
     def _gold_fits_kind(self) -> Question:
+        if self._is_sound_choice():
+            return self
         if self.kind == "rubric":
             self._check_rubric()
             return self
@@ -125,6 +127,18 @@ class Question(Record):
         elif not isinstance(self.gold, str) or not self.gold.strip():
             raise ValueError("gold of an open question is the diagnosis as text")
         return self
+
+    def _is_sound_choice(self) -> bool:
+        """Whether it is a choice without fault, which most questions are: one look in place of many."""
+        options, gold = self.options, self.gold
+        return (
+            self.kind == "choice"
+            and type(gold) is int
+            and options is not None
+            and 0 <= gold < len(options) >= 2
+            and not self.criteria
+            and all(map(str.strip, options))
+        )
 
     def _check_rubric(self) -> None:
         if not self.criteria:
@@ -182,13 +196,14 @@ class Case(Record):
             all_ids = [question.id for question in self.questions]
             twice = next(id for id in all_ids if all_ids.count(id) > 1)
             raise ValueError(f"question id {twice!r} is used twice")
-        for question in self.questions:
+        linked = [question for question in self.questions if question.given or question.of or question.images]
+        for question in linked:
             for other in [*question.given, question.of] if question.of else question.given:
                 if other not in ids:
                     raise ValueError(f"question {question.id!r} names question {other!r}, which the case lacks")
             if question.images:
                 self._check_image_numbers(f"question {question.id!r}", question.images)
-        if any(question.given for question in self.questions):
+        if any(question.given for question in linked):
             self._check_cycles()
         for name, telling in self.tellings.items():
             self._check_image_numbers(f"telling {name!r}", telling.images)

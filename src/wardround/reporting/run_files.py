@@ -21,6 +21,7 @@ from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.slices import DEGRADATION
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts
+from wardround.measuring.modelling.abilities import Abilities, fit_abilities
 from wardround.measuring.people.figures import without_people
 from wardround.running.inputs.run_inputs import find_cases
 from wardround.running.parquet import open_table
@@ -138,6 +139,11 @@ class RunFiles:
     def marks_at_reference(self) -> Marks:
         """The marks of the reference condition, encoded once for all figures that are taken from them."""
         return encode_once(marks_at_reference(self.marks, self.study), self.study)
+
+    @cached_property
+    def abilities(self) -> Abilities | None:
+        """The item-response model of the reference condition, fitted once for the page and its table."""
+        return fit_abilities(marks_at_reference(self.marks, self.study), self.study)
 
     @cached_property
     def clusters(self) -> list[str]:

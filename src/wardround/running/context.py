@@ -23,7 +23,16 @@ from wardround.running.images import Fingerprints
 from wardround.running.sentinel import Sentinels
 from wardround.running.store import AnswerKey, AnswerStore, StoredAnswer, StoredBody
 from wardround.running.tools import Tools
-from wardround.running.used_answers import UsedAnswer
+from wardround.running.used_answers import UsedAnswer, body_digest
+
+MAX_KNOWN_BODIES = 10_000
+
+
+class BodyFacts(typing.NamedTuple):
+    """What a replay needs of a stored answer."""
+
+    is_answer: bool  # and not a refusal
+    digest: bytes
 
 
 class ReplyReader(typing.Protocol):
@@ -55,6 +64,7 @@ class RunContext:
     models: set[str] = field(default_factory=set)  # as its servers named themselves
     providers: set[str] = field(default_factory=set)  # to which a router passed its requests on
     addresses: Counter[str | None] = field(default_factory=Counter)  # of stored answers -> how many
+    _facts_by_body: dict[bytes, BodyFacts] = field(default_factory=dict)  # of stored answers: many votes are equal
     in_flight: dict[AnswerKey, asyncio.Future[Answer]] = field(default_factory=dict)
     _condition_reasons: dict[str, str | None] = field(default_factory=dict)
 
@@ -93,16 +103,24 @@ class RunContext:
         if answer.refused_for is None:
             self.caller.breaker.has_answered[bool(answer.images)] = True
 
-    def note_stored_body(self, stored: StoredBody) -> bool:
-        """The same for an answer as it is stored; returns whether it is one and not a refusal."""
+    def note_stored_body(self, stored: StoredBody) -> BodyFacts:
+        """The same for an answer as it is stored."""
         body, address = stored
+        self.addresses[address] += 1
+        facts = self._facts_by_body.get(body)
+        if facts is None:
+            if len(self._facts_by_body) >= MAX_KNOWN_BODIES:
+                self._facts_by_body.clear()
+            facts = self._facts_by_body[body] = self._learn_facts(body)
+        return facts
+
+    def _learn_facts(self, body: bytes) -> BodyFacts:
         record = orjson.loads(body)
         self._note_names(record.get("model"), record.get("provider"))
-        self.addresses[address] += 1
         is_answer = record.get("finish") not in REFUSALS and record.get("refusal") is None
         if is_answer:
             self.caller.breaker.has_answered[bool(record.get("images"))] = True
-        return is_answer
+        return BodyFacts(is_answer, body_digest(body))
 
     def _note_names(self, model: str | None, provider: str | None) -> None:
         if model is not None:

@@ -11,7 +11,7 @@ import polars as pl
 from wardround.core.evidence import Document, Evidence
 from wardround.running.parquet import open_table, write_in_parts
 from wardround.running.store import AnswerKey
-from wardround.running.used_rows import DIGEST_SIZE, UsedRow, UsedRows
+from wardround.running.used_rows import DIGEST_SIZE, UsedRows
 
 FILE = "used.parquet"
 ROWS_FOLDER = ".used.rows"  # of a run that does not fit into memory, until used.parquet is written
@@ -79,7 +79,7 @@ class UsedAnswers:
         self.counts[candidate] += 1
         if cut:
             self.cuts[candidate] += 1
-        self._rows.add(UsedRow(candidate, case, question, condition, trial, ask, turn, scored, digest))
+        self._rows.add((candidate, case, question, condition, trial, ask, turn, scored, digest))
 
     def _add_evidence(self, key: tuple[int, int, str, int, int], evidence: Evidence) -> None:
         documents = {document.id: document for document in evidence.documents}

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -26,18 +25,8 @@ CHUNK = 20_000  # rows of one table
 MAX_ROWS = 500_000  # in memory: 65 MB
 
 
-class UsedRow(NamedTuple):
-    """One used answer, with numbers for candidate, case and condition, and its digest if that is known."""
-
-    candidate: int
-    case: int
-    question: str
-    condition: int
-    trial: int
-    ask: bytes
-    turn: int
-    scored: bool
-    digest: bytes | None
+# one used answer: the columns of SCHEMA, and its digest if that is known; a plain tuple takes a third of the time
+UsedRow = tuple[int, int, str, int, int, bytes, int, bool, bytes | None]
 
 
 class UsedRows:
@@ -57,7 +46,7 @@ class UsedRows:
             self._pack()
 
     def _pack(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(UsedRow._fields)
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * (len(SCHEMA) + 1)
         *values, digests = map(list, columns)
         self._lacks_digests |= None in digests
         frame = pl.DataFrame(dict(zip(SCHEMA, values, strict=True)), schema=SCHEMA)

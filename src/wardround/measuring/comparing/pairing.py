@@ -116,14 +116,25 @@ def _interval_of_few(
 
 
 def items_by_candidate(encoded: EncodedMarks, measures: list[Measure], trials: int) -> SidesByCandidate:
-    """Every candidate's marks and items, not matched yet; items with the sums of these measures only."""
+    """Every candidate's marks and items, not matched yet; items with the sums of these measures only.
+
+    Marks are needed where trials are missing. Where none are, there are no marks: a table of them for each candidate
+    is most of the memory of a comparison.
+    """
     names = sorted({name for m in measures for name in (*m.sums, m.n, m.required_sum)} | {"shared"})
-    by_candidate = {}
-    for number, name in enumerate(encoded.candidates):
-        marks = encoded.marks_of(number)
-        items = build_items(marks, trials, encoded).frame(names)
-        by_candidate[name] = ComparisonSide(marks, items.select(*ITEM, *encoded.strata, "whole", *names))
-    return by_candidate
+    by_candidate = {name: _side(number, names, encoded, trials) for number, name in enumerate(encoded.candidates)}
+    if all((side.items["whole"] | (side.items["shared"] > 0)).all() for side in by_candidate.values()):
+        return by_candidate
+    return {
+        name: side._replace(marks=encoded.marks_of(number)) for number, (name, side) in enumerate(by_candidate.items())
+    }
+
+
+def _side(number: int, names: list[str], encoded: EncodedMarks, trials: int) -> ComparisonSide:
+    """The items of one candidate, and a table of marks without rows."""
+    marks = encoded.marks_of(number)
+    items = build_items(marks, trials, encoded).frame(names)
+    return ComparisonSide(marks.clear(), items.select(*ITEM, *encoded.strata, "whole", *names))
 
 
 def applies(measure: Measure, by_candidate: SidesByCandidate) -> bool:

@@ -2,7 +2,8 @@
 
 Every figure of a study uses the same 2,000 resamples of all its clusters. Cluster sums are multiples of
 2**-30 (see exact.py), and so is every partial sum of the product: it comes out the same however the linear
-algebra library orders or splits it.
+algebra library orders or splits it. Counts are whole numbers, mostly small enough to be exact in single
+precision as well, which takes half the time.
 """
 
 from collections import defaultdict
@@ -21,6 +22,7 @@ RESAMPLES = 2_000
 LEVEL = 0.95
 MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
 MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
+MAX_SINGLE = 2.0**24  # up to it every whole number is a float32
 Counts = NDArray[np.int16 | np.float64]
 
 
@@ -101,15 +103,28 @@ def _multiply(
     """Each group holds the numbers of blocks that have the same clusters."""
     stacks = [_stack([blocks[number] for number in group]) for group in groups]
     totals = [np.empty((len(rows), RESAMPLES)) for _, rows, _ in stacks]
+    counts = [_are_small_counts(rows, clusters) for _, rows, _ in stacks]
     start = 0
     for weights in resample_weights(clusters, seed, max(len(cluster) for cluster, _, _ in stacks)):
         span = slice(start, start + weights.shape[1])
-        for (cluster, rows, _), total in zip(stacks, totals, strict=True):
+        for (cluster, rows, _), are_counts, total in zip(stacks, counts, totals, strict=True):
             drawn = weights if len(cluster) == clusters else weights[cluster]
-            np.matmul(rows, drawn.astype(np.float64, copy=False), out=total[:, span])
+            for chosen, dtype in ((are_counts, np.float32), (~are_counts, np.float64)):
+                if chosen.any():
+                    total[chosen, span] = rows[chosen].astype(dtype) @ drawn.astype(dtype, copy=False)
         start = span.stop
     for group, (_, _, places), total in zip(groups, stacks, totals, strict=True):
         yield from ((number, ResampledSums(total, place)) for number, place in zip(group, places, strict=True))
+
+
+def _are_small_counts(rows: Floats, clusters: int) -> NDArray[np.bool_]:
+    """Whether all partial sums of each row are whole numbers that single precision holds exactly.
+
+    A resample draws as many clusters as there are, so that none is above `clusters` times the row's largest value.
+    """
+    largest = np.abs(rows).max(axis=1, initial=0.0) * clusters
+    flags: NDArray[np.bool_] = (largest <= MAX_SINGLE) & (rows == np.rint(rows)).all(axis=1)
+    return flags
 
 
 def _stack(blocks: list[SumBlock]) -> tuple[Integers, Floats, list[Integers | None]]:

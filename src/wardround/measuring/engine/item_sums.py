@@ -60,20 +60,24 @@ class ItemMarks:
         values: Floats = self.frame[name].gather(self.first).cast(pl.Float64).fill_null(np.nan).to_numpy()
         return values
 
+    def first_only(self) -> "ItemMarks":
+        """The first mark of each item, in the order of items."""
+        place = np.arange(self.size)
+        return ItemMarks(self.frame[self.first], place, place, self.encoded)
+
     def index(self) -> pl.DataFrame:
         """ITEM and the strata of each item."""
         return self.frame.select(*ITEM, *(name for name in STRATUM if name in self.frame.columns))[self.first]
 
 
 def group_by_item(marks: pl.DataFrame, encoded: EncodedMarks) -> ItemMarks:
-    """Sorts marks by candidate, question and condition."""
-    place = [pl.col(name).cast(pl.Int64) for name in ("candidate", "subject", "condition")]
-    key = (place[0] * len(encoded.subjects) + place[1]) * len(encoded.conditions) + place[2]
-    ordered = marks.with_columns(key=key)
-    if not ordered["key"].is_sorted():
-        ordered = ordered.sort("key")
-    keys = ordered["key"].to_numpy()
-    starts = np.ones(len(keys), bool)
-    starts[1:] = keys[1:] != keys[:-1]
-    item = np.cumsum(starts) - 1
-    return ItemMarks(ordered.drop("key"), item, np.flatnonzero(starts), encoded)
+    """Numbers items by candidate, question and condition; the marks stay in their order.
+
+    The marks of an item mostly follow one another, so that runs of marks are sorted and not the marks.
+    """
+    candidate, subject, condition = (marks[name].to_numpy() for name in ("candidate", "subject", "condition"))
+    key = (candidate.astype(np.int64) * len(encoded.subjects) + subject) * len(encoded.conditions) + condition
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    _, first_run, item_of_run = np.unique(key[starts], return_index=True, return_inverse=True)
+    item = np.repeat(item_of_run, np.diff(starts, append=len(key)))
+    return ItemMarks(marks, item, starts[first_run], encoded)

@@ -66,9 +66,9 @@ def build_items(marks: pl.DataFrame, trials: int, encoded: EncodedMarks) -> Item
     all_marks, marks = marks, marks.filter(~encoded.is_probe) if encoded.has_probes else marks
     by_shares = pl.col("shares").is_not_null() if "shares" in marks.columns else pl.lit(False)
     drawn = _drawn_items(group_by_item(marks.filter(~by_shares), encoded), trials)
-    known = (
-        _expected_items(group_by_item(marks.filter(by_shares), encoded), trials) if "shares" in marks.columns else None
-    )
+    known = None
+    if "shares" in marks.columns:
+        known = _expected_items(group_by_item(marks.filter(by_shares), encoded).first_only(), trials)
     index, sums, claims = drawn if known is None else _concatenate(drawn, known)
     for name in OF_CHOICES:
         sums[f"{name}_choice"] = sums[name] * sums["choice"]

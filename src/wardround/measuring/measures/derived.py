@@ -35,7 +35,7 @@ from wardround.measuring.engine.lines import MeasureLines
 from wardround.measuring.engine.measure import Measure, MeasureKind, measure_name
 from wardround.measuring.engine.resampling import PendingEstimates
 from wardround.measuring.engine.slices import Slicing
-from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
+from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.engine.wilson import mean_interval, student
 from wardround.measuring.measures.dke import ALL_ORIGINALS, CandidateFigures, halved, inter_figures
 
@@ -97,15 +97,15 @@ class DerivedInputs:
     def record(self, slicing: int, sums: ClusterSums, cell_estimates: list[CellEstimates]) -> None:
         """Stores the estimates of a slicing, before they are resampled."""
         self._cells[slicing] = sums.slice, sums.candidate
+        lists_by_sum: dict[int, list[Integers]] = {}
         for estimate in cell_estimates:
             measure = estimate.measure
             if not self.wants(measure, slicing):
                 continue
             by_slot = self.estimates.setdefault(measure.name, {})
-            contributes = sums.row(measure.cluster_sum) > 0
+            clusters_of_cell = _contributing_clusters(sums, measure.cluster_sum, lists_by_sum)
             for cell in np.flatnonzero(~np.isnan(estimate.value)).tolist():
-                span = slice(sums.ends[cell], sums.ends[cell + 1])
-                clusters = sums.cluster[span][contributes[span]].astype(np.int32)
+                clusters = clusters_of_cell[cell]
                 slot = slicing, int(sums.slice[cell]), int(sums.candidate[cell])
                 value, n = float(estimate.value[cell]), int(estimate.n[cell])
                 unparsed, refused = float(estimate.unparsed[cell]), float(estimate.refused[cell])
@@ -125,6 +125,15 @@ class DerivedInputs:
             halves = [halved(block.cluster, block.sums[rows], self.clusters, self.seed) for rows in sums[:2]]
             for estimate, own in zip(chosen, np.stack(halves, axis=-1), strict=True):
                 estimate.halves = own
+
+
+def _contributing_clusters(sums: ClusterSums, name: str, known: dict[int, list[Integers]]) -> list[Integers]:
+    """The clusters of every cell in which a sum is above zero; measures share the lists."""
+    place = sums.place[name]
+    if place not in known:
+        entries = np.flatnonzero(sums.row(name) > 0)
+        known[place] = np.split(sums.cluster[entries].astype(np.int32), np.searchsorted(entries, sums.ends[1:-1]))
+    return known[place]
 
 
 def add_means(inputs: DerivedInputs, measures: list[Measure], candidates: range, lines: MeasureLines) -> None:
@@ -156,31 +165,46 @@ def _mean_figures(measure: Measure, rows: list[list[SliceEstimate | None]]) -> d
     lines = [_line(float("nan"), 0, 0, None) for _ in rows]
     complete = [(row, [part for part in parts if part]) for row, parts in enumerate(rows) if None not in parts]
     drawn = np.array([np.mean([part.drawn for part in parts], axis=0) for _, parts in complete])
-    ends = percentile_intervals(drawn) if complete else ()
-    for (row, parts), values, *interval in zip(complete, drawn, *ends, strict=True):
-        lines[row] = _mean_line(measure, parts, values, interval)
+    ends = (*percentile_intervals(drawn), _variances(drawn)) if complete else ()
+    for (row, parts), *interval, variance in zip(complete, *ends, strict=True):
+        lines[row] = _mean_line(measure, parts, variance, interval)
     return {name: np.concatenate([line[name] for line in lines]) for name in lines[0]}
 
 
+def _variances(drawn: Floats) -> Floats:
+    """The variance of each row over the resamples that lack none of its parts; 0 without any."""
+    if not np.isnan(drawn).any():
+        variances: Floats = np.var(drawn, axis=1, dtype=np.float64)
+        return variances
+    known = [values[~np.isnan(values)] for values in drawn]
+    return np.array([np.var(values, dtype=np.float64) if len(values) else 0.0 for values in known])
+
+
 def _mean_line(
-    measure: Measure, parts: list[SliceEstimate], drawn: Floats, interval: list[float], *, is_extreme: bool = False
+    measure: Measure, parts: list[SliceEstimate], variance: float, interval: list[float], *, is_extreme: bool = False
 ) -> dict[str, np.ndarray]:
     value, n = float(np.mean([part.value for part in parts])), sum(part.n for part in parts)
-    clusters = len(distinct(np.concatenate([part.clusters for part in parts]))[0])
+    clusters = _count_clusters(parts)
     shares = {name: sum(getattr(part, name) * part.n for part in parts) / n for name in ("unparsed", "refused")}
     if clusters < FEWEST:
         return _line(value, n, clusters, TOO_FEW, **shares)
-    mean, n_clusters = np.array([value]), np.array([float(clusters)])
-    is_complete = ~np.isnan(drawn)  # a resample may lack one of the parts
-    variance = np.nanvar(drawn, keepdims=True, dtype=np.float64) if is_complete.any() else np.zeros(1)
-    variance = variance * clusters / (clusters - 1)
-    if clusters >= FEW and variance[0] > 0 and not is_extreme:
+    if clusters >= FEW and variance > 0 and not is_extreme:
         return _line(value, n, clusters, BOOTSTRAP, min(interval[0], value), max(interval[1], value), **shares)
+    mean, n_clusters = np.array([value]), np.array([float(clusters)])
+    unbiased = np.array([variance * clusters / (clusters - 1)])
     if measure.kind is MeasureKind.SIGNED:
-        method, (low, high) = STUDENT, student(mean, n_clusters, variance, (-1.0, 1.0))
+        method, (low, high) = STUDENT, student(mean, n_clusters, unbiased, (-1.0, 1.0))
     else:
-        method, (low, high) = WILSON, mean_interval(mean, variance, n_clusters)
+        method, (low, high) = WILSON, mean_interval(mean, unbiased, n_clusters)
     return _line(value, n, clusters, method, float(low[0]), float(high[0]), **shares)
+
+
+def _count_clusters(parts: list[SliceEstimate]) -> int:
+    """The number of clusters that contribute to any part."""
+    clusters = np.concatenate([part.clusters for part in parts])
+    contributes = np.zeros(int(clusters.max(initial=-1)) + 1, bool)
+    contributes[clusters] = True
+    return int(contributes.sum())
 
 
 def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
@@ -192,7 +216,7 @@ def mean_estimate(measure: Measure, parts: list[SliceEstimate]) -> Estimate:
     drawn = np.mean([part.drawn for part in parts], axis=0)
     interval = [float(end[0]) for end in percentile_intervals(drawn[None])]
     is_extreme = all(part.method == WILSON for part in parts)
-    line = _mean_line(measure, parts, drawn, interval, is_extreme=is_extreme)
+    line = _mean_line(measure, parts, float(_variances(drawn[None])[0]), interval, is_extreme=is_extreme)
     low, high = (None if np.isnan(line[end][0]) else float(line[end][0]) for end in ("low", "high"))
     n, clusters = int(line["n"][0]), int(line["clusters"][0])
     if not measure.kind.is_mean and line["method"][0] != BOOTSTRAP:

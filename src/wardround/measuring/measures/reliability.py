@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
-from wardround.measuring.engine.encode import Marks, encode_marks, is_empty
+from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.estimate import estimate_by_group
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.items import build_items
@@ -65,7 +65,15 @@ def _claims(marks: Marks, study: Study) -> Iterator[tuple[str, str, Claims, pl.S
     encoded = encode_marks(marks, study)
     sources = {"verbal": STATED, "verbal_open": STATED_OPEN, "votes": VOTES, "inf": LIMIT}
     for number, name in enumerate(encoded.candidates):
-        items = build_items(encoded.marks_of(number), study.trials, encoded)
-        for source, claims in items.claims.items():
-            if len(claims.item):
-                yield name, sources[source], claims, items.rows["cluster"][claims.item], encoded.cluster_count
+        for source, (claims, cluster) in _claims_of(number, encoded, study.trials).items():
+            yield name, sources[source], claims, cluster, encoded.cluster_count
+
+
+def _claims_of(number: int, encoded: EncodedMarks, trials: int) -> dict[str, tuple[Claims, pl.Series]]:
+    """The claims of one candidate and their clusters, by source; its items, which take most memory, are dropped."""
+    items = build_items(encoded.marks_of(number), trials, encoded)
+    return {
+        source: (claims, items.rows["cluster"][claims.item])
+        for source, claims in items.claims.items()
+        if len(claims.item)
+    }

@@ -36,7 +36,8 @@ def fit_abilities(marks: pl.LazyFrame, study: Study) -> Abilities | None:
     is_choice = pl.col("kind").fill_null("choice") == "choice" if "kind" in marks.collect_schema() else pl.lit(True)
     scored = marks.filter(is_choice, pl.col("outcome").cast(pl.String).is_in(study.scored_outcomes))
     right = (pl.col("outcome") == "right").sum().cast(pl.Float64)
-    counts = scored.group_by(*QUESTION, "candidate").agg(right=right, answers=pl.len().cast(pl.Float64)).collect()
+    by_question = scored.group_by(*QUESTION, "candidate").agg(right=right, answers=pl.len().cast(pl.Float64))
+    counts = by_question.collect(engine="streaming")  # of ten million marks only the counts are in memory
     shares = counts.group_by("candidate").agg(share=pl.col("right").sum() / pl.col("answers").sum())
     known = set(shares.filter(pl.col("share").is_between(0, 1, closed="none"))["candidate"])
     present = set(shares["candidate"])

@@ -45,7 +45,7 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
     Every candidate must have been right and wrong at least once.
     """
     candidates = right.shape[1]
-    patterns, counts = np.unique(np.hstack([right, answers]), axis=0, return_counts=True)
+    patterns, pattern, counts = np.unique(np.hstack([right, answers]), axis=0, return_inverse=True, return_counts=True)
     distinct_right, distinct_answers = np.hsplit(patterns, 2)
     share = right.sum(axis=0) / answers.sum(axis=0)
     start = np.append(np.log(share / (1 - share)), 0.0)
@@ -58,9 +58,10 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
     optimum = scipy.optimize.minimize(
         objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-6}
     ).x
-    likelihoods, scores, weights = _posterior(optimum, right, answers)
+    # per pattern too: a hundred thousand questions by 161 nodes would take gigabytes
+    likelihoods, scores, weights = _posterior(optimum, distinct_right, distinct_answers)
     hessian = _hessian(lambda parameters: objective(parameters)[1], optimum)
-    error = np.sqrt(np.diag(_sandwich(hessian, scores, cluster)))
+    error = np.sqrt(np.diag(_sandwich(hessian, scores[pattern], cluster)))
     reach = -float(stdtrit(len(np.unique(cluster)) - 1, alpha / 2)) * error
     abilities, spread = optimum[:-1], float(np.exp(optimum[-1]))
     easiness = weights @ (spread * NODES)
@@ -69,9 +70,9 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
     return ItemResponseFit(
         *(abilities, abilities - reach[:-1], abilities + reach[:-1]),
         *(spread, spread * float(np.exp(-reach[-1])), spread * float(np.exp(reach[-1]))),
-        *(easiness, np.sqrt(np.maximum(variance, 0.0)), weights @ at_abilities[0]),
-        np.array([float((weights @ information).sum()) for information in at_abilities[1:]]),
-        float(likelihoods.sum()),
+        *(easiness[pattern], np.sqrt(np.maximum(variance, 0.0))[pattern], (weights @ at_abilities[0])[pattern]),
+        np.array([float((weights @ information)[pattern].sum()) for information in at_abilities[1:]]),
+        float(likelihoods[pattern].sum()),
     )
 
 

@@ -27,7 +27,8 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """
     right = pl.col("outcome") == "right"
     scored = marks.lazy().filter(pl.col("outcome").is_in(("right", "wrong", "unparsed")))
-    shares_right = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share")).collect()
+    by_question = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share"))
+    shares_right = by_question.collect(engine="streaming")  # of ten million marks only the shares are in memory
     if shares_right.is_empty() or shares_right["candidate"].n_unique() < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)
     table = shares_right.pivot("candidate", index=["case", "question"], values="share", sort_columns=True).sort(
@@ -36,10 +37,14 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     shares = exact(table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy())
     asked = ~np.isnan(shares)
     total, count = np.nansum(shares, axis=0), asked.sum(axis=0)
-    figures = [_figures(here, total - np.nan_to_num(here), count - asked[item]) for item, here in enumerate(shares)]
-    questions = table.select("case", "question").with_columns(
-        pl.Series(name, [row[name] for row in figures], dtype=REVIEW[name]) for name in figures[0]
-    )
+    # many questions have the same shares, and with them the same figures
+    numbers = np.nan_to_num(shares, nan=-1.0)
+    _, first, pattern = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+    figures = [
+        _figures(shares[item], total - np.nan_to_num(shares[item]), count - asked[item]) for item in first.tolist()
+    ]
+    of_patterns = pl.DataFrame(figures, schema={name: REVIEW[name] for name in figures[0]})
+    questions = table.select("case", "question").hstack(of_patterns[pattern])
     questions = questions.filter(pl.col("reason").is_not_null())
     questions = questions.join(_favourites(scored), on=("case", "question"), how="left")
     return questions.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
@@ -80,5 +85,5 @@ def _favourites(scored: pl.LazyFrame) -> pl.DataFrame:
         .unique(["case", "question"], keep="first", maintain_order=True)
         .join(answers, on=("case", "question"))
         .select("case", "question", favourite="option", favourite_share=pl.col("count") / pl.col("answers"))
-        .collect()
+        .collect(engine="streaming")
     )

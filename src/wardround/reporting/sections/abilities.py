@@ -5,9 +5,8 @@ from pathlib import Path
 from markupsafe import Markup
 from scipy.special import expit
 
-from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
-from wardround.measuring.modelling.abilities import Abilities, fit_abilities
+from wardround.measuring.modelling.abilities import Abilities
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import join_words, number, percent
 from wardround.reporting.reference_condition import reference_values
@@ -20,7 +19,7 @@ ITEMS_FILE = "item_response.csv"
 
 def abilities(run: RunFiles) -> Section | None:
     """Of at least three candidates; all questions are in item_response.csv next to the page."""
-    fitted = fit_abilities(marks_at_reference(run.marks, run.study), run.study)
+    fitted = run.abilities
     if fitted is None:
         return None
     fit = fitted.fit
@@ -53,6 +52,6 @@ def _rows(fitted: Abilities) -> list[tuple[str, Markup, str, str, str]]:
 
 def write_items(run: RunFiles, folder: Path) -> None:
     """Writes item_response.csv, if there are enough candidates."""
-    fitted = fit_abilities(marks_at_reference(run.marks, run.study), run.study)
+    fitted = run.abilities
     if fitted is not None:
         write_table(folder / ITEMS_FILE, fitted.items)

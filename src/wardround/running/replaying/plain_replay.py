@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from wardround.asking.degradation import check_degraded_images
+from wardround.asking.options import depends_on_trial
 from wardround.asking.protocols import PROTOCOLS
 from wardround.asking.render import is_plain
 from wardround.core.ask import Ask
@@ -18,7 +19,7 @@ from wardround.running.context import RunContext
 from wardround.running.images import UnknownFingerprint
 from wardround.running.store import AnswerKey, StoredBody
 from wardround.running.trials import MissingAsk, PlannedUnit, ReplayCount, TrialGroup
-from wardround.running.used_answers import UsedAnswer, body_digest
+from wardround.running.used_answers import UsedAnswer
 
 PLAIN_PROTOCOL = PROTOCOLS["progressive_chain"]
 OWN_SOURCES = b'"sources":'  # in the body of an answer with evidence of its own
@@ -50,9 +51,10 @@ class PlainReplay:
         with_images = False
         try:
             for trial in range(planned.trials):
-                order = renderer.order(planned.case, question, condition, trial)
-                if order not in key_by_order:
-                    key_by_order[order], with_images = self._key(planned, trial, order)
+                if trial == 0 or depends_on_trial(condition):
+                    order = renderer.order(planned.case, question, condition, trial)
+                    if order not in key_by_order:
+                        key_by_order[order], with_images = self._key(planned, trial, order)
                 keys.append(AnswerKey(key_by_order[order], trial, 0))
         except (UnknownFingerprint, BadInput):
             return None
@@ -74,8 +76,9 @@ class PlainReplay:
         """The Asks that lack answers; uses the answers if there are none. None if an answer names sources of its own:
         then the protocol is run."""
         rows = [(key, stored.get(key)) for key in asks.keys]
-        if any(row is not None and OWN_SOURCES in row[0] for _, row in rows):
-            return None
+        for _, row in rows:
+            if row is not None and OWN_SOURCES in row[0]:
+                return None
         question, context, estimator = planned.unit[0], self._context, self._count.estimator
         place, scored = (planned.case_number, question.id, planned.condition_number), question.id in planned.scored
         group = (planned.condition_number, question.kind)
@@ -85,12 +88,12 @@ class PlainReplay:
             if row is None:
                 missing.setdefault(key.ask, []).append(key.trial)
                 continue
-            is_answer = context.note_stored_body(row)
+            facts = context.note_stored_body(row)
             if estimator.has_call(key.ask):
                 estimator.add_stored(key.ask, group, partial(self._ask, planned, key.trial))
-            if is_answer and not context.caller.has_known_answer(with_images=asks.with_images):
+            if facts.is_answer and not context.caller.has_known_answer(with_images=asks.with_images):
                 context.caller.note_answered(TrialGroup(context, planned).stored_request(key.trial))
-            used.append(UsedAnswer(*place, key, scored, cut=False, digest=body_digest(row[0])))
+            used.append(UsedAnswer(*place, key, scored, cut=False, digest=facts.digest))
         self._count.stored += len(used)
         if not missing:
             for answer in used:
