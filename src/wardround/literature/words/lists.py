@@ -12,6 +12,7 @@ from numba import njit
 from wardround.literature.words.postings import MAX_COUNT, Array, Bytes, decode_list, encode_lists
 from wardround.literature.words.terms import Numbers, Occurrences
 
+TERMS_TOGETHER = 50_000  # of the part that has most, merged at once: they take more memory than their lists
 MERGED_TOGETHER = 8_000_000  # postings in memory while lists are merged
 
 
@@ -83,6 +84,25 @@ def merge(parts: Sequence[InvertedLists], shifts: Sequence[int], lengths: Array)
 
     A shift is added to the documents of each part; lengths are those of all documents.
     """
+    cuts = max((part.terms for part in parts), key=len).gather_every(TERMS_TOGETHER)[1:]
+    places = [[0, *part.terms.search_sorted(cuts, side="left").to_list(), len(part.terms)] for part in parts]
+    for starts, ends in zip(zip(*places, strict=True), zip(*(own[1:] for own in places), strict=True), strict=False):
+        yield from _merge_terms(list(map(_slice, parts, starts, ends)), shifts, lengths)
+
+
+def _slice(lists: InvertedLists, start: int, end: int) -> InvertedLists:
+    first, last = lists.starts[start], lists.starts[end]
+    return InvertedLists(
+        terms=lists.terms[start:end],
+        sizes=lists.sizes[start:end],
+        added=lists.added[start:end],
+        peaks=lists.peaks[start:end],
+        starts=lists.starts[start : end + 1] - first,
+        data=lists.data[first:last],
+    )
+
+
+def _merge_terms(parts: Sequence[InvertedLists], shifts: Sequence[int], lengths: Array) -> Iterator[InvertedLists]:
     bases = np.cumsum([0, *(len(part.data) for part in parts)])
     frames = [
         pl.DataFrame(

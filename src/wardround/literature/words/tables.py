@@ -24,8 +24,8 @@ from wardround.literature.words.terms import Numbers, add_fields, find_terms
 
 DOCUMENTS, WORDS = "documents", "words"
 READ_TOGETHER = 5_000  # articles
-RUN = 20_000  # documents inverted together
-RUNS = 5  # merged in memory, so that a part has few
+RUN = 10_000  # documents inverted together
+RUNS = 10  # merged in memory, so that a part has few
 PART = 500_000  # documents of a part of a new index; the memory of a build grows with it
 SMALL = 250_000  # parts that have fewer documents together are merged by updates
 MAX_SMALL = 8  # parts
