@@ -16,6 +16,7 @@ BATCH = 5_000  # vectors deleted together
 # the vectors themselves. The fewer dimensions, the less the codes say, and the more are compared again.
 EXACT = 64_000_000
 PARTITION = 4_096  # vectors
+MAX_FLAT, MIN_TREE = 64, 257  # partitions: LanceDB trains up to 256 at once, whose cost grows by their square
 PROBES, REFINE = 40, 10
 REFINED_NUMBERS = 10_240  # for each hit, at least
 FILTERED = ["year", "published", "publication_types", "languages", "mesh"]
@@ -117,7 +118,13 @@ def create_vector_index(table: Table) -> None:
         return
     count = table.count_rows()
     if not any(2 * index.num_unindexed_rows < count for index in table.list_indices() if index.columns == ["vector"]):
-        table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=count // PARTITION))
+        table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=count_partitions(count)))
+
+
+def count_partitions(vectors: int) -> int:
+    """The partitions of a new index: those that LanceDB trains one within the other unless they are few."""
+    partitions = max(1, vectors // PARTITION)
+    return partitions if partitions <= MAX_FLAT else max(partitions, MIN_TREE)
 
 
 def is_exact(table: Table) -> bool:
@@ -131,7 +138,7 @@ def nearest_rows(table: Table, vector: Vectors, condition: str, limit: int) -> A
     Without an index all vectors are compared. With one, few rows of the nearest partitions may meet the condition:
     then more partitions are searched, if necessary all.
     """
-    probes = max(PROBES, round(4 * (table.count_rows() / PARTITION) ** 0.5)) * (4 if condition else 1)
+    probes = max(PROBES, round(4 * count_partitions(table.count_rows()) ** 0.5)) * (4 if condition else 1)
     columns = ["pmid", "_distance", *(["vector"] if is_exact(table) else [])]
     refine = max(REFINE, -(-REFINED_NUMBERS // len(vector)))
     search = table.search(vector).distance_type("dot").refine_factor(refine).select(columns).limit(limit)
