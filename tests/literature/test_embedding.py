@@ -20,6 +20,7 @@ from wardround.literature.encoders.encoder import Article, Encoder, Vectors
 from wardround.literature.index.build import build, update
 from wardround.literature.index.embedding import embed
 from wardround.literature.index.index import Index
+from wardround.literature.index.vectors import count_partitions
 from wardround.literature.search.filters import Filters
 
 pytestmark = pytest.mark.skipif(find_spec("lancedb") is None, reason="needs the extra literature")
@@ -211,6 +212,12 @@ def test_ray_embeds_the_same(tmp_path: Path) -> None:
     assert done.embedded == 2_000
     here, there = (Index.open(place).table(f"vectors_{name}").to_arrow() for name in ("here", "there"))
     assert there.equals(here)  # in the same order, too
+
+
+@pytest.mark.parametrize(("count", "partitions"), [(100, 1), (100_000, 24), (1_000_000, 257), (10_000_000, 2_441)])
+def test_partitions_are_few_or_trained_one_within_the_other(count: int, partitions: int) -> None:
+    """LanceDB trains up to 256 partitions all at once: 250 took four times the CPU of 260."""
+    assert count_partitions(count) == partitions
 
 
 def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

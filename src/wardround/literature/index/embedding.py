@@ -73,7 +73,7 @@ def embed(
         else:
             _embed_locally(index.table("articles"), table, encoder, missing, progress)
         vectors.create_vector_index(table)
-        if is_fresh and len(missing):
+        if is_fresh and len(missing) and vectors.is_exact(table):  # the files of a larger one are large already
             compact(table, is_fresh=True)
         _finish(index, encoder, table)
     return EmbeddingResult(
