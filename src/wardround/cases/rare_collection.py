@@ -8,14 +8,14 @@ NEW_OBJECTS = 200_000  # between two collections; with Python's own 700 they too
 
 
 @contextmanager
-def rare_collection() -> Iterator[None]:
-    """Looks for cycles only after many new objects, and among these alone, as long as the block lasts.
+def rare_collection(new_objects: int = NEW_OBJECTS) -> Iterator[None]:
+    """Looks for cycles only after so many new objects, and among these alone, as long as the block lasts.
 
     What the block leaves counts as old afterwards. Objects without cycles are freed as always.
     """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(max(NEW_OBJECTS, before[0]) if before[0] else 0, *before[1:])
+    gc.set_threshold(max(new_objects, before[0]) if before[0] else 0, *before[1:])
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ from wardround.candidates.candidate import Candidate, CandidateUnavailable
 from wardround.candidates.registry import make_candidate, refuse_remote
 from wardround.cases.hub.hub_name import is_hub_name
 from wardround.cases.images.recipe import PIXEL_BUDGET
+from wardround.cases.rare_collection import rare_collection
 from wardround.cases.set import CaseSet
 from wardround.cases.set_manifest import source_of_set
 from wardround.cases.validation import find_problems
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from wardround.running.literature_tools import LiteratureTools
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
+OBJECTS_OF_CALLS = 20_000  # between two looks for cycles while calls are made: what failed calls leave is freed soon
 PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
 
 
@@ -319,7 +321,7 @@ class StudyRun:
         ]
         progress = Progress(lanes, quiet)
         asking = asyncio.ensure_future(self._ask_all())
-        with on_interrupt(partial(self._interrupt, asking)):
+        with on_interrupt(partial(self._interrupt, asking)), rare_collection(OBJECTS_OF_CALLS):
             while not asking.done():
                 await asyncio.wait([asking], timeout=0.2)
                 for number, lane in enumerate(lanes):

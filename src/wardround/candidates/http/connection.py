@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import ssl
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,7 +15,9 @@ from wardround.candidates.candidate import CandidateUnavailable, Fault, settings
 from wardround.candidates.http.address import checked_address, public_address
 from wardround.candidates.http.certificates import make_tls_context
 from wardround.candidates.http.hosts import PLAIN_HOST, ApiHost
+from wardround.candidates.http.post_pool import NotConnected, NotConnectedInTime, PostPool, can_post
 from wardround.candidates.http.proxies import Proxy, find_proxy
+from wardround.candidates.http.reply_parser import MalformedReply
 from wardround.candidates.http.secrets import Secrets
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
@@ -112,6 +115,14 @@ class Connection:
             skip_auto_headers=("User-Agent",),
         )
 
+    def can_post(self, url: str) -> bool:
+        """Whether POSTs to a URL need nothing that only aiohttp's client has."""
+        return self._proxy is None and can_post(url, self._headers)
+
+    def open_posts(self, url: str) -> PostPool:
+        """Connections for POSTs to the server of a URL, for which `can_post` holds."""
+        return PostPool(url, self._headers, self._tls, self._settings.timeout, CONNECT_SECONDS)
+
     def check_proxy_status(self, status: int) -> None:
         """Raises if a reply comes from the proxy: 407 is for nobody else to say."""
         if status == 407:
@@ -124,11 +135,24 @@ class Connection:
         return failure
 
     def _failure(self, error: BaseException) -> Fault | CandidateUnavailable:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return self._untrusted(error)
+        if isinstance(error, NotConnectedInTime):
+            return _unreachable(self.address, f"no connection in {CONNECT_SECONDS:g} s")
+        if isinstance(error, NotConnected):
+            return _unreachable(self.address, str(error))
+        if isinstance(error, MalformedReply):
+            return Fault(f"the connection broke: {error}", kind="broken connection")
+        if isinstance(error, TimeoutError) and "aiohttp" not in sys.modules:
+            return self._no_reply()
+        return self._failure_of_client(error)
+
+    def _failure_of_client(self, error: BaseException) -> Fault | CandidateUnavailable:
         import aiohttp
 
         if isinstance(error, aiohttp.ClientHttpProxyError):
             return self._proxy_refusal(error.status, error.message)
-        if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return self._untrusted(error)
         if alert := CERTIFICATE_ALERT.search(str(getattr(error, "strerror", None))):
             reason = alert[1].replace("_", " ").lower()
@@ -140,10 +164,13 @@ class Connection:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return _unreachable(str(self._proxy or self.address), f"no connection in {CONNECT_SECONDS:g} s")
         if isinstance(error, TimeoutError):
-            return Fault(f"no reply in {self._settings.timeout:g} s", kind="no reply in time")
+            return self._no_reply()
         if isinstance(error, aiohttp.InvalidURL):
             return CandidateUnavailable(f"base_url {self.address} is not an address")
         return Fault(f"the connection broke: {type(error).__name__}", kind="broken connection")
+
+    def _no_reply(self) -> Fault:
+        return Fault(f"no reply in {self._settings.timeout:g} s", kind="no reply in time")
 
     def _peer(self, error: aiohttp.ClientConnectorError) -> str:
         """Who could not be reached: the proxy, or the server."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -36,6 +37,8 @@ from wardround.core.study import CandidateSettings
 
 if TYPE_CHECKING:  # takes long to load, and a study whose answers are all stored needs none of it
     import aiohttp
+
+    from wardround.candidates.http.post_pool import PostPool
 
 THINKING_TOKENS = 8192  # on top of the answer's, where an API counts both together; our choice
 FILE_SECONDS = 300  # between two pieces of what may be large
@@ -72,6 +75,8 @@ class ServerCandidate(Candidate):
         self._connection = connection
         self._url = connection.url()
         self._session: aiohttp.ClientSession | None = None
+        self._posts: PostPool | None = None
+        self._posts_plainly = connection.can_post(self._url)  # over our own connections, not by aiohttp
         self._max_count: int | None = None
         self._max_alternatives: int | None = None
         self._refused_with_count: bytes | None = None  # key of an Ask until it was sent for one answer
@@ -107,6 +112,9 @@ class ServerCandidate(Candidate):
         if self._session is not None:
             await self._session.close()
             self._session = None
+        if self._posts is not None:
+            self._posts.close()
+            self._posts = None
 
     def sent_fields(self, request: Request) -> Mapping[str, Any]:
         return self.adaptable_fields(self.make_payload(request, 1))
@@ -160,11 +168,33 @@ class ServerCandidate(Candidate):
         return reply
 
     async def _send(self, url: str, body: PiecewiseBody, authorization: dict[str, str]) -> tuple[int, Any, bytes]:
+        if self._posts_plainly:
+            return await self._send_plainly(url, body, authorization)
         from wardround.candidates.http.payload import JsonPayload
 
         async with self._open("POST", url, JsonPayload(body.pieces), authorization) as response:
             reply = as_utf8(await response.read(), response.headers.get("Content-Type"))
             return response.status, response.headers, reply
+
+    async def _send_plainly(
+        self, url: str, body: PiecewiseBody, authorization: dict[str, str]
+    ) -> tuple[int, Any, bytes]:
+        posts = self._posts = self._posts or self._connection.open_posts(url)
+        try:
+            status, headers, reply, _ = await posts.post(url, authorization, body.pieces)
+        except (ConnectionError, TimeoutError, ssl.SSLError) as error:
+            raise self._connection.failure(error) from None
+        if "set-cookie" in headers:  # which aiohttp sends back
+            self._posts_plainly = False
+        self._check_status(status, headers)
+        return status, headers, as_utf8(reply, headers.get("Content-Type"))
+
+    def _check_status(self, status: int, headers: Mapping[str, str]) -> None:
+        """Raises if a reply comes from the proxy, or says that the API is elsewhere."""
+        self._connection.check_proxy_status(status)
+        if 300 <= status < 400:
+            target = self._connection.redact(headers.get("Location", "nowhere"))
+            raise CandidateUnavailable(f"HTTP {status}: base_url redirects to {target}; redirects are not followed")
 
     @asynccontextmanager
     async def _open(
@@ -183,12 +213,7 @@ class ServerCandidate(Candidate):
             if may_be_large:
                 options = options | {"timeout": _file_timeout()}
             async with session.request(method, url, data=data, allow_redirects=False, **options) as response:
-                self._connection.check_proxy_status(response.status)
-                if 300 <= response.status < 400:
-                    target = self._connection.redact(response.headers.get("Location", "nowhere"))
-                    raise CandidateUnavailable(
-                        f"HTTP {response.status}: base_url redirects to {target}; redirects are not followed"
-                    )
+                self._check_status(response.status, response.headers)
                 yield response
         except transport_errors() as error:
             raise self._connection.failure(error) from None
