@@ -58,7 +58,7 @@ def with_server(
         try:
             await go(pool, url)
         finally:
-            pool.close()
+            await pool.close()
             listening.close()
         return server
 

@@ -142,12 +142,13 @@ class PostPool:
         if connection in self._idle:
             self._idle.remove(connection)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         for connection in list(self._open):
             connection.abort()
         self._idle.clear()
+        await asyncio.sleep(0)  # in which the transports close
 
 
 class _Connection(asyncio.BufferedProtocol):

@@ -113,7 +113,7 @@ class ServerCandidate(Candidate):
             await self._session.close()
             self._session = None
         if self._posts is not None:
-            self._posts.close()
+            await self._posts.close()
             self._posts = None
 
     def sent_fields(self, request: Request) -> Mapping[str, Any]:
