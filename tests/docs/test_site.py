@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 LOADED = re.compile(r"""<(?:script|img|iframe)[^>]*\ssrc="([^"]+)|<link[^>]*rel="stylesheet"[^>]*href="([^"]+)""")
 sys.path.insert(0, str(ROOT / "tools"))
 
-from site_links import turn_outside_links_into_code  # noqa: E402
+from site_links import fit_links  # noqa: E402
 
 
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="mkdocs-material is not installed")
@@ -28,6 +28,9 @@ def test_the_site_builds_with_all_links_right(tmp_path: Path) -> None:
     loaded = {address for page in pages for found in LOADED.findall(page) for address in found if address}
     assert loaded, "the pattern finds nothing"
     assert {address for address in loaded if "//" in address} == set()  # nothing from another host
+    home = (tmp_path / "site/index.html").read_text()
+    schemes = re.findall(r'<input[^>]*data-md-color-media="([^"]*)"', home)
+    assert schemes == ["(prefers-color-scheme)", "(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"]
 
 
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="mkdocs-material is not installed")
@@ -47,9 +50,18 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
 def test_links_that_leave_the_docs_become_code_outside_of_fenced_blocks() -> None:
     page = "[the table](../src/wardround) [runs](runs.md#a) [gone](../no-such-file)\n```\n[a](../src)\n```\n"
 
-    turned = turn_outside_links_into_code(page, "study.md", ROOT / "docs")
+    turned = fit_links(page, "study.md", ROOT / "docs")
 
     assert turned == ("the table (`src/wardround`) [runs](runs.md#a) [gone](../no-such-file)\n```\n[a](../src)\n```\n")
+
+
+def test_a_link_that_shows_a_file_name_shows_the_title_of_its_page() -> None:
+    page = "[runs.md](../runs.md#batches), [stopping](../runs.md), `runs.md`\n```\n[runs.md](../runs.md)\n```\n"
+
+    turned = fit_links(page, "tutorials/chains.md", ROOT / "docs")
+
+    title = (ROOT / "docs/runs.md").read_text().partition("\n")[0].removeprefix("# ")
+    assert turned == page.replace("[runs.md]", f"[{title}]", 1)
 
 
 def _build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
