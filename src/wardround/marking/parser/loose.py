@@ -7,6 +7,7 @@ tells an option apart: "gallstone pancreatitis" names "Acute pancreatitis" if no
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from wardround.marking.parser import phrases
 from wardround.marking.parser.option_text import fold_word
@@ -31,7 +32,8 @@ MAX_SENTENCES = 12  # of a longer reply the first and the last are read
 
 WORDS_OF_DOUBT = (WORDS["polarity"], WORDS["sentence"], WORDS["joining"])
 
-SENTENCE_END = re.compile(r"\n+|(?<=[.!?;])(?<!\b[a-zA-Z]\.)(?<!\d\.)(?<!i\.e\.)\s+")
+# its first character comes first: the search skips all others
+SENTENCE_END = re.compile(r"\s(?:(?<=\n)\n*|(?<=[.!?;]\s)(?<!\b[a-zA-Z]\.\s)(?<!\d\.\s)(?<!i\.e\.\s)\s*)")
 _END = re.compile(r"[,;:()\[\]!?|]|(?<!\b[a-zA-Z])\.(?:\s|\Z)|\s[-–—]\s")
 _CONNECTIVE = re.compile(
     r"\s(?:because|since|as|due|given|without|which|that|is|are|was|would|should|based|rather|instead|over|here|most"
@@ -80,6 +82,8 @@ _CHANGES = {
     for word in words.split()
 }
 
+_CHANGE_WORDS = frozenset(_CHANGES)
+
 
 def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_nameless: bool = False) -> int | None:
     """The option that the reply names by an abbreviation or some of its words; None if it names several.
@@ -89,19 +93,18 @@ def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_name
     tokens = option_tokens(tuple(options))
     if (change := _read_change(text, folds, tokens)) is not None:
         return change
-    telling = telling_words(text, tokens)
-    if not telling:
+    if tokens.all_stems.isdisjoint(map(stem, folds)):
         return None
-    named = {_named_by(phrase, is_whole, tokens) for phrase, is_whole in _phrases(text, telling, tokens)} - {None}
+    named = {_named_by(phrase, is_whole, tokens) for phrase, is_whole in _phrases(text, tokens)} - {None}
     option = named.pop() if len(named) == 1 else None
     if is_nameless and not named and option is None:
         option = _covered_option(text, tokens)
     return option if option is None or has_same_quantities(text, options[option]) else None
 
 
-def telling_words(text: str, tokens: OptionTokens) -> set[str]:
-    """The words of a text, with their punctuation, that an option has too."""
-    return {word for word in set(text.split()) if not tokens.all_stems.isdisjoint(stems_of_unspaced(word))}
+def has_telling_words(text: str, tokens: OptionTokens) -> bool:
+    """Whether a text has a word that an option has too."""
+    return not tokens.all_stems.isdisjoint(chain.from_iterable(map(stems_of_unspaced, text.split())))
 
 
 def _covered_option(text: str, tokens: OptionTokens) -> int | None:
@@ -135,7 +138,7 @@ def _is_doubtful(lower: str) -> bool:
 
 def _read_change(text: str, folds: tuple[str, ...], tokens: OptionTokens) -> int | None:
     """The option of a short sentence that ends with a change, if all options are changes: "It would fall."."""
-    if len(folds) > MAX_WORDS or not all(stems and stems <= _CHANGES.keys() for stems in tokens.stems):
+    if len(folds) > MAX_WORDS or not all(stems and _CHANGE_WORDS.issuperset(stems) for stems in tokens.stems):
         return None
     changes = [_CHANGES[stem(word)] for word in folds if stem(word) in _CHANGES]
     if len(changes) != 1 or stem(folds[-1]) not in _CHANGES or phrases.NOT.search(text.lower()) or text.endswith("?"):
@@ -175,7 +178,7 @@ def _quantities(text: str) -> Iterator[tuple[str, str, str]]:
         yield sign, number, _UNITS.get(unit, unit.removesuffix("s"))
 
 
-def _phrases(text: str, telling: set[str], tokens: OptionTokens) -> Iterator[tuple[str, bool]]:
+def _phrases(text: str, tokens: OptionTokens) -> Iterator[tuple[str, bool]]:
     """The phrases that may name the answer, and whether each is all that a sentence says of it.
 
     In the first and last sentence that is anything; elsewhere only a statement of the answer.
@@ -184,10 +187,7 @@ def _phrases(text: str, telling: set[str], tokens: OptionTokens) -> Iterator[tup
     if len(sentences) > MAX_SENTENCES:
         sentences = sentences[: MAX_SENTENCES // 2] + sentences[-MAX_SENTENCES // 2 :]
     for sentence in sentences:
-        words = (
-            telling if len(sentence) < MAX_SENTENCE else telling_words(sentence, tokens)
-        )  # its first word may be cut
-        if sentence.endswith("?") or words.isdisjoint(sentence.split()):
+        if sentence.endswith("?") or not has_telling_words(sentence, tokens):
             continue
         lower = sentence.lower()
         is_outer = sentence in (sentences[0], sentences[-1])

@@ -5,6 +5,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import methodcaller
+
+from wardround.marking.parser.kept import kept
 
 FIRST_CHARACTER = 0xE000  # private use: the text of option i is written as chr(FIRST + i)
 OPTION_CHARACTERS = "[\ue000-\uefff]"
@@ -31,13 +34,14 @@ _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
 _TRAILING_ZEROS = re.compile(r"(?<=\.\d)0+\Z|(?<=\.\d\d)0+\Z|(?<=\.\d\d\d)0+\Z")
+_SPAN = methodcaller("span")
 _DOUBLE = re.compile(r"(.)\1")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "VI": "6", "VII": "7", "VIII": "8"}
 _ARTICLES = ("a", "an", "the")
 _GENERIC = ("disease", "syndrome", "disorder", "mellitus")  # may be left out: Crohn's (disease)
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def fold_word(word: str) -> str:
     """A word without case, accents, possessive and plural s, in American spelling."""
     if word in _ROMAN:
@@ -57,7 +61,7 @@ def fold_word(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def _fold_unspaced(unspaced: str) -> str:
     """The folded words of a text without spaces."""
     return " ".join(map(fold_word, WORD.findall(unspaced)))
@@ -68,7 +72,7 @@ def folded_words(text: str) -> tuple[str, ...]:
     return tuple(" ".join(map(_fold_unspaced, text.split())).split())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OptionForms:
     """The forms in which a question's options may be written."""
 
@@ -180,7 +184,7 @@ def _without_article(form: tuple[str, ...]) -> tuple[str, ...]:
     return form[1:] if len(form) > 1 and form[0] in _ARTICLES else form
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def _sort_inner_letters(word: str) -> str:
     """Equal for words that differ only in the order of inner letters, or in a double letter."""
     return word if len(word) < 6 else word[0] + "".join(sorted(_DOUBLE.sub(r"\1", word)[1:-1])) + word[-1]
@@ -211,7 +215,7 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
     for forms_of_word in forms_by_word.values():
         forms_of_word.sort(key=len, reverse=True)
     pattern = WORD if not text.isascii() else _ASCII_WORD if _SIGNED.search(text) else _UNSIGNED_WORD
-    spans = [match.span() for match in pattern.finditer(text)]
+    spans = list(map(_SPAN, pattern.finditer(text)))
     parts, end_of_last, next_index = [], 0, 0
     for index, word in enumerate(words):
         if word not in forms_by_word or index < next_index:

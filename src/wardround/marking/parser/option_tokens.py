@@ -12,6 +12,7 @@ from importlib import resources
 from itertools import product
 from typing import NamedTuple
 
+from wardround.marking.parser.kept import kept
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
 
 MAX_SPAN = 6  # words of which first letters are made
@@ -30,7 +31,7 @@ _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight",
 _NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, 1)}
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def stem(word: str) -> str:
     """A folded word without its ending, of at least five letters."""
     if word in _NUMBERS:
@@ -41,13 +42,13 @@ def stem(word: str) -> str:
     return shorter if len(shorter) > 4 else word
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def stems_of_unspaced(unspaced: str) -> tuple[str, ...]:
     """The stems of a text without spaces."""
     return tuple(map(stem, folded_words(unspaced)))
 
 
-@lru_cache(maxsize=1 << 16)
+@kept
 def sound_of(stem: str) -> str:
     """A stem as it sounds: "histolitica" and "histolytica" are alike. Short ones stay as they are."""
     if len(stem) < MIN_SOUND_LENGTH or not stem.isalpha():
@@ -81,16 +82,44 @@ class OptionTokens(NamedTuple):
     by_sound: dict[str, str]  # long stems by how they sound
 
 
+@kept
+def _folded_unspaced(unspaced: str) -> tuple[str, ...] | None:
+    """The folded words of a text without spaces; None if one may be an abbreviation."""
+    words = WORD.findall(unspaced)
+    return None if any(map(_may_be_abbreviation, words)) else tuple(map(fold_word, words))
+
+
+def _may_be_abbreviation(word: str) -> bool:
+    return len(word) > 1 and not word[1:].islower() and sum(map(str.isupper, word)) > 1
+
+
 def stems_of(text: str, initials: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The stems of a text with short names written out."""
     words: list[str] = []
-    for word in WORD.findall(text):
-        if len(word) > 1 and not word[1:].islower() and sum(map(str.isupper, word)) > 1:
-            long_name = initials.get(word.removesuffix("s").upper()) or _NAMES.get(word.removesuffix("s"))
-            words += long_name or (fold_word(word),)
+    for unspaced in text.split():
+        folded = _folded_unspaced(unspaced)
+        words += _written_out(unspaced, initials) if folded is None else folded
+    return tuple(map(stem, words if _NAME_STARTS.isdisjoint(words) else _long_names(tuple(words))))
+
+
+def _written_out(unspaced: str, initials: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """The folded words of a text without spaces, abbreviations as the words that they stand for."""
+    for word in WORD.findall(unspaced):
+        letters = word.removesuffix("s")
+        if _may_be_abbreviation(word) and (long_name := initials.get(letters.upper()) or _NAMES.get(letters)):
+            yield from long_name
         else:
-            words.append(fold_word(word))
-    return tuple(map(stem, _long_names(tuple(words))))
+            yield fold_word(word)
+
+
+@kept
+def possible_stems(unspaced: str) -> frozenset[str] | None:
+    """The stems that a text without spaces may add to a text; None if one of its words may be an abbreviation."""
+    folded = _folded_unspaced(unspaced)
+    if folded is None:
+        return None
+    of_names = [full for word in folded for full in _FULL_NAMES_BY_START.get(word, ())]
+    return frozenset(map(stem, (*folded, *(word for full in of_names for word in full))))
 
 
 def _long_names(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -108,6 +137,10 @@ def _long_names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _NAMES = {name: _long_names(full) for name, full in _NAMES.items()}  # "heart" is "cardiac" in the long names too
+_FULL_NAMES_BY_START: dict[str, list[tuple[str, ...]]] = {}
+for _name, _full in _NAMES.items():
+    if isinstance(_name, tuple):
+        _FULL_NAMES_BY_START.setdefault(_name[0], []).append(_full)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any, cast
 
 from wardround.marking.parser.option_text import OPTION_CHARACTERS
+from wardround.marking.parser.word_search import by_first_letter
 
 _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8"))
 
@@ -32,23 +33,7 @@ def _any_of(kind: str, of_ascii: bool = False) -> str:
         apart.append(f"(?=[\u0400-\u0dff])(?:{'|'.join(cyrillic)})")  # one test in place of many
     unspaced = f"|(?=[\u3001-\ud7a3])(?:{'|'.join(anywhere)})" if anywhere and not of_ascii else ""
     letters = "A-Za-z" if of_ascii else LATIN
-    return rf"(?:(?<![{letters}])(?:{_by_first_letter(apart)})(?![{letters}]){unspaced})"
-
-
-def _by_first_letter(phrases: list[str]) -> str:
-    """The phrases as alternatives, those with the same first letter together: one test in place of many."""
-    rests: dict[str, list[str]] = {}
-    others = []
-    for phrase in phrases:
-        if phrase[:1].isalpha() and phrase[1:2] not in ("?", "*", "+", "{"):
-            rests.setdefault(phrase[0], []).append(phrase[1:])
-        else:
-            others.append(phrase)
-    grouped = [
-        f"{letter}(?:{_by_first_letter(of_letter)})" if len(of_letter) > 1 else f"{letter}{of_letter[0]}"
-        for letter, of_letter in rests.items()
-    ]
-    return "|".join([*grouped, *others])
+    return rf"(?:(?<![{letters}])(?:{by_first_letter(apart)})(?![{letters}]){unspaced})"
 
 
 class LatePattern:

@@ -7,6 +7,7 @@ later one counts only if the reply corrects the earlier; otherwise no option is 
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
@@ -80,7 +81,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     option, rule = _parse_known(text, options, whole, forms)
     if option is not None:
         affirmed = (
-            read_affirmed(_without_courtesies(reword(text, forms)), options)
+            read_affirmed(_reworded(text, forms), options)
             if rule in _WEAK_RULES and len(text) > MIN_CONTESTED
             else None
         )
@@ -95,7 +96,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     option = read_closing(text, options, forms, rule == "several answers")
     if option is not None:
         return option, "concluded"
-    option = read_affirmed(_without_courtesies(reword(text, forms)), options) if rule == "nothing to read" else None
+    option = read_affirmed(_reworded(text, forms), options) if rule == "nothing to read" else None
     return (None, rule) if option is None else (option, "affirmed")
 
 
@@ -109,7 +110,7 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
             return place, "stated"  # the commonest shape, read in a tenth of the time
     text = _IN_BRACKETS.sub("", text) if "(" in text else text
     listing = _read_shares(whole or text, options, forms)
-    text = _without_courtesies(reword(text, forms))
+    text = _reworded(text, forms)
     if not text:
         return listing or (None, "empty")
     if bare := _BARE.fullmatch(text):
@@ -150,6 +151,12 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
         is_joined = any(mention.kind == SEVERAL for mention in mentions)
         return (None, "nothing to read") if is_joined else _read_loosely(text, folds, options, standing, not mentions)
     return _resolve_claims(claims, marked_text)
+
+
+@lru_cache(maxsize=8)
+def _reworded(text: str, forms: OptionForms) -> str:
+    """The reply as its options are looked for; kept because several rules need it of one reply."""
+    return _without_courtesies(reword(text, forms))
 
 
 def _without_courtesies(text: str) -> str:

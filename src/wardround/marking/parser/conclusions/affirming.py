@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
+    may_mean,
     meanings_of,
     option_meanings,
     phrases_of,
@@ -18,6 +19,7 @@ from wardround.marking.parser.conclusions.meanings import (
 )
 from wardround.marking.parser.loose import has_same_quantities
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem, stems_of
+from wardround.marking.parser.word_search import WordSearch
 
 MAX_SENTENCES = 3  # from the end
 MAX_SENTENCE = 500
@@ -98,17 +100,16 @@ _COMMON = frozenset(
         "pain",
     ]
 )
-_UNANSWERED = re.compile(
+_UNANSWERED = WordSearch(
     r"\b(?:(?:can(?:not|'t| not)|could(?: not|n't)|unable to|not able to|impossible to|not possible to|hard to|difficult to)"
     r" (?:\w+ ){0,3}?(?:determine|tell|say|answer|choose|decide|pick|select|commit|view|see|interpret|assist|help|provide|recommend)"
     r"|insufficient|not enough|depends? on|depending on|please (?:provide|upload|share|consult|contact|ask)|could you|can you"
     r"|needs? more (?:information|details?)|no single|(?:(?:the|my) )?differential (?:diagnosis )?includes|several (?:conditions|options|possib)"
     r"|individuali[sz]ed|as an ai|sorry|before (?:one|we|i|committing|a conclusion)\b|first two|still open|all (?:remain|be checked)"
-    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss)",
-    re.I,
+    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss)"
 )
-_SEVERAL = re.compile(
-    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|none of|neither\b|all of (?:the|these)|all (?:are|remain|should))", re.I
+_SEVERAL = WordSearch(
+    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
 )
 _ENDS = re.compile(r"[.!)\]\"'。！%…]\s*\Z")
 _CLAUSE = re.compile(
@@ -116,7 +117,7 @@ _CLAUSE = re.compile(
     r" |even though |despite |which |as |not |and not |if |unless |except )",
     re.I,
 )
-_REFUTED = re.compile(
+_REFUTED = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|without|none|nothing|nobody|absent|absence|lack(?:s|ing|ed)?|unlikely|improbable|implausible"
     r"|exclud\w+|rul(?:e|es|ed|ing) (?:\w+ )?out|against|unlike|rather than|instead(?: of)?|less (?:likely|probable)"
     r"|than|except|could|might|may|if|unless|whether|had|were|although|though|while|whereas|despite|even"
@@ -125,15 +126,13 @@ _REFUTED = re.compile(
     r"|later|alternative|consider\w*|differential|risk of|wait|(?:is|are|be|was|goes|go|left|keep\w*|leav\w+) out|(?:rul|cross)\w+ (?:\w+ )?out|discard\w*|eliminat\w+|(?:is|are|was|were|stayed|remains?|tests?) negative|also|too(?! much| little)|spared?|intact|normal"
     r"|miss(?:ed)?|between|other than|others?(?! words)|contraindicated|inferior to|second[ -](?:choice|line|best)|wrong|incorrect|false|redundant|useless|harms?|harmful|worse|avoid\w*"
     r"|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
-    r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없",
-    re.I,
+    r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없"
 )
-_WOULD = re.compile(r"\bwould\b", re.I)
-_MEANT_WOULD = re.compile(
-    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most)|benefit|do\b|suffice|fit|explain)",
-    re.I,
+_WOULD = WordSearch(r"\bwould\b")
+_MEANT_WOULD = WordSearch(
+    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most)|benefit|do\b|suffice|fit|explain)"
 )
-_CONCLUDES = re.compile(
+_CONCLUDES = WordSearch(
     r"\b(?:so|thus|hence|therefore|accordingly|consequently|overall|taken together|in (?:summary|conclusion|short|sum|view)"
     r"|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
     r"|reflects|represents|is|has|carries|was)|in this|this (?:patient|man|woman|boy|girl|child|case|picture)|what (?:we|i|remains|is"
@@ -144,23 +143,19 @@ _CONCLUDES = re.compile(
     r"|belongs? to|falls? (?:in|under|into)|corresponds?|fits?|explains? (?:it|all|every|these|this)|speaks? for|evokes?|points? (?:to|at)"
     r"|consistent with|compatible with|diagnostic of|pathognomonic|culprit|comes? next|looks? like|(?<!also )known as|would (?:benefit|be (?:the|my) (?:most|safest|best|first|next|ideal))|(?:driven|caused|explained) by|due to|results? from|indicated by|the arrow|there (?:is|are)|time for|here|next step|leaves?|remains?"
     r"|verd[äa]chtig auf|spricht f[üu]r|passt zu|vereinbar mit|compatible (?:con|avec)|sugestiv\w+|en faveur|daher|somit|deshalb|donc|je retiens|por (?:lo )?tanto|portanto|trata-se|se trata|quindi|диагноз|поэтому|значит|следовательно|это"
-    r"|правильный)\b|ですから|したがって|従って|よって|故|因此|所以|综合|따라서|그러므로",
-    re.I,
+    r"|правильный)\b|ですから|したがって|従って|よって|故|因此|所以|综合|따라서|그러므로"
 )
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|do|does|did|will|shows?|causes?|occurs?|affects?|treats?|includes?|requires?|suggests?|indicates?|supports?|means?|gives?|needs?|looks?|makes?|explains?|comes?|presents?|points?|\w+(?:es|ed))\b",
-    re.I,
+_VERB = WordSearch(
+    r"\b(?:is|are|was|were|has|have|had|can|do|does|did|will|shows?|causes?|occurs?|affects?|treats?|includes?|requires?|suggests?|indicates?|supports?|means?|gives?|needs?|looks?|makes?|explains?|comes?|presents?|points?|\w+(?:es|ed))\b"
 )
-_DISTANT_WORDS = re.compile(
+_DISTANT_WORDS = WordSearch(
     r"\b(?:least|worst|weakest|poorest|popular|distractor|users?|you|asked|format|e\.g|for example|example|compare|reply|respond"
     r"|father|mother|brother|sister|family|recall|features of|treat as|treated as|worked up|(?:done|used|ordered|made) to look for|diagnos(?:e|ing)|after|before"
-    r"|doctor|physician|possible|possibly|perhaps|maybe|popular|trap|instruct\w+|protocol|says?|prefer\w*|used to|merely|rarely)\b",
-    re.I,
+    r"|doctor|physician|possible|possibly|perhaps|maybe|popular|trap|instruct\w+|protocol|says?|prefer\w*|used to|merely|rarely)\b"
 )
-_NOT_ANSWER = re.compile(
+_NOT_ANSWER = WordSearch(
     r"\b(?:least|worst|weakest|poorest|popular|distractor|users?|e\.g|for example|father|mother|brother|sister|family|recall"
-    r"|possible|possibly|perhaps|maybe|trap|merely|says|rarely|quick and cheap|acceptable|kidding|step \d)\b",
-    re.I,
+    r"|possible|possibly|perhaps|maybe|trap|merely|says|rarely|quick and cheap|acceptable|kidding|step \d)\b"
 )
 _DEFINES = re.compile(
     r"\W*(?:\w+ ){1,4}?(?:is|are) (?:an?|one of|the (?:only|largest|main|primary)|used|found|known|located|responsible|composed|produced)\b",
@@ -183,6 +178,7 @@ _SUPPOSES = re.compile(
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL_WORD = re.compile(r"\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
+_NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?i:the (?:first|second|third|fourth|fifth|last)) ")
 _ORDINAL = re.compile(
     r"\bthe (first|second|third|fourth|fifth|last) (?:option|choice|mechanism|statement|answer|item|group|diagnosis|entry|alternative)\b"
     r"(?! (?:is|was) (?:wrong|not|incorrect))",
@@ -202,19 +198,21 @@ _ABSENT = re.compile(
 )
 _FROM_TO = re.compile(r"\bfrom (?:option |answer )?\(?[A-J]\)? to (?:option |answer )?\(?([A-J])\)?(?!\w)")
 _BRACKETED_LAST = re.compile(r"\s*\((?:had|if|were|should|in case|note)\b[^()]*\)\s*\Z", re.I)
+_HAS_SIGN = re.compile(r"[:→]|[-=]>")
 _NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>)((?: [\w'-]+){1,5})\W*\Z")
 _SO = re.compile(
     r"(?<=\w)(?:[,;:]| [-–—]|,? and) (?:so(?! (?:that|much|many|is|are|does|far|called))|hence|thus|therefore|also|donc|daher|deshalb|поэтому)(?! (?:that|the \w+ (?:is|are) (?:not|normal)))\b"
 )
+# its first character comes first: the search skips all others
 _SENTENCE_END = re.compile(
-    r"\n+|(?<=[!?;])\s+|(?<=[.])(?<!\b[A-Za-z]\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=\W*(?:[A-Z0-9]|[^\x00-\x7f])|i?\b)"
+    r"\s(?:(?<=\n)\n*|(?<=[!?;]\s)\s*"
+    r"|(?<=\.\s)(?<!\b[A-Za-z]\.\s)(?<!\bvs\.\s)(?<!\be\.g\.\s)(?<!\bi\.e\.\s)\s*(?=\W*(?:[A-Z0-9]|[^\x00-\x7f])|i?\b))"
 )
 _HEAD_END = re.compile(r"\s*[(,;:–—]|\s-\s|\s(?=(?:because|since|as|due|given|with|for|in|under|until)\b)")
-_DECIDES = re.compile(
+_DECIDES = WordSearch(
     r"\A\W*(?:so|thus|hence|therefore|accordingly|overall|taken together|in (?:summary|conclusion|short|other words)|this is|that is|that's|it's|it is"
     r"|these are|what |we (?:have|are)|as it is|conclusion|answer|the (?:correct |best |right )?(?:answer|statement|diagnosis|condition|mechanism|drug|vessel|culprit))\b"
-    r"|, (?:so|hence|thus|therefore)\b",
-    re.I,
+    r"|, (?:so|hence|thus|therefore)\b"
 )
 _STEP = re.compile(r"\W*(?:first|next|then)\b", re.I)
 _IDIOM = re.compile(
@@ -230,22 +228,29 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     """The option that the last sentences affirm; None if they affirm none or several."""
     if (len(text) > CUT_OFF_LENGTH and not _ENDS.search(text)) or text.endswith(("?", "...", "…", ":")) or "{" in text:
         return None
-    if _UNANSWERED.search(text, max(0, len(text) - 2 * MAX_SENTENCE)) or _ENTRY.match(text[text.rfind("\n") + 1 :]):
+    is_yes_or_no = len(options) < 4 and _YES_OR_NO.issuperset(map(str.lower, options[:2]))
+    meanings = option_meanings(tuple(options))
+    if not is_yes_or_no and not _NAMES_A_PLACE.search(text) and not may_mean(text, meanings):
         return None
-    text = _BRACKETED_LAST.sub("", text)
+    whole, text = text, _BRACKETED_LAST.sub("", text) if text.endswith(")") else text
     sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     if len(sentences) > 1 and not _ENDS.search(text):
         return None  # cut off
-    if _SEVERAL.search(sentences[-1]) or _has_other_letter(text, options):
+    option = _read_presence(sentences[-1], options) if is_yes_or_no else _read_sentences(text, sentences, options)
+    if option is None or _ENTRY.match(whole[whole.rfind("\n") + 1 :]) or _SEVERAL.search(sentences[-1]):
         return None
-    if len(options) < 4 and _YES_OR_NO.issuperset(map(str.lower, options[:2])):
-        return _read_presence(sentences[-1], options)
+    is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE))
+    return option if is_answered and not _has_other_letter(text, options) else None
+
+
+def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
+    """The option of the last sentence that has evidence for one, if it is a conclusion."""
     meanings = option_meanings(tuple(options))
     is_denying = False
     for place, sentence in enumerate(reversed(sentences[-MAX_SENTENCES:])):
         if place == 0 and (option := _named_letter(sentence, options)) is not None:
             return option
-        if len(_MAPPED.findall(text)) > 1:
+        if place == 0 and len(_MAPPED.findall(text)) > 1:
             return None
         scores = _weigh(sentence, meanings)
         if len(scores) > 1:
@@ -253,7 +258,7 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
         if scores:
             option = next(iter(scores))
             is_named = len(sentences) == 1 and _named_first(sentence, meanings) == option
-            if not is_named and (last := _NAMED_LAST.search(sentence)):
+            if not is_named and _HAS_SIGN.search(sentence) and (last := _NAMED_LAST.search(sentence)):
                 is_named = option in _weigh(last[1], meanings)
             is_long = len(text) > MIN_REASONED
             if not has_same_quantities(sentence, options[option]):
@@ -398,9 +403,11 @@ def _clauses(sentence: str) -> list[str]:
 
 def _weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> dict[int, float]:
     """The options that a sentence has evidence for, with its weight; `is_whole_sentence`: also what it denies."""
+    if not may_mean(sentence, meanings):
+        return {}
     scores: dict[int, float] = {}
     clauses = [sentence] if is_whole_sentence else _clauses(sentence)
-    if not clauses:
+    if not any(may_mean(clause, meanings) for clause in clauses):
         return {}
     words = frozenset().union(*(meanings_of(_PRONOUN.sub("", clause), meanings) for clause in clauses))
     for option, (telling, own) in enumerate(zip(meanings.telling, meanings.all, strict=True)):
@@ -420,12 +427,8 @@ def _weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = Fa
 
 def _is_all_said(option: int, words: frozenset[str], meanings: OptionMeanings) -> bool:
     """Whether words have all of an option, and no other option has all of it too."""
-    own = meanings.all[option]
-    if option in meanings.contained:
-        return False
-    has_number = any(word[-1].isdigit() and word[0] not in "=<" for word in own)
-    content = own if has_number else own - WORDS["vague"]
-    return bool(content - WORDS["polarity"]) and content <= words
+    content = meanings.content[option]
+    return bool(content) and content <= words
 
 
 def _weight(meaning: str) -> float:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
-from wardround.marking.parser.loose import SENTENCE_END, read_part, telling_words
+from wardround.marking.parser.loose import SENTENCE_END, has_telling_words, read_part
 from wardround.marking.parser.option_text import OptionForms, find_whole_text, folded_words
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, option_tokens, stems_of
 
@@ -248,7 +248,7 @@ def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_conte
     if opening := _OPENING.match(text) or _WITH_PARTICLE.fullmatch(text):
         return _lettered(opening["name"], options)
     text = _BRACKETED_LAST.sub("", text) if text.endswith(")") else text
-    sentences = [sentence.strip() for sentence in SENTENCE_END.split(text[-4 * MAX_CLOSING :]) if sentence.strip()]
+    sentences = [sentence for part in SENTENCE_END.split(text[-4 * MAX_CLOSING :]) if (sentence := part.strip())]
     if not sentences or len(sentences[-1]) > MAX_CLOSING:
         return None
     last = sentences[-1].lstrip("◦•-* ")
@@ -261,7 +261,7 @@ def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_conte
         return option
     if _DENIED.search(last.lower()) and not _CLAUSE_BREAK.search(last):
         return None
-    if not has_letter and not telling_words(last, option_tokens(tuple(options))):
+    if not has_letter and not has_telling_words(last, option_tokens(tuple(options))):
         return None
     named_options = {_named(name, options, forms) for name in _names(text, last, is_alone)} - {None}
     if not named_options and is_alone:

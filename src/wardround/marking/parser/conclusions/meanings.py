@@ -10,12 +10,15 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from typing import NamedTuple
 
+from wardround.marking.parser.kept import kept
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
-from wardround.marking.parser.option_tokens import KNOWN_NAMES, WORDS, option_tokens, stem, stems_of
+from wardround.marking.parser.option_tokens import KNOWN_NAMES, WORDS, option_tokens, possible_stems, stem, stems_of
 
 MIN_ALIKE = 5  # letters that two forms of a word begin with
+UNKNOWN = "?"  # the meaning of what may be an abbreviation
 MIN_CLIPPED = 4  # letters of a word that is cut short: "doxy"
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("meanings.toml").read_text(encoding="utf-8"))
@@ -181,7 +184,7 @@ for _stems, _meaning in _phrases():
     _BY_FIRST.setdefault(_stems[0], []).append((_stems, _meaning))
 
 
-@lru_cache(maxsize=1 << 14)
+@kept
 def roots_of(word: str) -> tuple[str, ...]:
     """The meanings of the parts of a folded word."""
     return tuple(name for name, pattern in _ROOTS if pattern.search(word))
@@ -195,7 +198,7 @@ def phrases_of(stems: Sequence[str]) -> Iterator[tuple[int, int, str]]:
                 yield place, place + len(phrase), meaning
 
 
-@lru_cache(maxsize=1 << 14)
+@kept
 def sound(word: str) -> str:
     """A word in Latin letters as it sounds in most languages: "névrite" and "neurit" begin alike."""
     word = "".join(_CYRILLIC.get(letter, letter) for letter in word.lower())
@@ -233,6 +236,8 @@ class OptionMeanings(NamedTuple):
     by_start: dict[str, list[tuple[str, str]]]  # sounds and stems of all options, by their first letters
     contained: frozenset[int]  # options all of whose meanings another has
     names: list[frozenset[str]]  # of each option: the meanings of phrases that are the whole option
+    content: list[frozenset[str]]  # of each option: the meanings that must be said for all of it to be said, or none
+    evidence: frozenset[str]  # meanings and beginnings of sounds of which a text that means an option has one
 
 
 @lru_cache(maxsize=1 << 12)
@@ -281,7 +286,36 @@ def option_meanings(options: tuple[str, ...]) -> OptionMeanings:
     for sounds_of_option in sounds:
         for heard, its_stem in sounds_of_option.items():
             by_start.setdefault(heard[:MIN_ALIKE], []).append((heard, its_stem))
-    return OptionMeanings(all_meanings, telling, sounds, tokens.initials, words, by_start, contained, names)
+    content = [_content(own) if place not in contained else frozenset() for place, own in enumerate(all_meanings)]
+    evidence = frozenset().union(*all_meanings) - WORDS["polarity"] | {f"^{start}" for start in by_start} | {UNKNOWN}
+    return OptionMeanings(
+        all_meanings, telling, sounds, tokens.initials, words, by_start, contained, names, content, evidence
+    )
+
+
+def _content(own: frozenset[str]) -> frozenset[str]:
+    """The meanings of an option without vague ones; none if nothing else is left."""
+    has_number = any(word[-1].isdigit() and word[0] not in "=<" for word in own)
+    content = own if has_number else own - WORDS["vague"]
+    return content if content - WORDS["polarity"] else frozenset()
+
+
+@kept
+def _possible_meanings(unspaced: str) -> frozenset[str]:
+    """Everything that a text without spaces may add to the meanings of a text."""
+    stems = possible_stems(unspaced)
+    if stems is None:
+        return frozenset((UNKNOWN,))
+    meanings = set(stems) | {meaning for first in stems for _, meaning in _BY_FIRST.get(first, ())}
+    words = WORD.findall(unspaced)
+    for word in (*map(fold_word, words), *stems):
+        meanings.update(roots_of(word))
+    return frozenset(meanings | {f"^{sound(word)[:MIN_ALIKE]}" for word in words if len(word) >= MIN_CLIPPED})
+
+
+def may_mean(text: str, options: OptionMeanings) -> bool:
+    """Whether a text may have a meaning of an option: a fast test."""
+    return not options.evidence.isdisjoint(chain.from_iterable(map(_possible_meanings, text.split())))
 
 
 def _clipped(heard: str, sounds: list[dict[str, str]]) -> set[str]:
@@ -311,25 +345,35 @@ def _is_short_for(word: str, long_words: tuple[str, ...]) -> bool:
     return all(letter in rest for letter in word) and all(long_word[0] in word for long_word in long_words)
 
 
+@kept
+def _roots_and_sounds(unspaced: str) -> tuple[frozenset[str], tuple[tuple[str, bool], ...]]:
+    """The meanings of the parts of words without spaces; how each long word sounds, and whether it may be cut short."""
+    roots: set[str] = set()
+    sounds = []
+    for word in WORD.findall(unspaced):
+        of_word = roots_of(fold_word(word))
+        roots.update(of_word)
+        if len(word) >= MIN_CLIPPED:
+            heard = sound(word)
+            sounds.append((heard, len(word) >= MIN_ALIKE and heard not in _PREFIXES and not of_word))
+    return frozenset(roots), tuple(sounds)
+
+
 def meanings_of(text: str, options: OptionMeanings) -> frozenset[str]:
     """The stems and meanings of a text, with the words of options of which it has another form."""
     in_order = stems_of(text, options.initials)
     meanings = set(in_order)
     meanings.update(meaning for _, _, meaning in phrases_of(in_order))
-    for word in WORD.findall(text):
-        folded = fold_word(word)
-        meanings.update(roots_of(folded))
-        if len(word) < MIN_CLIPPED:
-            continue
-        heard = sound(word)
-        if heard[:MIN_ALIKE] not in options.by_start:
-            continue
-        if len(word) >= MIN_ALIKE and heard not in _PREFIXES and not roots_of(folded):
-            meanings.update(_clipped(heard, options.sounds))
-        for of_option, its_stem in options.by_start.get(heard[:MIN_ALIKE], ()):
-            if its_stem not in meanings and is_same_word(heard, of_option):
-                meanings.add(its_stem)
-    for word in in_order:
-        meanings.update(roots_of(word))
+    meanings.update(chain.from_iterable(map(roots_of, in_order)))
+    for unspaced in text.split():
+        roots, sounds = _roots_and_sounds(unspaced)
+        meanings |= roots
+        for heard, may_be_clipped in sounds:
+            if heard[:MIN_ALIKE] in options.by_start:
+                if may_be_clipped:
+                    meanings.update(_clipped(heard, options.sounds))
+                for of_option, its_stem in options.by_start[heard[:MIN_ALIKE]]:
+                    if its_stem not in meanings and is_same_word(heard, of_option):
+                        meanings.add(its_stem)
     meanings.update(_initialled(text, options))
     return frozenset(meanings)
