@@ -64,28 +64,28 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     ("name", "most_unread"),
     [
         ("held_out", 0),
-        ("later_replies", 6),
+        ("later_replies", 4),
         ("choice/development", 3),
-        ("choice/development_2", 26),
-        ("choice/held_out_1", 1),
-        ("choice/held_out_2", 4),
-        ("choice/held_out_3", 3),
+        ("choice/development_2", 23),
+        ("choice/held_out_1", 0),
+        ("choice/held_out_2", 3),
+        ("choice/held_out_3", 2),
         ("choice/held_out_4", 2),
         ("choice/held_out_5", 4),
         ("choice/held_out_6", 3),
-        ("choice/held_out_7", 3),
+        ("choice/held_out_7", 2),
         ("choice/held_out_8", 4),
-        ("choice/held_out_9", 4),
+        ("choice/held_out_9", 2),
         ("choice/held_out_10", 1),
         ("choice/held_out_11", 7),
         ("choice/held_out_12", 16),
-        ("choice/held_out_13", 1),
-        ("choice/held_out_14", 3),
-        ("choice/held_out_15", 24),
+        ("choice/held_out_13", 0),
+        ("choice/held_out_14", 2),
+        ("choice/held_out_15", 6),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
-    """Labelled before they were read; rules were mended on all but the last since. docs/parser.md: first figures."""
+    """Labelled before they were read; rules were mended on all since. docs/parser.md: first figures."""
     misreadings = misread(golden(f"{name}.jsonl"))
     assert [reply for reply, _, read in misreadings if read.option is not None] == []
     assert len(misreadings) <= most_unread
@@ -95,7 +95,7 @@ def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
     """Written to be hard: most of what is not read needs medical knowledge. docs/parser.md has its first reading."""
     misreadings = misread(golden("choice/development_3.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 2
-    assert len(misreadings) <= 128
+    assert len(misreadings) <= 125
 
 
 NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
@@ -699,3 +699,47 @@ def test_what_is_not_concluded_is_not_read(reply: str, options: list[str]) -> No
 
 def test_the_option_with_the_higher_rank_is_read_if_it_is_abbreviated() -> None:
     assert parse_choice("PE > pneumonia > asthma", CHEST).option == 1
+
+
+SPINE, TYPES = ["T10", "T11", "T12", "L1"], ["Type I hypersensitivity", "Type II hypersensitivity"]
+EYE = ["Retinoblastoma", "Congenital cataract", "Coats disease"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "option"),
+    [
+        ("I would answer C. Retinoblastoma is the one not to miss, yet the age is against it.", EYE, 2),
+        ("The answer is B. Pneumonia would give fever.", CHEST, 1),
+        ("The answer is B. Asthma is the diagnosis.", CHEST, None),
+        ("I say A. Asthma explains the wheeze.", CHEST, None),
+        ("No fever and a high D-dimer. (B) Pulmonary embolism. Asthma would wheeze.", CHEST, 1),
+        ("Let us look at each. (A) Pneumonia. There is no fever.", CHEST, None),
+        ("The clear lungs and the long flight settle it: B. The others (A and C) lack them.", CHEST, 1),
+        ("My first thought: B. But the fever does not fit.", CHEST, None),
+        ("Start with the obvious: A. There is no fever, so it can be dropped.", CHEST, None),
+        ("Although A is more frequent, the picture here fits B.", CHEST, 1),
+        ("If B were right, the ECG would favour A.", CHEST, None),
+        ("Although the fever fits A, B is tempting.", CHEST, None),
+        ("By process of elimination we arrive at D.", CHEST, 3),
+        ("Initially I considered A, but the D-dimer makes B more convincing.", CHEST, 1),
+        ("She is pregnant, so asthma is worse at night. Answer = B", CHEST, 1),
+        ("so pneumonia cannot be excluded", CHEST, None),
+        ("therefore asthma does not fit", CHEST, None),
+        ("I would not report this as pneumonia.", CHEST, None),
+        ("It must be pneumonia or embolism.", CHEST, None),
+        ("Asthma has to be excluded.", CHEST, None),
+        ("The condition least likely here is asthma.", CHEST, None),
+        ("The lungs are clear. The family history is asthma.", CHEST, None),
+        ("I would report this radiograph as normal.", ["Normal", "Abnormal"], 0),
+        ("Behind the ligament, at the level of the twelfth thoracic vertebra.", SPINE, 2),
+        ("The lesion at the level of T12 is old.", SPINE, None),
+        ("Complexes are deposited in the vessel walls, i.e. a type II reaction.", TYPES, 1),
+        ("He has type 2 diabetes.", TYPES, None),
+        ("Silvery scale over the elbows, plus nail pitting — psoriatic disease.", ["Psoriasis", "Lichen planus"], 0),
+        ("The next step is to image the brain with plain CT.", ["CT head", "MRI brain"], 0),
+    ],
+)
+def test_the_end_of_an_explanation_is_read_only_if_it_affirms(
+    reply: str, options: list[str], option: int | None
+) -> None:
+    assert parse_choice(reply, options).option == option

@@ -12,7 +12,7 @@ from wardround.marking.parser.strict import parse_strict
 
 __all__ = ["MODES", "PARSER", "STRICT", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER, STRICT = "strict-6", "strict"
+PARSER, STRICT = "strict-7", "strict"
 MAX_KEPT_LENGTH, MAX_KEPT = 1000, 1 << 13  # of replies whose reading is kept: short ones are often repeated
 _VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)

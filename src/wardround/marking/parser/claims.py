@@ -7,6 +7,7 @@ from wardround.marking.parser import phrases
 from wardround.marking.parser.mentions import BOTH, DIFFER, LETTER, NO_SUCH, SEVERAL, TEXT, Mention
 
 WINDOW = 240  # characters before an option that may make it a claim
+MIN_LEAD_WORDS = 4  # of a sentence that ends with a colon and a letter, within a reply
 SHORT = 24  # characters before an option that ends the reply, or follows a correction
 NEAR = 60  # of these, the ones that may contain a phrase without a subject
 WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read words
@@ -37,6 +38,15 @@ _AFTER_SIGN = re.compile(
 _NO_LABEL = re.compile(
     r"\b(?:differential|consider|exclude|discard\w*|distractors?|trap|out|other|cf|eg|e\.g|such as|like)\W*\Z"
 )
+_GOES_THROUGH = re.compile(
+    r"\b(?:each|in turn|one by one|first|thought|obvious|start\w*|begin\w*|look\w*|consider\w*|compare\w*|options?"
+    r"|list\w*|exclud\w+|eliminat\w+|discard\w*|drop\w*|examples?|tempt\w+|mistake\w*)\b"
+)
+_DENIES_IT = re.compile(
+    r"[)\]\"']*[.!]\s+(?:It|This|That|But|However|Yet|There (?:is|are|was) no|No|Not|Nothing|Without"
+    r"|Though it|Although it)\b"
+)
+_SENTENCE_ENDED = re.compile(r"[)\]\"']*[.!]\s+(?=[A-Z\ue000-\uefff])")
 _TAIL = re.compile(
     r",? (?:then|it is(?:, then)?|indeed|for sure|i (?:think|guess|believe|suppose)|probably|imo|clearly|obviously"
     r"|in other words|no doubt|without (?:a )?doubt|definitely)(?=[.!]*\s*\Z)",
@@ -45,6 +55,22 @@ _TAIL = re.compile(
 _NOT_ANOTHER = re.compile(r",? \(?(?:not|and not|rather than|instead of) [^.\n]{1,60}\Z")
 _BRACKET_LAST = re.compile(r" \([^()\n]{2,30}\)(?=[.!]?\s*\Z)")
 _OPTION_LINE = re.compile(r"[ \t\-•#>|\d.]{0,8}(?:option|choice|answer) \(?")
+_NOT_TO = re.compile(
+    r" (?:not to|to (?:exclude|rule out|avoid|fear|miss|consider|worry))\b"
+)  # "is the one not to miss"
+_OR = re.compile(r" or (?!so\b|rather\b|at least\b)[a-z]")  # "it must be pneumonia or a clot"
+_NOT_THE_CASE = re.compile(
+    r"\b(?:least|less|unlikely|wrong|previous|prior|earlier|other|another|family|mimics?|possibilit\w+|risk factors?"
+    r"|worry|worried|dangerous|excluded?|feared)\b"
+)
+_SO = re.compile(r"\b(?:so|thus|hence|therefore),?\s*\Z")
+_SAID_OF = re.compile(
+    r" (?:(?:is|are|was|were) (?!(?:(?:very |most |more |by far |clearly |therefore |thus )*(?:likely|probable"
+    r"|suspected|favou?red|indicated|needed|required|present|the|what|my|our|preferred|recommended|diagnosed|suggested"
+    r"|supported|consistent"
+    r"|compatible|shown|seen|confirmed|involved|affected|responsible|correct|right|best|given|started|appropriate|it)))\b"
+    r"|(?:does|do|cannot|can't|lacks?|may|might|could|causes?|crosses|takes?)\b)"
+)
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
 _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
@@ -105,6 +131,8 @@ def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
             rule = "at the end"
         if rule is None and mention is standing[-1] and not is_list and _closes_reply(text, mention, standing):
             rule = "at the end"
+        if rule is None and not is_worded and not is_list and _is_own_sentence(text, lower, mention, mentions):
+            rule = "own line"
         if rule is None and not is_worded and _is_pointed_to(lower, mention, before):
             first = (
                 lower.rfind("\n", 0, mention.start) if "|" in text and mention is mentions[-1] else 0
@@ -195,8 +223,8 @@ def _continues(text: str, mention: Mention) -> bool:
 
 def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | None) -> str | None:
     """The rule by which the words around a mention make it a claim."""
-    if _continues(text, mention) and phrases.JUDGED.match(text, mention.end):
-        return "judged"
+    if _continues(text, mention) and (judged := phrases.JUDGED.match(text, mention.end)):
+        return None if _NOT_TO.match(text, judged.end()) else "judged"
     if " " in text[mention.end : mention.end + 2] and phrases.CONCLUDED.match(text, mention.end):
         return "judged"
     if "?" in text and phrases.CONFIRMED.match(text, mention.end):
@@ -224,7 +252,7 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
     ):
         return None if _is_second_best(before) else "stated"  # "the diagnosis is a clot in the lung (A)"
     if phrases.CHOSEN.search(near):
-        return "chosen"
+        return None if _is_said_of(text, mention, near) or _OR.match(text, mention.end) else "chosen"
     if _is_the_only_one(text, mention, near):
         return "judged"
     if _DENIED_ENTRY.search(near):
@@ -232,6 +260,11 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
     if phrases.CORRECTED.search(near) or (rejected is not None and phrases.BUT.search(near)):
         return "corrected"
     return None
+
+
+def _is_said_of(text: str, mention: Mention, near: str) -> bool:
+    """Whether a sentence that begins with "so" only says something of an option: "so warfarin is teratogenic"."""
+    return mention.kind == TEXT and _SO.search(near) is not None and _SAID_OF.match(text, mention.end) is not None
 
 
 def _is_the_only_one(text: str, mention: Mention, near: str) -> bool:
@@ -284,6 +317,38 @@ def _is_last_letter(text: str, lower: str, mention: Mention, mentions: list[Ment
     return _may_be_label(before)
 
 
+def _is_own_sentence(text: str, lower: str, mention: Mention, mentions: list[Mention]) -> bool:
+    """Whether a sentence within the reply is only a letter and its text, or ends with a letter after a colon.
+
+    "... biconvex. (A) Subdural haematoma. An epidural collection ...": no other option may stand so.
+    """
+    if mention.kind not in (LETTER, BOTH) or not _SENTENCE_ENDED.match(text, mention.end):
+        return False
+    if mention.kind == LETTER and not text[mention.start : mention.end].isupper():
+        return False
+    lead = text[max(0, mention.start - SHORT) : mention.start]
+    if mention.kind == LETTER and "\n" in lead.rstrip()[-2:] + lead[len(lead.rstrip()) :]:
+        return False  # an entry of a list
+    if not (_AFTER_SIGN.search(lead) or (mention.kind == BOTH and _AFTER_STOP.search(lead))):
+        return False
+    before = text_before(lower, mention.start)
+    if mention.kind == LETTER and len(before.split()) < MIN_LEAD_WORDS:
+        return False  # "My first thought: B."
+    previous = before if before.strip(_LEADS) else lower[max(0, mention.start - NEAR) : mention.start]
+    if _GOES_THROUGH.search(previous) or _DENIES_IT.match(text, mention.end):
+        return False
+    others = [other for other in mentions if other is not mention and other.kind in (LETTER, BOTH, DIFFER)]
+    if any(other.option != mention.option and not _is_in_brackets(text, other) for other in others):
+        return False
+    return _may_be_label(before) and "?" not in text
+
+
+def _is_in_brackets(text: str, mention: Mention) -> bool:
+    """Whether only brackets name an option: "follicular lesions (B and F)"."""
+    opening, closing = text.rfind("(", 0, mention.start), text.find(")", mention.end)
+    return opening >= 0 and closing >= 0 and ")" not in text[opening : mention.start]
+
+
 def _is_mapped(text: str, mention: Mention) -> bool:
     """Whether an option is alone at the end of its line after an arrow or a colon: "needles → A"."""
     if not phrases.LINE_ENDED.match(text, mention.end):
@@ -333,9 +398,14 @@ def _closes_reply(text: str, mention: Mention, standing: list[Mention]) -> bool:
 def _is_pointed_to(text: str, mention: Mention, before: str) -> bool:
     """Whether the first or last sentence points to an option."""
     if mention.kind == TEXT and mention.start <= WINDOW and phrases.PREDICATE.search(text[: mention.start]):
-        return not _is_second_best(before)
+        return not (_is_second_best(before) or _NOT_THE_CASE.search(before))
+    if mention.kind == TEXT and not text[mention.end :].strip(" .!") and phrases.PREDICATE.search(before):
+        is_other = _NOT_THE_CASE.search(before) or phrases.DOUBT.search(before) or phrases.DISTANT.search(before)
+        return not (is_other or _is_second_best(before))
     if mention.kind == LETTER and text[mention.end : mention.end + 1] == ")" and phrases.IN_BRACKETS.search(before):
         return True
+    if before.endswith(("at the level of ", "at the level of the ")) and _has_predicate(text, mention):
+        return False  # "the lesion at the level of T12 is old"
     if not before.strip(_LEADS) or not phrases.POINTED.search(before[-NEAR:]) or _is_second_best(before):
         return False
     return not phrases.DOUBT.search(_PHRASE_BREAK.split(before)[-1])

@@ -30,6 +30,7 @@ _WRITTEN_COMPARATORS = [
 ]
 _COMPARATORS = {">=": "≥", "<=": "≤"}
 _CLASSED = re.compile(r"([A-Za-z]{4,}) (?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)")  # "Stage IIIa"
+_LEVEL = re.compile(r"[CTLS]\d{1,2}(?:[-–/][CTLS]?\d{1,2})?(?: (?:vertebra|level|nerve root|root|dermatome))?")
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
@@ -87,6 +88,7 @@ class OptionForms:
     words: frozenset[str]  # folded
     has_comparators: bool  # "<5 mm"
     is_numeric: bool  # all options are whole numbers
+    has_levels: bool  # an option is a vertebra or a root: "T12"
     class_word: str  # that a numeral follows in every option: "stage"
 
 
@@ -140,6 +142,7 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
         frozenset(word for form in whole for word in form),
         any(word[0] in "<>≤≥" for form in whole for word in form),
         all(len(form) == 1 and form[0].isdigit() for form in whole),
+        any(_LEVEL.fullmatch(text.strip()) for text in texts),
         class_words.pop() if len(class_words) == 1 and len(options) > 1 else "",
     )
 

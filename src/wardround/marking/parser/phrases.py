@@ -119,7 +119,8 @@ CONCLUDED = _pattern(
 REJECTED = _pattern(rf"{CLOSING}[ ]?(?:option |choice |answer )?{_any_of('rejected')}")
 RETRACTED = _pattern(
     rf"{CLOSING}(?:[\s.,;:!…–—-]*{_any_of('retracted')}|,? (?:specifically|namely|more (?:specifically|precisely))\b"
-    r"|,? (?:and|or|and/or|und|oder|et|ou|y|o)\s*\Z)"  # cut off before the other one
+    r"|,? (?:and|or|and/or|und|oder|et|ou|y|o)\s*\Z"  # cut off before the other one
+    r"|[.!]\s+(?:it|this|that)(?: option| answer| choice)? (?:is|was|would be) (?:\w+ly )?(?:wrong|incorrect|false)\b)"
 )
 CONFIRMED = _pattern(rf"{CLOSING}\?\s*(?:yes|correct|exactly)\b")
 LINE_ENDED = _pattern(rf"{CLOSING}[.!?]*{CLOSING}\s*(?:\n|\Z)")
@@ -181,6 +182,19 @@ EQUATED = _pattern(r" (?:is|means|stands for) (?:an? |the )?")
 OTHER_WORDS = _pattern(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
 BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
 UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
+# "I would answer C. Retinoblastoma is the one not to miss, yet ..."
+CHOOSES = _pattern(
+    r"\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick) (?:is|would be)"
+    r"|option)[ :]+(?:option )?\(?\Z"
+)
+SAID_OF_ANOTHER = _pattern(
+    r" (?!(?:is|was|would be|remains) (?:the |my )?(?:most likely|likely|correct|right|best|diagnosis|answer)\b"
+    r"|(?:best )?(?:fits|explains|matches|accounts)\b)"
+    r"(?:(?:would|could|might|may|can|does|do|lacks?|needs?|requires?|takes?|has no|have no|also)\b"
+    r"|[a-z]+\b[^.!?\n]*(?:\b(?:not|no|never|yet|but|however|though|while|less|unlikely|rather|only|against|without|instead"
+    r"|wrong|incorrect|excluded|ruled|absent|rare|later|slow|another|different|distractor|too|unlike|reserved|contraindicated"
+    r"|second-line|neither|nor|none)\b|n't\b))"
+)
 LIST_JOINT = _pattern(rf"{CLOSING} ?(?:[,/&+=<>、(\[]? ?(?:{_any_of('joins')})?) ?[\"'(\[]*(?:option |choice )?")
 
 _GOES_ON = _any_of("goes_on")

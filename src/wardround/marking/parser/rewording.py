@@ -104,6 +104,13 @@ _NUMBERED = re.compile(
     rf"(?![.,]\d|[%/-]| ?{_UNIT})",
     re.I,
 )
+_SPINAL_ORDINALS = (*_ORDINALS, "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
+_SPINAL = re.compile(
+    rf"\b(?:({'|'.join(_SPINAL_ORDINALS)})|(\d{{1,2}})(?:st|nd|rd|th)) (cervical|thoracic|lumbar|sacral)\b"
+    r"(?: (?:vertebrae?|vertebral (?:body|level)|spinal level|level|nerve root|spinal nerve|root|nerve"
+    r"|dermatome|segment))*",
+    re.I,
+)
 _NUMBER_WORD = re.compile(rf"\W*({'|'.join(_NUMBERS)})\W*", re.I)
 _NUMERAL = r"(?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)"
 _OF_CLASS = "cancer|tumou?r|carcinoma|disease|malignancy|lesion|injury|fracture|retinopathy|hypertension|failure"
@@ -172,6 +179,8 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
     if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
         text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
+    if forms.has_levels:
+        text = _SPINAL.sub(_spinal_level, text)
     if forms.class_word:
         text = _with_class_word(text, forms.class_word)
     if forms.has_comparators:
@@ -190,6 +199,12 @@ def _option_of_number(named: re.Match[str], forms: OptionForms) -> str:
     if {word, str(number)} & forms.words:
         return f"{named[1]} number"
     return f"{named[1]} {LETTERS[number - 1]}" if 0 < number <= forms.count else named[0]
+
+
+def _spinal_level(named: re.Match[str]) -> str:
+    """ "The twelfth thoracic vertebra" as T12."""
+    number = named[2] or str(_SPINAL_ORDINALS.index(named[1].lower()) + 1)
+    return f"{named[3][0].upper()}{number}"
 
 
 def _option_of_ordinal(named: re.Match[str], forms: OptionForms) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.meanings import (
+    NUMBERED,
     OptionMeanings,
     may_mean,
     meanings_of,
@@ -27,6 +28,7 @@ MAX_NAME_WORDS = 6  # of another name of an option
 MIN_REASONED = 120  # characters of a reply with reasons
 MIN_EVIDENCE = 1.0
 MIN_COVERED = 0.3  # of the meanings of an option
+MAX_PREFERRING = 240  # characters of a sentence that prefers a letter to others
 CUT_OFF_LENGTH = 100  # of a reply that must end with a full stop
 
 _COMMON = frozenset(
@@ -109,7 +111,7 @@ _UNANSWERED = WordSearch(
     r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss)"
 )
 _SEVERAL = WordSearch(
-    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
+    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
 )
 _ENDS = re.compile(r"[.!)\]\"'。！%…]\s*\Z")
 _CLAUSE = re.compile(
@@ -117,6 +119,7 @@ _CLAUSE = re.compile(
     r" |even though |despite |which |as |not |and not |if |unless |except )",
     re.I,
 )
+_AUXILIARY = re.compile(r"\b(?:does|do|did|is|are|was|were|will|would|can|could|should|must|has|have|may|might) \Z")
 _REFUTED = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|without|none|nothing|nobody|absent|absence|lack(?:s|ing|ed)?|unlikely|improbable|implausible"
     r"|exclud\w+|rul(?:e|es|ed|ing) (?:\w+ )?out|against|unlike|rather than|instead(?: of)?|less (?:likely|probable)"
@@ -125,22 +128,22 @@ _REFUTED = WordSearch(
     r"|misconception|many|students?|textbooks?|guidelines?|referral|referr\w+|wrote|letter|mention\w*|colleagues?|ignor\w+|reserv\w+"
     r"|later|alternative|consider\w*|differential|risk of|wait|(?:is|are|be|was|goes|go|left|keep\w*|leav\w+) out|(?:rul|cross)\w+ (?:\w+ )?out|discard\w*|eliminat\w+|(?:is|are|was|were|stayed|remains?|tests?) negative|also|too(?! much| little)|spared?|intact|normal"
     r"|miss(?:ed)?|between|other than|others?(?! words)|contraindicated|inferior to|second[ -](?:choice|line|best)|wrong|incorrect|false|redundant|useless|harms?|harmful|worse|avoid\w*"
-    r"|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
+    r"|worr(?:y|ied|ies|ying)|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
     r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없"
 )
 _WOULD = WordSearch(r"\bwould\b")
 _MEANT_WOULD = WordSearch(
-    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most)|benefit|do\b|suffice|fit|explain)"
+    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most|appropriate|indicated|reasonable|suitable|preferred|right|correct|ideal)|benefit|do\b|suffice|fit|explain)"
 )
 _CONCLUDES = WordSearch(
     r"\b(?:so|thus|hence|therefore|accordingly|consequently|overall|taken together|in (?:summary|conclusion|short|sum|view)"
-    r"|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
+    r"|i\.e|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
     r"|reflects|represents|is|has|carries|was)|in this|this (?:patient|man|woman|boy|girl|child|case|picture)|what (?:we|i|remains|is"
     r"|changes|helps|bleeds)\b|what's|we(?:'re)? (?:have|are|should|need|dealing)|(?:i|we)(?: would|'d|'m| am| read| call| find| conclude"
     r"| suspect| favou?r| request| think| choose| pick)|my (?:reading|diagnosis|suggestion|recommendation|impression|money|answer|pick|choice)"
     r"|(?:he|she|they|the (?:patient|boy|girl|man|woman|child|lady)) (?:has|have|needs?|should|must|suffers|is|receives?)|should|must|has to"
     r"|have to|is (?:indicated|required|needed|responsible(?! for)|broken|present|my|the (?:answer|culprit|drug|next|right|best|correct|one|most))"
-    r"|belongs? to|falls? (?:in|under|into)|corresponds?|fits?|explains? (?:it|all|every|these|this)|speaks? for|evokes?|points? (?:to|at)"
+    r"|belongs? to|falls? (?:in|under|into)|corresponds?|fits?|explains? (?:it|all|every|these|this|the|both|most)|speaks? for|evokes?|points? (?:to|at)"
     r"|consistent with|compatible with|diagnostic of|pathognomonic|culprit|comes? next|looks? like|(?<!also )known as|would (?:benefit|be (?:the|my) (?:most|safest|best|first|next|ideal))|(?:driven|caused|explained) by|due to|results? from|indicated by|the arrow|there (?:is|are)|time for|here|next step|leaves?|remains?"
     r"|verd[äa]chtig auf|spricht f[üu]r|passt zu|vereinbar mit|compatible (?:con|avec)|sugestiv\w+|en faveur|daher|somit|deshalb|donc|je retiens|por (?:lo )?tanto|portanto|trata-se|se trata|quindi|диагноз|поэтому|значит|следовательно|это"
     r"|правильный)\b|ですから|したがって|従って|よって|故|因此|所以|综合|따라서|그러므로"
@@ -149,7 +152,7 @@ _VERB = WordSearch(
     r"\b(?:is|are|was|were|has|have|had|can|do|does|did|will|shows?|causes?|occurs?|affects?|treats?|includes?|requires?|suggests?|indicates?|supports?|means?|gives?|needs?|looks?|makes?|explains?|comes?|presents?|points?|\w+(?:es|ed))\b"
 )
 _DISTANT_WORDS = WordSearch(
-    r"\b(?:least|worst|weakest|poorest|popular|distractor|users?|you|asked|format|e\.g|for example|example|compare|reply|respond"
+    r"\b(?:patients|least|worst|weakest|poorest|popular|distractor|users?|you|asked|format|e\.g|for example|example|compare|reply|respond"
     r"|father|mother|brother|sister|family|recall|features of|treat as|treated as|worked up|(?:done|used|ordered|made) to look for|diagnos(?:e|ing)|after|before"
     r"|doctor|physician|possible|possibly|perhaps|maybe|popular|trap|instruct\w+|protocol|says?|prefer\w*|used to|merely|rarely)\b"
 )
@@ -163,6 +166,11 @@ _DEFINES = re.compile(
 )
 _LETTER = re.compile(
     r"(?<![\w'./-])[(\[]?([A-J])[)\]]?(?![\w'/+-]|\.\w|\. [a-z]|:| \d| [a-z]+\b(?<! is)(?<! was)(?<! it)(?<! as)(?<! on)(?<! in))"
+)
+_PREFERS = re.compile(
+    r"\b(?:fits?|favou?rs?|supports?|matches|suits?|prefer|choose|pick|select|go with|opt for|settle on|answer is|points? to"
+    r"|leaves(?: only)?|means|suggests?|indicates?|speaks? for|in favou?r of|consistent with|this is|it is) (?:option |answer )?"
+    r"\(?([A-J])\)?(?: (?:best|better|more closely|most closely|here))?\W*\Z"
 )
 _NOT_LETTER = re.compile(
     r"\b(?:type|class|grade|stage|hepatitis|vitamin|factor|group|influenza|protein|kerley|figure|plan|stanford|t|b|nyha|child"
@@ -198,8 +206,8 @@ _ABSENT = re.compile(
 )
 _FROM_TO = re.compile(r"\bfrom (?:option |answer )?\(?[A-J]\)? to (?:option |answer )?\(?([A-J])\)?(?!\w)")
 _BRACKETED_LAST = re.compile(r"\s*\((?:had|if|were|should|in case|note)\b[^()]*\)\s*\Z", re.I)
-_HAS_SIGN = re.compile(r"[:→]|[-=]>")
-_NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>)((?: [\w'-]+){1,5})\W*\Z")
+_HAS_SIGN = re.compile(r"[:→]|[-=]>| [—–-] ")
+_NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>| [—–-])((?: [\w'/–-]+){1,6})\W*\Z")
 _SO = re.compile(
     r"(?<=\w)(?:[,;:]| [-–—]|,? and) (?:so(?! (?:that|much|many|is|are|does|far|called))|hence|thus|therefore|also|donc|daher|deshalb|поэтому)(?! (?:that|the \w+ (?:is|are) (?:not|normal)))\b"
 )
@@ -216,7 +224,7 @@ _DECIDES = WordSearch(
 )
 _STEP = re.compile(r"\W*(?:first|next|then)\b", re.I)
 _IDIOM = re.compile(
-    r"\bif (?:pressed|pushed|forced|i had to \w+|i must \w+|i have to \w+|made to choose)\b,?|\bin other words\b|\A\W*what(?:'s| is) (?:lacking|missing)\b|\b(?:there is |there's )?no doubt\b"
+    r"\b(?:by |through )?(?:an? |the )?(?:process of )?(?:elimination|exclusion)(?= (?:leaves|we|i|gives|leads|it)\b|,)|\bif (?:pressed|pushed|forced|i had to \w+|i must \w+|i have to \w+|made to choose)\b,?|\bin other words\b|\A\W*what(?:'s| is) (?:lacking|missing)\b|\b(?:there is |there's )?no doubt\b"
     r"|\bnothing (?:but|else than|other than)\b|\bnone other than\b",
     re.I,
 )
@@ -354,15 +362,12 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
         is_clear = is_clear and not _REFUTED.search(re.split(r"[,;]", sentence[ordinal.end() :])[0])
         place = len(options) - 1 if ordinal[1].lower() == "last" else _ORDINALS.index(ordinal[1].lower())
         return place if is_clear and place < len(options) and not _DISTANT_WORDS.search(sentence) else None
+    sentence = _IDIOM.sub(" ", sentence).strip()
     letters = list(_LETTER.finditer(sentence))
-    if (
-        not letters
-        or _STEP.match(sentence)
-        or sentence[0] == "("
-        or len(set(_ANY_LETTER.findall(sentence))) > 1
-        or _DISTANT_WORDS.search(sentence)
-    ):
+    if not letters or _STEP.match(sentence) or sentence[0] == "(" or _DISTANT_WORDS.search(sentence):
         return None
+    if len(set(_ANY_LETTER.findall(sentence))) > 1:
+        return _preferred_letter(sentence, options)
     if any(map(_LETTERED_OPTION.search, options)):
         return None  # "luminal B"
     if any(_NOT_LETTER.search(sentence[: letter.start()]) for letter in letters):
@@ -381,6 +386,16 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
     return _place(named.pop(), options)
 
 
+def _preferred_letter(sentence: str, options: Sequence[str]) -> int | None:
+    """The only letter outside of clauses that deny and suppose: "although A is more frequent, the picture fits B"."""
+    clauses = _clauses(sentence)
+    if any(map(_LETTERED_OPTION.search, options)) or not clauses or len(sentence) > MAX_PREFERRING:
+        return None
+    named = {letter for clause in clauses for letter in _ANY_LETTER.findall(clause)}
+    prefers = _PREFERS.search(clauses[-1])
+    return _place(prefers[1], options) if prefers and named == {prefers[1]} else None
+
+
 def _place(letter: str, options: Sequence[str]) -> int | None:
     place = LETTERS.index(letter)
     return place if place < len(options) else None
@@ -392,9 +407,13 @@ def _clauses(sentence: str) -> list[str]:
     sentence = _IDIOM.sub(" ", sentence)
     *_, marker = [None, *_SO.finditer(sentence)]
     sentence = sentence[marker.end() :] if marker else sentence
-    for clause in _CLAUSE.split(_SUPPOSES.sub("", sentence, count=1) if _SUPPOSES.match(sentence) else sentence):
-        if not clause or _REFUTED.search(clause):
-            continue
+    sentence = _SUPPOSES.sub("", sentence, count=1) if _SUPPOSES.match(sentence) else sentence
+    pieces = _CLAUSE.split(sentence)
+    for place, clause in enumerate(pieces):
+        is_denied = place + 1 < len(pieces) and pieces[place + 1].startswith("not ") and _AUXILIARY.search(clause)
+        is_denied = is_denied or (place > 0 and clause.startswith("as ") and _REFUTED.search(pieces[place - 1]))
+        if not clause or is_denied or _REFUTED.search(clause):
+            continue  # "asthma does | not fit"; "not report this | as pneumonia"
         if _WOULD.search(clause) and not _MEANT_WOULD.search(clause):
             continue
         kept.append(clause)
@@ -440,7 +459,12 @@ def _weight(meaning: str) -> float:
 
 
 def _contradicts(words: frozenset[str], own: frozenset[str]) -> bool:
-    """Whether the words have another side, course or direction than the option."""
+    """Whether the words have another side, course, direction or type than the option."""
+    for meaning in own:
+        if numbered := NUMBERED.fullmatch(meaning):
+            others = {word for word in words if word.startswith(numbered[1]) and NUMBERED.fullmatch(word)}
+            if others and meaning not in others:
+                return True
     for contrast in (*CONTRASTS, frozenset(("~up", "~down"))):
         if own & contrast and words & contrast and not own & contrast & words:
             return True

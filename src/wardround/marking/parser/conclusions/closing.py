@@ -122,6 +122,8 @@ _CONCLUDING = tuple(
     for template in (
         rf".*\bmakes {_NAME} (?:the|my|our) (?:(?:most )?likely |best |leading |clear |obvious )?"
         r"(?:diagnosis|answer|choice|option|culprit)[.!]*",
+        rf".*\bmakes? {_NAME} (?:clearly |far |much )?(?:the )?(?:more|most|best) (?:convincing|likely|plausible|probable"
+        r"|attractive|suitable|appropriate|fitting|consistent|compelling|reasonable)[.!]*",
         rf".*\b(?:makes|leaves|gives) (?:it|this|us with|me with) {_NAME}[.!]*",
         r"(?:it(?:'s| is) |this is |i think )?more (?:likely|probably|in keeping with|consistent with|suggestive of) "
         rf"(?:to be )?{_NAME} than [\w -]+[.!]*",

@@ -179,6 +179,18 @@ def _phrases() -> Iterator[tuple[tuple[str, ...], str]]:
             yield stems_of(phrase, {}), f"<{number}"
 
 
+_NAMELESS = WORDS["idle"] | {stem("only"), stem("alone")}  # may stand beside another name of an option
+_CLASS_WORDS = frozenset(map(stem, ("type", "grade", "stage", "class", "group", "phase", "zone", "category", "level")))
+_MAY_FOLLOW_CLASS = (
+    WORDS["idle"]
+    | WORDS["vague"]
+    | WORDS["sentence"]
+    | WORDS["joining"]
+    | WORDS["polarity"]
+    | frozenset(map(stem, ("reaction", "response", "process", "mechanism", "pattern", "picture", "form", "as", "here")))
+)
+_JOINS = frozenset(("and", "or", "to", "through", "versus", "v"))
+NUMBERED = re.compile(r"(=[a-z]+)\d+")  # "type II" means "=type2"
 _BY_FIRST: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 for _stems, _meaning in _phrases():
     _BY_FIRST.setdefault(_stems[0], []).append((_stems, _meaning))
@@ -196,6 +208,10 @@ def phrases_of(stems: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         for phrase, meaning in _BY_FIRST.get(first, ()):
             if tuple(stems[place : place + len(phrase)]) == phrase:
                 yield place, place + len(phrase), meaning
+        if first in _CLASS_WORDS and stems[place + 1 : place + 2] and stems[place + 1].isdigit():
+            rest = stems[place + 2 : place + 4]
+            if len(rest) < 2 or rest[0] not in _JOINS or not rest[1].isdigit():  # "types 1 and 2"
+                yield place, place + 2, f"={first}{stems[place + 1]}"
 
 
 @kept
@@ -258,11 +274,13 @@ def option_meanings(options: tuple[str, ...]) -> OptionMeanings:
             frozenset(
                 meaning
                 for start, end, meaning in phrases_of(in_order)
-                if meaning[0] == "=" and WORDS["idle"].issuperset((*in_order[:start], *in_order[end:]))
+                if meaning[0] == "=" and _NAMELESS.issuperset((*in_order[:start], *in_order[end:]))
             )
         )
         all_meanings.append(frozenset(meanings) - WORDS["idle"])
         sounds.append({sound(word): stem(fold_word(word)) for word in WORD.findall(option) if len(word) >= MIN_ALIKE})
+    if not all(any(map(NUMBERED.fullmatch, of_option)) for of_option in all_meanings):
+        all_meanings = [frozenset(_without_classes(of_option)) for of_option in all_meanings]
     telling = [
         frozenset(
             meaning
@@ -293,9 +311,15 @@ def option_meanings(options: tuple[str, ...]) -> OptionMeanings:
     )
 
 
+def _without_classes(meanings: frozenset[str]) -> Iterator[str]:
+    """The meanings without "type 2": it tells options apart only if all have such a class."""
+    return (meaning for meaning in meanings if not NUMBERED.fullmatch(meaning))
+
+
 def _content(own: frozenset[str]) -> frozenset[str]:
     """The meanings of an option without vague ones; none if nothing else is left."""
     has_number = any(word[-1].isdigit() and word[0] not in "=<" for word in own)
+    own = frozenset(word for word in own if not NUMBERED.fullmatch(word))
     content = own if has_number else own - WORDS["vague"]
     return content if content - WORDS["polarity"] else frozenset()
 
@@ -307,6 +331,8 @@ def _possible_meanings(unspaced: str) -> frozenset[str]:
     if stems is None:
         return frozenset((UNKNOWN,))
     meanings = set(stems) | {meaning for first in stems for _, meaning in _BY_FIRST.get(first, ())}
+    if not _CLASS_WORDS.isdisjoint(stems):
+        meanings.add(UNKNOWN)
     words = WORD.findall(unspaced)
     for word in (*map(fold_word, words), *stems):
         meanings.update(roots_of(word))
@@ -359,11 +385,20 @@ def _roots_and_sounds(unspaced: str) -> tuple[frozenset[str], tuple[tuple[str, b
     return frozenset(roots), tuple(sounds)
 
 
+def _names_another(following: tuple[str, ...], options: OptionMeanings) -> bool:
+    """Whether a class belongs to something else than the options: "type 2 diabetes" if they are reactions."""
+    return any(word not in options.evidence and word not in _MAY_FOLLOW_CLASS for word in following)
+
+
 def meanings_of(text: str, options: OptionMeanings) -> frozenset[str]:
     """The stems and meanings of a text, with the words of options of which it has another form."""
     in_order = stems_of(text, options.initials)
     meanings = set(in_order)
-    meanings.update(meaning for _, _, meaning in phrases_of(in_order))
+    meanings.update(
+        meaning
+        for _, end, meaning in phrases_of(in_order)
+        if not (NUMBERED.fullmatch(meaning) and _names_another(in_order[end : end + 1], options))
+    )
     meanings.update(chain.from_iterable(map(roots_of, in_order)))
     for unspaced in text.split():
         roots, sounds = _roots_and_sounds(unspaced)
