@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardround.marking.parser.word_search import WordSearch, grouped
+from wardround.marking.parser.words.word_search import WordSearch, grouped
 
 PATTERN = r"\b(?:a|ab|abc(?! d)|ac?|b(?:c|d|e|f|cd)x?|[a-c]{2}z|\||c+|)\b|n't\b|\?|d[|)e]"
 

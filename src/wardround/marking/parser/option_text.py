@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import methodcaller
 
-from wardround.marking.parser.kept import kept
+from wardround.marking.parser.words.kept import kept
 
 FIRST_CHARACTER = 0xE000  # private use: the text of option i is written as chr(FIRST + i)
 OPTION_CHARACTERS = "[\ue000-\uefff]"

@@ -12,8 +12,8 @@ from importlib import resources
 from itertools import product
 from typing import NamedTuple
 
-from wardround.marking.parser.kept import kept
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
+from wardround.marking.parser.words.kept import kept
 
 MAX_SPAN = 6  # words of which first letters are made
 MAX_NAME_WORDS = 5  # of another name: "fluid around the heart"

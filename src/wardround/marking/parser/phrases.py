@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, cast
 
 from wardround.marking.parser.option_text import OPTION_CHARACTERS
-from wardround.marking.parser.word_search import by_first_letter
+from wardround.marking.parser.words.word_search import by_first_letter
 
 _LANGUAGES = tomllib.loads(resources.files(__package__).joinpath("languages.toml").read_text(encoding="utf-8"))
 

@@ -20,7 +20,7 @@ from wardround.marking.parser.conclusions.meanings import (
 )
 from wardround.marking.parser.loose import has_same_quantities
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem, stems_of
-from wardround.marking.parser.word_search import WordSearch
+from wardround.marking.parser.words.word_search import WordSearch
 
 MAX_SENTENCES = 3  # from the end
 MAX_SENTENCE = 500

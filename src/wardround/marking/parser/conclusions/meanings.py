@@ -13,9 +13,9 @@ from importlib import resources
 from itertools import chain
 from typing import NamedTuple
 
-from wardround.marking.parser.kept import kept
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
 from wardround.marking.parser.option_tokens import KNOWN_NAMES, WORDS, option_tokens, possible_stems, stem, stems_of
+from wardround.marking.parser.words.kept import kept
 
 MIN_ALIKE = 5  # letters that two forms of a word begin with
 UNKNOWN = "?"  # the meaning of what may be an abbreviation

@@ -1,0 +1,1 @@
+"""Searches for words, and what is kept of each word."""
