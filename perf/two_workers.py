@@ -1,13 +1,15 @@
 """What a second worker gains: degraded copies of images, and a loop that only burns, by turns in the same minutes.
 
-The workers are those of `wardround degrade`. Each turn is one helping of jobs for a pool of one process and one for
-a pool of two; both stay, so that no start is measured.
+The workers are those of `wardround degrade`. Each turn is one helping of jobs for one worker and two for two; the time
+in which the workers start is left out.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -19,9 +21,9 @@ from wardround.core.case import Image
 from wardround.degrade import TYPES
 from wardround.degrade.files import CopyJob, DegradedCopy, make_copies
 from wardround.degrade.severities import CLINICAL
-from wardround.degrade.workers import JOBS_PER_WORKER, map_in_order
+from wardround.degrade.workers import map_in_order
 
-BURNT = 600_000  # turns of the loop in a job: about as long as a job of copies
+BURNT = 1_800_000  # turns of the loop in a job: about as long as a job of copies
 
 
 class Turn(NamedTuple):
@@ -33,6 +35,14 @@ class Turn(NamedTuple):
     burnt_by_two: float
 
 
+class WarmUp(NamedTuple):
+    """The first job of each worker."""
+
+    jobs: tuple[CopyJob, ...]
+    started: Path  # a folder with a file for each worker that is ready
+    workers: int
+
+
 def gains(turns: list[Turn]) -> tuple[float, float]:
     """By how much two workers are faster than one over all these turns: for copies and for the loop."""
     copies_by_one, copies_by_two, burnt_by_one, burnt_by_two = map(sum, zip(*turns, strict=True))
@@ -41,17 +51,16 @@ def gains(turns: list[Turn]) -> tuple[float, float]:
 
 def timed(turns: int) -> list[Turn]:
     with TemporaryDirectory() as folder:
-        one, two = (_Stream(workers, _jobs(Path(folder))) for workers in (1, 2))
+        copying = _jobs(Path(folder))
         found = []
-        for number in range(turns + 1):
-            # the kinds next to each other: a load that changes hits both; and either pool first
+        for number in range(turns):
+            # the kinds next to each other: a load that changes hits both; and either number of workers first
             seconds = {
-                pool: [pool.seconds(kind) for kind in ("copy", "burn")] for pool in (one, two)[:: (-1) ** number]
+                workers: [_seconds(jobs, workers) for jobs in (copying, [None] * len(copying))]
+                for workers in (1, 2)[:: (-1) ** number]
             }
-            found.append(Turn(seconds[one][0], seconds[two][0], seconds[one][1], seconds[two][1]))
-        one.results.close()
-        two.results.close()
-        return found[1:]  # in the first they started
+            found.append(Turn(seconds[1][0], seconds[2][0], seconds[1][1], seconds[2][1]))
+        return found
 
 
 def _jobs(folder: Path) -> list[CopyJob]:
@@ -59,7 +68,7 @@ def _jobs(folder: Path) -> list[CopyJob]:
     files = {name: folder / f"{name}.png" for name in ("camera", "immunohistochemistry")}  # both 512 x 512
     for name, file in files.items():
         Picture.fromarray(getattr(data, name)()).save(file)
-    jobs = [
+    return [
         CopyJob(
             file,
             Image(path=file.name),
@@ -70,35 +79,32 @@ def _jobs(folder: Path) -> list[CopyJob]:
         for type in TYPES
         for file in files.values()
     ]
-    return jobs[:JOBS_PER_WORKER]
 
 
-class _Stream:
-    """A pool that is fed whole helpings of one kind of job."""
-
-    def __init__(self, workers: int, copying: list[CopyJob]) -> None:
-        self.workers, self.copying, self.kind = workers, copying, "copy"
-        self.results = map_in_order(work, self._fed(), workers)
-
-    def seconds(self, kind: str) -> float:
-        self.kind = kind
-        started = time.perf_counter()
-        for _ in range(self.workers * JOBS_PER_WORKER):
-            next(self.results)
-        return time.perf_counter() - started
-
-    def _fed(self) -> Iterator[CopyJob | None]:
-        while True:
-            for job in self.copying:
-                for _ in range(self.workers):
-                    yield job if self.kind == "copy" else None
+def _seconds(jobs: Sequence[CopyJob | None], workers: int) -> float:
+    """From the time when every worker has started and drawn every type to the last result."""
+    with TemporaryDirectory() as started:
+        first = WarmUp(tuple(job for job in jobs if job), Path(started), workers)
+        results = map_in_order(work, chain([first] * workers, *([job] * workers for job in jobs)), workers)
+        for _ in range(workers):
+            next(results)
+        start = time.perf_counter()
+        for _ in results:
+            pass
+        return time.perf_counter() - start
 
 
-def work(job: CopyJob | None) -> None:
-    """In a worker: makes the copies, or burns."""
-    if job is not None:
+def work(job: CopyJob | WarmUp | None) -> None:
+    """In a worker: makes the copies, or burns, or makes copies until all workers have."""
+    if isinstance(job, CopyJob):
         assert isinstance(make_copies(job), list)
-        return
-    total = 0
-    for number in range(BURNT):
-        total += number
+    elif job is not None:
+        for copies in job.jobs:
+            work(copies)
+        (job.started / str(os.getpid())).touch()
+        while len(list(job.started.iterdir())) < job.workers:
+            time.sleep(0.01)
+    else:
+        total = 0
+        for number in range(BURNT):
+            total += number

@@ -1,5 +1,7 @@
 """How types read their severity parameters: lengths as shares of a side, and a direction that may be drawn."""
 
+import math
+
 import numpy as np
 from numpy.random import Generator
 
@@ -8,16 +10,17 @@ from wardround.degrade.signature import Image, SeverityParameters
 
 EDGE = 0.1  # the share of the body that may be lost before a direction counts as having no room
 ROOM = 0.15  # of white: as much as a mild change of brightness
-MIN_SIDE, POWER = 256, 0.3  # pixels: below this the side counts by a power of it only
+FULL_SIDE = 512  # pixels: images of this side and larger ones are blurred by the same share of it
+LOST_DETAIL = 0.118  # of FULL_SIDE, squared: fitted (docs/degradations.md)
 
 
 def reference_side(image: Image) -> float:
-    """The length in pixels of which the severity table gives shares: the shorter side, of a small image a little more.
+    """The length in pixels of which the severity table gives shares: the shorter side, of a small image more.
 
-    Its detail is finer in proportion, and less than half a pixel of blur could not be seen.
+    A small image has less fine detail that a blur could take; so that it loses as much, the blur is wider.
     """
     side = min(image.shape[:2])
-    return float(side) if side >= MIN_SIDE else float(MIN_SIDE * (side / MIN_SIDE) ** POWER)
+    return math.sqrt(side**2 + LOST_DETAIL * max(0, FULL_SIDE**2 - side**2))
 
 
 def is_lighter(severity: SeverityParameters, rng: Generator, brightness: Image) -> bool:

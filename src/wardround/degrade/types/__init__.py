@@ -33,7 +33,7 @@ TAXONOMY = {
     "ghosting": DegradationType("Artifacts", "MRI", ("fewest", "most", "intensity"), 2),
     "blood_cell": DegradationType("Artifacts", "Histopathology", ("cells|cover", "radius"), 2),
     "dark_spots": DegradationType("Artifacts", "Histopathology", ("spots", "radius", "depth")),
-    "bubble": DegradationType("Resolution and Blur", "Histopathology", ("bubbles", "radius", "blur", "rim")),
+    "bubble": DegradationType("Resolution and Blur", "Histopathology", ("bubbles", "radius", "blur", "rim"), 2),
     "object_rotation": DegradationType("Motion", None, ("least", "most"), 2),
     "object_movement": DegradationType("Motion", None, ("least", "most"), 2),
     "adjust_brightness": DegradationType("Intensity", None, ("shift", "direction", "lost?"), 2),
@@ -41,8 +41,8 @@ TAXONOMY = {
     "reduce_contrast": DegradationType("Intensity", None, ("factor",)),
     "gaussian_noise": DegradationType("Noise", None, ("sigma",), 2),
     "low_resolution": DegradationType("Resolution and Blur", None, ("factor", "method"), 2),
-    "motion_blur": DegradationType("Resolution and Blur", None, ("length",), 2),
-    "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 2),
+    "motion_blur": DegradationType("Resolution and Blur", None, ("length",), 3),
+    "gaussian_blur": DegradationType("Resolution and Blur", None, ("sigma",), 3),
 }
 TYPES = tuple(TAXONOMY)
 WITHOUT_CHANCE = ("reduce_contrast", "low_resolution", "gaussian_blur")  # they draw no random numbers
