@@ -56,7 +56,7 @@ def run(monkeypatch, capfd, *args):
 def test_types_and_levels_are_lists(workspace, monkeypatch, capfd, levels):
     code, out, err = run(monkeypatch, capfd, "in", "--types", "exposure", "gaussian-noise", *levels, "--out", "out")
     assert code == 0
-    assert out == "4 degraded copies of 1 images made in out with severity profile clinical-1\n"
+    assert out == "4 degraded copies of 1 image made in out with severity profile clinical-1\n"
     assert "4/4" in err
     assert sorted(file.name for file in (workspace / "out").glob("*.png")) == [
         "a.exposure.0.5.png",

@@ -34,7 +34,7 @@ def literature(
 def test_an_index_is_made_searched_and_brought_up_to_date(literature: Callable[..., Said]) -> None:
     code, out, err = literature("build", "a.jsonl", "--out", "index", "--column", "none")
     assert code == 0
-    assert "1 files, 1 of them read now: 2 records, 0 deletions, 1 problems\n" in out
+    assert "1 file, 1 of them read now: 2 records, 0 deletions, 1 problem\n" in out
     assert "a.jsonl:3: is not JSON" in out
     assert "2 articles, searchable by bm25\nindex (fingerprint " in out
     assert "2 articles written" in err

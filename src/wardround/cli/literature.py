@@ -17,6 +17,7 @@ from wardround.cli.output import Json, note, print_result, table_text, terminal_
 from wardround.cli.shared_options import Host, ListOptionCommand, Port, Ray, Workers
 from wardround.core.dates import parse_partial_date
 from wardround.core.errors import WardroundError
+from wardround.core.text import count_noun
 
 if TYPE_CHECKING:
     from wardround.literature.evaluation.evaluation import Evaluation
@@ -302,13 +303,13 @@ def _date_limit(option: str, text: str | None) -> str | None:
 
 def _build_text(built: IndexBuild) -> str:
     lines = [
-        f"{built.files:,} files, {built.read:,} of them read now: {built.records:,} records, "
-        f"{built.deletions:,} deletions, {built.problems:,} problems",
+        f"{count_noun(built.files, 'file')}, {built.read:,} of them read now: {count_noun(built.records, 'record')}, "
+        f"{count_noun(built.deletions, 'deletion')}, {count_noun(built.problems, 'problem')}",
         *built.named[:MAX_LISTED_PROBLEMS],
     ]
     if built.problems > MAX_LISTED_PROBLEMS:
         lines.append(f"... and {built.problems - MAX_LISTED_PROBLEMS:,} more problems")
-    lines.append(f"{built.articles:,} articles, searchable by {', '.join(built.retrievers)}")
+    lines.append(f"{count_noun(built.articles, 'article')}, searchable by {', '.join(built.retrievers)}")
     lines.append(f"{built.index} (fingerprint {built.fingerprint[:16]}, records in {built.work})")
     return "\n".join(lines)
 

@@ -35,6 +35,11 @@ def safe_row(cells: Iterable[Any]) -> list[Any]:
     return [without_formula(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
+def count_noun(count: int, noun: str) -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def single_line(text: str) -> str:
     """A text on one line, with single spaces. Most are: to see that takes a fifth of the time of doing it."""
     if text.isprintable() and "  " not in text:  # of all white space only the plain space is printable

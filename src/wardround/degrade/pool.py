@@ -13,6 +13,7 @@ from PIL import Image as Picture
 
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput, Problem
+from wardround.core.text import count_noun
 from wardround.degrade.case_images import level_name
 from wardround.degrade.copy_records import CopyRecords
 from wardround.degrade.files import CopyJob, DegradedCopy, load_displayed, make_copies
@@ -51,7 +52,8 @@ class DegradeSummary:
         return vars(self) | {"out": str(self.out), "sheets": sheets, "problems": problems}
 
     def sentence(self) -> str:
-        parts = [f"{self.made:,} degraded copies of {self.images:,} images made in {self.out}"]
+        copies = "copy" if self.made == 1 else "copies"
+        parts = [f"{self.made:,} degraded {copies} of {count_noun(self.images, 'image')} made in {self.out}"]
         if self.profile:
             parts[0] += f" with severity profile {self.profile}"
         if self.kept:
@@ -66,9 +68,9 @@ class DegradeSummary:
             if self.left_out:
                 parts[-1] += f"; {self.left_out:,} degraded questions left out with flagged copies"
         if self.sheets:
-            parts.append(f"{len(self.sheets):,} contact sheets in {self.out / SHEETS}")
+            parts.append(f"{count_noun(len(self.sheets), 'contact sheet')} in {self.out / SHEETS}")
         if self.problems:
-            parts.append(f"{len(self.problems):,} problems")
+            parts.append(count_noun(len(self.problems), "problem"))
         return "; ".join(parts)
 
 

@@ -36,10 +36,10 @@ def guess_image_folders(table: Path, names: Sequence[str]) -> list[str] | None:
     if 2 * sum(find_image([root], ("", *USUAL_FOLDERS), name) is not None for name in names) > len(names):
         return []
     folders = list(islice(_folders_below(root), MAX_SEARCHED_FOLDERS))
-    holders = [[folder for folder in folders if find_image([root], [folder], name)] for name in names]
-    if any(len(held) > 1 for held in holders) or 2 * holders.count([]) >= len(names):
+    folders_by_name = [[folder for folder in folders if find_image([root], [folder], name)] for name in names]
+    if any(len(places) > 1 for places in folders_by_name) or 2 * folders_by_name.count([]) >= len(names):
         return None
-    return list(dict.fromkeys(folder for held in holders for folder in held))
+    return list(dict.fromkeys(folder for places in folders_by_name for folder in places))
 
 
 def _folders_below(root: Path) -> Iterator[str]:
