@@ -39,6 +39,7 @@ from wardround.reporting.run_files import read_run
 from wardround.reporting.sections.section import SectionMaker
 from wardround.reporting.summary.printing import write_summary
 from wardround.running.budget import BudgetTracker
+from wardround.running.inputs.kept_results import MARKS, MEASURES, KeptResults, marks_key, measures_key
 from wardround.running.inputs.packing import pack_run, unpack
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
 from wardround.running.progress import StepProgress
@@ -184,6 +185,8 @@ def mark_run(
 ) -> RunOutcome:
     """Marks, measures and reports again from stored answers; only judge and reader are called, for what is not stored.
 
+    Marks and measures that would come out as they are stay (kept_results.py).
+
     `parser` reads choices instead of the study's, and `judge` is a TOML file whose [judge] marks open answers instead
     of the study's. `errors` has the judge name the kind of error behind each wrong answer. The run keeps these three
     until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
@@ -207,10 +210,15 @@ def mark_run(
         errors = errors or (calls is not None and calls.settings.errors)
         if errors and calls is None:
             raise WardroundError("error classes need a judge: the study has no [judge], and no --judge is given")
-        progress = StepProgress(quiet)
-        write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
+        progress, kept = StepProgress(quiet), KeptResults(folder)
+        key = _marks_key(run, parser) if calls is None and reader is None else None
+        if not kept.holds(MARKS, key):
+            write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
+            kept.note(MARKS, key)
         marks = scan_marks(folder)
-        write_measures(folder, marks, run.study, progress)
+        if not kept.holds(MEASURES, key := measures_key(folder)):
+            write_measures(folder, marks, run.study, progress)
+            kept.note(MEASURES, key)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
         manifest["marking"] = choice.to_manifest()
@@ -227,6 +235,12 @@ def mark_run(
         incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
         interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
         return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)
+
+
+def _marks_key(run: StoredRun, parser: str) -> str | None:
+    """What the marks of a run without a judge and a reader are made from."""
+    candidates = [[entry["name"], entry.get("sees", True)] for entry in run.manifest.get("candidates", [])]
+    return marks_key(run.folder, run.cases.hash, run.answers_hash, {"parser": parser, "candidates": candidates})
 
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from hashlib import blake2b
 import polars as pl
 import pytest
 
-from wardround.running import used_rows
-from wardround.running.used_rows import DIGEST_SIZE, ORDER, SCHEMA, UsedRow, UsedRows
+from wardround.running.inputs import used_rows
+from wardround.running.inputs.used_rows import DIGEST_SIZE, ORDER, SCHEMA, UsedRow, UsedRows
 
 
 def make_rows(count: int) -> list[UsedRow]:

@@ -15,9 +15,10 @@ from wardround.core.store.location import StoreLocation
 from wardround.running.images import Fingerprints
 from wardround.running.inputs.changes import InputChanges
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
+from wardround.running.inputs.used_rows import DIGEST_SIZE
 from wardround.running.parquet import ROWS, in_parts
 from wardround.running.store import AnswerKey, AnswerStore
-from wardround.running.used_answers import DIGEST_SIZE, body_digest, scan_used
+from wardround.running.used_answers import body_digest, scan_used
 
 ANSWERS = "answers.sqlite"
 ANSWER_PLACE = ("candidate", "case", "question", "condition", "trial", "ask")  # columns of used.parquet and of marks
@@ -62,14 +63,15 @@ class StoredRun(RunInputs):
     def refuse_other_answers(self) -> None:
         """Refuses a store that has other answers to the same Asks than those that the run used."""
         used = self.manifest.get("answers_hash")
-        if used is not None and self._answers_hash not in (used, None):
+        if used is not None and self.answers_hash not in (used, None):
             raise OtherAnswers(
                 f"{self.folder}: the answers in {self.store.location} are not those that this run used: nothing is "
                 "changed; name its own store by --answers PATH, or take these by `wardround run`"
             )
 
     @cached_property
-    def _answers_hash(self) -> str | None:
+    def answers_hash(self) -> str | None:
+        """The hash of all stored answers that the run used; None if the store lacks some."""
         return hash_answers(self.folder, self.store)
 
     def missing_answers(self) -> pl.DataFrame:
@@ -83,7 +85,7 @@ class StoredRun(RunInputs):
 
     def refuse_fewer(self, marks: Path) -> str | None:
         """Refuses a store that lacks answers which were marked before; says how many others it lacks, if any."""
-        if self._answers_hash is not None:  # there is none if an answer is missing
+        if self.answers_hash is not None:  # there is none if an answer is missing
             return None
         missing = self.missing_answers()
         total = scan_used(self.folder).select(pl.len()).collect().item()

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wardround.core.evidence import Document, Evidence
+from wardround.running.inputs.used_rows import DIGEST_SIZE, UsedRows
 from wardround.running.parquet import open_table, write_in_parts
 from wardround.running.store import AnswerKey
-from wardround.running.used_rows import DIGEST_SIZE, UsedRows
 
 FILE = "used.parquet"
 ROWS_FOLDER = ".used.rows"  # of a run that does not fit into memory, until used.parquet is written

@@ -15,6 +15,7 @@ from wardround.marking import stored_readings
 from wardround.marking.parser.choice import parse_choice
 from wardround.marking.stored_readings import LONG, READINGS_FILE, StoredReadings
 from wardround.pipeline import mark_run, run_study
+from wardround.running.inputs import kept_results
 
 OPTIONS = ["Gout", "Measles"]
 STUDY = """name = "again"
@@ -89,6 +90,7 @@ def test_nothing_is_parsed_if_nothing_changed(run_folder: Path, parsed: list[str
 
 def test_another_parser_parses_all(run_folder: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_readings, "parser_files_hash", lambda: "changed")
+    monkeypatch.setattr(kept_results, "_code", lambda rooms: ["changed"])
 
     check_like_fresh(run_folder, lambda: mark_run(run_folder, note=quietly))
 

@@ -25,15 +25,10 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     between being right here and the share right elsewhere, over candidates. `favourite` is the wrong option
     that was chosen most often. A refused answer says nothing about the key.
     """
-    right = pl.col("outcome") == "right"
     scored = marks.lazy().filter(pl.col("outcome").is_in(("right", "wrong", "unparsed")))
-    by_question = scored.group_by("candidate", "case", "question").agg(right.mean().alias("share"))
-    shares_right = by_question.collect(engine="streaming")  # of ten million marks only the shares are in memory
-    if shares_right.is_empty() or shares_right["candidate"].n_unique() < AT_LEAST:
+    table = _shares_right(scored)
+    if table.width - 2 < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)
-    table = shares_right.pivot("candidate", index=["case", "question"], values="share", sort_columns=True).sort(
-        "case", "question"
-    )
     shares = exact(table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy())
     asked = ~np.isnan(shares)
     total, count = np.nansum(shares, axis=0), asked.sum(axis=0)
@@ -46,8 +41,20 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     of_patterns = pl.DataFrame(figures, schema={name: REVIEW[name] for name in figures[0]})
     questions = table.select("case", "question").hstack(of_patterns[pattern])
     questions = questions.filter(pl.col("reason").is_not_null())
-    questions = questions.join(_favourites(scored), on=("case", "question"), how="left")
+    own = scored.join(questions.lazy().select("case", "question"), on=("case", "question"), how="semi")
+    questions = questions.join(_favourites(own), on=("case", "question"), how="left")
     return questions.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
+
+
+def _shares_right(scored: pl.LazyFrame) -> pl.DataFrame:
+    """Each question's share of right answers, a column by candidate; one candidate's marks at a time in memory."""
+    names = scored.select(pl.col("candidate").unique()).collect()["candidate"].cast(pl.String).sort()
+    right = (pl.col("outcome") == "right").mean()
+    table = pl.DataFrame(schema={"case": pl.String, "question": pl.String})
+    for name in names:
+        own = scored.filter(pl.col("candidate") == name).group_by("case", "question").agg(right.alias(name))
+        table = table.join(own.collect(engine="streaming"), on=["case", "question"], how="full", coalesce=True)
+    return table.sort("case", "question")
 
 
 def _figures(here: Floats, others: Floats, count: Floats) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def review_table(run: RunFiles) -> pl.DataFrame:
     items = pl.concat([_flagged(run), items_to_review(marks)], how="diagonal")
     if items.is_empty() or "gold" not in marks.collect_schema():
         return items.with_columns(gold=pl.lit(None, pl.Int16))
-    keys = marks.select("case", "question", "gold").unique(["case", "question"]).collect()
+    own = marks.join(items.lazy().select("case", "question"), on=["case", "question"], how="semi")
+    keys = own.select("case", "question", "gold").unique(["case", "question"]).collect(engine="streaming")
     return items.join(keys, on=("case", "question"), how="left", maintain_order="left")
 
 
@@ -57,7 +58,7 @@ def review(run: RunFiles) -> Section | None:
     if table.is_empty():
         return None
     marks = marks_at_reference(run.marks, run.study)
-    question_count = marks.select(pl.struct("case", "question").n_unique()).collect().item()
+    question_count = marks.select("case", "question").unique().select(pl.len()).collect(engine="streaming").item()
     missed, against = (table.filter(reason=reason) for reason in (MISSED, AGAINST))
     context = {
         "flagged": list(_items(run, table.filter(pl.col("reason").str.starts_with(FLAGGED)))),
