@@ -29,6 +29,11 @@ def body_mask(image: NDArray[Any]) -> Mask:
     return _coarse_mask(image, step).repeat(step, axis=1)[:, :width].repeat(step, axis=0)[:height]
 
 
+def is_all_body(image: NDArray[Any]) -> bool:
+    """Whether the mask is true everywhere."""
+    return bool(_coarse_mask(image, _step(image)).all())
+
+
 def body_brightness(image: NDArray[Any]) -> NDArray[np.float32]:
     """The luma inside the body where it is neither black nor white: of this, more can be lost.
 

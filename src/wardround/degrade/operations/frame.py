@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.degrade.operations.body import body_mask
+from wardround.degrade.operations.body import is_all_body
 from wardround.degrade.signature import Image
 
 BEYOND = 0.125  # of the longer side: how far a patient goes on
@@ -34,24 +34,31 @@ def within_frame(image: Image, margin: int) -> Image:
 
 def fills_frame(image: Image) -> bool:
     """Whether a colour image goes on beyond its frame (a slide, skin); a grey one ends there, on black."""
-    return image.ndim == 3 and bool(body_mask(image).all())
+    return image.ndim == 3 and is_all_body(image)
 
 
 def pad_beyond(image: Image, down: int, across: int) -> Image:
     """The image with a margin: of the colour of its background where it fills the frame, else black."""
     height, width = image.shape[:2]
-    padded = blank_canvas(image, height + 2 * down, width + 2 * across)
+    padded = np.empty((height + 2 * down, width + 2 * across, *image.shape[2:]), np.float32)
+    padded[:down] = padded[down + height :] = padded[:, :across] = padded[:, across + width :] = _colour_beyond(image)
     padded[down : down + height, across : across + width] = image
     return padded
 
 
 def blank_canvas(image: Image, height: int, width: int) -> Image:
     """What lies beyond the frame of an image: the colour of its background where it fills the frame, else black."""
-    if not fills_frame(image):
-        return np.zeros((height, width, *image.shape[2:]), np.float32)
-    canvas = np.empty((height, width, *image.shape[2:]), np.float32)
-    canvas.reshape(height, -1)[:] = np.tile(background_colour(image).astype(np.float32), width)
+    canvas = np.zeros((height, width, *image.shape[2:]), np.float32)
+    colour = _colour_beyond(image)
+    if colour.any():
+        canvas.reshape(height, -1)[:] = np.tile(colour, width)
     return canvas
+
+
+def _colour_beyond(image: Image) -> Image:
+    if fills_frame(image):
+        return background_colour(image).astype(np.float32)
+    return np.zeros(image.shape[2:], np.float32)
 
 
 def background_colour(image: Image) -> NDArray[np.floating]:
