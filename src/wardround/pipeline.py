@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,27 +17,8 @@ from wardround.core.canonical import sha256_file
 from wardround.core.errors import WardroundError
 from wardround.core.store.location import StoreLocation
 from wardround.core.study import Study, load_judge, load_study
-from wardround.marking.judges.calls import JudgeCalls, check_judge_settings
-from wardround.marking.marks import MARKS_FILE, scan_marks, write_marks
-from wardround.marking.model_reader import ReaderCalls, check_reader_settings
-from wardround.marking.parser.choice import parser_version
+from wardround.marking.parser.versions import parser_version
 from wardround.marking.reader import AnswerReader
-from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
-from wardround.marking.unread import unread_warnings
-from wardround.measuring import write_measures
-from wardround.measuring.acceptance.endpoint_checks import check_endpoint_cases, check_endpoints
-from wardround.measuring.acceptance.endpoints import summary
-from wardround.measuring.comparing.families import families
-from wardround.measuring.engine.blas import one_blas_thread
-from wardround.measuring.validation.judge_attack import attack_pairs
-from wardround.measuring.validation.judge_validation import measure_attack, measure_judge, with_labels
-from wardround.reporting.case_views import CaseViews
-from wardround.reporting.checklists.checklist import write_checklist
-from wardround.reporting.compare import compare as write_comparison
-from wardround.reporting.page import report as write_report
-from wardround.reporting.run_files import read_run
-from wardround.reporting.sections.section import SectionMaker
-from wardround.reporting.summary.printing import write_summary
 from wardround.running.budget import BudgetTracker
 from wardround.running.inputs.kept_results import MARKS, MEASURES, KeptResults, marks_key, measures_key
 from wardround.running.inputs.packing import pack_run, unpack
@@ -47,6 +28,11 @@ from wardround.running.run_folder import RunFolder, warnings_of
 from wardround.running.stored_run import StoredRun
 from wardround.running.study_run import RunPaths, StudyRun, cases_folder
 from wardround.running.used_answers import read_used
+
+if TYPE_CHECKING:  # what only marking needs is loaded when it starts: the first ask does not wait for it
+    from wardround.marking.judges.calls import JudgeCalls
+    from wardround.marking.model_reader import ReaderCalls
+    from wardround.reporting.sections.section import SectionMaker
 
 INCOMPLETE, INTERRUPTED = 3, 130  # exit codes
 
@@ -99,13 +85,22 @@ def open_study_run(
     study = source if isinstance(source, Study) else load_study(source)
     paths = RunPaths.from_options(source, runs, answers or study.store)
     parser_version(study.parser)
-    families(study)
-    check_endpoints(study)
+    if study.comparisons:
+        from wardround.measuring.comparing.families import families
+
+        families(study)
     if study.judge is not None:
+        from wardround.marking.judges.calls import check_judge_settings
+
         check_judge_settings(study.judge, study, paths.study.parent)
     if study.reader is not None:
+        from wardround.marking.model_reader import check_reader_settings
+
         check_reader_settings(study.reader, study, paths.study.parent)
     if study.acceptance:
+        from wardround.measuring.acceptance.endpoint_checks import check_endpoint_cases, check_endpoints
+
+        check_endpoints(study)
         check_endpoint_cases(study, CaseSet.open(cases_folder(study, paths.study, note)))
     return StudyRun(study, paths, AnswerReader(), strict=strict, batch=batch, detach=detach, note=note)
 
@@ -192,6 +187,15 @@ def mark_run(
     until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
     readings count. `cases` is the case set, if it was moved.
     """
+    from wardround.marking.marks import MARKS_FILE, scan_marks
+    from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
+    from wardround.marking.unread import unread_warnings
+    from wardround.measuring import write_measures
+    from wardround.measuring.acceptance.endpoints import summary
+    from wardround.measuring.engine.blas import one_blas_thread
+    from wardround.measuring.validation.judge_validation import with_labels
+    from wardround.reporting.page import report as write_report
+
     if parser is not None:
         parser_version(parser)
     with (
@@ -245,6 +249,12 @@ def _marks_key(run: StoredRun, parser: str) -> str | None:
 
 def validate_judge(folder: Path, labels: Path) -> dict[str, Any]:
     """Compares a run's judge with labels by people; its measures and its report then say how far they agree."""
+    from wardround.marking.marks import MARKS_FILE, write_marks
+    from wardround.measuring import write_measures
+    from wardround.measuring.validation.judge_validation import measure_judge, with_labels
+    from wardround.reporting.page import report as write_report
+    from wardround.reporting.run_files import read_run
+
     read_run(folder)  # refuses one whose measures an earlier version wrote
     agreement = measure_judge(folder, labels)
     marks = with_labels(pl.read_parquet(folder / MARKS_FILE), folder)
@@ -263,6 +273,10 @@ def attack_judge(
     note: Callable[[str], None] = print,
 ) -> dict[str, Any]:
     """Attacks a run's judge with 72 injections; its report then says how many succeeded."""
+    from wardround.measuring.validation.judge_attack import attack_pairs
+    from wardround.measuring.validation.judge_validation import measure_attack
+    from wardround.reporting.page import report as write_report
+
     with StoredRun.open(folder, answers, cases) as run, RunFolder(folder).locked():
         calls = _judge_calls(run, judge, None, note, can_call=True, quiet=True)
         if calls is None:
@@ -284,6 +298,8 @@ def _judge_calls(
     quiet: bool,
 ) -> JudgeCalls | None:
     """The calls of the judge in this file, or of the study's; None without one."""
+    from wardround.marking.judges.calls import JudgeCalls
+
     settings = load_judge(file) if file is not None else run.study.judge
     if settings is None:
         return None
@@ -300,6 +316,8 @@ def _reader_calls(
     run: StoredRun, budget: BudgetTracker, note: Callable[[str], None], can_call: bool, quiet: bool
 ) -> ReaderCalls | None:
     """The calls of the study's reader; None without one."""
+    from wardround.marking.model_reader import ReaderCalls
+
     if (settings := run.study.reader) is None:
         return None
     return ReaderCalls(
@@ -309,6 +327,8 @@ def _reader_calls(
 
 def checklist_of_run(folders: Sequence[Path], name: str, out: Path | None = None) -> Path:
     """The items of a reporting guideline for one run, as Markdown: by default NAME.md in its folder."""
+    from wardround.reporting.checklists.checklist import write_checklist
+
     if len(folders) > 1:
         raise WardroundError(f"a checklist is about one run; {len(folders)} were named")
     return write_checklist(folders[0], name, out)
@@ -316,6 +336,8 @@ def checklist_of_run(folders: Sequence[Path], name: str, out: Path | None = None
 
 def summary_of_run(folders: Sequence[Path], out: Path) -> Path:
     """The one-page summary of one run, as PDF, Markdown or a page by the suffix of `out`."""
+    from wardround.reporting.summary.printing import write_summary
+
     if len(folders) > 1:
         raise WardroundError(f"a summary is about one run; {len(folders)} were named")
     return write_summary(folders[0], out)
@@ -336,6 +358,11 @@ def report_runs(
 
     `sections` replace the report's registered sections of the same name.
     """
+    from wardround.marking.marks import MARKS_FILE
+    from wardround.reporting.case_views import CaseViews
+    from wardround.reporting.compare import compare as write_comparison
+    from wardround.reporting.page import report as write_report
+
     progress = StepProgress(quiet)
     for folder in folders:
         _verify_reported(folder, answers, cases, with_cases=with_cases, accept=accept_changed_cases)

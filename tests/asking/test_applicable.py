@@ -117,3 +117,23 @@ def test_an_inapplicable_question_has_its_reason(fields, condition, reason):
     asked = case(**fields)
     why = inapplicable_reason(asked, asked.questions[0], Condition(**condition))
     assert why is None if reason is None else reason in (why or "")
+
+
+@pytest.mark.parametrize("kind", ["choice", "open", "rubric"])
+@pytest.mark.parametrize(
+    "axes", [{}, {"reasoning": "on"}, {"prompt": "other"}, {"confidence": "votes"}, {"options": "rotated"}]
+)
+def test_an_ordinary_condition_applies_to_every_question_without_degradations(kind: str, axes: dict[str, str]) -> None:
+    """By the rules themselves, which the renderer does not consult for such a condition."""
+    criteria = [{"id": "1", "text": "names it", "points": 1}]
+    questions = {
+        "choice": choice("q"),
+        "open": {"id": "q", "kind": "open", "prompt": "?", "gold": "flu"},
+        "rubric": {"id": "q", "kind": "rubric", "prompt": "?", "criteria": criteria},
+    }
+    condition = Condition(**axes)
+    assert condition.is_ordinary == (not axes.keys() & {"confidence", "options"})
+    for images in ([], [{"path": "1.png"}]):
+        asked = case(questions=[questions[kind]], images=images)
+        reason = inapplicable_reason(asked, asked.questions[0], condition)
+        assert reason is None or not condition.is_ordinary

@@ -89,7 +89,7 @@ class Renderer:
         # most questions of a case share content and reasons, and trials share Asks: these are computed once
         self._cache = CaseCache(CACHED_ENTRIES if cases.is_in_memory else CACHED_ENTRIES // 4)
         # one image is shown many times
-        self._part = lru_cache(CACHED_IMAGES)(self._make_part)
+        self._parts: dict[tuple[Any, ...], tuple[dict[str, Any], ImagePart]] = {}
         self._swap = lru_cache(CACHED_IMAGES)(self._find_swap)
         self._rules = StudyRules(study.literature, self._probes, self.find_swap, "none" in degradations)
 
@@ -228,6 +228,8 @@ class Renderer:
         is_plain = question.images is None and not question.degradations and len(question.options or ()) <= len(LETTERS)
         if not is_plain or condition.probe != "none" or condition.carry != "own":
             return inapplicable_reason(case, question, condition, self._rules)
+        if condition.is_ordinary and not any(image.degradations for image in case.images):
+            return None
         key = (condition.json, question.kind)
         cache = self._cache.of(case)
         if key not in cache:
@@ -269,6 +271,16 @@ class Renderer:
             if other.cluster_id != cluster_id and image.path != own.path and image.degradations == own.degradations:
                 return other, image
         return None
+
+    def _part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
+        """The part of an image; the latest ones are kept. Equal fields are compared, in a fifth of a model's time."""
+        key = (image.path, image.frame, blank, degradations)
+        known = self._parts.get(key)
+        if known is None or known[0] != image.__dict__:
+            if len(self._parts) >= CACHED_IMAGES:
+                del self._parts[next(iter(self._parts))]
+            known = self._parts[key] = (image.__dict__, self._make_part(image, blank, degradations))
+        return known[1]
 
     def _make_part(self, image: Image, blank: bool, degradations: Degradations) -> ImagePart:
         file = self._cases.image_file(image)

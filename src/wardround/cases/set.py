@@ -43,6 +43,7 @@ class CaseSet:
         self._index: dict[str, int] = {}
         self._modalities: dict[str | None, array[int]] = {}
         self._cached: list[Case] | None = None
+        self._files: set[str] = set()  # of images that were found, while the set is read
 
     @classmethod
     def open(cls, folder: Path | str, *, strict: bool = False, check_images: bool = True) -> CaseSet:
@@ -77,6 +78,7 @@ class CaseSet:
         except OSError as error:
             raise BadInput(file, describe_unreadable(error)) from None
         cases.hash = hasher.hexdigest()
+        cases._files.clear()
         return cases
 
     def _add_line(self, line: bytes, offset: int, number: int) -> None:
@@ -116,10 +118,16 @@ class CaseSet:
             field = f"images[{index}].path"
             if leaves_folder(image.path):
                 yield field, f"{image.path!r} leads out of the case set's folder"
-            elif self._check_images and not os.path.isfile(os.path.join(self._root, image.path)):
+            elif self._check_images and not self._has_file(image.path):
                 yield field, f"{image.path!r}: there is no such file in the case set's folder"
             if image.window is not None and not image.window[1] > 0:
                 yield f"images[{index}].window", f"is centre and width; the width is {image.window[1]}, not above 0"
+
+    def _has_file(self, path: str) -> bool:
+        """Many cases may show the same image: it is looked for once."""
+        if path not in self._files and os.path.isfile(os.path.join(self._root, path)):
+            self._files.add(path)
+        return path in self._files
 
     def __len__(self) -> int:
         return len(self._offsets)

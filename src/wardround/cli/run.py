@@ -26,8 +26,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run or resume a study, then mark, measure and report."""
-    from wardround.benchmarks.engine.bench import redrawn_sections
-    from wardround.pipeline import run_study
+    from wardround.cases.rare_collection import rare_collection
+
+    with rare_collection():  # what is loaded stays: looking for garbage in it took a fifth of the time
+        from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+        from wardround.pipeline import run_study
 
     ended = run_study(
         study,

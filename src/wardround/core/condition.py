@@ -57,6 +57,7 @@ AXES: Mapping[str, Axis] = {
     ),
 }
 ADDED_LATER = ("probe",)  # left out at its default, so that older conditions stay the same
+WORDING = ("reasoning", "prompt")  # axes that say how, not what is asked
 CONTROL_AXES = ("images", "stem")  # their values but the first take away what an answer must rest on
 DEFAULTS = {name: axis.values[0] for name, axis in AXES.items()}
 
@@ -100,6 +101,11 @@ class Condition:
     @cached_property
     def values(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in AXES}
+
+    @cached_property
+    def is_ordinary(self) -> bool:
+        """Whether it asks a case as it is: then it applies to every question without degradations."""
+        return all(value == DEFAULTS[name] for name, value in self.values.items() if name not in WORDING)
 
     @cached_property
     def json(self) -> str:

@@ -1,14 +1,15 @@
 """HardestUnits: the units most likely to fail among those that lack answers, for a check before the run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wardround.core.ask import Ask
-from wardround.running.estimates.ask_size import image_sizes, measure_ask
+from wardround.running.estimates.ask_size import AskSize, image_sizes
 from wardround.running.sentinel import spread
 
 UnitPlace = tuple[int, int]  # number of the case, number of the unit among those of the case
 MAX_ORDINARY = 24
-EXTREMES = ("the most images", "the largest image", "the smallest image", "the longest text")
+LONGEST_TEXT = "the longest text"
+EXTREMES = ("the most images", "the largest image", "the smallest image", LONGEST_TEXT)
 
 
 class HardestUnits:
@@ -24,24 +25,27 @@ class HardestUnits:
         self.shows_images = False
         self.has_system_text = False
 
-    def consider(self, place: UnitPlace, condition: int, asks: Sequence[Ask]) -> None:
+    def consider(
+        self, place: UnitPlace, condition: int, asks: Sequence[Ask], measure: Callable[[Ask], AskSize]
+    ) -> None:
         """Compares one unit with those kept so far; of equal ones the first is kept."""
         self._spread(place)
         for ask in asks:
             self.has_system_text |= any(message.role == "system" for message in ask.messages)
-            sizes = image_sizes(ask)
-            size = measure_ask(ask, sizes)
-            values = {"the longest text": size.text}
-            if sizes:
+            size = measure(ask)
+            self._compare(LONGEST_TEXT, size.text, place, condition)
+            if sizes := image_sizes(ask):
                 self.shows_images = True
-                pixels = [image.pixels for image in sizes]
-                values |= zip(EXTREMES, (len(pixels), max(pixels), -min(pixels)), strict=False)
-            for extreme, value in values.items():
-                if extreme not in self._extremes or value > self._extremes[extreme][0]:
-                    self._extremes[extreme] = (value, place)
-                    self._conditions[place] = condition
+                pixels = [width * height for width, height in sizes]
+                for extreme, value in zip(EXTREMES, (len(pixels), max(pixels), -min(pixels)), strict=False):
+                    self._compare(extreme, value, place, condition)
             if condition not in self._by_condition or size.tokens > self._by_condition[condition][0]:
                 self._by_condition[condition] = (size.tokens, place)
+
+    def _compare(self, extreme: str, value: float, place: UnitPlace, condition: int) -> None:
+        if extreme not in self._extremes or value > self._extremes[extreme][0]:
+            self._extremes[extreme] = (value, place)
+            self._conditions[place] = condition
 
     @property
     def most_images(self) -> int:

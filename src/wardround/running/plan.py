@@ -20,6 +20,7 @@ from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.hardest import HardestUnits, UnitPlace
+from wardround.running.plain_asking import PlainAsking
 from wardround.running.replaying.plain_replay import PlainAsks, PlainReplay
 from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 
@@ -115,9 +116,9 @@ async def _replay_block(
     context: RunContext, plan: Plan, plain: PlainReplay, block: list[tuple[int, PlannedUnit, PlainAsks | None]]
 ) -> None:
     """Looks the answers of plain units up together; the protocols of the others are run."""
-    stored = context.store.find_bodies(key for _, _, asks in block if asks is not None for key in asks.keys)
-    for index, unit, asks in block:
-        missing = None if asks is None else plain.replay(unit, asks, stored)
+    stored = plain.find_stored(asks for _, _, asks in block if asks is not None)
+    for index, unit, plain_asks in block:
+        missing = None if plain_asks is None else plain.replay(unit, plain_asks, stored)
         if missing is None:
             try:
                 missing = await TrialGroup(context, unit).replay(plan.count)
@@ -130,7 +131,8 @@ async def _replay_block(
         if missing:
             plan.add_incomplete(unit.case_number, index)
             place = (unit.case_number, index)
-            plan.hardest.consider(place, unit.condition_number, [ask.ask for ask in missing])
+            asks = [missing_ask.ask for missing_ask in missing]
+            plan.hardest.consider(place, unit.condition_number, asks, plan.count.estimator.measure)
 
 
 def _estimator(context: RunContext) -> TokenEstimator:
@@ -162,11 +164,12 @@ class CandidateOutcome:
 
 async def ask_incomplete(context: RunContext, cases: CaseSet, plan: Plan) -> CandidateOutcome:
     """Asks one candidate the units that lack answers. Memory does not grow with the study."""
-    outcome = CandidateOutcome()
+    outcome, plain = CandidateOutcome(), PlainAsking(context)
 
     async def ask(unit: PlannedUnit) -> None:
         try:
-            await TrialGroup(context, unit).run_trials()
+            if not await plain.ask(unit):
+                await TrialGroup(context, unit).run_trials()
         except BadInput as problem:
             outcome.skipped[unit.case.id] = str(problem)
         except GaveUp as failure:

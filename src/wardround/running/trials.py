@@ -150,16 +150,16 @@ class TrialGroup:
                 self._replaying.estimator.add_stored(key.ask, self._group_of(question), lambda: rendered.ask)
             has_images, caller = bool(rendered.ask.images), self.context.caller
             if stored.answer.refused_for is None and not caller.has_known_answer(with_images=has_images):
-                caller.note_answered(self._request(question, rendered, trial, turn))
+                caller.note_answered(self.make_request(question, rendered, trial, turn))
             return stored.answer
         if self._collected is not None:
-            self._collected.append(self._request(question, rendered, trial, turn))
+            self._collected.append(self.make_request(question, rendered, trial, turn))
         if self._replaying is not None or self._collected is not None:
             raise NotStored(MissingAsk(rendered.ask, question, 1))
         pending = self.context.in_flight.get(key)
         if pending is None:
             pending = self.context.in_flight[key] = asyncio.get_running_loop().create_future()
-            request = self._request(question, rendered, trial, turn)
+            request = self.make_request(question, rendered, trial, turn)
             self._waiting.setdefault((key.ask, turn), []).append((request, pending))
         self._pause_trial()
         try:
@@ -182,7 +182,7 @@ class TrialGroup:
         if self._collected is not None:
             votes = [self.context.store.get(AnswerKey(rendered.ask.key, trial, 0)) for trial in range(count)]
             self._collected += [
-                self._request(question, rendered, trial, 0) for trial, answer in enumerate(votes) if answer is None
+                self.make_request(question, rendered, trial, 0) for trial, answer in enumerate(votes) if answer is None
             ]
             if any(answer is None for answer in votes):
                 raise NotStored(MissingAsk(rendered.ask, question, count))
@@ -205,11 +205,11 @@ class TrialGroup:
         """The request for the unit's first question in trial 0, ready to be sent."""
         question = self.planned.unit[0]
         rendered = await TrialExaminer(self, 0).render(question, self.planned.condition)
-        return await self.context.caller.with_images(self._request(question, rendered, 0, 0))
+        return await self.context.caller.with_images(self.make_request(question, rendered, 0, 0))
 
     def stored_request(self, trial: int) -> Request:
         """The request for the unit's first question in a trial, whose images were hashed before."""
-        return self._request(self.planned.unit[0], self.rendered(trial), trial, 0)
+        return self.make_request(self.planned.unit[0], self.rendered(trial), trial, 0)
 
     def rendered(self, trial: int) -> RenderedAsk:
         """The unit's first question in a trial, whose images were hashed before."""
@@ -223,7 +223,7 @@ class TrialGroup:
         rendered = await TrialExaminer(self, 0).render(question, condition)
         return await self.votes(question, rendered, count), rendered.order
 
-    def _request(self, question: Question, rendered: RenderedAsk, trial: int, turn: int) -> Request:
+    def make_request(self, question: Question, rendered: RenderedAsk, trial: int, turn: int) -> Request:
         seed = None
         if self.context.caller.settings.send_seed:
             seed = seeded("seed", self.context.study.seed, rendered.ask.key.hex(), trial, turn).randrange(2**31)
@@ -249,11 +249,12 @@ class TrialGroup:
                 self._fetch_in_background(group)
 
     def _fetch_in_background(self, group: list[PendingAnswer]) -> None:
-        task = asyncio.ensure_future(self._fetch(group))
+        task = asyncio.ensure_future(self.fetch(group))
         _background.add(task)
         task.add_done_callback(_background.discard)
 
-    async def _fetch(self, group: list[PendingAnswer]) -> None:
+    async def fetch(self, group: list[PendingAnswer]) -> None:
+        """Fetches the answers to equal Asks by one request; whoever waits for them gets them, or why there are none."""
         group.sort(key=lambda pending: pending[0].trials)
         first = group[0][0]
         trials = tuple(request.trials[0] for request, _ in group)

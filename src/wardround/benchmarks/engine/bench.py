@@ -12,7 +12,8 @@ from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, writ
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.literature import literature_settings, needs_literature
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study
-from wardround.benchmarks.engine.report_section import NAME, make_section, report_table, study_of_run
+from wardround.benchmarks.engine.redrawn_sections import NAME
+from wardround.benchmarks.engine.report_section import make_section, report_table, study_of_run
 from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.benchmarks.engine.study_file import study_settings, write_study
 from wardround.cases.set import CaseSet
@@ -23,7 +24,7 @@ from wardround.degrade.types import parse_type
 from wardround.marking.parser.choice import parser_version
 from wardround.pipeline import RunOutcome, run_study
 from wardround.reporting.run_files import RunFiles, read_run
-from wardround.reporting.sections.section import Section, SectionMaker
+from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.table import Table
 from wardround.reporting.wording import wording_note
 
@@ -206,20 +207,16 @@ class _DrawnSection:
         return section
 
 
-def redrawn_sections(note: Callable[[str], None]) -> dict[str, SectionMaker]:
-    """For `run`, `mark` and `report`: the section of a bench run, which writes table.* and the figures anew."""
-
-    def redraw(run: RunFiles) -> Section | None:
-        study = study_of_run(run)
-        if study is None:
-            return None
-        if not study.definition.columns:
-            note(f"the table of {study.name} is over several runs: `wardround bench {study.name}` draws it anew")
-            return None
-        shows_published = bool((run.manifest.get("named_study") or {}).get("published"))
-        return _DrawnSection(study, shows_published, note)(run)
-
-    return {NAME: redraw}
+def redraw(run: RunFiles, note: Callable[[str], None]) -> Section | None:
+    """The section of a bench run, whose table.* and figures are written anew; None for a run of another kind."""
+    study = study_of_run(run)
+    if study is None:
+        return None
+    if not study.definition.columns:
+        note(f"the table of {study.name} is over several runs: `wardround bench {study.name}` draws it anew")
+        return None
+    shows_published = bool((run.manifest.get("named_study") or {}).get("published"))
+    return _DrawnSection(study, shows_published, note)(run)
 
 
 def _draw_case_sets(

@@ -23,7 +23,6 @@ from wardround.reporting.tables.table import Table
 if TYPE_CHECKING:
     from wardround.benchmarks.engine.drawing import Drawing
 
-NAME = "bench"  # the entry point's; bench replaces the section by one that it has drawn
 BEYOND = "Beyond the paper"
 
 

@@ -9,6 +9,8 @@ from wardround.cases.images.recipe import fitted_size, kind_of
 from wardround.core.ask import ImagePart
 
 CACHED_SIZES = 65_536
+MAX_PARTS = 1024  # whose sizes are kept by the object
+_sizes: dict[int, tuple[ImagePart, "PixelSize"]] = {}  # the same object -> its size
 
 
 class PixelSize(NamedTuple):
@@ -24,7 +26,19 @@ UNKNOWN_SIZE = PixelSize(1024, 1024)  # of a file whose header cannot be read
 
 
 def sent_size(part: ImagePart) -> PixelSize:
-    """Width and height after all steps of its recipe; sides may be swapped, because a header is not turned upright."""
+    """Width and height after all steps of its recipe; sides may be swapped, because a header is not turned upright.
+
+    Many Asks show the same part: its size is found once.
+    """
+    known = _sizes.get(id(part))
+    if known is None:
+        if len(_sizes) >= MAX_PARTS:
+            _sizes.clear()
+        known = _sizes[id(part)] = (part, _find_size(part))
+    return known[1]
+
+
+def _find_size(part: ImagePart) -> PixelSize:
     steps = {name: parameters for name, parameters, _ in part.recipe}
     size = _stored_size(part.path, part.frame, steps.get("slice", {}).get("axis", 2))
     return PixelSize(*fitted_size(*size, steps["fit"]["pixels"])) if "fit" in steps else size

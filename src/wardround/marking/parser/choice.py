@@ -9,13 +9,11 @@ from wardround.marking.parser.clean import clean_reply
 from wardround.marking.parser.confidence import may_state_confidence, stated_confidence, without_confidence
 from wardround.marking.parser.papers import clinbench_paper, medq_deg_paper
 from wardround.marking.parser.strict import parse_strict
+from wardround.marking.parser.versions import MODES, PARSER, STRICT, parser_version
 
 __all__ = ["MODES", "PARSER", "STRICT", "Reading", "parse_choice", "parser_version", "stated_confidence"]
 
-PARSER, STRICT = "strict-7", "strict"
 MAX_KEPT_LENGTH, MAX_KEPT = 1000, 1 << 13  # of replies whose reading is kept: short ones are often repeated
-_VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
-MODES = tuple(_VERSIONS)
 
 
 class Reading(NamedTuple):
@@ -54,10 +52,3 @@ def _read(reply: str, options: Sequence[str], mode: str) -> Reading:
     else:
         option, rule = parse_strict(answer, options, text)
     return Reading(option, rule, confidence)
-
-
-def parser_version(mode: str = "strict") -> str:
-    """The name of the parser in marks."""
-    if mode not in MODES:
-        raise WardroundError(f"unknown parser mode {mode!r}; there are {', '.join(MODES)}")
-    return _VERSIONS[mode]

@@ -76,6 +76,7 @@ class TokenEstimator:
     _replies: dict[Group, _Replies] = field(default_factory=lambda: defaultdict(_Replies))
     _missing: dict[Group, _Missing] = field(default_factory=lambda: defaultdict(_Missing))
     _counted: set[bytes] = field(default_factory=set)
+    _measured: tuple[Ask, AskSize] | None = None  # the latest
     _unmeasured: list[tuple[Callable[[], Ask], float]] = field(default_factory=list)  # stored ones with their tokens in
 
     @classmethod
@@ -133,7 +134,10 @@ class TokenEstimator:
         missing.max_tokens = ask.sampling.max_tokens
 
     def measure(self, ask: Ask) -> AskSize:
-        return measure_ask(ask, image_sizes(ask), self.settings)
+        """The size of an Ask. That of the latest one is kept: planning needs it twice."""
+        if self._measured is None or self._measured[0] is not ask:
+            self._measured = (ask, measure_ask(ask, image_sizes(ask), self.settings))
+        return self._measured[1]
 
     @property
     def estimate(self) -> TokenEstimate:

@@ -5,7 +5,7 @@ It does what `TrialGroup.replay` does for them, which replays all other units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -26,10 +26,11 @@ OWN_SOURCES = b'"sources":'  # in the body of an answer with evidence of its own
 
 
 class PlainAsks(NamedTuple):
-    """The keys of a unit's answers by trial, and whether its Asks show images."""
+    """The keys of a unit's answers by trial, whether its Asks show images, and those Asks that were made for it."""
 
     keys: list[AnswerKey]
     with_images: bool
+    asks: Mapping[bytes, Ask]
 
 
 class PlainReplay:
@@ -48,27 +49,37 @@ class PlainReplay:
         renderer = self._context.renderer
         keys: list[AnswerKey] = []
         key_by_order: dict[tuple[int, ...], bytes] = {}
+        asks: dict[bytes, Ask] = {}
         with_images = False
         try:
             for trial in range(planned.trials):
                 if trial == 0 or depends_on_trial(condition):
                     order = renderer.order(planned.case, question, condition, trial)
                     if order not in key_by_order:
-                        key_by_order[order], with_images = self._key(planned, trial, order)
+                        key_by_order[order], with_images = self._key(planned, trial, order, asks)
                 keys.append(AnswerKey(key_by_order[order], trial, 0))
         except (UnknownFingerprint, BadInput):
             return None
-        return PlainAsks(keys, with_images)
+        return PlainAsks(keys, with_images, asks)
 
-    def _key(self, planned: PlannedUnit, trial: int, order: tuple[int, ...]) -> tuple[bytes, bool]:
+    def _key(
+        self, planned: PlannedUnit, trial: int, order: tuple[int, ...], asks: dict[bytes, Ask]
+    ) -> tuple[bytes, bool]:
         """The key of the Ask in a trial with this order of options, and whether it shows images."""
         case, question, condition, caller = planned.case, planned.unit[0], planned.condition, self._context.caller
         if not self._will_need_asks:
             identity = caller.candidate.identity
             return self._context.renderer.plain_key(case, question, condition, caller.settings, identity, order)
         ask = self._ask(planned, trial)
-        check_degraded_images(case, question, condition, ask.images)
-        return ask.key, bool(ask.images)
+        check_degraded_images(case, question, condition, images := ask.images)
+        asks[ask.key] = ask
+        return ask.key, bool(images)
+
+    def find_stored(self, block: Iterable[PlainAsks]) -> dict[AnswerKey, StoredBody]:
+        """What is stored for the Asks of several units."""
+        if self._will_need_asks:  # nothing is
+            return {}
+        return self._context.store.find_bodies(key for asks in block for key in asks.keys)
 
     def replay(
         self, planned: PlannedUnit, asks: PlainAsks, stored: Mapping[AnswerKey, StoredBody]
@@ -99,7 +110,10 @@ class PlainReplay:
             for answer in used:
                 context.record_use(answer)
             return []
-        lacking = [MissingAsk(self._ask(planned, trials[0]), question, len(trials)) for trials in missing.values()]
+        lacking = [
+            MissingAsk(asks.asks.get(key) or self._ask(planned, trials[0]), question, len(trials))
+            for key, trials in missing.items()
+        ]
         for ask in lacking:
             self._count.missing += ask.trials
             estimator.add_missing(ask.ask, group, ask.trials)
