@@ -13,7 +13,7 @@ from exam_server import ExamServer, letter_by_hash, text_of
 from exam_study import case, examine, stored, write_cases, write_study
 from PIL import Image
 
-from wardround.running.plain_asking import PlainAsking
+from wardround.running.replaying.plain_asking import PlainAsking
 from wardround.running.trials import PlannedUnit
 
 CASES = 6

@@ -19,8 +19,8 @@ from wardround.core.errors import BadInput
 from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
-from wardround.running.hardest import HardestUnits, UnitPlace
-from wardround.running.plain_asking import PlainAsking
+from wardround.running.estimates.hardest import HardestUnits, UnitPlace
+from wardround.running.replaying.plain_asking import PlainAsking
 from wardround.running.replaying.plain_replay import PlainAsks, PlainReplay
 from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 

@@ -9,7 +9,7 @@ from wardround.core.ask import Sampling
 from wardround.core.canonical import blake
 from wardround.core.condition import Condition
 from wardround.running.context import RunContext
-from wardround.running.hardest import HardestUnits
+from wardround.running.estimates.hardest import HardestUnits
 
 WRITERS = ("local", "transformers")  # providers without a server that write texts
 WITHOUT_PROBES = ("external", "people")
