@@ -33,9 +33,10 @@ ORDER = (
         "desk",
         "view",
         "cli",
+        "__main__",
     ),
 )
-OUTSIDE = {"__init__", "api", "demo", "gallery", "pipeline", "plugins"}
+OUTSIDE = {"__init__", "__main__", "api", "demo", "gallery", "pipeline", "plugins"}
 MAX_FILES = {"src/wardround": 20, "tests": 24}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from wardround.literature.index.index import Index
 from wardround.literature.index.location import work_folder
 from wardround.literature.search.filters import Filters
 
-pytest.importorskip("moto")
+if find_spec("moto") is None:  # loaded by the fixture: it takes long
+    pytest.skip("moto is not installed", allow_module_level=True)
 ARTICLES = '{"pmid": 1, "title": "zinc for children"}\n{"pmid": 2, "title": "zinc for mothers"}\n'
 UPDATE = """<?xml version="1.0"?><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">1</PMID><Article>
 <ArticleTitle>iron for children</ArticleTitle></Article></MedlineCitation></PubmedArticle>

@@ -17,7 +17,6 @@ import schemathesis
 from fake_index import FakeIndex
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
-from mcp import Client, StdioServerParameters
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from wardround.core.errors import BadInput, WardroundError
@@ -28,7 +27,6 @@ from wardround.literature.search.hit import Hit, snippet
 from wardround.literature.serving.http import http_app
 from wardround.literature.serving.serve import read_pmids, serve_http
 from wardround.literature.serving.served import ServedIndex
-from wardround.literature.serving.tools import mcp_server
 
 # a shell may have started the tests with Ctrl-C switched off, which children would inherit
 HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -130,6 +128,10 @@ class TestHttp:
         assert (response.status_code, response.json()) == (503, {"detail": "index: no such file"})
 
     def test_an_agent_is_told_too(self, served, monkeypatch):
+        from mcp import Client
+
+        from wardround.literature.serving.tools import mcp_server
+
         def gone(*_):
             raise WardroundError("index: no such file")
 
@@ -200,6 +202,8 @@ def serving(place, *more):
 
 async def used(server):
     """What a client of the official SDK is told by a server."""
+    from mcp import Client  # takes long to load
+
     async with Client(server) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         found = await client.call_tool("search", {"query": "optic pain", "k": 5})
@@ -244,6 +248,8 @@ class TestCommand:
 
     def test_mcp_over_stdio_searches_and_reads(self, place, without):
         arguments = [*WARDROUND[1:], "literature", "serve", "--index", str(place), "--mcp"]
+        from mcp import StdioServerParameters
+
         told = StdioServerParameters(
             command=sys.executable, args=[*arguments, "--without", str(without)], env=dict(os.environ)
         )

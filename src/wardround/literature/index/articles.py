@@ -21,7 +21,9 @@ from wardround.literature.ingest.current_records import changed_records, current
 
 NAME = "articles"
 STORED = ["pmid", "digest", "title", "abstract"]  # of rows that an update may remove
-COMMIT = 1 << 20  # rows of one commit, as many as one file has: files with fewer are written again when they are combined
+COMMIT = (
+    1 << 20
+)  # rows of one commit, as many as one file has: files with fewer are written again when they are combined
 BATCH = 5_000  # PMIDs replaced together
 MAX_UNINDEXED, MAX_UNINDEXED_SHARE = 10_000, 0.005  # rows that lookups read through; more are indexed
 RETENTION = timedelta(days=1)  # for how long an open index still sees its state before it was compacted

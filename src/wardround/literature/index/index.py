@@ -231,10 +231,10 @@ class Index:
                     continue
                 limit = k + max(len(filters[place].without) for place in block) + SPARE
                 terms = terms_of_queries([queries[place] for place in block])
-                found = self._words.search_all(terms, len(block), limit, filter_)
-                pmids = self._words.pmids(np.concatenate([documents for documents, _ in found]))
+                results = self._words.search_all(terms, len(block), limit, filter_)
+                pmids = self._words.pmids(np.concatenate([documents for documents, _ in results]))
                 end = 0
-                for place, (documents, scores) in zip(block, found, strict=True):
+                for place, (documents, scores) in zip(block, results, strict=True):
                     start_of_own, end = end, end + len(documents)
                     pairs = list(zip(pmids[start_of_own:end], scores.tolist(), strict=True))
                     searches[place] = _scanned(pairs, limit, searches[place])

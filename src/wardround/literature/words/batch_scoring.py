@@ -169,21 +169,25 @@ def score_window(
             number += 1
         if not added:
             continue
-        found = _candidates(scores, documents, ends, terms[:number], added, rest[number], threshold, candidates)
-        while number < count and found:
+        candidate_count = _candidates(
+            scores, documents, ends, terms[:number], added, rest[number], threshold, candidates
+        )
+        while number < count and candidate_count:
             begin, stop = ends[terms[number]], ends[terms[number] + 1]
-            if LOOK_UP * found > stop - begin:
+            if LOOK_UP * candidate_count > stop - begin:
                 _add(scores, documents, shares, ends, terms[number], weights[number])
             else:
-                _look_up(scores, documents[begin:stop], shares[begin:stop], weights[number], candidates[:found])
+                _look_up(
+                    scores, documents[begin:stop], shares[begin:stop], weights[number], candidates[:candidate_count]
+                )
             number += 1
             kept = 0
-            for candidate in candidates[:found]:
+            for candidate in candidates[:candidate_count]:
                 if not (scores[candidate] + rest[number]) * SLACK < threshold:
                     candidates[kept] = candidate
                     kept += 1
-            found = kept
-        for candidate in candidates[:found]:
+            candidate_count = kept
+        for candidate in candidates[:candidate_count]:
             counts[query] = put(
                 scores[candidate], first + candidate, best_scores[query], best_documents[query], counts[query]
             )
@@ -203,13 +207,13 @@ def _candidates(
     scores: Array, documents: Array, ends: Array, terms: Array, added: int, rest: Any, threshold: Any, candidates: Array
 ) -> int:
     """Collects the documents that can still be among the best, in order; returns their number."""
-    found = 0
+    count = 0
     for document in range(WINDOW):
         score = scores[document]
         if score > 0 and not (score + rest) * SLACK < threshold:
-            candidates[found] = document
-            found += 1
-    return found
+            candidates[count] = document
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
