@@ -10,7 +10,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) +
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-transformers test-ray test-inspect test-lm-eval browser docs reference style lint metrics perf clean
+.PHONY: demo test test-all test-transformers test-ray test-inspect test-lm-eval test-exports browser docs reference style lint metrics perf clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
@@ -68,6 +68,12 @@ test-lm-eval:
 	$(PYTHON) -m venv $(VENV)-lm-eval
 	$(VENV)-lm-eval/bin/pip install --quiet --editable . lm-eval==0.4.13 torch==2.13.0 hypothesis pytest pyyaml
 	$(VENV)-lm-eval/bin/pytest tests/exporting/test_export_lm_eval.py
+
+# tests of what other packages read of our exports, in an environment of their own
+test-exports:
+	$(PYTHON) -m venv $(VENV)-exports
+	$(VENV)-exports/bin/pip install --quiet --editable '.[local,demo,hub,mlflow,wandb,test]' datasets mlcroissant
+	$(VENV)-exports/bin/pytest tests/exporting
 
 test-ray: $(VENV)/.test
 	$(PIP) "ray[data]"
