@@ -49,18 +49,19 @@ def exponent(own: pl.DataFrame) -> float:
 
 
 def draw_panel(table: pl.DataFrame, title: str) -> alt.LayerChart:
-    """A chart with two logarithmic axes; the legend has each curve's exponent."""
-    named = pl.concat(
-        own.with_columns(curve=pl.lit(f"{part}: {exponent(own):.2f}"))
-        for (part,), own in table.group_by("part", maintain_order=True)
-    )
+    """A chart with two logarithmic axes; at the end of each curve stands its exponent."""
     sizes = sorted(set(table["answers"]))
-    base = alt.Chart(named, title=title).encode(
+    base = alt.Chart(table, title=title).encode(
         x=alt.X("answers", scale=alt.Scale(type="log"), axis=alt.Axis(values=sizes, format=",", title="answers")),
         y=alt.Y("value", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(title=None, format=",~r", tickCount=6)),
-        color=alt.Color("curve", legend=alt.Legend(title="exponent", orient="bottom", direction="vertical")),
+        color=alt.Color("part", legend=alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=0)),
     )
-    drawn: alt.LayerChart = base.mark_line() + base.mark_point(filled=True, size=60)
+    ends = [
+        own.filter(pl.col("answers") == max(sizes)).with_columns(exponent=pl.lit(f"{exponent(own):.2f}"))
+        for _, own in table.group_by("part", maintain_order=True)
+    ]
+    labels = base.mark_text(align="left", dx=7).encode(text="exponent").properties(data=pl.concat(ends))
+    drawn: alt.LayerChart = base.mark_line() + base.mark_point(filled=True, size=60) + labels
     return drawn.properties(width=380, height=280)
 
 
