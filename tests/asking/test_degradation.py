@@ -146,7 +146,7 @@ def test_the_parameters_are_in_the_ask_and_the_pixels_are_those_of_degrade(rende
     render, shown = renderer(case(), {"degradation": ["none", "gaussian_blur@1.5"]})
     part = image_of(asked(render, shown, 0, degradation="gaussian_blur@1.5"))
     _, parameters, version = next(step for step in part.recipe if step[0] == "degrade")
-    assert (parameters["type"], parameters["severity"], version) == ("gaussian_blur", 1.5, 2)
+    assert (parameters["type"], parameters["severity"], version) == ("gaussian_blur", 1.5, 3)
     assert parameters["display"]["sigma"] > 0
     sent = render_degraded(part.path, part.frame, part.recipe)
     plain = image_of(asked(render, shown, 0, degradation="none"))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wardround import pipeline
+import wardround.marking.run_marks
+import wardround.measuring
 from wardround.pipeline import mark_run, run_study
 from wardround.running.inputs import kept_results
 
@@ -48,13 +49,17 @@ def run_folder(tmp_path: Path) -> Path:
 def made(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is made after the run was marked once: "marks", "measures"."""
     steps: list[str] = []
-    for name, function in (("marks", pipeline.write_run_marks), ("measures", pipeline.write_measures)):
+    modules = {
+        "marks": (wardround.marking.run_marks, "write_run_marks"),
+        "measures": (wardround.measuring, "write_measures"),
+    }
+    for step, (module, name) in modules.items():
 
-        def noted(*arguments: object, name: str = name, function: object = function) -> None:
-            steps.append(name)
+        def noted(*arguments: object, step: str = step, function: object = getattr(module, name)) -> None:
+            steps.append(step)
             function(*arguments)  # type: ignore[operator]
 
-        monkeypatch.setattr(pipeline, f"write_{'run_' if name == 'marks' else ''}{name}", noted)
+        monkeypatch.setattr(module, name, noted)
     return steps
 
 

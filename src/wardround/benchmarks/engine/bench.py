@@ -12,10 +12,10 @@ from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, writ
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.literature import literature_settings, needs_literature
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study
+from wardround.benchmarks.engine.redrawn_sections import NAME
 from wardround.benchmarks.engine.report_section import make_section, report_table, study_of_run
 from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.benchmarks.engine.study_file import study_settings, write_study
-from wardround.benchmarks.redrawn_sections import NAME
 from wardround.cases.set import CaseSet
 from wardround.cases.splits import DEV
 from wardround.core.errors import WardroundError
