@@ -137,7 +137,7 @@ def run(study: StudySource, *, runs: AnyPath | None = None, answers: AnyPath | N
 
     It also works inside a running event loop, as in Jupyter: the study then runs in a thread of its own.
     """
-    from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+    from wardround.benchmarks.redrawn_sections import redrawn_sections
 
     options.setdefault("sections", redrawn_sections(options.get("note", print)))
     ended = _outside_event_loop(
@@ -175,7 +175,7 @@ def mark(
     **options: Any,
 ) -> Run:
     """Marks, measures and reports a run again from its stored answers; `options` are those of `mark_run`."""
-    from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+    from wardround.benchmarks.redrawn_sections import redrawn_sections
 
     folder = _folder(run)
     options |= {"answers": _location(answers), "cases": _path(cases), "judge": _path(judge)}
@@ -194,7 +194,7 @@ def report(
     out: AnyPath | None = None,
 ) -> Page:
     """Writes the report of a run again, with a page per case if wanted."""
-    from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+    from wardround.benchmarks.redrawn_sections import redrawn_sections
 
     page = report_runs(
         [_folder(run)],

@@ -53,10 +53,9 @@ def test_a_collector_that_is_turned_off_stays_off() -> None:
     assert gc.get_threshold()[0] == 0
 
 
-def test_cycles_of_the_block_are_freed_in_it_and_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage, "NEW_OBJECTS", 1000)
+def test_cycles_of_the_block_are_freed_in_it_and_after_it() -> None:
     gc.collect()  # the count of new objects begins here
-    with rare_collection():
+    with rare_collection(new_objects=1000):
         node = Node()
         node.own = node
         inside = weakref.ref(node)

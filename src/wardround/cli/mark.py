@@ -27,7 +27,7 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark, measure and report again from stored answers. Only missing verdicts of a judge are requested."""
-    from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+    from wardround.benchmarks.redrawn_sections import redrawn_sections
     from wardround.pipeline import mark_run
 
     ended = mark_run(

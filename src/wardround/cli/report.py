@@ -38,7 +38,7 @@ def report(
         table = checklist_of_run(runs, checklist, out)
         print_result({"checklist": str(table)}, as_json, str(table))
         return
-    from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+    from wardround.benchmarks.redrawn_sections import redrawn_sections
 
     page = report_runs(
         runs,

@@ -29,7 +29,7 @@ def run(
     from wardround.cases.rare_collection import rare_collection
 
     with rare_collection():  # what is loaded stays: looking for garbage in it took a fifth of the time
-        from wardround.benchmarks.engine.redrawn_sections import redrawn_sections
+        from wardround.benchmarks.redrawn_sections import redrawn_sections
         from wardround.pipeline import run_study
 
     ended = run_study(

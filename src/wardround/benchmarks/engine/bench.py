@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from wardround.benchmarks.engine.bench_sets import run_on_case_sets
-from wardround.benchmarks.engine.benchmark import STUDY_FILE
+from wardround.benchmarks.engine.benchmark import REPORT_SECTION, STUDY_FILE
 from wardround.benchmarks.engine.composition import composition_tables
 from wardround.benchmarks.engine.drawing import Drawing, draw, write_table, write_table_files
 from wardround.benchmarks.engine.inventory import SetInventory
 from wardround.benchmarks.engine.literature import literature_settings, needs_literature
 from wardround.benchmarks.engine.named_study import NamedStudy, find_study
-from wardround.benchmarks.engine.redrawn_sections import NAME
 from wardround.benchmarks.engine.report_section import make_section, report_table, study_of_run
 from wardround.benchmarks.engine.requirements import missing_requirement
 from wardround.benchmarks.engine.study_file import study_settings, write_study
@@ -157,7 +156,7 @@ def bench(
         named_study=study.to_manifest() | ({"published": True} if published else {}),
         keeps_choice=parser is None,
         accept_ignored=accept_ignored,
-        sections={NAME: section},
+        sections={REPORT_SECTION: section},
         note=note,
     )
     if not read_run(ended.folder).all_marks.head(1).collect().height and ended.exit_code == 0:

@@ -18,6 +18,7 @@ BUILT_IN = ("cure", "xpcr", "medq-deg", "clinbench")
 STUDIES = "studies.toml"
 STUDY_FILE = "bench.toml"  # what bench asked for; the run keeps its own copy as study.toml
 SECTIONS = "sections"
+REPORT_SECTION = "bench"  # its entry point in pyproject.toml
 
 
 @dataclass(frozen=True)

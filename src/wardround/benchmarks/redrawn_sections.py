@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from wardround.benchmarks.engine.benchmark import REPORT_SECTION
+
 if TYPE_CHECKING:
     from wardround.reporting.run_files import RunFiles
     from wardround.reporting.sections.section import Section, SectionMaker
-
-NAME = "bench"  # the entry point's
 
 
 def redrawn_sections(note: Callable[[str], None]) -> dict[str, SectionMaker]:
@@ -20,4 +20,4 @@ def redrawn_sections(note: Callable[[str], None]) -> dict[str, SectionMaker]:
 
         return redraw(run, note)
 
-    return {NAME: make}
+    return {REPORT_SECTION: make}
