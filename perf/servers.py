@@ -17,7 +17,8 @@ from perf.paced_server import paced_server, paced_servers
 from perf.workload import SMALL, write_cases, write_study
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
-from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.inputs.run_paths import RunPaths
+from wardround.running.study_run import StudyRun
 
 CONCURRENCY = 4  # for each server
 

@@ -18,7 +18,8 @@ from typing import Any
 from wardround.cli.main import main
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
-from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.inputs.run_paths import RunPaths
+from wardround.running.study_run import StudyRun
 
 WARDROUND = [sys.executable, "-c", "from wardround.cli.main import main; main()"]
 

@@ -14,7 +14,8 @@ def main(study_file: Path, workspace: Path) -> None:
     from perf.measured import Clock, tell
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
-    from wardround.running.study_run import RunPaths, StudyRun
+    from wardround.running.inputs.run_paths import RunPaths
+    from wardround.running.study_run import StudyRun
 
     started = Clock.now()
     places = RunPaths.from_options(study_file, workspace / "runs", None)

@@ -23,10 +23,11 @@ from wardround.running.budget import BudgetTracker
 from wardround.running.inputs.kept_results import MARKS, MEASURES, KeptResults, marks_key, measures_key
 from wardround.running.inputs.packing import pack_run, unpack
 from wardround.running.inputs.run_inputs import MissingInput, RunInputs
+from wardround.running.inputs.run_paths import RunPaths, cases_folder
 from wardround.running.progress import StepProgress
 from wardround.running.run_folder import RunFolder, warnings_of
 from wardround.running.stored_run import StoredRun
-from wardround.running.study_run import RunPaths, StudyRun, cases_folder
+from wardround.running.study_run import StudyRun
 from wardround.running.used_answers import read_used
 
 if TYPE_CHECKING:  # what only marking needs is loaded when it starts: the first ask does not wait for it

@@ -64,8 +64,8 @@ def check_study(
     if study.judge is not None:
         summary["judge"] = _check_judge(study_run, study.judge)
     if freeze:
-        study_run.folder.freeze(study_run.frozen_hashes)
-        summary["frozen"] = study_run.frozen_hashes
+        study_run.folder.freeze(study_run.manifest.frozen_hashes)
+        summary["frozen"] = study_run.manifest.frozen_hashes
     results = [*candidates, summary["judge"]] if study.judge is not None else candidates
     return CheckResult(summary, all(result["answers"] for result in results))
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import platform
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache, partial
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from wardround import __version__
 from wardround.asking.prompts import Prompts
 from wardround.asking.protocols import DEFAULT, PROTOCOLS
 from wardround.asking.render import Renderer
@@ -25,21 +19,13 @@ from wardround.asking.units import select_questions
 from wardround.asking.unused_prompts import find_unused
 from wardround.candidates.candidate import Candidate, CandidateUnavailable
 from wardround.candidates.registry import make_candidate, refuse_remote
-from wardround.cases.hub.hub_name import is_hub_name
-from wardround.cases.images.recipe import PIXEL_BUDGET
 from wardround.cases.rare_collection import rare_collection
 from wardround.cases.set import CaseSet
-from wardround.cases.set_manifest import source_of_set
 from wardround.cases.validation import find_problems
-from wardround.core.canonical import blake
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.files import write_file
 from wardround.core.interrupt import on_interrupt
-from wardround.core.store.location import PostgresAddress, StoreLocation
 from wardround.core.study import Study
-from wardround.degrade.records import read_first_record
-from wardround.degrade.severities import load_profile
-from wardround.plugins import installed
 from wardround.running.batching.batch_asking import BatchAsking, batch_refusal, batched_candidates
 from wardround.running.batching.planned_searches import make_planned_searches
 from wardround.running.budget import BudgetTracker, bill
@@ -49,11 +35,13 @@ from wardround.running.context import ReplyReader, RunContext, refuse_other_addr
 from wardround.running.images import Fingerprints, ImageEncoder
 from wardround.running.inputs.changes import InputChanges, find_changes
 from wardround.running.inputs.hashes import CASE_HASHES, write_case_hashes, write_image_hashes
+from wardround.running.inputs.run_paths import RunPaths, cases_folder
 from wardround.running.pacing.minute_limits import limits_by_name
 from wardround.running.parquet import ROWS, write_in_parts
 from wardround.running.plan import CandidateOutcome, ask_incomplete, replay
 from wardround.running.progress import PROGRESS_FILE, SECONDS_BETWEEN_FILES, CandidateProgress, Progress
 from wardround.running.run_folder import UNFINISHED, RunFolder
+from wardround.running.run_manifest import RunManifest, now
 from wardround.running.server_sentinel import ask_at_end, ask_at_start
 from wardround.running.settings.before_run import prove_before_run
 from wardround.running.settings.uses import SettingUses
@@ -72,26 +60,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED_PROBLEMS = 20  # the manifest lists them all
 OBJECTS_OF_CALLS = 20_000  # between two looks for cycles while calls are made: what failed calls leave is freed soon
-PACKAGES = ("aiohttp", "numpy", "orjson", "pillow", "polars", "pydicom", "scipy")
-
-
-@dataclass(frozen=True)
-class RunPaths:
-    """The paths of a run: the study's file, the folder of runs and the answer store."""
-
-    study: Path
-    runs: Path
-    answers: StoreLocation
-    study_text: bytes | None = None  # of a study that was made in Python and has no file
-
-    @classmethod
-    def from_options(cls, study: Study | Path, runs: Path | None, answers: StoreLocation | None) -> RunPaths:
-        """The default store is beside the folder of runs. A study without a file is relative to the working folder."""
-        runs = runs or Path("runs")
-        answers = answers or runs.absolute().parent / "answers.sqlite"
-        if isinstance(study, Study):
-            return cls(Path(f"{study.name}.toml"), runs, answers, study.to_toml().encode())
-        return cls(study, runs, answers)
 
 
 class StudyRun:
@@ -127,7 +95,7 @@ class StudyRun:
         if detach and not self._batched:
             raise WardroundError("--detach: no candidate of the study is asked by batches")
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
-        self._literature = literature = _open_literature(study, paths, self.cases) if searches else None
+        literature = _open_literature(study, paths, self.cases) if searches else None
         self.store = AnswerStore(paths.answers)
         self._tools = (
             Tools(self.store, literature.tools, literature.batch_tools) if literature else Tools(self.store, {})
@@ -137,6 +105,17 @@ class StudyRun:
         self._used = UsedAnswers(self.folder.path)
         self._fingerprints = Fingerprints(self.store)
         self.candidate_runs: list[CandidateRun] = []
+        self.manifest = RunManifest(
+            study,
+            paths,
+            self.cases,
+            self.prompts,
+            self.folder,
+            literature,
+            self.budget,
+            self._used,
+            self.candidate_runs,
+        )
         self.interrupted = False
         self._progress_due = 0.0
 
@@ -186,7 +165,7 @@ class StudyRun:
 
     def input_changes(self) -> InputChanges:
         """What changed in cases, images and prompts since the folder's last run; known after `plan`."""
-        severities: str | None = (self._severities() or {}).get("hash")
+        severities: str | None = (self.manifest.severities or {}).get("hash")
         return find_changes(
             self.folder.path,
             self.folder.manifest,
@@ -261,14 +240,14 @@ class StudyRun:
             lasting["named_study"] = named_study
         # binds a run that is killed later
         unfinished = UNFINISHED | ({"outdated": True} if is_outdated else {})
-        self.folder.write_manifest(self._manifest() | lasting | unfinished)
+        self.folder.write_manifest(self.manifest.to_dict(interrupted=self.interrupted) | lasting | unfinished)
         if not self._has_case_hashes(before):
             write_case_hashes(self.folder.path, self.cases)
         write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
         hashed = len(self._fingerprints.known)
         server_sentinels = await ask_at_start(self.candidate_runs, self.cases, self.note)
         await self._ask_with_progress(quiet)
-        for skipped in self._skipped().values():
+        for skipped in self.manifest.skipped.values():
             self.note(f"skipped: {skipped}")
         lasting["sentinel"] = await self._ask_sentinels()
         lasting["server_sentinel"] = await ask_at_end(server_sentinels, lasting["server_sentinel"])
@@ -277,7 +256,7 @@ class StudyRun:
         for run in self.candidate_runs:
             uses = SettingUses.of(run.context, run.plan.hardest)
             run.verdicts = merge_verdicts(run.verdicts, watch(run.context, uses, self.folder.path))
-        manifest = self._manifest() | lasting
+        manifest = self.manifest.to_dict(interrupted=self.interrupted) | lasting
         manifest["answers_hash"] = self._used.answers_hash or hash_answers(self.folder.path, self.store)
         if len(self._fingerprints.known) > hashed:
             write_image_hashes(self.folder.path, self.cases, self._fingerprints.known)
@@ -419,103 +398,6 @@ class StudyRun:
             "cost": bill(settings, spent),
         }
 
-    def _manifest(self) -> dict[str, Any]:
-        why = self._incomplete_reason()
-        inapplicable: Counter[str] = Counter()
-        for run in self.candidate_runs:
-            inapplicable += run.plan.inapplicable + run.outcome.unsupported
-        return {
-            "wardround": __version__,
-            "study": {
-                "name": self.study.name,
-                "hash": self.study.hash,
-                "folder": str(self.paths.study.parent.absolute()),
-                "from_run": os.path.relpath(self.paths.study.parent, self.folder.path),
-            },
-            "status": "incomplete" if why else "complete",
-            "why": why,
-            "finished": now(),
-            "versions": {"python": platform.python_version(), **_package_versions()},
-            **({"plugins": plugins} if (plugins := installed()) else {}),
-            "cases": {
-                "path": str(self.study.cases),
-                "folder": str(self.cases.folder.absolute()),
-                "file": str(self.cases.file.absolute()),
-                "from_run": os.path.relpath(self.cases.file, self.folder.path),
-                "hash": self.cases.hash,
-                **({"source": source} if (source := source_of_set(self.cases.folder)) else {}),
-                "cases": len(self.cases),
-                "questions": self.cases.question_count,
-                "images": sum(len(self.cases.images_of_modality(modality)) for modality in self.cases.modalities),
-                "skipped": [str(problem) for problem in self.cases.problems] + list(self._skipped().values()),
-            },
-            **({"answers": str(self.store.location)} if isinstance(self.store.location, PostgresAddress) else {}),
-            "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),
-            "prompts": dict(sorted(self.prompts.hashes.items())),
-            "prompt_sources": dict(sorted(self.prompts.sources.items())),
-            "severities": self._severities() or self._stored_severities(),
-            "image_size": "native" if self.study.image_size == "native" else {"max_pixels": PIXEL_BUDGET},
-            "literature": self._literature and self._literature.manifest(),
-            "candidates": [
-                run.to_manifest() | {"cut": self._used.cuts[number], "missing": len(self._used.missing[number])}
-                for number, run in enumerate(self.candidate_runs)
-            ],
-            "inapplicable": dict(inapplicable.most_common()),
-            "warnings": self._warnings(),
-        }
-
-    @property
-    def frozen_hashes(self) -> dict[str, str]:
-        """What `check --freeze` fixes before the first answer: hashes of study, cases, comparisons and endpoints."""
-        families = {name: family.model_dump() for name, family in self.study.comparisons.items()}
-        hashes = {"study": self.study.hash, "cases": self.cases.hash, "comparisons": blake(families).hex()}
-        if self.study.acceptance:
-            endpoints = {name: endpoint.model_dump() for name, endpoint in self.study.acceptance.items()}
-            hashes["acceptance"] = blake(endpoints).hex()
-        if self.study.parser != "strict":
-            hashes["parser"] = self.study.parser
-        return hashes
-
-    def _skipped(self) -> dict[str, str]:
-        """The cases that could not be asked, each with what is wrong with it."""
-        skipped: dict[str, str] = {}
-        for run in self.candidate_runs:
-            skipped |= run.plan.skipped | run.outcome.skipped
-        return skipped
-
-    def _incomplete_reason(self) -> str | None:
-        if self.interrupted:
-            return "it was interrupted"
-        if self.budget.reached and any(run.outcome.stopped for run in self.candidate_runs):
-            return self.budget.reached
-        return next((reason for run in self.candidate_runs if (reason := run.incomplete_reason)), None)
-
-    def _severities(self) -> dict[str, Any] | None:
-        """The severity table of a run with degraded images; None if there are none."""
-        if set(self.study.conditions.get("degradation", ["none"])) <= {"none", "stored"}:
-            return None
-        profile = load_profile(self.study.severities, self.prompts.folder)
-        return {"profile": profile.name, "version": profile.version, "hash": profile.hash}
-
-    def _stored_severities(self) -> dict[str, Any] | None:
-        """The profile with which `wardround degrade` made the images of a set, if it did."""
-        record = read_first_record(self.cases.folder)
-        if "stored" not in self.study.conditions.get("degradation", []) or record is None:
-            return None
-        return {"profile": record.get("profile"), "version": record.get("profile_version")}
-
-    def _warnings(self) -> list[str]:
-        naming, left_out = Counter[str](), Counter[str]()
-        for run in self.candidate_runs:
-            naming |= run.plan.naming
-            left_out |= run.plan.left_out
-        warnings = [
-            f"without = {modality}: {count:,} of {left_out[modality]:,} questions asked so still name it in their text"
-            for modality, count in naming.items()
-            if count
-        ]
-        return warnings + [warning for run in self.candidate_runs for warning in run.warnings]
-
     async def close(self) -> None:
         await cancel_pending()
         await self.store.flush()
@@ -526,31 +408,12 @@ class StudyRun:
         self.folder.unlock()
 
 
-@cache
-def _package_versions() -> dict[str, str]:
-    return {name: version(name) for name in PACKAGES}
-
-
 def _open_literature(study: Study, paths: RunPaths, cases: CaseSet) -> LiteratureTools:
     from wardround.running.literature_tools import LiteratureTools  # on demand: it loads numba
 
     return LiteratureTools(study, paths.study, cases)
 
 
-def cases_folder(study: Study, study_file: Path, note: Callable[[str], None] = lambda line: None) -> Path:
-    """The case set that a study names: beside the study file, in the working directory, or on the Hub (hf:)."""
-    if is_hub_name(study.cases):
-        from wardround.cases.hub.getting import cases_of_study  # which loads every reader
-
-        return cases_of_study(study.cases, study_file.parent, offline=study.offline, note=note)
-    folder = study_file.parent / study.cases
-    return folder if folder.exists() else Path(study.cases)
-
-
 def first_failure(failures: BaseExceptionGroup[WardroundError]) -> WardroundError:
     first = failures.exceptions[0]
     return first_failure(first) if isinstance(first, BaseExceptionGroup) else first
-
-
-def now() -> str:
-    return datetime.fromtimestamp(int(time.time()), UTC).isoformat()

@@ -14,11 +14,12 @@ from PIL import Image
 
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
+from wardround.running.inputs.run_paths import RunPaths
 from wardround.running.replaying import plain_replay
 from wardround.running.replaying.plain_replay import PlainReplay
 from wardround.running.store import AnswerStore
 from wardround.running.stored_run import hash_answers
-from wardround.running.study_run import RunPaths, StudyRun
+from wardround.running.study_run import StudyRun
 
 CASES = 6
 CONDITIONS = {"options": ["as-given", "shuffled", "rotated"], "inputs": ["history", "history+images"]}

@@ -11,9 +11,9 @@ from wardround.candidates.registry import make_candidate
 from wardround.cases.set import CaseSet
 from wardround.core.store.location import StoreLocation
 from wardround.core.study import load_study
+from wardround.running.inputs.run_paths import RunPaths, cases_folder
 from wardround.running.store import AnswerStore
 from wardround.running.store.batches import BatchRecords
-from wardround.running.study_run import RunPaths, cases_folder
 
 
 async def cancel_batches(
