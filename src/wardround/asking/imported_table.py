@@ -10,7 +10,13 @@ from typing import Any
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
 from wardround.cases.conversion import write_cases
-from wardround.cases.importing.guessing import first_rows, guess_map, map_as_toml, unmapped_columns
+from wardround.cases.importing.guessing import (
+    first_row,
+    guess_map,
+    is_table_of_studies,
+    map_as_toml,
+    unmapped_columns,
+)
 from wardround.cases.importing.mapped_cases import import_table, read_public_set
 from wardround.cases.importing.table_map import TableMap, public_names, read_map
 from wardround.cases.set import CaseSet, error_from
@@ -33,6 +39,7 @@ class ImportedTable:
     map_text: str = ""
     unmapped: tuple[str, ...] = ()
     preview: tuple[str, ...] = ()  # the first cases, as a candidate would be asked them
+    has_questions: bool = True  # False: a table of studies with diagnoses, by its guessed map
 
     def to_dict(self) -> dict[str, Any]:
         guessed = {"map": self.map_text, "not_imported": list(self.unmapped), "preview": list(self.preview)}
@@ -64,7 +71,8 @@ def import_table_to(table: Path, out: Path | None, map_name: str | None, *, stri
     with TemporaryDirectory(prefix="wardround-") as folder:
         write_cases(cases, Path(folder) / "preview", SHOWN_CASES)
         preview = tuple(preview_asks(CaseSet.open(Path(folder) / "preview"), SHOWN_CASES))
-    return ImportedTable(count, out, cases.problems, map_as_toml(guessed), _unmapped(guessed, table), preview)
+    map_text, unmapped = map_as_toml(guessed), _unmapped(guessed, table)
+    return ImportedTable(count, out, cases.problems, map_text, unmapped, preview, not is_table_of_studies(guessed))
 
 
 def preview_asks(cases: CaseSet, count: int) -> Iterator[str]:
@@ -83,5 +91,4 @@ def preview_asks(cases: CaseSet, count: int) -> Iterator[str]:
 
 
 def _unmapped(table_map: TableMap, table: Path) -> tuple[str, ...]:
-    _, rows = first_rows(table)
-    return tuple(unmapped_columns(table_map, rows[0]))
+    return tuple(unmapped_columns(table_map, first_row(table, table_map)))

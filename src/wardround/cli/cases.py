@@ -154,6 +154,8 @@ def import_command(
         note("\n".join([*result.preview, ""]))
         if result.unmapped:
             proposal.append(f"# not imported: {', '.join(result.unmapped)}")
+        if not result.has_questions:
+            note("The table has diagnoses and no questions. For choice questions of it: wardround build table")
         print_result(result.to_dict(), as_json, "\n".join([*proposal, result.map_text.rstrip()]))
     if out is not None and not (guess and as_json):
         counts = f"{result.cases} {'case' if result.cases == 1 else 'cases'}"

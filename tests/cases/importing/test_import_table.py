@@ -203,7 +203,7 @@ def test_a_workbook_is_read_by_the_name_of_its_sheet(tmp_path):
         ({"right": "D"}, {}, 3, "right", "is 'D'; the options are A, B, C"),
         ({"right": ""}, {}, 3, "right", "has no answer"),
         ({"q": " "}, {}, 3, "q", "is required"),
-        ({"C": "GOUT"}, {}, 3, "right", "'gout' occurs twice"),
+        ({"C": "GOUT"}, {}, 3, "A, B, C", "'gout' occurs twice"),
         ({"film": "https://example.org/1.png"}, {"images": "film"}, 3, "film", "is an address"),
         ({"film": "no.png"}, {"images": "film"}, 3, "film", "there is no such file beside t.csv"),
         ({"film": "../../etc/x.png"}, {"images": "film"}, 3, "film", "there is no such file beside t.csv"),

@@ -11,8 +11,12 @@ from wardround.cases.readers.tables.option_lists import parse_printed
 UNKNOWN = {"", "nan", "none", "null", "na", "n/a", "unknown", "unk", "-", "?", "-1"}
 SEXES = {"f": "F", "female": "F", "woman": "F", "w": "F", "weiblich": "F", "m": "M", "male": "M", "man": "M"}
 SEXES |= {"männlich": "M", "femme": "F", "homme": "M", "mujer": "F", "hombre": "M"}
-YEARS_BY_UNIT = {"y": 1.0, "m": 1 / 12, "w": 7 / 365.25, "d": 1 / 365.25}
-_AGE = re.compile(r"0*(\d+(?:[.,]\d+)?)\s*(y|m|w|d)?(?:ears?|rs?|onths?|eeks?|ays?)?\.?(?: old)?", re.IGNORECASE)
+YEARS_BY_UNIT = {"y": 1.0, "j": 1.0, "a": 1.0, "m": 1 / 12, "w": 7 / 365.25, "d": 1 / 365.25, "t": 1 / 365.25}
+_AGE = re.compile(
+    r"0*(\d+(?:[.,]\d+)?)\s*"
+    r"(y|yrs?|years?|j|jahre?|ans?|años?|m|mo|mon|months?|monate?|w|weeks?|wochen?|d|days?|tage?)?\.?(?: old| alt)?",
+    re.IGNORECASE,
+)
 _BETWEEN_NAMES = re.compile(r"\s*[;|\n]\s*")
 
 
@@ -39,7 +43,10 @@ def as_age(value: Any) -> int | float | None:
     if text.lower() in UNKNOWN:
         return None
     match = _AGE.fullmatch(text)
-    if match is None or (years := float(match[1].replace(",", ".")) * YEARS_BY_UNIT[(match[2] or "y").lower()]) > 130:
+    if (
+        match is None
+        or (years := float(match[1].replace(",", ".")) * YEARS_BY_UNIT[(match[2] or "y")[0].lower()]) > 130
+    ):
         raise ValueError(f"is {text!r}; expected an age in years, such as 54, 054Y or 8 months")
     return int(years) if years.is_integer() else round(years, 2)
 

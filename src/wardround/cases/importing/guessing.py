@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ import tomli_w
 
 from wardround.cases.importing.cells import as_age, as_images, as_text, is_empty
 from wardround.cases.importing.image_files import guess_image_folders
-from wardround.cases.importing.table_files import find_tables, table_rows
+from wardround.cases.importing.table_files import find_tables, guess_encoding, sheet_names, table_rows
 from wardround.cases.importing.table_map import TableMap
 from wardround.cases.readers.tables.image_cell import PATH_SUFFIXES, holds_image
 from wardround.cases.readers.tables.json_file import JsonObject
@@ -27,16 +28,32 @@ ROWS_LOCATED = 20  # whose images are looked for in folders
 MOST_OPTIONS = 8
 ANY_TABLE = TableMap(prompt="?", answer=["?"])
 MANY = {"question", "answer", "history", "findings", "specialty", "rationale", "id"}  # keys that take several columns
-_OPTION_COLUMN = re.compile(r"(?:option|opt|op|choice|answer|ans)?[ _-]?\(?([a-h]|[0-8])\)?", re.IGNORECASE)
+_OPTION_NAME = "option|opt|op|choice|answer|ans|antwort|auswahl|réponse|reponse|respuesta|opción|opcion"
+_OPTION_COLUMN = re.compile(rf"(?:{_OPTION_NAME})?[ _-]?\(?([a-h]|[0-8])\)?", re.IGNORECASE)
 _WORD_BREAKS = re.compile(r"[\s_\-.()]+")
+ANSWER_PAIRS = [["yes", "no"], ["true", "false"], ["ja", "nein"], ["oui", "non"], ["sí", "no"], ["si", "no"]]
 DIAGNOSIS_PROMPT = "What is the most likely diagnosis?"
 
 
 def guess_map(source: Path) -> TableMap:
-    """A map of a table. BadInput says what could not be found, and how to name it."""
-    file, rows = first_rows(source)
+    """A map of a table. BadInput says what could not be found, and how to name it.
+
+    Of a workbook, the first sheet that looks like questions is meant.
+    """
+    sheets = sheet_names(source)
+    if len(sheets) < 2:
+        return _guess_map(source, ANY_TABLE)
+    for sheet in sheets:
+        with suppress(BadInput):
+            return _guess_map(source, ANY_TABLE.model_copy(update={"sheet": sheet}))
+    message = f"in no sheet a column looks like the answer; its sheets are {', '.join(sheets)}"
+    raise BadInput(source, f'{message}: {_write_a_map()}, with sheet = "NAME"')
+
+
+def _guess_map(source: Path, layout: TableMap) -> TableMap:
+    file, rows, encoding = _first_rows(source, layout)
     columns = list(rows[0])
-    keys: dict[str, Any] = {}
+    keys: dict[str, Any] = {"sheet": layout.sheet, "encoding": encoding}
     keys["options"] = _option_columns(columns, rows)
     free = [column for column in columns if column not in keys["options"]]
     keys["images"] = [column for column in free if _holds_images(column, rows)]
@@ -58,8 +75,8 @@ def guess_map(source: Path) -> TableMap:
         keys["answer_form"] = _answer_form(keys, rows)
         if keys["answer_form"] == "number":
             keys["first_number"] = int(0 not in {int(as_text(row[answer])) for row in rows if _is_number(row[answer])})
-    elif _share(rows, answer, lambda value: as_text(value).lower() in ("yes", "no")) == 1:
-        keys["choices"] = ["yes", "no"]
+    elif (pair := _answer_pair(rows, answer)) is not None:
+        keys["choices"] = pair
     else:
         keys["answer_form"] = "text"
     if "question" not in keys:
@@ -73,11 +90,24 @@ def column_names() -> dict[str, list[str]]:
     return read_toml(Path(__file__).with_name("column_names.toml"), "table")
 
 
-def first_rows(source: Path) -> tuple[Path, list[JsonObject]]:
-    """The first file of a table, and its first rows."""
-    for file in find_tables(source, ANY_TABLE):
-        if rows := [row for _, row in islice(table_rows(file, ANY_TABLE, []), ROWS_READ)]:
-            return file, rows
+def first_row(source: Path, table_map: TableMap) -> JsonObject:
+    """The first row of a table that a map describes."""
+    layout = ANY_TABLE.model_copy(update={"sheet": table_map.sheet})
+    return _first_rows(source, layout)[1][0]
+
+
+def is_table_of_studies(table_map: TableMap) -> bool:
+    """Whether a table has diagnoses and no questions: choice questions can be built from it."""
+    return not (table_map.question or table_map.options or table_map.choices or table_map.option_list)
+
+
+def _first_rows(source: Path, layout: TableMap) -> tuple[Path, list[JsonObject], str | None]:
+    """The first file of a table, its first rows, and its encoding if that is not UTF-8."""
+    for file in find_tables(source, layout):
+        encoding = guess_encoding(file) if file.suffix.lower() in (".csv", ".tsv") else "utf-8"
+        known = layout if encoding == "utf-8" else layout.model_copy(update={"encoding": encoding})
+        if rows := [row for _, row in islice(table_rows(file, known, []), ROWS_READ)]:
+            return file, rows, None if known is layout else encoding
     raise BadInput(source, "has no rows")
 
 
@@ -154,6 +184,12 @@ def _answer_form(keys: dict[str, Any], rows: list[JsonObject]) -> str:
         return fold(as_text(row[answer])) in [fold(text) for text in texts]
 
     return "option" if keys["options"] and all(map(is_an_option, rows)) else "number"
+
+
+def _answer_pair(rows: list[JsonObject], column: str) -> list[str] | None:
+    """Yes and no, in the language of the answers; None if some answer is another text."""
+    answers = {as_text(row.get(column)).lower() for row in rows} - {""}
+    return next((pair for pair in ANSWER_PAIRS if answers and answers <= set(pair)), None)
 
 
 def _share(rows: list[JsonObject], column: str, is_true: Callable[[Any], bool]) -> float:

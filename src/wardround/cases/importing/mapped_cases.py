@@ -101,8 +101,10 @@ class MappedCases:
             prompt = as_text(first_value(row, table_map.question)) or table_map.prompt or ""
             if not prompt:
                 raise ValueError("is required")
+            column = table_map.option_list or ", ".join(table_map.options) or column
+            options = self._options(row) if table_map.answer_form != "text" else {}
             column = next((column for column in table_map.answer if column in row), table_map.answer[0])
-            question = {"id": name, "prompt": prompt, **self._answer(row, first)}
+            question = {"id": name, "prompt": prompt, **self._answer(row, options, first)}
             column = table_map.images[0] if table_map.images else column
             images = self._images(place.file, row)
         except ValueError as error:
@@ -182,7 +184,7 @@ class MappedCases:
             return match[1]
         return re.sub(r"_(?:dev|val|test)$", "", file.stem) if self._map.specialty_in == "file" else None
 
-    def _answer(self, row: JsonObject, first: int) -> JsonObject:
+    def _answer(self, row: JsonObject, options: dict[str, str], first: int) -> JsonObject:
         """Kind, options and gold of the question in a row."""
         answer = first_value(row, self._map.answer)
         text = " ".join(as_text(answer).split())
@@ -192,7 +194,6 @@ class MappedCases:
             if text.lower() in YES_NO:
                 return {"kind": "choice", "options": YES_NO, "gold": YES_NO.index(text.lower())}
             return {"kind": "open", "gold": text}
-        options = self._options(row)
         if not options:
             return {"kind": "open", "gold": text}
         if self._map.answer_form == "number" and text.isdigit():

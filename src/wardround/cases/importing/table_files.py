@@ -5,8 +5,10 @@ A folder that the Hugging Face library `datasets` wrote (`save_to_disk`) is read
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,9 @@ EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".eval", *EXCEL)
 NOT_TABLES = {"dataset_info.json", "dataset_dict.json", "state.json", "dataset_infos.json"}
 DELIMITERS = ",;\t|"
+BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 BATCH = 256  # rows of an Arrow file taken at once: they may hold images
+_NAMED_DELIMITER = re.compile(r'"?sep=(.)"?\s*')  # the first line of some files that Excel writes
 
 
 def find_tables(source: Path, layout: TableMap) -> list[Path]:
@@ -92,30 +96,53 @@ def _delimited_rows(file: Path, layout: TableMap, problems: list[Problem]) -> It
     csv.field_size_limit(CELL_LIMIT)
     try:
         with file.open(encoding=layout.encoding, newline="") as lines:
-            delimiter = layout.delimiter or _guess_delimiter(file, lines.readline())
-            lines.seek(0)
+            first_line = lines.readline()
+            skipped = 0
+            if named := _NAMED_DELIMITER.fullmatch(first_line):
+                skipped = 1
+            else:
+                lines.seek(0)
+            delimiter = layout.delimiter or (named[1] if named else _guess_delimiter(file, first_line))
             reader = csv.reader(lines, delimiter=delimiter)
             columns = layout.columns or [name.strip() for name in next(reader, [])]
             if repeated := next((name for name in columns if name and columns.count(name) > 1), None):
                 raise BadInput(file, f"has two columns {repeated!r}; rename one", line=1)
             while True:
-                line = reader.line_num + 1
+                line = reader.line_num + skipped + 1
                 if (cells := next(reader, None)) is None:
                     return
+                if not any(map(str.strip, cells)):
+                    continue
                 if len(cells) == len(columns):
                     yield RecordPlace(file, line), dict(zip(columns, cells, strict=True))
-                elif any(cells):
+                else:
                     message = f"has {len(cells)} cells; there are {len(columns)} columns"
                     problems.append(Problem(file, line, None, message))
     except LookupError:
         raise WardroundError(f"the map names the unknown encoding {layout.encoding!r}; try utf-8 or cp1252") from None
     except UnicodeDecodeError as error:
-        message = f'{describe_unreadable(error)}, or its encoding in the map (encoding = "cp1252")'
+        message = f'{describe_unreadable(error)}, or its encoding in the map (encoding = "{guess_encoding(file)}")'
         raise BadInput(file, message) from None
     except OSError as error:
         raise BadInput(file, describe_unreadable(error)) from None
     except csv.Error as error:
         raise BadInput(file, f"cannot be read as a table: {error}") from None
+
+
+def guess_encoding(file: Path) -> str:
+    """The encoding of a text file: UTF-8, UTF-16 by its first two bytes, otherwise what Excel writes in the West."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with file.open("rb") as opened:
+        if opened.read(2) in BYTE_ORDER_MARKS:
+            return "utf-16"
+        opened.seek(0)
+        try:
+            while part := opened.read(1 << 20):
+                decoder.decode(part)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
 
 
 def _guess_delimiter(file: Path, first_line: str) -> str:
@@ -128,15 +155,38 @@ def _guess_delimiter(file: Path, first_line: str) -> str:
 
 def _excel_rows(file: Path, layout: TableMap) -> Iterator[PlacedRecord]:
     try:
-        table = pl.read_excel(file, sheet_name=layout.sheet, engine="calamine", infer_schema_length=None)
+        table = pl.read_excel(
+            file,
+            sheet_name=layout.sheet,
+            engine="calamine",
+            infer_schema_length=None,
+            drop_empty_rows=False,  # the numbers of the rows are told to the user
+            raise_if_empty=False,
+        )
     except ModuleNotFoundError:
         raise WardroundError("Excel files need fastexcel: pip install 'wardround[tables]'") from None
     except FileNotFoundError as error:
         raise BadInput(file, describe_unreadable(error)) from None
     except Exception as error:  # each format of a workbook has errors of its own
+        sheets = sheet_names(file)
+        if layout.sheet and sheets and layout.sheet not in sheets:
+            raise BadInput(file, f"has no sheet {layout.sheet!r}; its sheets are {', '.join(sheets)}") from None
         raise BadInput(file, f"cannot be read as a workbook: {str(error).splitlines()[0]}") from None
     for number, row in enumerate(table.iter_rows(named=True), start=2):
-        yield RecordPlace(file, number), {name: _plain_number(value) for name, value in row.items()}
+        if any(value is not None for value in row.values()):
+            yield RecordPlace(file, number), {name: _plain_number(value) for name, value in row.items()}
+
+
+def sheet_names(file: Path) -> list[str]:
+    """The sheets of a workbook; none of any other file, or of one that cannot be read."""
+    if file.suffix.lower() not in EXCEL:
+        return []
+    try:
+        from fastexcel import read_excel
+
+        return list(read_excel(file).sheet_names)
+    except Exception:  # reading the rows says what is wrong
+        return []
 
 
 def _plain_number(value: Any) -> Any:
