@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,65 @@ def test_the_checklists_and_the_limitations_follow(run_folder):
     assert headings[:3] == ["Methods", "Results", "Limitations"]
     assert [heading.partition(":")[0] for heading in headings[3:]] == ["TRIPOD-LLM", "STARD-AI"]
     assert "simulated respondents" in text
+
+
+@pytest.fixture(scope="module")
+def starter_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Half of the cases are for training, patients have two cases each, and open questions have no judge."""
+    folder = tmp_path_factory.mktemp("starter")
+    choice = {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": ["a", "b", "c", "d"], "gold": 1}
+    open_question = {"id": "open", "kind": "open", "prompt": "What?", "gold": "gout"}
+    cases = [
+        {
+            "id": f"case-{n}",
+            "cluster": f"patient-{n // 2}",
+            "split": "train" if n % 4 < 2 else "test",
+            "history": f"Patient {n}.",
+            "questions": [choice, open_question],
+        }
+        for n in range(40)
+    ]
+    write_cases(folder / "cases", cases)
+    (folder / "cases" / "manifest.json").write_text(
+        json.dumps(
+            {"name": "Gout_100", "license": "cc-by-4.0", "url": "https://example.org/a_b", "hub": "lab/gout@abc"}
+        )
+    )
+    (folder / "study.toml").write_text(
+        'name = "paper"\ncases = "cases"\ntrials = 3\n'
+        '[conditions]\nconfidence = "votes"\nstem = ["full", "options-only"]\n'
+        '[[candidates]]\nname = "one"\nprovider = "simulated"\nextra_body = { accuracy = 0.7 }\n'
+    )
+    assert wardround("run", "study.toml", cwd=folder).returncode == 0
+    assert wardround("methods", "runs/paper", cwd=folder).returncode == 0
+    return folder / "runs" / "paper"
+
+
+def test_the_cases_are_those_that_were_asked_and_open_answers_without_a_judge_are_told(starter_run):
+    text = (starter_run / "methods.md").read_text()
+    assert "on 20 cases in 10 clusters with 40 questions (20 choice and 20 open)" in text
+    assert "which has 40 cases with 80 questions; not all of it was asked (the case is for training" in text
+    assert "Open answers were not scored." in text
+    assert "hit@1: ." not in text
+
+
+def test_each_condition_and_the_confidence_have_their_figures_with_intervals(starter_run):
+    text = (starter_run / "methods.md").read_text()
+    measures = {(row["measure"], row["slice"]): row for row in rows(starter_run / "measures.csv")}
+    row = measures["accuracy", '{"stem":"options-only"}']
+    low, high = 100 * float(row["low"]), 100 * float(row["high"])
+    assert f"| options-only | {100 * float(row['value']):.1f} ({low:.1f} to {high:.1f}) |" in text
+    shift = measures["calibration_shift", "{}"]
+    assert f"above 0 is overconfidence): one {100 * float(shift['value']):.1f} points (95% CI " in text
+    assert "could not be read: one 0.0% (95% CI 0.0 to" in text
+
+
+def test_the_case_set_is_cited_from_the_manifest_beside_it(starter_run):
+    entries = (starter_run / "methods.bib").read_text()
+    assert "[@case-set]" in (starter_run / "methods.md").read_text()
+    assert r"title = {{Gout\_100}}" in entries
+    assert "note = {commit abc, licence cc-by-4.0}" in entries
+    assert "url = {https://example.org/a_b}" in entries
 
 
 def test_a_folder_that_is_no_run_is_one_line(tmp_path):

@@ -8,6 +8,7 @@ import polars as pl
 from wardround.core.study import OUTCOMES
 from wardround.measuring.acceptance.endpoints import primary_endpoint
 from wardround.measuring.engine.reference import marks_at_reference
+from wardround.reporting.checklists.examined import examined
 from wardround.reporting.labels import measure_title
 from wardround.reporting.numbers import count, format_interval, join_words, percent
 from wardround.reporting.reference_condition import ranked_candidates, reference_values, score_measures
@@ -35,7 +36,9 @@ def _objectives(run: RunFiles) -> str:
 def _cases(run: RunFiles) -> str:
     about = run.manifest.get("cases") or {}
     size = f"{count(about.get('cases'))} cases, {count(about.get('questions'))} questions"
-    return f"case set `{about.get('path')}`, hash {str(about.get('hash'))[:12]}: {size}"
+    asked = examined(run)
+    part = f"; asked: {asked.words()}" if asked is not None and not asked.is_set_whole else ""
+    return f"case set `{about.get('path')}`, hash {str(about.get('hash'))[:12]}: {size}{part}"
 
 
 def _composition(run: RunFiles) -> str:
@@ -204,7 +207,7 @@ def _results(run: RunFiles) -> str:
             for line in lines
             if line is not None and line.value is not None
         ]
-        texts.append(f"{measure_title(measure)}: {'; '.join(figures)}")
+        texts += [f"{measure_title(measure)}: {'; '.join(figures)}"] if figures else []
     return ". ".join(texts)
 
 
