@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from perf.bars import bar, versions
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 
 WORDS, OPTIONS = 180, 6
 
@@ -21,22 +21,24 @@ def main(arguments: list[str]) -> bool:
     many = parser.parse_args(arguments).cases
     print(f"  {versions('wardround', 'scikit-learn')}; CPU of one process, no images")
     with tempfile.TemporaryDirectory() as folder:
-        told = {}
+        usages = {}
         for name, count in (("half", many // 2), ("whole", many)):
             make(Path(folder) / name, count)
-            told[name] = measure("perf.audit", "audit", Path(folder) / name)
-            print(f"  {count:,} cases: {told[name]['own']:,.1f} s of CPU, {told[name]['peak_mb']:,.0f} MB at the peak")
+            usages[name] = measure("perf.audit", "audit", Path(folder) / name)
+            print(
+                f"  {count:,} cases: {usages[name]['own']:,.1f} s of CPU, {usages[name]['peak_mb']:,.0f} MB at the peak"
+            )
         reading = measure("perf.audit", "read", Path(folder) / "whole")
         counting = measure("perf.audit", "count", Path(folder) / "whole")
-    each = {name: told[name]["own"] / told[name]["cases"] for name in told}
-    print(f"  {1e6 * each['whole']:,.0f} microseconds a case; {told['whole']['near']} near texts found")
+    seconds_by_set = {name: usages[name]["own"] / usages[name]["cases"] for name in usages}
+    print(f"  {1e6 * seconds_by_set['whole']:,.0f} microseconds a case; {usages['whole']['near']} near texts found")
     print(f"  one pass over the cases: {reading['own']:,.1f} s; counting word triples: {counting['own']:,.1f} s")
     return all(
         [
-            bar("near texts found / planted", told["whole"]["near"] / told["whole"]["planted"], at_least=1),
-            bar("CPU a case, all / half of them", each["whole"] / each["half"], at_most=1.25),
-            bar("CPU, audit / scikit-learn counting word triples", told["whole"]["own"] / counting["own"], at_most=2),
-            bar("peak memory, MB", told["whole"]["peak_mb"], at_most=500),
+            bar("near texts found / planted", usages["whole"]["near"] / usages["whole"]["planted"], at_least=1),
+            bar("CPU a case, all / half of them", seconds_by_set["whole"] / seconds_by_set["half"], at_most=1.25),
+            bar("CPU, audit / scikit-learn counting word triples", usages["whole"]["own"] / counting["own"], at_most=2),
+            bar("peak memory, MB", usages["whole"]["peak_mb"], at_most=500),
         ]
     )
 
@@ -51,13 +53,13 @@ def make(folder: Path, many: int) -> None:
     before: list[str] = []
     with (folder / "cases.jsonl").open("w", encoding="utf-8") as file:
         for number in range(many):
-            told = draw.choices(words, weights, k=WORDS)
+            history = draw.choices(words, weights, k=WORDS)
             if number % 100 == 99:
-                told = list(before)
-                told[draw.randrange(WORDS)] = "changed"
-            before = told
+                history = list(before)
+                history[draw.randrange(WORDS)] = "changed"
+            before = history
             question = {"id": "mcq", "kind": "choice", "prompt": "Which?", "options": draw.sample(names, OPTIONS)}
-            case = {"id": str(number), "history": " ".join(told), "patient": {"age": draw.randrange(90), "sex": "F"}}
+            case = {"id": str(number), "history": " ".join(history), "patient": {"age": draw.randrange(90), "sex": "F"}}
             file.write(json.dumps(case | {"questions": [question | {"gold": draw.randrange(OPTIONS)}]}) + "\n")
 
 
@@ -69,20 +71,20 @@ def run(way: str, folder: Path) -> None:
         from wardround.building.audit.audit import audit
 
         started = Clock.now()
-        found = audit(folder, folder / "audit")
-        near = found.by_kind().get("near_text", {}).get("warnings", 0)
-        tell(started, cases=found.cases, near=near, planted=found.cases // 100)
+        audited = audit(folder, folder / "audit")
+        near = audited.by_kind().get("near_text", {}).get("warnings", 0)
+        print_usage(started, cases=audited.cases, near=near, planted=audited.cases // 100)
     elif way == "read":
         started = Clock.now()
         cases = CaseSet.read(folder)
-        tell(started, cases=len(cases))
+        print_usage(started, cases=len(cases))
     else:
         from sklearn.feature_extraction.text import CountVectorizer
 
         texts = [case.history or "" for case in CaseSet.read(folder)]
         started = Clock.now()
         counted = CountVectorizer(ngram_range=(3, 3), binary=True).fit_transform(texts)
-        tell(started, triples=counted.shape[1])
+        print_usage(started, triples=counted.shape[1])
 
 
 if __name__ == "__main__":

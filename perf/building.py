@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from perf.bars import bar, versions
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 from wardround.building.sources.phenopackets.build import build_phenopackets
 
 FEATURES = 8_000
@@ -27,22 +27,22 @@ def main(arguments: list[str]) -> bool:
     parser.add_argument("--records", type=int, default=100_000)
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'orjson')}; CPU of one process")
-    taken: dict[int, float] = {}
+    milliseconds: dict[int, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for records in (options.records // 4, options.records):
             file = Path(folder) / f"{records}.jsonl.gz"
             make(file, records)
-            told = measure("perf.building", file, Path(folder) / f"set-{records}")
-            taken[records] = told["own"] / records * 1000
+            usage = measure("perf.building", file, Path(folder) / f"set-{records}")
+            milliseconds[records] = usage["own"] / records * 1000
             print(
-                f"  {records:,} records: {told['cases']:,} cases; {taken[records]:.2f} ms of CPU a record, "
-                f"{told['seconds']:,.0f} s in all, peak memory {told['peak_mb']:,.0f} MB"
+                f"  {records:,} records: {usage['cases']:,} cases; {milliseconds[records]:.2f} ms of CPU a record, "
+                f"{usage['seconds']:,.0f} s in all, peak memory {usage['peak_mb']:,.0f} MB"
             )
-    quarter, whole = taken.values()
+    quarter, whole = milliseconds.values()
     return all(
         [
             bar("CPU a record, all / a quarter of them", whole / quarter, at_most=1.2),
-            bar("peak memory, MB", told["peak_mb"], at_most=500),
+            bar("peak memory, MB", usage["peak_mb"], at_most=500),
         ]
     )
 
@@ -73,7 +73,7 @@ def feature(draw: random.Random) -> int:
 def packet(draw: random.Random, number: int, ill: dict[str, Any]) -> dict[str, Any]:
     present = {*draw.sample(ill["features"], 8), *(feature(draw) for _ in range(3))}
     excluded = {feature(draw) for _ in range(5)} - present
-    found = [(each, False) for each in sorted(present)] + [(each, True) for each in sorted(excluded)]
+    features = [(feature, False) for feature in sorted(present)] + [(feature, True) for feature in sorted(excluded)]
     term = {"id": ill["id"], "label": ill["label"]}
     return {
         "id": f"packet-{number}",
@@ -83,8 +83,8 @@ def packet(draw: random.Random, number: int, ill: dict[str, Any]) -> dict[str, A
             "timeAtLastEncounter": {"age": {"iso8601duration": f"P{draw.randint(0, 80)}Y"}},
         },
         "phenotypicFeatures": [
-            {"type": {"id": f"HP:{each:07}", "label": f"Sign {each}"}, **({"excluded": True} if out else {})}
-            for each, out in found
+            {"type": {"id": f"HP:{feature:07}", "label": f"Sign {feature}"}, **({"excluded": True} if out else {})}
+            for feature, out in features
         ],
         "interpretations": [{"progressStatus": "SOLVED", "diagnosis": {"disease": term}}],
         "diseases": [{"term": term}],
@@ -95,4 +95,4 @@ def packet(draw: random.Random, number: int, ill: dict[str, Any]) -> dict[str, A
 if __name__ == "__main__":  # by itself, so that nothing else is in its memory
     started = Clock.now()
     built = build_phenopackets(Path(sys.argv[1]), Path(sys.argv[2]))
-    tell(started, cases=built.cases)
+    print_usage(started, cases=built.cases)

@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> bool:
         cases = Path(folder) / "cases"
         write_cases(cases, IMAGES, options.questions, images=IMAGES, side=LARGE)
         rounds = [_round(cases, url, number, options) for number in range(options.rounds)]
-    return _told({name: [each[name] for each in rounds] for name in rounds[0]})
+    return _print_costs({name: [figures[name] for figures in rounds] for name in rounds[0]})
 
 
 def _round(cases: Path, url: str, number: int, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -84,7 +84,7 @@ def _once(rounds: int) -> bool:
     return bar("wardround, each case once, to the report / bare loop", ratios, at_most=1.25)
 
 
-def _told(measured: dict[str, list[dict[str, Any]]]) -> bool:
+def _print_costs(measured: dict[str, list[dict[str, Any]]]) -> bool:
     print("  milliseconds of CPU per call (user + system; least of the rounds | median | every round)")
     costs: dict[str, list[float]] = {}
     for name, runs in measured.items():

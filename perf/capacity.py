@@ -37,11 +37,11 @@ class Fixed(Pace):
 
 
 def main(arguments: list[str]) -> bool:
-    told = measure()
+    figures = measure()
     return all(
         [
-            bar("asks/s, learnt / best fixed", told["ratio"], at_least=0.8),
-            bar("share of calls refused after the first 200", told["refused_after_200"], at_most=0.05),
+            bar("asks/s, learnt / best fixed", figures["ratio"], at_least=0.8),
+            bar("share of calls refused after the first 200", figures["refused_after_200"], at_most=0.05),
         ]
     )
 
@@ -52,7 +52,7 @@ def measure() -> dict[str, Any]:
     with patch("wardround.running.caller.Pace", Fixed):
         fixed = {most: _run(most)[0] for most in FIXED}
     best = max(fixed, key=lambda most: fixed[most])
-    told = {
+    figures = {
         "asks_a_second": learnt,
         "fixed": fixed,
         "best_fixed": best,
@@ -63,8 +63,8 @@ def measure() -> dict[str, Any]:
     for most, rate in fixed.items():
         print(f"  fixed at {most:2}: {rate:6.1f} asks/s")
     print(f"  learnt:      {learnt:6.1f} asks/s, {100 * refused:.1f}% of calls refused after the first 200")
-    print(f"  ratio to the best fixed setting ({best}): {told['ratio']:.2f} (bar: at least 0.80)")
-    return told
+    print(f"  ratio to the best fixed setting ({best}): {figures['ratio']:.2f} (bar: at least 0.80)")
+    return figures
 
 
 def _run(concurrency: int) -> tuple[float, float]:

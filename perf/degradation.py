@@ -22,10 +22,15 @@ def main(arguments: list[str]) -> bool:
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'numpy', 'scipy', 'numba', 'pillow', 'scikit-image', 'torch', 'torchio')}")
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    told = measure("perf.peers.degrading", options.rounds)
-    floor = min(their for _, their in told["scan"])
+    figures = measure("perf.peers.degrading", options.rounds)
+    floor = min(their for _, their in figures["scan"])
     return all(
-        [_scan(told["scan"]), *_types(told["types"]), *_set(told["types"], floor), _workers(timed(options.turns))]
+        [
+            _scan(figures["scan"]),
+            *_types(figures["types"]),
+            *_set(figures["types"], floor),
+            _workers(timed(options.turns)),
+        ]
     )
 
 

@@ -51,14 +51,14 @@ class Seen:
 def main(arguments: list[str]) -> bool:
     options = argparse.ArgumentParser(prog="perf desk")
     options.add_argument("--seconds", type=float, default=120)
-    told = measure(options.parse_args(arguments).seconds)
-    print(json.dumps(told, indent=2), flush=True)
+    figures = measure(options.parse_args(arguments).seconds)
+    print(json.dumps(figures, indent=2), flush=True)
     return all(
         [
-            bar("verdicts acknowledged and lost", told["lost"], at_most=0),
-            bar("verdicts doubled", told["doubled"], at_most=0),
-            bar("answers that were errors", told["refused"], at_most=0),
-            bar("p99 of a page / p99 of a static file", told["page_to_static_p99"], at_most=10),
+            bar("verdicts acknowledged and lost", figures["lost"], at_most=0),
+            bar("verdicts doubled", figures["doubled"], at_most=0),
+            bar("answers that were errors", figures["refused"], at_most=0),
+            bar("p99 of a page / p99 of a static file", figures["page_to_static_p99"], at_most=10),
         ]
     )
 
@@ -106,8 +106,8 @@ def furnish(root: Path) -> tuple[int, list[tuple[str, str]], str]:
     admin = desk.accounts.join(desk.accounts.invite("administrator"), "Ada", "correct horse")
     kind = desk.kinds["review"]
     settings = {setting.name: setting.default for setting in kind.settings} | {"share": 0.0}
-    told = {"project": "P", "kind": "review", "name": "N", "source": "set", "settings": settings}
-    task = desk.tasks.get_task(desk.tasks.create(told, kind.make_items(root / "set", settings, desk.root), admin))
+    fields = {"project": "P", "kind": "review", "name": "N", "source": "set", "settings": settings}
+    task = desk.tasks.get_task(desk.tasks.create(fields, kind.make_items(root / "set", settings, desk.root), admin))
     assert task is not None
     desk.tasks.assign(task, ["role:student"], admin)
     visitors = []
@@ -137,7 +137,7 @@ async def work(
 ) -> None:
     """Everybody works until the time is over, or the desk is killed."""
     until = time.monotonic() + seconds
-    people = [asyncio.create_task(person(url, task, each, cookie, seen, until)) for each in visitors]
+    people = [asyncio.create_task(person(url, task, visitor, cookie, seen, until)) for visitor in visitors]
     people.append(asyncio.create_task(looks(url, seen, until)))
     if killed is not None:
         await asyncio.sleep(seconds)
@@ -164,18 +164,18 @@ async def read_one(browser: aiohttp.ClientSession, url: str, task: int, token: s
     async with browser.get(f"{url}/tasks/{task}/next") as page:
         text, there = await page.text(), str(page.url)
     seen.pages.append(time.perf_counter() - began)
-    found = re.search(r'name="once" value="([^"]+)"', text)
-    if page.status != 200 or found is None:
+    once_field = re.search(r'name="once" value="([^"]+)"', text)
+    if page.status != 200 or once_field is None:
         seen.refused += 1
         return
-    form = [("csrf", token), ("once", found[1])]
-    form += [(name, each) for name, value in FORM.items() for each in ([value] if isinstance(value, str) else value)]
+    form = [("csrf", token), ("once", once_field[1])]
+    form += [(name, part) for name, value in FORM.items() for part in ([value] if isinstance(value, str) else value)]
     began = time.perf_counter()
     async with browser.post(there, data=form, allow_redirects=False) as answer:
         await answer.read()
     seen.verdicts.append(time.perf_counter() - began)
     if answer.status == 303:
-        seen.acknowledged.append(found[1])
+        seen.acknowledged.append(once_field[1])
     else:
         seen.refused += 1
 

@@ -43,17 +43,21 @@ def main(arguments: list[str]) -> bool:
         articles = invented(count)
         save_model(folder / "model", SHAPES[shape], articles)
         ways = ways_of(folder, articles, device, options.encoder_only)
-        taken: dict[str, list[float]] = {name: [] for name in ways}
+        seconds_by_way: dict[str, list[float]] = {name: [] for name in ways}
         vectors = {}
         for _ in range(options.rounds):
             for name, (way, many) in ways.items():
                 started = clock(device)
                 vectors[name] = way()
-                taken[name].append((clock(device) - started) / many)
-    for name, seconds in taken.items():
+                seconds_by_way[name].append((clock(device) - started) / many)
+    for name, seconds in seconds_by_way.items():
         print(f"  {name}: {1 / min(seconds):,.1f} articles a second{' of CPU' * (device == 'cpu')}, at best")
-    ratio = statistics.median(peer / ours for ours, peer in zip(taken[OURS], taken[PEER], strict=True))
-    padded = statistics.median(plain / ours for ours, plain in zip(taken[OURS], taken[PLAIN], strict=True))
+    ratio = statistics.median(
+        peer / ours for ours, peer in zip(seconds_by_way[OURS], seconds_by_way[PEER], strict=True)
+    )
+    padded = statistics.median(
+        plain / ours for ours, plain in zip(seconds_by_way[OURS], seconds_by_way[PLAIN], strict=True)
+    )
     print(f"  {OURS} / {PLAIN}, median round: {padded:.2f}")
     cosines = (vectors[OURS] * vectors[PEER]).sum(axis=1)
     return all(
@@ -110,8 +114,8 @@ def embedding(folder: Path, articles: list[tuple[str, str]], encoder: Any) -> Ca
     def filled() -> Any:
         encoder.name = f"c{next(columns)}"
         embed(Index.open(folder / "index"), encoder)
-        held = Index.open(folder / "index").table(f"vectors_{encoder.name}").to_arrow().sort_by("pmid")
-        return held["vector"].combine_chunks().flatten().to_numpy().reshape(len(articles), -1)
+        vectors = Index.open(folder / "index").table(f"vectors_{encoder.name}").to_arrow().sort_by("pmid")
+        return vectors["vector"].combine_chunks().flatten().to_numpy().reshape(len(articles), -1)
 
     return filled
 
@@ -170,9 +174,9 @@ def save_model(folder: Path, shape: tuple[int, int, int], articles: list[tuple[s
     inner = folder.with_name("bert")
     inner.mkdir()
     tokenizer.save(str(inner / "tokenizer.json"))
-    said = {f"{name.strip('[]').lower()}_token": name for name in SPECIAL}
-    said |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": PADDED}
-    (inner / "tokenizer_config.json").write_bytes(orjson.dumps(said))
+    settings = {f"{name.strip('[]').lower()}_token": name for name in SPECIAL}
+    settings |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": PADDED}
+    (inner / "tokenizer_config.json").write_bytes(orjson.dumps(settings))
     torch.manual_seed(1)
     layers, width, heads = shape
     config = BertConfig(

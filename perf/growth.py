@@ -45,13 +45,13 @@ def main(arguments: list[str]) -> bool:
     for answers in options.answers:
         with tempfile.TemporaryDirectory() as temporary:
             rounds = _measure_size((options.place or Path(temporary)) / str(answers), answers, options.rounds)
-        for part, told in rounds.items():
-            seconds = [one["own"] + one["children"] for one in told]
+        for part, usages in rounds.items():
+            seconds = [one["own"] + one["children"] for one in usages]
             figure(f"microseconds of CPU per answer, {part} of {answers:,}", [1e6 * one / answers for one in seconds])
-            peaks.append(max(one["peak_with_children_mb"] for one in told))
+            peaks.append(max(one["peak_with_children_mb"] for one in usages))
             figure(f"peak memory in MB, {part} of {answers:,}", peaks[-1])
-        whole = [told for part, told in rounds.items() if part != AGAIN]
-        cpu.append(sum(median(one["own"] + one["children"] for one in told) for told in whole))
+        whole = [usages for part, usages in rounds.items() if part != AGAIN]
+        cpu.append(sum(median(one["own"] + one["children"] for one in usages) for usages in whole))
         figure(f"minutes of two cores, {answers:,} answers", cpu[-1] / 120)
     bars = [bar("peak memory in MB", max(peaks), at_most=1000)]
     if len(options.answers) > 1:
@@ -69,12 +69,12 @@ def _measure_size(workspace: Path, answers: int, rounds: int) -> dict[str, list[
         measure("perf.peers.stored_answers", draft, workspace)
         measure("perf.peers.study", draft, workspace)  # a first start: it writes the run's folder
         draft.rename(study)
-    run, told = workspace / "runs" / "growth", defaultdict[str, list[dict[str, Any]]](list)
+    run, usages = workspace / "runs" / "growth", defaultdict[str, list[dict[str, Any]]](list)
     for _ in range(rounds):
-        told["replay"].append(measure("perf.peers.study", study, workspace))
-        told["marking, measuring and reporting"].append(measure("perf.peers.marking", run))
-        told[AGAIN].append(measure("perf.peers.marking", run, "again"))
-    return told
+        usages["replay"].append(measure("perf.peers.study", study, workspace))
+        usages["marking, measuring and reporting"].append(measure("perf.peers.marking", run))
+        usages[AGAIN].append(measure("perf.peers.marking", run, "again"))
+    return usages
 
 
 def _study_text() -> str:

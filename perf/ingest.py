@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from perf.bars import bar, versions
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 from wardround.literature.ingest.ingest import ingest_file
 from wardround.literature.ingest.record import ArticleRecord
 from wardround.literature.ingest.sources import read_records
@@ -46,20 +46,20 @@ def main(arguments: list[str]) -> bool:
         file = Path(folder) / "pubmed.xml.gz"
         size = make(file, options.records)
         print(f"  {options.records:,} records of {size / options.records:,.0f} bytes on average")
-        told = measure("perf.ingest", file)  # first: a process begins with the peak of the one that started it
-        taken: dict[str, list[float]] = {name: [] for name in ways}
+        usage = measure("perf.ingest", file)  # first: a process begins with the peak of the one that started it
+        seconds_by_way: dict[str, list[float]] = {name: [] for name in ways}
         for _ in range(options.rounds):
             for name, way in ways.items():
-                taken[name].append(cpu(way, file, options.records))
-        for name, seconds in taken.items():
+                seconds_by_way[name].append(cpu(way, file, options.records))
+        for name, seconds in seconds_by_way.items():
             print(f"  {name}: {options.records / min(seconds):,.0f} records a second, at best")
-    ratios = [ours / best for ours, best in zip(taken[OURS], taken[BEST], strict=True)]
+    ratios = [ours / best for ours, best in zip(seconds_by_way[OURS], seconds_by_way[BEST], strict=True)]
     return all(
         [
-            bar(f"{OURS}: records a second, at best", options.records / min(taken[OURS]), at_least=8_000),
-            bar(f"{WHOLE}: records a second, at best", options.records / min(taken[WHOLE]), at_least=8_000),
+            bar(f"{OURS}: records a second, at best", options.records / min(seconds_by_way[OURS]), at_least=8_000),
+            bar(f"{WHOLE}: records a second, at best", options.records / min(seconds_by_way[WHOLE]), at_least=8_000),
             bar(f"CPU, {OURS} / {BEST}, median round", statistics.median(ratios), at_most=1),
-            bar("peak memory of reading and writing the file, MB", told["peak_mb"], at_most=300),
+            bar("peak memory of reading and writing the file, MB", usage["peak_mb"], at_most=300),
         ]
     )
 
@@ -86,7 +86,7 @@ def some(draw: random.Random, text: str, tag: str, share: float) -> str:
     """The text with a share of its elements of this name."""
     name = tag.rstrip(" >")
     return re.sub(
-        rf"<{tag}.*?</{name}>\s*", lambda each: each[0] if draw.random() < share else "", text, flags=re.DOTALL
+        rf"<{tag}.*?</{name}>\s*", lambda match: match[0] if draw.random() < share else "", text, flags=re.DOTALL
     )
 
 
@@ -98,7 +98,7 @@ def cpu(way: Callable[[Path], int], file: Path, count: int) -> float:
 
 
 def ours(file: Path) -> int:
-    return sum(isinstance(each, ArticleRecord) for each in read_records(file))
+    return sum(isinstance(record, ArticleRecord) for record in read_records(file))
 
 
 def whole(file: Path) -> int:
@@ -108,4 +108,4 @@ def whole(file: Path) -> int:
 
 if __name__ == "__main__":  # by itself, so that nothing else is in its memory
     started = Clock.now()
-    tell(started, records=whole(Path(sys.argv[1])))
+    print_usage(started, records=whole(Path(sys.argv[1])))

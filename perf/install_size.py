@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> bool:
         subprocess.run([*pip, "install", str(ROOT)], check=True)
         whole = megabytes(Path(folder))
         packages = next(Path(folder).glob("lib/python*/site-packages"))
-        largest = sorted(((megabytes(each), each.name) for each in packages.iterdir()), reverse=True)[:8]
+        largest = sorted(((megabytes(path), path.name) for path in packages.iterdir()), reverse=True)[:8]
     print(f"  the environment: empty {empty:.0f} MB, with wardround {whole:.0f} MB")
     print(f"  largest: {', '.join(f'{name} {size:.0f}' for size, name in largest)}")
     return bar("what the install adds, in MB", whole - empty, at_most=750)
@@ -31,5 +31,5 @@ def main(arguments: list[str]) -> bool:
 
 def megabytes(path: Path) -> float:
     """What its files take on disk."""
-    files = [path] if path.is_file() else (each for each in path.rglob("*") if not each.is_symlink())
-    return sum(each.stat().st_blocks for each in files) * 512 / 1e6
+    files = [path] if path.is_file() else (file for file in path.rglob("*") if not file.is_symlink())
+    return sum(file.stat().st_blocks for file in files) * 512 / 1e6

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from perf.bars import bar, versions
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 
 FILE = 30_000  # articles of a file, as in PubMed's baseline
 PUBMED = 39_650_000  # abstracts, at full size
@@ -38,26 +38,27 @@ def main(arguments: list[str]) -> bool:
         sources.mkdir()
         later.mkdir()
         baseline = Baseline(sources)
-        each = min(FILE, options.records // 4)
-        files = baseline.write(-(-options.records // each), each)
+        records_per_file = min(FILE, options.records // 4)
+        files = baseline.write(-(-options.records // records_per_file), records_per_file)
         asked = folder / "queries.json"
         asked.write_bytes(orjson.dumps(baseline.queries(options.queries)))
         print(f"  {baseline.written:,} distinct articles in {len(files)} files, {len(baseline.current):,} current")
 
         built = measure("perf.literature", "build", sources, whole, options.workers)
         kills = killed(sources, broken, options.workers, built["seconds"])
-        one, other = held(whole, asked), held(broken, asked)
+        one, other = index_contents(whole, asked), index_contents(broken, asked)
         same = ", ".join(name for name in one if one[name] != other[name]) or "the same"
         wrong = one["articles"] != {str(pmid): version for pmid, (version, _) in baseline.current.items()}
         searched = measure("perf.literature", "search", whole, asked)
 
-        update = baseline.write(1, each)[0].rename(later / "update.xml.gz")
+        update = baseline.write(1, records_per_file)[0].rename(later / "update.xml.gz")
         updated = measure("perf.literature", "update", update, whole, options.workers)
         update.rename(sources / "updated.xml.gz")
         measure("perf.literature", "build", sources, folder / "fresh", options.workers)
-        after, fresh = held(whole, asked), held(folder / "fresh", asked)
+        after, fresh = index_contents(whole, asked), index_contents(folder / "fresh", asked)
         stale = ", ".join(name for name in after if after[name] != fresh[name]) or "the same"
     count, size, cpu = built["articles"], built["size"], built["own"] + built["children"]
+    update_cpu = updated["own"] + updated["children"]
     times = sorted(searched["times"])
     p50, p99 = statistics.median(times), times[int(0.99 * (len(times) - 1))]
     more = PUBMED / count
@@ -67,7 +68,7 @@ def main(arguments: list[str]) -> bool:
         f"records, from which it is updated: {built['work'] / 1e6:,.0f} MB",
         f"search: p50 {p50:.1f} ms, p99 {p99:.1f} ms; first, with opening, {1e3 * searched['first']:,.0f} ms",
         f"search: {1e3 * searched['cpu'] / len(times):.1f} ms of CPU; memory at the end {searched['held']:,.0f} MB",
-        f"update by {each:,} records: {updated['seconds']:,.0f} s, {updated['own'] + updated['children']:,.0f} of CPU",
+        f"update by {records_per_file:,} records: {updated['seconds']:,.0f} s, {update_cpu:,.0f} of CPU",
         f"updated and built afresh: {stale}",
         f"killed {kills} times and resumed: {same}",
         f"EXTRAPOLATED {more:,.0f} times to {PUBMED:,} articles, as if all grew in proportion (not measured):",
@@ -84,7 +85,7 @@ def main(arguments: list[str]) -> bool:
             ),
             bar(
                 "CPU of an update by one file (30,000 records, fewer with --records below 120,000), s",
-                updated["own"] + updated["children"],
+                update_cpu,
                 at_most=15,
             ),
         ]
@@ -106,25 +107,25 @@ def killed(sources: Path, place: Path, workers: int, seconds: float) -> int:
     return count
 
 
-def held(place: Path, asked: Path) -> dict[str, object]:
+def index_contents(place: Path, asked: Path) -> dict[str, object]:
     """PMIDs with their versions, the fingerprint, and the ten best of each query."""
     from wardround.literature.index.index import Index
 
     index = Index.open(place)
     rows = index.table("articles").search().select(["pmid", "version"]).limit(None).to_arrow()
-    found = [[(hit.pmid, hit.score) for hit in index.search(query)] for query in orjson.loads(asked.read_bytes())]
+    hits = [[(hit.pmid, hit.score) for hit in index.search(query)] for query in orjson.loads(asked.read_bytes())]
     articles = dict(zip(rows["pmid"].to_pylist(), rows["version"].to_pylist(), strict=True))
-    return {"articles": articles, "fingerprint": index.fingerprint, "ten best": found}
+    return {"articles": articles, "fingerprint": index.fingerprint, "ten best": hits}
 
 
 def build(sources: Path, place: Path, workers: int) -> dict[str, object]:
     from wardround.literature.index.build import build
 
-    told = build([sources], place, columns=(), workers=workers)
+    built = build([sources], place, columns=(), workers=workers)
     work, whole = held_on_disk(place / "work"), held_on_disk(place)
     words = [place / "documents.lance", place / "words.lance"]
     return {
-        "articles": told.articles,
+        "articles": built.articles,
         "size": whole - work,
         "work": work,
         "words": sum(map(held_on_disk, words)),
@@ -165,5 +166,5 @@ if __name__ == "__main__":  # by itself, so that nothing else is in its memory
     what, first, second, *more = sys.argv[1:]
     program = {"build": build, "search": search, "update": update}[what]
     started = Clock.now()
-    told = program(Path(first), Path(second), *map(int, more))  # type: ignore[operator]
-    tell(started, **told)
+    figures = program(Path(first), Path(second), *map(int, more))  # type: ignore[operator]
+    print_usage(started, **figures)

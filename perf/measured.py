@@ -34,39 +34,39 @@ class Clock:
         return cls(own, children, time.perf_counter())
 
 
-def tell(started: Clock, **more: Any) -> None:
-    """Prints what was taken since, once all children have ended and count."""
+def print_usage(started: Clock, **more: Any) -> None:
+    """Prints what was used since, once all children have ended and count."""
     for child in multiprocessing.active_children():
         child.join()
     now = Clock.now()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kilobytes on Linux
-    told = {
+    usage = {
         "own": now.own - started.own,
         "children": now.children - started.children,
         "seconds": now.wall - started.wall,
         "peak_mb": peak / 1000,
         **more,
     }
-    print(orjson.dumps(told).decode(), flush=True)
+    print(orjson.dumps(usage).decode(), flush=True)
 
 
 def measure(module: str, *arguments: object, url: str | None = None, python: str = sys.executable) -> dict[str, Any]:
-    """Runs a program of ours and returns what it told, with what the server at `url` got from it.
+    """Runs a program of ours and returns what it used, with what the server at `url` got from it.
 
     A program that fails, because a peer cannot be imported or for any other reason, fails the whole.
     """
     calls, size = received(url) if url else (0, 0)
     command = [python, "-m", module, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program, Watch(program.pid) as watch:
-        said, _ = program.communicate()
+        output, _ = program.communicate()
     if program.returncode:
         raise SystemExit(f"{module} failed with exit code {program.returncode}")
-    told: dict[str, Any] = orjson.loads(said.splitlines()[-1])
-    told["peak_with_children_mb"] = max(watch.peak / 1000, told["peak_mb"])
+    usage: dict[str, Any] = orjson.loads(output.splitlines()[-1])
+    usage["peak_with_children_mb"] = max(watch.peak / 1000, usage["peak_mb"])
     if url:
         calls_now, size_now = received(url)
-        told |= {"calls": calls_now - calls, "bytes": size_now - size}
-    return told
+        usage |= {"calls": calls_now - calls, "bytes": size_now - size}
+    return usage
 
 
 class Watch(threading.Thread):
@@ -79,7 +79,7 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(0.5):
-            self.peak = max(self.peak, sum(map(_held, _family(self._program))))
+            self.peak = max(self.peak, sum(map(_memory_of, _family(self._program))))
 
     def __enter__(self) -> Watch:
         self.start()
@@ -99,7 +99,7 @@ def _family(program: int) -> list[int]:
     return [program, *(one for children in threads for child in children for one in _family(int(child)))]
 
 
-def _held(process: int) -> int:
+def _memory_of(process: int) -> int:
     """Its memory in kilobytes: of what processes share, its part."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()

@@ -41,9 +41,9 @@ def main(arguments: list[str]) -> bool:
         marks = write_marks(Path(folder) / "marks", many)
         print(f"  {marks:,} marks of {many} candidates made in {time.perf_counter() - started:.0f} s")
         part = measure("perf.peers.measuring", Path(folder) / "marks", few, Path(folder) / "part.csv")
-        told = measure("perf.peers.measuring", Path(folder) / "marks", many, Path(folder) / "measures.csv")
+        usage = measure("perf.peers.measuring", Path(folder) / "marks", many, Path(folder) / "measures.csv")
         table = pl.read_csv(Path(folder) / "measures.csv")
-    ours, seconds = told["own"], told["seconds"]
+    ours, seconds = usage["own"], usage["seconds"]
     intervals = table.filter(pl.col("method") == "bootstrap", pl.col("candidate") != "*")
     intervals = intervals.filter(pl.Series(_sums_of(intervals) > 0))  # scipy is not charged for figures of figures
     print(f"  {len(intervals):,} bootstrap intervals from marks in {seconds:.1f} s, {ours:.1f} s of CPU")
@@ -54,14 +54,14 @@ def main(arguments: list[str]) -> bool:
     whole = (
         f"whole, from marks to measures.csv: {ours:.1f} s of CPU, {scipys / ours:.0f} times less than scipy's intervals"
     )
-    print(f"  intervals from cluster sums: {told['intervals']:.1f} s of CPU; {whole}")
-    growth = (told["own"] / part["own"]) / (many / few)
+    print(f"  intervals from cluster sums: {usage['intervals']:.1f} s of CPU; {whole}")
+    growth = (usage["own"] / part["own"]) / (many / few)
     return all(
         [
-            bar("times less CPU than scipy, from cluster sums to intervals", scipys / told["intervals"], at_least=200),
+            bar("times less CPU than scipy, from cluster sums to intervals", scipys / usage["intervals"], at_least=200),
             bar("times less CPU than scipy's intervals, from marks to measures.csv", scipys / ours, at_least=250),
             bar(f"CPU per candidate, {many} against {few}", growth, at_most=1.2),
-            bar("peak memory in MB", told["peak_mb"], at_most=1500),
+            bar("peak memory in MB", usage["peak_mb"], at_most=1500),
         ]
     )
 
@@ -70,8 +70,8 @@ def _sums_of(intervals: pl.DataFrame) -> np.ndarray:
     """Of how many sums the figure of each interval is made."""
     measures = define_measures(MeasureContext(TRIALS, "strict-1", letters=4))
     sums = {(m.name, m.version or None): len(set(m.sums)) for m in measures}
-    found: np.ndarray = np.array([sums[told] for told in intervals.select("measure", "version").iter_rows()])
-    return found
+    counts: np.ndarray = np.array([sums[row] for row in intervals.select("measure", "version").iter_rows()])
+    return counts
 
 
 def _scipy(intervals: pl.DataFrame) -> float:

@@ -84,8 +84,8 @@ class Connection(asyncio.Protocol):
             head, body = self._head[:end].lower(), len(self._head) - end - 4
             self._head = b""
             if head.startswith(b"get"):
-                told = orjson.dumps({"calls": Connection.calls, "bytes": Connection.bytes})
-                self._transport.write(HEAD % len(told) + told)
+                counts = orjson.dumps({"calls": Connection.calls, "bytes": Connection.bytes})
+                self._transport.write(HEAD % len(counts) + counts)
                 return
             path = head.split(b" ", 2)[1].partition(b"?")[0]
             self._answer = next(answer for end_of_path, answer in ANSWERS.items() if path.endswith(end_of_path))
@@ -122,8 +122,8 @@ def null_server() -> Iterator[str]:
 def received(url: str) -> tuple[int, int]:
     """How many calls and bytes of bodies the server at this address got."""
     with urllib.request.urlopen(url.removesuffix("/v1")) as response:
-        told = orjson.loads(response.read())
-    return told["calls"], told["bytes"]
+        counts = orjson.loads(response.read())
+    return counts["calls"], counts["bytes"]
 
 
 if __name__ == "__main__":

@@ -31,15 +31,15 @@ def main(arguments: list[str]) -> bool:
     print(f"  {versions('wardround')}; parser {parser_version()}; CPU of one core, best of {options.rounds} rounds")
     golden = [*labelled("odd_replies"), *labelled("smollm2_replies")]
     short = [(entry["reply"], entry["options"]) for entry in golden]
-    speed = told("golden replies", short, options.rounds)
+    speed = print_speed("golden replies", short, options.rounds)
     for reply, shown in short:
         parse_choice(reply, shown)
     started = time.process_time()
     for reply, shown in short:
         parse_choice(reply, shown)
     print(f"    repeated: {1e6 * (time.process_time() - started) / len(short):.1f} microseconds each")
-    told("4 kB of reasoning, then the answer", reasoning(golden, tagged=False), options.rounds)
-    told("4 kB of reasoning in <think> tags, then the answer", reasoning(golden, tagged=True), options.rounds)
+    print_speed("4 kB of reasoning, then the answer", reasoning(golden, tagged=False), options.rounds)
+    print_speed("4 kB of reasoning in <think> tags, then the answer", reasoning(golden, tagged=True), options.rounds)
     for name in (
         "odd_replies",
         "smollm2_replies",
@@ -66,7 +66,7 @@ def reasoning(golden: list[dict[str, Any]], tagged: bool) -> list[Reply]:
     return replies
 
 
-def told(what: str, replies: list[Reply], rounds: int) -> float:
+def print_speed(what: str, replies: list[Reply], rounds: int) -> float:
     """Prints and returns the replies read per second."""
     read = per_reply(parse_choice, replies, rounds)
     floor = per_reply(lambda reply, options: FLOOR.search(reply), replies, rounds)
@@ -80,14 +80,14 @@ def told(what: str, replies: list[Reply], rounds: int) -> float:
 
 def per_reply(read: Callable[[str, Sequence[str]], object], replies: list[Reply], rounds: int) -> float:
     """Seconds of CPU for one reply, in the best round; the first also fills what is kept of the options."""
-    taken = []
+    seconds = []
     for _ in range(rounds + 1):
         read_short.cache_clear()  # every round reads anew
         started = time.process_time()
         for reply, options in replies:
             read(reply, options)
-        taken.append(time.process_time() - started)
-    return min(taken[1:]) / len(replies)
+        seconds.append(time.process_time() - started)
+    return min(seconds[1:]) / len(replies)
 
 
 def tell_errors(name: str, entries: list[dict[str, Any]]) -> None:

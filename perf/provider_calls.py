@@ -45,6 +45,6 @@ def _round(cases: Path, url: str, number: int) -> dict[str, float]:
     for provider, path in PROVIDERS.items():
         name = provider.replace(":", "-")
         study = write_study(cases, url.removesuffix("/v1") + path, name, provider=provider, concurrency=CONCURRENCY)
-        taken = measure("perf.peers.study", study, cases.parent / f"{name}-{number}", url=url)
-        costs[provider] = 1000 * (taken["own"] + taken["children"]) / taken["calls"]
+        usage = measure("perf.peers.study", study, cases.parent / f"{name}-{number}", url=url)
+        costs[provider] = 1000 * (usage["own"] + usage["children"]) / usage["calls"]
     return costs

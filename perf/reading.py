@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from perf.bars import bar, versions
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 from wardround.cases.readers.xpcr.cases import read_xpcr
 
 QUESTIONS, IMAGES = 177_868, 26_415
@@ -27,9 +27,9 @@ def main(arguments: list[str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         file = make(Path(folder) / "test.json", options.questions)
         ours, peer = (measure("perf.reading", who, file) for who in ("wardround", "json.load"))
-    for name, told in (("wardround", ours), ("json.load, grouped", peer)):
-        cpu = told["own"] / options.questions * 1e6
-        print(f"  {name}: {told['cases']:,} cases, {cpu:.0f} µs of CPU a question, peak {told['held_mb']:,.0f} MB")
+    for name, usage in (("wardround", ours), ("json.load, grouped", peer)):
+        cpu = usage["own"] / options.questions * 1e6
+        print(f"  {name}: {usage['cases']:,} cases, {cpu:.0f} µs of CPU a question, peak {usage['held_mb']:,.0f} MB")
     return all(
         [
             bar("peak memory, MB", ours["held_mb"], at_most=200),
@@ -70,12 +70,12 @@ def loaded_whole(file: Path) -> int:
 
 def most_held() -> float:
     """The most memory of this program alone: what `getrusage` tells counts that of the one which started it."""
-    told = Path("/proc/self/status").read_text()
-    return int(re.findall(r"VmHWM:\s*(\d+)", told)[0]) / 1000
+    status = Path("/proc/self/status").read_text()
+    return int(re.findall(r"VmHWM:\s*(\d+)", status)[0]) / 1000
 
 
 if __name__ == "__main__":  # by itself, so that nothing else is in its memory
     who, source = sys.argv[1], Path(sys.argv[2])
     started = Clock.now()
     cases = sum(1 for _ in read_xpcr(source)) if who == "wardround" else loaded_whole(source)
-    tell(started, cases=cases, held_mb=most_held())
+    print_usage(started, cases=cases, held_mb=most_held())

@@ -25,9 +25,11 @@ def main(arguments: list[str]) -> bool:
         workspace = Path(folder)
         write_cases(workspace / "cases", cases, QUESTIONS, images=min(cases, IMAGES), side=SMALL)
         study = write_study(workspace / "cases", url, concurrency=64)
-        told = measure("perf.peers.whole_study", study, workspace, url=url)
-    assert told["new"] == cases * QUESTIONS, told
-    print(f"  {told['new']:,} asks in {told['calls']:,} calls, {told['seconds']:,.0f} s with marking and measuring")
-    print(f"  {told['new'] / told['seconds']:,.0f} asks/s, {1e6 * told['own'] / told['new']:,.0f} µs of CPU per ask")
-    print(f"  memory of the study's own process at its peak: {told['peak_mb']:,.0f} MB")
-    return bar("peak memory with image workers in MB", told["peak_with_children_mb"], at_most=500)
+        usage = measure("perf.peers.whole_study", study, workspace, url=url)
+    assert usage["new"] == cases * QUESTIONS, usage
+    print(f"  {usage['new']:,} asks in {usage['calls']:,} calls, {usage['seconds']:,.0f} s with marking and measuring")
+    print(
+        f"  {usage['new'] / usage['seconds']:,.0f} asks/s, {1e6 * usage['own'] / usage['new']:,.0f} µs of CPU per ask"
+    )
+    print(f"  memory of the study's own process at its peak: {usage['peak_mb']:,.0f} MB")
+    return bar("peak memory with image workers in MB", usage["peak_with_children_mb"], at_most=500)

@@ -20,7 +20,7 @@ import orjson
 from perf import invented_pubmed
 from perf.bars import bar, figure, versions
 from perf.clustered_vectors import ClusteredVectors
-from perf.measured import Clock, measure, tell
+from perf.measured import Clock, measure, print_usage
 
 AT_ONCE = (1, 8, 32)
 RECALL_QUERIES, DEPTH = 100, 10
@@ -170,4 +170,4 @@ if __name__ == "__main__":  # by itself, so that nothing else is in its memory
     stage, folder, number, dimensions = sys.argv[1:]
     program = {"records": records, "words": words, "vectors": vectors, "recall": recall, "searches": searches}[stage]
     begun = Clock.now()
-    tell(begun, **program(Path(folder), int(number), int(dimensions)))
+    print_usage(begun, **program(Path(folder), int(number), int(dimensions)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import orjson
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from perf.workload import MODEL, messages, plain_asks, with_bytes
 
 
@@ -20,8 +20,8 @@ async def loop(asks: list[tuple[str, bytes]], url: str, concurrency: int) -> Non
         for text, image in waiting:
             body = {"model": MODEL, "messages": messages(text, image), "temperature": 0.0, "max_tokens": 8}
             async with session.post(f"{url}/chat/completions", data=orjson.dumps(body)) as response:
-                told = orjson.loads(await response.read())
-            assert told["choices"][0]["message"]["content"] == "B"
+                reply = orjson.loads(await response.read())
+            assert reply["choices"][0]["message"]["content"] == "B"
 
     headers = {"Content-Type": "application/json"}
     connector = aiohttp.TCPConnector(limit=0)
@@ -33,7 +33,7 @@ def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
     asks = with_bytes(plain_asks(folder, calls))
     started = Clock.now()
     asyncio.run(loop(asks, url, concurrency))
-    tell(started)
+    print_usage(started)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pydicom.data import get_testdata_file
 from skimage import data
 from skimage.transform import iradon, radon
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from wardround.cases.images import pixels, recipe_for
 from wardround.cases.images.render import encode_pixels
 from wardround.cases.images.window import Pixels
@@ -132,4 +132,4 @@ def _least(work: Callable[[], object], times: int) -> float:
 
 
 if __name__ == "__main__":
-    tell(Clock.now(), **measured(int(sys.argv[1])))
+    print_usage(Clock.now(), **measured(int(sys.argv[1])))

@@ -13,7 +13,7 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from perf.workload import plain_asks
 
 
@@ -39,7 +39,7 @@ def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
             temperature=0.0,
             max_tokens=8,
         )
-        tell(started, status=log.status)
+        print_usage(started, status=log.status)
         assert log.status == "success"
         assert log.results is not None
         assert log.results.completed_samples == calls

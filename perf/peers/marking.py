@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from wardround.pipeline import mark_run
 from wardround.running.inputs.kept_results import FILE
 
@@ -15,7 +15,7 @@ def main(folder: Path, *, again: bool = False) -> None:
         (folder / FILE).unlink(missing_ok=True)
     started = Clock.now()
     mark_run(folder)
-    tell(started)
+    print_usage(started)
 
 
 if __name__ == "__main__":

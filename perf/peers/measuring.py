@@ -14,7 +14,7 @@ os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
 import numpy as np
 import polars as pl
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.marking.marks import MARKS_SCHEMA
@@ -94,28 +94,28 @@ def main(folder: Path, candidates: int, out: Path) -> None:
     started = Clock.now()
     table = measure(marks, study)
     write_table(out, table)
-    tell(started, lines=len(table), intervals=sum(intervals))
+    print_usage(started, lines=len(table), intervals=sum(intervals))
 
 
 def _clocked_intervals() -> list[float]:
-    """Where the CPU of all that happens between cluster sums and interval ends will be told."""
-    taken: list[float] = []
+    """Where the CPU of all that happens between cluster sums and interval ends will be clocked_function."""
+    seconds: list[float] = []
     depth = 0
 
     def clocked(function: Callable[..., None]) -> Callable[..., None]:
-        def told(*arguments: Any) -> None:
+        def clocked_function(*arguments: Any) -> None:
             nonlocal depth
             depth += 1
             started = time.process_time()
             function(*arguments)
             depth -= 1
             if not depth:  # `add` calls `finish`
-                taken.append(time.process_time() - started)
+                seconds.append(time.process_time() - started)
 
-        return told
+        return clocked_function
 
     Resampling.add, Resampling.finish = clocked(Resampling.add), clocked(Resampling.finish)  # type: ignore[method-assign]
-    return taken
+    return seconds
 
 
 if __name__ == "__main__":

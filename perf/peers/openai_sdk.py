@@ -8,7 +8,7 @@ from pathlib import Path
 
 from openai import AsyncOpenAI
 
-from perf.measured import Clock, tell
+from perf.measured import Clock, print_usage
 from perf.workload import MODEL, messages, plain_asks, with_bytes
 
 
@@ -30,7 +30,7 @@ def main(folder: Path, url: str, calls: int, concurrency: int) -> None:
     asks = with_bytes(plain_asks(folder, calls))
     started = Clock.now()
     asyncio.run(loop(asks, url, concurrency))
-    tell(started)
+    print_usage(started)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ def split_and_cut(file: Path) -> int:
         rest, count = b"", 0
         while chunk := opened.read1(1 << 20):
             *articles, rest = (rest + chunk).split(END)
-            for each in articles:
-                fields(etree.fromstring(without_lists(each[each.index(b"<PubmedArticle>") :] + END)))
+            for article in articles:
+                fields(etree.fromstring(without_lists(article[article.index(b"<PubmedArticle>") :] + END)))
                 count += 1
     return count
 
@@ -36,11 +36,11 @@ def without_lists(article: bytes) -> bytes:
 def iterparse(file: Path) -> int:
     count = 0
     with gzip.open(file) as opened:
-        for _, each in etree.iterparse(opened, tag="PubmedArticle"):
-            fields(each)
-            each.clear()
-            while each.getprevious() is not None:
-                del each.getparent()[0]
+        for _, element in etree.iterparse(opened, tag="PubmedArticle"):
+            fields(element)
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
             count += 1
     return count
 
@@ -49,7 +49,7 @@ def fields(tree: Any) -> tuple[Any, ...]:
     """What a record keeps."""
     citation = tree.find("MedlineCitation")
     article = citation.find("Article")
-    abstract = [(each.get("Label"), text(each)) for each in article.iterfind("Abstract/AbstractText")]
+    abstract = [(element.get("Label"), text(element)) for element in article.iterfind("Abstract/AbstractText")]
     return (
         citation.findtext("PMID"),
         citation.find("PMID").get("Version"),
@@ -57,9 +57,13 @@ def fields(tree: Any) -> tuple[Any, ...]:
         "\n".join(f"{label}: {words}" if label else words for label, words in abstract),
         article.findtext("Journal/JournalIssue/PubDate/Year"),
         article.findtext("Journal/Title"),
-        [each.text for each in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
-        [each.text for each in article.iterfind("PublicationTypeList/PublicationType")],
-        [each.text for each in tree.iterfind("PubmedData/ArticleIdList/ArticleId") if each.get("IdType") == "doi"],
+        [element.text for element in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")],
+        [element.text for element in article.iterfind("PublicationTypeList/PublicationType")],
+        [
+            element.text
+            for element in tree.iterfind("PubmedData/ArticleIdList/ArticleId")
+            if element.get("IdType") == "doi"
+        ],
     )
 
 

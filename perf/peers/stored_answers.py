@@ -26,7 +26,7 @@ UNPARSED = "Sorry, this cannot be judged."
 
 
 def main(study_file: Path, workspace: Path) -> None:
-    from perf.measured import Clock, tell
+    from perf.measured import Clock, print_usage
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
     from wardround.running import study_run
@@ -42,7 +42,7 @@ def main(study_file: Path, workspace: Path) -> None:
         finally:
             await run.close()
 
-    tell(started, stored=asyncio.run(fill()))
+    print_usage(started, stored=asyncio.run(fill()))
 
 
 async def _fill(context: RunContext, cases: CaseSet) -> Plan:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main(study_file: Path, workspace: Path) -> None:
-    from perf.measured import Clock, tell
+    from perf.measured import Clock, print_usage
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
     from wardround.running.inputs.run_paths import RunPaths
@@ -28,7 +28,7 @@ def main(study_file: Path, workspace: Path) -> None:
             await examination.close()
 
     manifest = asyncio.run(run())
-    tell(started)
+    print_usage(started)
     assert manifest["status"] == "complete", manifest["why"]
 
 
