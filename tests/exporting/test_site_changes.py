@@ -15,6 +15,7 @@ from lab_runs import candidate, lab_cases, make_lab_run
 
 from wardround.exporting.site import build
 from wardround.exporting.site.build import build_site
+from wardround.exporting.site.pages import describe_detail
 
 MONDAY, TUESDAY, FRIDAY = (datetime(2026, 3, day, 8, 30, tzinfo=UTC) for day in (2, 3, 6))
 
@@ -182,3 +183,9 @@ def test_what_is_not_of_the_site_stays(runs: Path, tmp_path: Path) -> None:
     build_site([runs / "second"], site, built=FRIDAY)
     assert len(stale) == 1
     assert not (site / "candidates" / stale[0]).exists()
+
+
+def test_a_lost_rank_is_told_with_its_reason() -> None:
+    lost = {"rank": None, "ranked": 3, "rank_note": "ranked by its later run second"}
+    detail = {"what": "rank", "candidate": "good", "old": {"rank": [1, 2], "ranked": 2}, "new": lost}
+    assert describe_detail(detail) == "good: rank 1 to 2 of 2, now none (ranked by its later run second)"

@@ -11,6 +11,7 @@ from wardround.core.canonical import canonical_json
 
 HISTORY_FORMAT = "wardround-site-changes-1"
 COMPARED = ("value", "low", "high", "n", "unparsed", "refused")
+RANK_FIELDS = ("rank", "ranked", "rank_note")
 Record = dict[str, Any]
 
 
@@ -85,8 +86,8 @@ def _differences(old: Record, new: Record) -> list[Record]:
                 {
                     "what": "rank",
                     "candidate": candidate,
-                    "old": {"rank": earlier["rank"], "ranked": earlier["ranked"]},
-                    "new": {"rank": row["rank"], "ranked": row["ranked"]},
+                    "old": {key: earlier.get(key) for key in RANK_FIELDS},
+                    "new": {key: row.get(key) for key in RANK_FIELDS},
                 }
             )
     for key in [*new["figures"], *(key for key in old["figures"] if key not in new["figures"])]:

@@ -107,7 +107,10 @@ def rank_text(rank: Sequence[int] | None) -> str:
 
 
 def _rank_words(side: Record) -> str:
-    return f"{rank_text(side['rank'])} of {side['ranked']}" if side["rank"] else "none"
+    if side["rank"]:
+        return f"{rank_text(side['rank'])} of {side['ranked']}"
+    note = side.get("rank_note")  # absent in histories of earlier versions
+    return f"none ({note})" if note else "none"
 
 
 def _figure_words(figure: Record) -> str:
