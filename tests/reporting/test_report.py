@@ -97,7 +97,7 @@ def test_a_control_in_the_reference_condition_is_named_as_one(tmp_path: Path) ->
     section = html[html.index('<section id="controls"') :].partition("</section>")[0]
 
     assert "The reference condition is itself a control (images = swapped)" in section
-    assert "scores no higher with images = as-is does not rest on what it adds" in section
+    assert "scores no higher with images = as-is does not rely on what it adds" in section
     assert "is taken away here" not in section
 
 

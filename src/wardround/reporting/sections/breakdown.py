@@ -63,13 +63,13 @@ def _control_meanings(run: RunFiles, axes: Sequence[str]) -> list[str]:
     meanings = []
     if len(controlled) < len(axes):
         meanings.append(
-            "What an answer must rest on is taken away here, everything else is as in the reference condition. A "
-            "candidate that keeps its score does not rest on it."
+            "Each control removes what an answer should rest on and keeps the rest of the reference condition. A "
+            "candidate that keeps its score does not rely on what was removed."
         )
     for axis in controlled:
         text = f"The reference condition is itself a control ({axis} = {reference[axis]}), and so are all other scores."
         if DEFAULTS[axis] in run.varied_axes[axis]:
-            text += f" A candidate that scores no higher with {axis} = {DEFAULTS[axis]} does not rest on what it adds."
+            text += f" A candidate that scores no higher with {axis} = {DEFAULTS[axis]} does not rely on what it adds."
         else:
             text += f" The study does not ask {axis} = {DEFAULTS[axis]}, so no gain from it is shown."
         meanings.append(text)

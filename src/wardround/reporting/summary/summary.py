@@ -116,9 +116,9 @@ def _scope(run: RunFiles, figures: SummaryFigures) -> str:
     named = " (the reference condition)" if run.condition is None else ""
     asked = f", asked with {slice_words(condition)}{named}" if condition else ""
     return (
-        f"{count(clusters)} independent cases{asked}. Brackets hold 95% intervals. What is claimed, a test carries "
-        "that is adjusted for all candidates and comparisons of its kind: where there is nothing to find, at most one "
-        "summary in twenty makes a false claim of a kind."
+        f"{count(clusters)} independent cases{asked}. Brackets hold 95% intervals. Every claim rests on a test "
+        "that is adjusted for all candidates and comparisons of its kind: if there is nothing to find, at most one "
+        "summary in twenty makes a false claim of that kind."
     )
 
 
