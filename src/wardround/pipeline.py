@@ -163,6 +163,7 @@ def run_study(
     return replace(outcome, exit_code=INTERRUPTED) if study_run.interrupted else outcome
 
 
+@rare_collection()
 def mark_run(
     folder: Path,
     *,
@@ -200,7 +201,6 @@ def mark_run(
     if parser is not None:
         parser_version(parser)
     with (
-        rare_collection(),
         one_blas_thread(),
         StoredRun.open(folder, answers, cases) as run,
         RunFolder(folder).locked(),

@@ -5,7 +5,6 @@ from typing import Any
 import polars as pl
 
 from wardround.asking.degradation import CLEAN_LEVEL, degradation_labels
-from wardround.cases.readers.clinbench import specialty_named
 from wardround.core.ask import Answer
 from wardround.core.case import Case, Question
 from wardround.core.condition import Condition
@@ -96,4 +95,6 @@ def person_values(answer: Answer, case: Case) -> dict[str, str | None]:
 
 
 def _normalize(specialty: str) -> str:
+    from wardround.cases.readers.clinbench import specialty_named  # with all readers of published sets
+
     return specialty_named(specialty).casefold()

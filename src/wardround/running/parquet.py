@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import polars as pl
@@ -15,11 +15,19 @@ ROWS = 20_000  # per row group
 
 def write_in_parts(file: Path, parts: Iterable[pl.DataFrame]) -> None:
     """Writes a table of at least one part, whole or not at all."""
+    parts = iter(parts)
+    first: list[pl.DataFrame] = []  # as much as one row group
+    while sum(map(len, first)) <= ROWS:
+        if (part := next(parts, None)) is None:
+            with replacement(file, durable=True) as draft:
+                pl.concat(first).write_parquet(draft, row_group_size=ROWS)
+            return
+        first.append(part)
     folder = file.with_name(f".{file.name}.parts")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     written: list[Path] = []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(chain(first, parts)):
         written.append(folder / f"{number}.parquet")
         part.write_parquet(written[-1])
     with replacement(file, durable=True) as draft:

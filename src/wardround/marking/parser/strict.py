@@ -3,6 +3,8 @@
 A reply names options by letter or text. A name is a claim only by the words before it ("the answer is"), the words
 after it ("is correct"), or its place (it opens the reply, or is alone on the last line). Of claims that differ, the
 later one counts only if the reply corrects the earlier; otherwise no option is read.
+
+What reads conclusions and parts of options is loaded with the first reply that needs it: its tables take 0.07 s.
 """
 
 import re
@@ -12,11 +14,8 @@ from functools import lru_cache
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
 from wardround.marking.parser.claims import NO_CLAIMS, SHORT, WINDOW, WORDED_RULES, Claim, find_claims, text_before
-from wardround.marking.parser.conclusions.affirming import read_affirmed
-from wardround.marking.parser.conclusions.closing import read_closing
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
-from wardround.marking.parser.loose import read_number, read_part
 from wardround.marking.parser.mentions import (
     BOTH,
     DIFFER,
@@ -80,11 +79,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     text = without_taken_back(text)
     option, rule = _parse_known(text, options, whole, forms)
     if option is not None:
-        affirmed = (
-            read_affirmed(_reworded(text, forms), options)
-            if rule in _WEAK_RULES and len(text) > MIN_CONTESTED
-            else None
-        )
+        is_contested = rule in _WEAK_RULES and len(text) > MIN_CONTESTED
+        affirmed = _read_affirmed(text, options, forms) if is_contested else None
         if affirmed is None or affirmed == option:
             return option, rule
         first, *_, last = sentences if len(sentences := _SENTENCE_END.split(text.strip())) > 1 else (text, text)
@@ -93,11 +89,19 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
         return (option, rule) if is_last else (affirmed, "affirmed")
     if rule not in _MAY_CONCLUDE:
         return option, rule
+    from wardround.marking.parser.conclusions.closing import read_closing
+
     option = read_closing(text, options, forms, rule == "several answers")
     if option is not None:
         return option, "concluded"
-    option = read_affirmed(_reworded(text, forms), options) if rule == "nothing to read" else None
+    option = _read_affirmed(text, options, forms) if rule == "nothing to read" else None
     return (None, rule) if option is None else (option, "affirmed")
+
+
+def _read_affirmed(text: str, options: Sequence[str], forms: OptionForms) -> int | None:
+    from wardround.marking.parser.conclusions.affirming import read_affirmed
+
+    return read_affirmed(_reworded(text, forms), options)
 
 
 def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionForms) -> OptionAndRule:
@@ -206,6 +210,8 @@ def _mention_in_answer(answer: DelimitedAnswer, options: Sequence[str], forms: O
 
 def _read_in_answer(value: str, options: Sequence[str]) -> int | None:
     """The option that a delimited answer names by a number, an abbreviation or a part."""
+    from wardround.marking.parser.loose import read_number, read_part
+
     number = read_number(value, options)
     return read_part(value, folded_words(value), options) if number is None else number
 
@@ -218,6 +224,8 @@ def _read_loosely(
         option = find_misspelt_text(folds, option_forms(options))
         if option is not None:
             return option, "misspelt text"
+    from wardround.marking.parser.loose import read_part
+
     named = {mention.option for mention in standing} - {None}
     option = read_part(text, folds, options, is_nameless) if len(named) < 2 else None
     return (option, "part") if option is not None and named <= {option} else (None, "nothing to read")

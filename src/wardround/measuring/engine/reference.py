@@ -1,7 +1,7 @@
 """The marks of the reference condition, at which all scores are taken."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import polars as pl
 
@@ -26,3 +26,8 @@ def marks_at_reference(
     names = marks.select(pl.col("condition").unique().sort()).collect()["condition"]
     chosen = [name for name in names if values <= (DEFAULTS | json.loads(name)).items()]
     return marks.filter(pl.col("condition").is_in(chosen))
+
+
+def are_at_reference(conditions: Iterable[Mapping[str, str]], study: Study) -> bool:
+    """Whether these conditions, of which every axis is named, are the reference condition."""
+    return all(study.reference_condition.items() <= condition.items() for condition in conditions)

@@ -197,6 +197,10 @@ def conditions_at(encoded: EncodedMarks, values: Mapping[str, str]) -> list[int]
 
 def _by_key(encoded: EncodedMarks, key: str) -> Slicing | None:
     """Slices of a key of cases or questions, if it has two or more values, or one that not all of them have."""
+    column = encoded.subjects[key]
+    column = column.explode() if isinstance(column.dtype, pl.List) else column
+    if (not column.null_count() and column.n_unique() <= 1) or column.null_count() == len(column):
+        return None  # before anything is sorted: most sets lack most keys
     members = encoded.subjects.select("subject", value=key)
     if isinstance(members.schema["value"], pl.List):
         members = members.explode("value").unique()

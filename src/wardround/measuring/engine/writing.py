@@ -9,9 +9,9 @@ from wardround.measuring.acceptance.endpoints import ACCEPTANCE_FILE, decide
 from wardround.measuring.comparing.comparisons import compare
 from wardround.measuring.comparing.effects import effects
 from wardround.measuring.comparing.groups import compare_groups
-from wardround.measuring.engine.encode import encode_once
+from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_once
 from wardround.measuring.engine.measurement import measure
-from wardround.measuring.engine.reference import marks_at_reference
+from wardround.measuring.engine.reference import are_at_reference, marks_at_reference
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.people.against_models import compare_people
 from wardround.measuring.people.figures import measure_people, without_people
@@ -29,10 +29,14 @@ def write_measures(
     families of comparisons.
     """
     models = without_people(marks.lazy())
-    measures, comparisons = measured_tables(marks, study, progress)
+    encoded = encode_once(models, study)
+    measures, comparisons = _measured_tables(marks, encoded, study, progress)
     write_table(folder / "measures.csv", measures)
     write_table(folder / "comparisons.csv", comparisons)
-    at_reference = encode_once(marks_at_reference(models, study), study)
+    if isinstance(encoded, EncodedMarks) and are_at_reference(encoded.conditions, study):
+        at_reference: Marks = encoded
+    else:
+        at_reference = encode_once(marks_at_reference(models, study), study)
     groups = pl.concat([compare_groups(at_reference, study, measure=name) for name in GROUPED])
     if len(groups):
         write_table(folder / "groups.csv", groups)
@@ -48,7 +52,13 @@ def measured_tables(
     marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The tables of measures.csv and comparisons.csv."""
-    models = encode_once(without_people(marks.lazy()), study)
+    return _measured_tables(marks, encode_once(without_people(marks.lazy()), study), study, progress)
+
+
+def _measured_tables(
+    marks: pl.DataFrame | pl.LazyFrame, models: Marks, study: Study, progress: StepProgress
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The same; `models` are the marks without those of people."""
     measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
     comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
     return pl.concat(measures), pl.concat(comparisons)

@@ -8,6 +8,7 @@ whose verdicts may have changed in the store, and code of plug-ins is not hashed
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -78,13 +79,18 @@ def _file_hashes(folder: Path, names: tuple[str, ...]) -> list[str | None]:
     return [sha256_file(folder / name) if (folder / name).exists() else None for name in names]
 
 
-@cache
 def _code(rooms: tuple[str, ...]) -> list[str]:
-    """A hash of the code and the tables of these rooms, and the versions of what they compute with."""
-    package = Path(wardround.__file__).parent
+    """A hash of the code and the tables of each of these rooms, and the versions of what they compute with."""
+    return [*map(_code_of, rooms), *(version(name) for name in PACKAGES)]
+
+
+@cache
+def _code_of(room: str) -> str:
+    package = os.path.dirname(wardround.__file__)
     hasher = hashlib.blake2b(digest_size=16)
-    for room in rooms:
-        for file in sorted((package / room).rglob("*")):
-            if file.is_file() and file.suffix in (".py", ".toml", ".txt"):
-                hasher.update(f"{file.relative_to(package)}\0".encode() + file.read_bytes())
-    return [hasher.hexdigest(), *(version(name) for name in PACKAGES)]
+    for folder, names in sorted((folder, names) for folder, _, names in os.walk(os.path.join(package, room))):
+        for name in sorted(name for name in names if name.endswith((".py", ".toml", ".txt"))):
+            file = os.path.join(folder, name)
+            with open(file, "rb") as content:
+                hasher.update(f"{os.path.relpath(file, package)}\0".encode() + content.read())
+    return hasher.hexdigest()
