@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -38,6 +40,22 @@ def pytest_collection_finish() -> None:
     """What is loaded now stays: each collection of garbage would look through all of it again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_workers() -> Iterator[None]:
+    from kept_workers import KeptPool, end_workers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wardround.core.processes.ProcessPoolExecutor", KeptPool)
+        yield
+    end_workers()
+
+
+@pytest.fixture
+def own_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pools start processes of their own, which end with them."""
+    monkeypatch.setattr("wardround.core.processes.ProcessPoolExecutor", ProcessPoolExecutor)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -53,8 +53,8 @@ GREY = np.random.default_rng(0).integers(40, 200, (33, 47), dtype=np.uint8)
 
 
 @pytest.fixture(autouse=True)
-def no_plugins(monkeypatch):
-    """Plug-ins of one test are unknown to the next."""
+def no_plugins(monkeypatch, own_workers):
+    """Plug-ins of one test are unknown to the next, and to its worker processes."""
     monkeypatch.setattr(plugins, "_from_files", {})
     monkeypatch.setattr(plugins, "_loaded_files", {})
     monkeypatch.setattr(custom, "_checked", {})

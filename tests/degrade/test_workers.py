@@ -2,19 +2,12 @@
 
 import os
 
+import pytest
+from plain_jobs import die_often, doubled, threads
+
 from wardround.degrade.workers import JOBS_PER_WORKER, map_in_order
 
-
-def doubled(number: int) -> int:
-    if number == 3:
-        os._exit(9)
-    return 2 * number
-
-
-def die_often(number: int) -> int:
-    if number % 7 == 5:
-        os._exit(9)
-    return number
+pytestmark = pytest.mark.usefixtures("own_workers")
 
 
 def test_several_crashes_cost_only_their_own_jobs():
@@ -30,10 +23,6 @@ def test_jobs_are_taken_as_the_workers_need_them():
         assert next(results) == (number, number)
     results.close()
     assert len(taken) == JOBS_PER_WORKER + 2  # one for each result but the last, which is still being used
-
-
-def threads(_: int) -> str | None:
-    return os.environ.get("OMP_NUM_THREADS")
 
 
 def test_results_come_in_order_and_a_crash_is_none():

@@ -23,6 +23,8 @@ from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
 from wardround.running.images import ImageEncoder
 
+pytestmark = pytest.mark.usefixtures("own_workers")
+
 
 def part_of(path: Path, blank: bool = False) -> ImagePart:
     return ImagePart(str(path), sha256_file(path), recipe_for(core.Image(path=path.name), blank=blank))

@@ -45,6 +45,7 @@ class ReplyParser:
 
     def __init__(self) -> None:
         self._rest = b""  # what was received and not read yet
+        self._searched = 0  # bytes at its beginning in which no head ends
         self._status = 0  # 0 until the head is read
         self._headers = Headers()
         self._keeps_open = False
@@ -56,11 +57,13 @@ class ReplyParser:
     def feed(self, data: bytes) -> HttpReply | None:
         self._rest = self._rest + data if self._rest else data
         while self._status == 0:
-            head_end = HEAD_END.search(self._rest)
+            head_end = HEAD_END.search(self._rest, self._searched)
             if head_end is None or head_end.start() > MAX_HEAD:
                 if len(self._rest) > MAX_HEAD:
                     raise MalformedReply("a head without end")
+                self._searched = max(0, len(self._rest) - 3)
                 return None
+            self._searched = 0
             head, self._rest = self._rest[: head_end.start()], self._rest[head_end.end() :]
             self._read_head(head)
         if self._is_chunked:
