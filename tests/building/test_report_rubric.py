@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from exam_study import case, wardround, write_cases
+from PIL import Image
 
 from wardround.building.text.report_rubric import finding_criteria, split_findings
 
@@ -52,3 +53,13 @@ def test_a_case_without_findings_is_one_clear_line(tmp_path: Path, findings: str
     assert ended.returncode == 1
     assert "case 'case-1': has no findings" in ended.stderr
     assert not (tmp_path / "reports").exists()
+
+
+def test_cases_without_findings_are_left_out_with_their_images(tmp_path: Path) -> None:
+    cases = [case(1, findings=REPORT), case(2, images=[{"path": "two.png", "modality": "CT"}])]
+    write_cases(tmp_path / "cases", cases)
+    Image.new("L", (24, 24)).save(tmp_path / "cases" / "two.png")
+    ended = wardround("cases", "rubric", "cases", "--out", "reports", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == "1 case with a rubric in reports; 1 without findings were left out"
+    assert [file.name for file in (tmp_path / "reports").iterdir()] == ["cases.jsonl"]

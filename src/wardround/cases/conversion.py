@@ -21,7 +21,7 @@ def convert(
     *,
     layout: str = "wardround",
     strict: bool = False,
-    transform: Callable[[Case], Case] | None = None,
+    transform: Callable[[Case], Case | None] | None = None,
     dev: int | None = None,
     split: str | None = None,
     specialties: Sequence[str] = (),
@@ -30,9 +30,9 @@ def convert(
 ) -> tuple[int, list[Problem]]:
     """Writes the usable cases of `source` to the new folder `out`; returns their number, and what was left out.
 
-    `transform` changes each case before it is written. If no case has a split, `dev` cases are set aside for
-    development and the rest is for the test. `split`, `specialties` and `published` select cases; the split is drawn
-    before. `fields` is a field map, for layouts without fixed field names.
+    `transform` changes each case before it is written, or leaves it out (None). If no case has a split, `dev` cases
+    are set aside for development and the rest is for the test. `split`, `specialties` and `published` select cases;
+    the split is drawn before. `fields` is a field map, for layouts without fixed field names.
     """
     read = reader_for(layout, fields)
     require_free(out)
@@ -47,9 +47,10 @@ def convert(
         selected = (case for case in selected if case.specialty in specialties)
     if published:
         selected = (case for case in selected if not published.problem(case.origin.published if case.origin else None))
+    if transform is not None:
+        selected = (changed for case in selected if (changed := transform(case)) is not None)
     with new_folder(out) as draft:
-        copied = copy_images(selected, cases, draft)
-        count = write_case_set(map(transform, copied) if transform else copied, draft)
+        count = write_case_set(copy_images(selected, cases, draft), draft)
         if not count:
             conditions = [f"split {split!r}"] if split is not None else []
             conditions += [f"specialty {' or '.join(specialties)}"] if specialties else []

@@ -10,6 +10,7 @@ import typer
 
 from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import Since, Until
+from wardround.core.case import Case
 from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: get, import, validate, convert, show, audit.")
@@ -56,11 +57,27 @@ def rubric_command(
     """Make report-writing questions: a rubric of each case's findings, which are then not shown."""
     from wardround.building.text.report_rubric import report_case
     from wardround.cases.conversion import convert
+    from wardround.core.errors import BadInput
 
-    count, problems = convert(source, out, transform=report_case)
+    without_findings: list[str] = []
+
+    def make_question(case: Case) -> Case | None:
+        made = report_case(case)
+        without_findings.extend([] if made else [case.id])
+        return made
+
+    try:
+        count, problems = convert(source, out, transform=make_question)
+    except BadInput:
+        if not without_findings:
+            raise
+        raise BadInput(source, f"case {without_findings[0]!r}: has no findings, and no other case has any") from None
     left_out = [str(problem) for problem in problems]
-    result = {"cases": count, "problems": left_out, "out": str(out)}
-    print_result(result, as_json, "\n".join([*left_out, f"{count} cases with a rubric in {out}"]))
+    result = {"cases": count, "without_findings": without_findings, "problems": left_out, "out": str(out)}
+    for line in left_out:
+        note(line)
+    missing = f"; {len(without_findings)} without findings were left out" if without_findings else ""
+    print_result(result, as_json, f"{count} {'case' if count == 1 else 'cases'} with a rubric in {out}{missing}")
 
 
 @app.command("convert")

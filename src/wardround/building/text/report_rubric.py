@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 from wardround.core.case import Case
-from wardround.core.errors import WardroundError
 from wardround.marking.evidence.document import read_document, split_sentences
 
 PROMPT = "Write the findings section of the report on this examination."
@@ -16,10 +15,13 @@ PRESENT, ABSENT, CONTRADICTED = 2, 1, -2  # points
 MIN_WORDS = 2  # of a sentence that is a finding
 
 
-def report_case(case: Case) -> Case:
-    """The case with one rubric question made of its findings, which are not shown any more; its others are left out."""
+def report_case(case: Case) -> Case | None:
+    """The case with one rubric question made of its findings, which are not shown any more; its others are left out.
+
+    None if the case has no findings.
+    """
     if not case.findings or not (criteria := finding_criteria(case.findings)):
-        raise WardroundError(f"case {case.id!r}: has no findings to make a rubric of; leave it out of the case set")
+        return None
     fields = case.as_written()
     del fields["findings"]
     question = {"id": "report", "kind": "rubric", "prompt": PROMPT, "gold": case.findings, "criteria": criteria}

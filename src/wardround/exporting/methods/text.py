@@ -41,7 +41,7 @@ def methods_text(run: RunFiles) -> str:
     """The whole text as Markdown with citation keys (`[@key]`, as pandoc reads them)."""
     parts = [f"# {run.name}: Methods and Results", *([] if run.is_complete else ["**The run is incomplete.**"])]
     parts += ["## Methods", *_methods(run), "## Results", *results(run)]
-    parts += ["## Limitations", "\n".join(f"- {limit}" for limit in _limits(run))]
+    parts += ["## Limitations", "\n".join(f"- {limit}" for limit in limits(run, summary_figures(run)))]
     for name in GUIDELINES:
         parts.append(checklist_text(run, load_checklist(name)).replace("# ", "## ", 1).rstrip())
     return "\n\n".join(parts) + "\n"
@@ -117,7 +117,10 @@ def _marking(run: RunFiles) -> str:
         )
     if "rubric" in kinds:
         texts.append(f"Free-text answers were scored by rubrics by the judge {_judge(run)}." if judge else "")
-    texts.append("Answers that could not be read count as not right, and their share is reported.")
+    if kinds == {"rubric"}:
+        texts.append("Empty answers score 0.")
+    else:
+        texts.append("Answers that could not be read count as not right, and their share is reported.")
     return " ".join(filter(None, texts))
 
 
@@ -151,8 +154,3 @@ def _prompts(run: RunFiles) -> str:
     sources = set((run.manifest.get("prompt_sources") or {}).values())
     whose = "wardround's own" if sources == {"wardround"} else f"from {join_words(sorted(sources))}"
     return f"Prompts were {whose} (name and hash: {FACTS['prompts'](run)})."
-
-
-def _limits(run: RunFiles) -> list[str]:
-    figures = summary_figures(run)
-    return limits(run, figures) if figures is not None else ["The run has no score."]

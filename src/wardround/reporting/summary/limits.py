@@ -12,16 +12,16 @@ WIDE = 0.10  # half an interval: wider ones are said to be so; our choice
 MIN_PATIENTS = 8
 
 
-def limits(run: RunFiles, figures: SummaryFigures) -> list[str]:
-    """One sentence for each thing that the figures leave open, the gravest first."""
+def limits(run: RunFiles, figures: SummaryFigures | None) -> list[str]:
+    """One sentence for each thing that the figures leave open, the gravest first; None: a run without a summary."""
     made = [
         "" if run.is_complete else "The run is incomplete: every figure covers only the answers so far.",
         _simulated(run),
         _invented(run),
-        _few_cases(figures),
+        _few_cases(figures) if figures is not None else "",
         _judge(run),
         *_contamination(run),
-        _images(run, figures),
+        _images(run, figures) if figures is not None else "",
         "A score says how a candidate answered these cases under these conditions; it says nothing of safety in care.",
     ]
     return [sentence for sentence in made if sentence]
