@@ -44,8 +44,9 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice/held_out_{number}" for number in range(1, 16)),
+        *(f"choice/held_out_{number}" for number in range(1, 17)),
         "choice/development_3",
+        "choice/development_4",
     ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)

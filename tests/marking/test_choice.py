@@ -66,8 +66,8 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     [
         ("held_out", 0),
         ("later_replies", 4),
-        ("choice/development", 3),
-        ("choice/development_2", 23),
+        ("choice/development", 2),
+        ("choice/development_2", 22),
         ("choice/held_out_1", 0),
         ("choice/held_out_2", 3),
         ("choice/held_out_3", 2),
@@ -75,7 +75,7 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("choice/held_out_5", 4),
         ("choice/held_out_6", 3),
         ("choice/held_out_7", 2),
-        ("choice/held_out_8", 4),
+        ("choice/held_out_8", 2),
         ("choice/held_out_9", 2),
         ("choice/held_out_10", 1),
         ("choice/held_out_11", 7),
@@ -83,6 +83,7 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("choice/held_out_13", 0),
         ("choice/held_out_14", 2),
         ("choice/held_out_15", 6),
+        ("choice/held_out_16", 0),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -96,7 +97,16 @@ def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
     """Written to be hard: most of what is not read needs medical knowledge. docs/parser.md has its first reading."""
     misreadings = misread(golden("choice/development_3.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 2
-    assert len(misreadings) <= 125
+    assert len(misreadings) <= 121
+
+
+def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
+    """A third are traps: statements about an option that do not choose it. docs/parser.md has its first reading."""
+    labelled = golden("choice/development_4.jsonl")
+    assert sum(entry["why"] in ("trap", "none") for entry in labelled) >= 140
+    misreadings = misread(labelled)
+    assert sum(read.option is not None for _, _, read in misreadings) <= 14
+    assert len(misreadings) <= 43
 
 
 NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
@@ -133,8 +143,8 @@ def test_a_repeated_reply_is_read_alike() -> None:
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 16) for entry in golden(f"choice/held_out_{number}.jsonl")]
-    assert len(held_out) >= 2900
+    held_out = [entry for number in range(1, 17) for entry in golden(f"choice/held_out_{number}.jsonl")]
+    assert len(held_out) >= 3200
     assert sum(entry["option"] is None for entry in held_out) > 250
 
 
@@ -751,3 +761,60 @@ def test_the_end_of_an_explanation_is_read_only_if_it_affirms(
     reply: str, options: list[str], option: int | None
 ) -> None:
     assert parse_choice(reply, options).option == option
+
+
+BUGS = ["Staphylococcus aureus", "Pseudomonas aeruginosa", "Klebsiella pneumoniae"]
+LESIONS, GRADES = ["Benign", "Probably benign", "Malignant"], ["Grade 0", "Grade 1", "Grade 2"]
+LISTED = ["All of the above", "Fever", "Cough", "None of the above"]
+STENTS, CARE = ["No complication", "Migration", "Occlusion"], ["Surgery", "Radiotherapy", "Chemotherapy"]
+LENGTHS, DRUGS = ["2.1 cm", "3.4 cm", "4.8 cm"], ["Naloxone", "Flumazenil", "Atropine", "Spironolactone"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "option"),
+    [
+        ("P. aeruginosa is the classic organism at this age.", BUGS, 1),
+        ("P. aeruginosa is resistant to ceftriaxone.", BUGS, None),
+        ("The largest diameter is about 3.4 centimetres.", LENGTHS, 1),
+        ("The slice thickness is 3.4 cm.", LENGTHS, None),
+        ("A nodule like this one is probably benign.", LESIONS, 1),
+        ("The calcifications are benign, as they are coarse.", LESIONS, 0),
+        ("I'd grade this one as A: no osteophytes.", GRADES, 0),
+        ("II. The joint space is narrowed.", ["Stage I", "Stage II", "Stage III"], 1),
+        ("All of these are common in measles.", LISTED, 0),
+        ("None of these is caused by the drug.", LISTED, 3),
+        ("All of these should be asked about.", LISTED, None),
+        ("Not all of these occur.", LISTED, None),
+        ("The stent is open and I do not see any complication.", STENTS, 0),
+        ("I do not see any other complication.", STENTS, None),
+        ("Narcan 0.4 mg IV should be given.", DRUGS, 0),
+        ("An aldosterone antagonist would be the best fourth drug.", DRUGS, 3),
+        ("Naloxone reverses opioids.", DRUGS, None),
+        (
+            "- A. Naloxone: opioids\n- B. Flumazenil: sleeping pills\n- C. Atropine: sarin ✅\n\nOximes follow.",
+            DRUGS,
+            2,
+        ),
+        ("- A. Naloxone ✅ opioids\n- B. Flumazenil\n- C. Atropine", DRUGS, None),
+        ("Surgery is preferred for local disease, radiotherapy for the unfit.", CARE, None),
+        ("It must be the clot, so B. The heart failure (D) is old.", CHEST, 1),
+        ("That's option B. (Asthma is for the young.)", CHEST, 1),
+        ("Step 1: no fever, so pneumonia (A) and asthma (C) would be of low yield.\n\n➡️ D. Heart failure", CHEST, 3),
+        ("The long flight makes pulmonary embolism (B) far more likely than the others. Asthma wheezes.", CHEST, 1),
+        ("She has a history of atopy; I'd avoid C and go for B.", CHEST, 1),
+        ("My recommendation is (D): the BNP is high, so it is reasonable to treat.", CHEST, 3),
+        ("A Heart failure is likely.", CHEST, 3),
+        ("The reference standard for pulmonary embolism is CT.", CHEST, None),
+        ("The second most likely diagnosis is asthma.", CHEST, None),
+        ("The options are pneumonia, asthma and heart failure.", CHEST, None),
+        ("Nope, the angles are sharp on both sides.", ["Yes", "No"], 1),
+    ],
+)
+def test_a_statement_is_read_only_if_it_names_an_option_in_the_place_of_the_answer(
+    reply: str, options: list[str], option: int | None
+) -> None:
+    assert parse_choice(reply, options).option == option
+
+
+def test_a_single_option_that_the_reply_denies_is_not_read() -> None:
+    assert parse_choice("There is a fracture, so yes.", ["No"]).option is None

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (patterns)
 """ClaimedMentions: options that a reply names as its answer, by the words around them or by their place."""
 
 import re
@@ -17,9 +18,9 @@ _STOP = re.compile(
     r"[.!?;\n](?:(?<=\n)|(?<!\d[.!?;])(?<!\bans[.!?;])(?<!\bi\.e[.!?;])(?<!\be\.g[.!?;])(?<!\bvs[.!?;])\s)"
 )
 _LINE_START = re.compile(
-    r"[\s\"'(\[{<#>|•→–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|answer|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
+    r"[\s\"'(\[{<#>|•→➡➜▸➤👉✅✔☑\ufe0f–—-]*(?:\d{1,2}[.):]\s*)?(?:(?i:option|choice|answer|antwort|opci[oó]n|r[eé]ponse)\s\(?)?"
 )
-_LEADS = " \"'([{<#>|•→-"
+_LEADS = " \"'([{<#>|•→➡➜▸➤👉✅✔☑\ufe0f-"
 _BREAKS = ("", ".", ",", ":", ";", "\n", "!", "?")
 _AFTER_STOP = re.compile(
     r"(?:[^\W\d]{3,}|\b(?!ii|iv|vi|ix)[a-z]{2}|[\ue000-\uefff]|\w \d+|[)\]%]|\b[A-Z](?=;))[.!?;…]+"
@@ -42,10 +43,16 @@ _GOES_THROUGH = re.compile(
     r"\b(?:each|in turn|one by one|first|thought|obvious|start\w*|begin\w*|look\w*|consider\w*|compare\w*|options?"
     r"|list\w*|exclud\w+|eliminat\w+|discard\w*|drop\w*|examples?|tempt\w+|mistake\w*)\b"
 )
+_COMPARES = re.compile(
+    r"\A\W*(?:it|this)\b.*\b(?:mistaken for|confused with|mimics?|triggered by|than|unlike|follows?|preceded by"
+    r"|distinguished from|similar to|resembles?|associated with)\b"
+)
 _DENIES_IT = re.compile(
-    r"[)\]\"']*[.!]\s+(?:It|This|That|But|However|Yet|There (?:is|are|was) no|No|Not|Nothing|Without"
+    r"[)\]\"']*[.!]\s+(?:(?:It|This|That)\b(?! (?:is|can be|may be|was) (?:\w+ )?(?:mistaken for|confused with|triggered by)\b"
+    r"|'s (?:\w+ )?(?:mistaken for|confused with)\b)|But|However|Yet|There (?:is|are|was) no|No|Not|Nothing|Without"
     r"|Though it|Although it)\b"
 )
+_APPOSITION = re.compile(r"[)\]\"']*, (?!(?:but|however|which (?:is|would)|or|and|while|if|so)\b)[a-z]")
 _SENTENCE_ENDED = re.compile(r"[)\]\"']*[.!]\s+(?=[A-Z\ue000-\uefff])")
 _TAIL = re.compile(
     r",? (?:then|it is(?:, then)?|indeed|for sure|i (?:think|guess|believe|suppose)|probably|imo|clearly|obviously"
@@ -58,18 +65,22 @@ _OPTION_LINE = re.compile(r"[ \t\-•#>|\d.]{0,8}(?:option|choice|answer) \(?")
 _NOT_TO = re.compile(
     r" (?:not to|to (?:exclude|rule out|avoid|fear|miss|consider|worry))\b"
 )  # "is the one not to miss"
+# "surgery is preferred for local disease, radiotherapy for ..."
+_DISTRIBUTED = re.compile(
+    r" (?:for|in|if|when|to)\b[^.;\n\ue000-\uefff]*[,;] (?:and |while |whereas |but )?[\ue000-\uefff] (?:for|in|if|when|after|to)\b"
+)
 _OR = re.compile(r" or (?!so\b|rather\b|at least\b)[a-z]")  # "it must be pneumonia or a clot"
 _NOT_THE_CASE = re.compile(
-    r"\b(?:least|less|unlikely|wrong|previous|prior|earlier|other|another|family|mimics?|possibilit\w+|risk factors?"
+    r"\b(?:slice|in the (?:general )?population|least|less|unlikely|wrong|previous|prior|earlier|other|another|family|mimics?|possibilit\w+|risk factors?"
     r"|worry|worried|dangerous|excluded?|feared)\b"
 )
 _SO = re.compile(r"\b(?:so|thus|hence|therefore),?\s*\Z")
 _SAID_OF = re.compile(
-    r" (?:(?:is|are|was|were) (?!(?:(?:very |most |more |by far |clearly |therefore |thus )*(?:likely|probable"
+    r"[)\]]?(?:(?:,| and| or)+ [^.,;\n]{1,60}?(?=[)\]]? would))?[)\]]? (?:(?:is|are|was|were) (?!(?:(?:very |most |more |by far |clearly |therefore |thus )*(?:likely|probable"
     r"|suspected|favou?red|indicated|needed|required|present|the|what|my|our|preferred|recommended|diagnosed|suggested"
     r"|supported|consistent"
     r"|compatible|shown|seen|confirmed|involved|affected|responsible|correct|right|best|given|started|appropriate|it)))\b"
-    r"|(?:does|do|cannot|can't|lacks?|may|might|could|causes?|crosses|takes?)\b)"
+    r"|(?:would be (?:of (?:low|little|no)|less|un\w+|in\w+|too|non-?diagnostic)|does|do|cannot|can't|lacks?|may|might|could|causes?|crosses|takes?)\b)"
 )
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
@@ -78,7 +89,7 @@ _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|t
 _ONLY = re.compile(r"(?:\A|[\s(\"'])only(?: the)?(?: option| statement| choice| answer| letter| diagnosis)?[ (\"']*\Z")
 _ONLY_FITS = re.compile(
     r"[)\]\"']* ?(?:is (?:left|true|correct|right|accurate|valid|consistent|compatible|appropriate)|fits|holds|remains"
-    r"|covers|matches|explains|accounts|satisfies|meets|works|applies|qualifies|makes sense|addresses|describes)\b"
+    r"|covers|matches|explains|accounts|satisfies|meets|works|applies|qualifies|makes sense|addresses|describes|lets|allows|fulfill?s|provides|offers)\b"
     r"(?! (?:only|partly|partially|some|part|if|when|in part)\b)"
 )
 _OVERALL = re.compile(
@@ -224,7 +235,7 @@ def _continues(text: str, mention: Mention) -> bool:
 def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | None) -> str | None:
     """The rule by which the words around a mention make it a claim."""
     if _continues(text, mention) and (judged := phrases.JUDGED.match(text, mention.end)):
-        return None if _NOT_TO.match(text, judged.end()) else "judged"
+        return None if _NOT_TO.match(text, judged.end()) or _DISTRIBUTED.match(text, judged.end()) else "judged"
     if " " in text[mention.end : mention.end + 2] and phrases.CONCLUDED.match(text, mention.end):
         return "judged"
     if "?" in text and phrases.CONFIRMED.match(text, mention.end):
@@ -264,7 +275,9 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
 
 def _is_said_of(text: str, mention: Mention, near: str) -> bool:
     """Whether a sentence that begins with "so" only says something of an option: "so warfarin is teratogenic"."""
-    return mention.kind == TEXT and _SO.search(near) is not None and _SAID_OF.match(text, mention.end) is not None
+    return (
+        mention.kind in (TEXT, BOTH) and _SO.search(near) is not None and _SAID_OF.match(text, mention.end) is not None
+    )
 
 
 def _is_the_only_one(text: str, mention: Mention, near: str) -> bool:
@@ -322,7 +335,8 @@ def _is_own_sentence(text: str, lower: str, mention: Mention, mentions: list[Men
 
     "... biconvex. (A) Subdural haematoma. An epidural collection ...": no other option may stand so.
     """
-    if mention.kind not in (LETTER, BOTH) or not _SENTENCE_ENDED.match(text, mention.end):
+    is_apposed = mention.kind == BOTH and text[mention.start].isupper() and _APPOSITION.match(text, mention.end)
+    if mention.kind not in (LETTER, BOTH) or not (is_apposed or _SENTENCE_ENDED.match(text, mention.end)):
         return False
     if mention.kind == LETTER and not text[mention.start : mention.end].isupper():
         return False
@@ -337,10 +351,19 @@ def _is_own_sentence(text: str, lower: str, mention: Mention, mentions: list[Men
     previous = before if before.strip(_LEADS) else lower[max(0, mention.start - NEAR) : mention.start]
     if _GOES_THROUGH.search(previous) or _DENIES_IT.match(text, mention.end):
         return False
-    others = [other for other in mentions if other is not mention and other.kind in (LETTER, BOTH, DIFFER)]
+    others = [
+        other
+        for other in mentions
+        if other.kind in (LETTER, BOTH, DIFFER) and other is not mention and not _is_compared(lower, mention, other)
+    ]
     if any(other.option != mention.option and not _is_in_brackets(text, other) for other in others):
         return False
     return _may_be_label(before) and "?" not in text
+
+
+def _is_compared(text: str, mention: Mention, other: Mention) -> bool:
+    """Whether a later sentence only compares an option with another: "D. It is often mistaken for A"."""
+    return other.start > mention.end and _COMPARES.search(text_before(text, other.start)) is not None
 
 
 def _is_in_brackets(text: str, mention: Mention) -> bool:

@@ -36,6 +36,7 @@ _ATOM = r"(?:\(?(?<![A-Za-z])[A-Z](?![A-Za-z'])\)?(?:[.):]{0,2} ?[\ue000-\uefff]
 _RANKED = re.compile(rf"(?<![=<≈>] )(?<![\w])({_ATOM}) ?(?:>{{1,3}}|≫|›) ?{_ATOM}")
 _RANK_WORDS = ("rank", "order of", "to least", "to the least", "排")
 _UPWARD = re.compile(r"least (?:likely |probable )?to (?:the )?most|ascending|increasing|reverse|worst to best")
+_WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = r"(\d{1,3}(?:\.\d{1,4})?|\.\d{1,4})"
 _SHARE_AFTER = re.compile(
     r"[)\]\"'.]*[\s|(:=~≈–-]{1,6}(?:(?:is|about|approximately|roughly|probability|at|p) ?=? ?)?"
@@ -92,12 +93,31 @@ def _judged(text: str, mentions: list[Mention]) -> Listing | None:
     verdicts: dict[int, set[str]] = {}
     for option, verdict in _verdicts(text.lower(), mentions):
         verdicts.setdefault(option, set()).add(verdict)
+    if (ticked := _ticked(text, mentions)) is not None:
+        return ticked, "verdicts"
     if len(verdicts) < 2:
         return None
     right = [option for option, of_option in verdicts.items() if RIGHT in of_option]
     if len(right) != 1 or WRONG in verdicts[right[0]]:
         return None
     return right[0], "verdicts"
+
+
+def _ticked(text: str, mentions: list[Mention]) -> int | None:
+    """The option of the only line of a list that ends with a tick: "- D. Atropine: blocks its receptors. ✅"."""
+    marks = _ANY_MARK.findall(text)
+    if len(marks) != 1 or marks[0] not in _TICKS:
+        return None
+    place = text.index(marks[0])
+    start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+    if text[place + 1 : end if end >= 0 else None].strip(" .\ufe0f"):
+        return None
+    entries = {}
+    for mention in mentions:
+        line = text.rfind("\n", 0, mention.start) + 1
+        if mention.option is not None and not _WORD.search(text, line, mention.start):
+            entries[line] = mention.option
+    return entries.get(start) if len(entries) > 2 else None
 
 
 def _verdicts(text: str, mentions: list[Mention]) -> Iterator[tuple[int, str]]:

@@ -83,6 +83,10 @@ _CHANGES = {
 }
 
 _CHANGE_WORDS = frozenset(_CHANGES)
+_UNTOLD = frozenset(
+    frozenset(stem(fold_word(word)) for word in text.split())
+    for text in ("no change", "cannot be determined", "cannot determine", "cannot tell", "variable")
+)
 
 
 def read_part(text: str, folds: tuple[str, ...], options: Sequence[str], is_nameless: bool = False) -> int | None:
@@ -138,13 +142,20 @@ def _is_doubtful(lower: str) -> bool:
 
 def _read_change(text: str, folds: tuple[str, ...], tokens: OptionTokens) -> int | None:
     """The option of a short sentence that ends with a change, if all options are changes: "It would fall."."""
-    if len(folds) > MAX_WORDS or not all(stems and _CHANGE_WORDS.issuperset(stems) for stems in tokens.stems):
+    if len(folds) > MAX_WORDS or not all(_is_change(stems) for stems in tokens.stems):
         return None
     changes = [_CHANGES[stem(word)] for word in folds if stem(word) in _CHANGES]
     if len(changes) != 1 or stem(folds[-1]) not in _CHANGES or phrases.NOT.search(text.lower()) or text.endswith("?"):
         return None
-    meant = [option for option, stems in enumerate(tokens.stems) if {_CHANGES[word] for word in stems} == set(changes)]
+    meant = [
+        option for option, stems in enumerate(tokens.stems) if {_CHANGES.get(word) for word in stems} == set(changes)
+    ]
     return meant[0] if len(meant) == 1 else None
+
+
+def _is_change(stems: frozenset[str]) -> bool:
+    """Whether an option is a change, or says that none can be told."""
+    return bool(stems) and (_CHANGE_WORDS.issuperset(stems) or stems in _UNTOLD)
 
 
 def read_number(text: str, options: Sequence[str]) -> int | None:

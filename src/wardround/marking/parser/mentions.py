@@ -9,6 +9,7 @@ from wardround.marking.parser.option_text import FIRST_CHARACTER, OptionForms
 
 MAX_MENTIONS = 120  # of more than these only the first and the last are read
 MAX_BEFORE = 40  # characters before a letter that may choose it
+_SENTENCE_BREAKS = (". ", ". (")  # between a letter and the next sentence
 LETTER, TEXT, BOTH, DIFFER, SEVERAL, NO_SUCH = "letter", "text", "both", "differ", "several", "no such option"
 
 
@@ -84,9 +85,13 @@ def _merged_kind(first: Mention, second: Mention, between: str, text: str) -> st
     if first.kind == SEVERAL and second.kind == TEXT and phrases.LETTER_JOINT.fullmatch(between):
         return SEVERAL
     if is_letter and second.kind == TEXT:
-        if first.option != second.option and between == ". " and phrases.SAID_OF_ANOTHER.match(text, second.end):
+        if first.option != second.option and between in _SENTENCE_BREAKS:
             before = text[max(0, first.start - MAX_BEFORE) : first.start]
-            return None if phrases.CHOOSES.search(before) else DIFFER
+            is_chosen = phrases.CHOOSES.search(before) is not None
+            if is_chosen and (between == ". (" or phrases.SAID_OF_ANY.match(text, second.end)):
+                return None  # "so B. The capitate (F) is aligned"; "option B. (Ganciclovir is for ...)"
+            if between == ". " and phrases.SAID_OF_ANOTHER.match(text, second.end):
+                return None if is_chosen else DIFFER
         if phrases.LETTER_JOINT.fullmatch(between):
             return BOTH if first.option == second.option else DIFFER
         if first.option == second.option and phrases.EQUATED.fullmatch(between):

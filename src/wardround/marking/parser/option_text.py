@@ -31,6 +31,8 @@ _WRITTEN_COMPARATORS = [
 _COMPARATORS = {">=": "≥", "<=": "≤"}
 _CLASSED = re.compile(r"([A-Za-z]{4,}) (?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)")  # "Stage IIIa"
 _LEVEL = re.compile(r"[CTLS]\d{1,2}(?:[-–/][CTLS]?\d{1,2})?(?: (?:vertebra|level|nerve root|root|dermatome))?")
+_SPECIES_NAME = re.compile(r"([A-Z][a-z]{3,}) ([a-z]{4,})(?: .*)?")
+_PREDICATE = re.compile(r" (?:is|was|would|should|will|must|can|has|fits|explains)\b")
 _BRACKETED = re.compile(r"\s*\(([^()]*)\)")
 _ABBREVIATION = re.compile(r"[A-Z]{2,6}")
 _SPELLING = re.compile(r"(?<=[a-z])[ao]+e(?=[a-z]{2})|^[ao]e(?=[a-z]{3})")
@@ -38,6 +40,17 @@ _TRAILING_ZEROS = re.compile(r"(?<=\.\d)0+\Z|(?<=\.\d\d)0+\Z|(?<=\.\d\d\d)0+\Z")
 _SPAN = methodcaller("span")
 _DOUBLE = re.compile(r"(.)\1")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "VI": "6", "VII": "7", "VIII": "8"}
+_UNITS = {
+    "centimeter": "cm",
+    "millimeter": "mm",
+    "milligram": "mg",
+    "microgram": "mcg",
+    "kilogram": "kg",
+    "milliliter": "ml",
+    "wk": "week",
+    "hr": "hour",
+    "yr": "year",
+}
 _ARTICLES = ("a", "an", "the")
 _GENERIC = ("disease", "syndrome", "disorder", "mellitus")  # may be left out: Crohn's (disease)
 
@@ -59,7 +72,7 @@ def fold_word(word: str) -> str:
         word = word[:-1]
     if len(word) > 4 and word.endswith(("tre", "bre", "vre")):
         word = word[:-2] + "er"
-    return word
+    return _UNITS.get(word, word)
 
 
 @kept
@@ -90,6 +103,7 @@ class OptionForms:
     is_numeric: bool  # all options are whole numbers
     has_levels: bool  # an option is a vertebra or a root: "T12"
     class_word: str  # that a numeral follows in every option: "stage"
+    genera: dict[str, str]  # of abbreviated species: "p aeruginosa": "Pseudomonas"
 
 
 def option_forms(options: Sequence[str]) -> OptionForms:
@@ -144,7 +158,17 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
         all(len(form) == 1 and form[0].isdigit() for form in whole),
         any(_LEVEL.fullmatch(text.strip()) for text in texts),
         class_words.pop() if len(class_words) == 1 and len(options) > 1 else "",
+        _genera(texts),
     )
+
+
+def _genera(texts: list[str]) -> dict[str, str]:
+    """The genus of every species that is written with its first letter: "P. aeruginosa"."""
+    named = [match for text in texts if (match := _SPECIES_NAME.fullmatch(text.strip()))]
+    by_short: dict[str, set[str]] = {}
+    for match in named:
+        by_short.setdefault(f"{match[1][0]} {match[2]}".lower(), set()).add(match[1])
+    return {short: genera.pop() for short, genera in by_short.items() if len(genera) == 1}
 
 
 def plain_option(option: str) -> str:
@@ -233,20 +257,23 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
             continue  # "Cushing syndrome" is not "Cushing disease"
         if form not in forms.abbreviations or _is_upper_case(text[start:end]):
             if index and spans[index - 1][0] >= end_of_last:
-                start = _start_of_article(text, spans[index - 1], start, option, forms)
+                start = _start_of_article(text, spans[index - 1], (start, end), option, forms)
             parts += [text[end_of_last:start], chr(FIRST_CHARACTER + option)]
             end_of_last = end
         next_index = index + len(form)
     return "".join([*parts, text[end_of_last:]])
 
 
-def _start_of_article(text: str, before: tuple[int, int], start: int, option: int, forms: OptionForms) -> int:
+def _start_of_article(
+    text: str, before: tuple[int, int], span: tuple[int, int], option: int, forms: OptionForms
+) -> int:
     """The start of an option text with the article before it; a capital A may be a letter instead."""
+    start, end = span
     article = text[before[0] : before[1]]
     if article.lower() not in _ARTICLES or text[before[1] : start] != " ":
         return start
     if article == "A" and text[start].isupper() and option != 0 and option not in forms.articled:
-        return start
+        return before[0] if _PREDICATE.match(text, end) else start  # "A D-dimer is needed"
     return before[0]
 
 

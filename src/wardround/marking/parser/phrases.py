@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (patterns)
 """The phrases of languages.toml as patterns for lower-case text, which is several times faster."""
 
 import re
@@ -107,7 +108,9 @@ SUPPOSED = _pattern(rf"\W*{_any_of('supposed')}")
 DISTANT = PhraseSearch(lambda any_of: any_of("distant"))
 RETURNS = _pattern(_any_of("returns"))
 TURNS_BACK = _pattern(_any_of("turns"))
-CLAUSE = _pattern(rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|aber|mais|pero|sino|sondern)(?![{LATIN}])")
+CLAUSE = _pattern(
+    rf"[,;:—–]|(?<![{LATIN}])(?:but|so|hence|thus|therefore|aber|mais|pero|sino|sondern|and(?= (?:i'd |i would )?(?:rather |instead )?(?:go|choose|pick|opt|select)\b))(?![{LATIN}])"
+)
 
 # matched in the text after an option
 JUDGED = _pattern(rf"{CLOSING}\s*{_any_of('judged')}")
@@ -184,8 +187,13 @@ BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
 UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
 # "I would answer C. Retinoblastoma is the one not to miss, yet ..."
 CHOOSES = _pattern(
-    r"\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick) (?:is|would be)"
-    r"|option)[ :]+(?:option )?\(?\Z"
+    r"(?:\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick) (?:is|would be)"
+    r"|option)[ :]+|[,;] (?:so|hence|thus|therefore|i\.e\.),? )(?:option )?\(?\Z"
+)
+SAID_OF_ANY = _pattern(
+    r"%?(?: \([a-j]\))?(?: in [a-z]| [a-z]+(?: [a-z]+)?)? (?!(?:is|was|would be|remains) (?:the |my )?(?:most likely|likely|correct|right|best|diagnosis|answer)\b"
+    r"|(?:best )?(?:fits|explains|matches|accounts)\b)"
+    r"(?:is|are|was|were|has|have|would|could|might|may|can|does|do|also|only|[a-z]{2,}s|comes?|came)\b"
 )
 SAID_OF_ANOTHER = _pattern(
     r" (?!(?:is|was|would be|remains) (?:the |my )?(?:most likely|likely|correct|right|best|diagnosis|answer)\b"

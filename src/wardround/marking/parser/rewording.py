@@ -50,6 +50,8 @@ _IDIOM = re.compile(
 )
 _OPENING_IDIOM = re.compile(r"\A\W*(?:certainly|indeed)[.!:,;]*\s+(?=\S)")
 _ONE = re.compile(r"\b(the (left|right|upper|lower|middle|inner|outer)) one\b", re.I)
+_ASKS_ITSELF = re.compile(r"(?<=\b[Aa]nswer)\? (?=\(?[A-J](?:[.:)]|\s*\Z))")
+_THIS_ONE = re.compile(r"\b(this|that) one(?= as\b)", re.I)  # not the number
 _THINKS = re.compile(
     r"\b(i (?:think|believe|guess|suspect)(?: that)? (?:the |my )?"
     r"(?:correct |best |right |most likely )?(?:answer|option|choice))"
@@ -67,6 +69,7 @@ _PLAIN_ANSWERS = {
     **dict.fromkeys(("yep", "yeah", "yup", "affirmative", "yes it is", "yes sir"), "yes"),
     **dict.fromkeys(("nope", "nah", "no it isn't", "not at all"), "no"),
 }
+_OPENS_PLAINLY = re.compile(r"\W*(yep|yeah|yup|nope|nah)(?=[,.!;:])", re.I)
 _ORDINAL_OPTION = re.compile(r"\b([123])(?:st|nd|rd)(?= (?:option|choice|alternative)\b)", re.I)
 _SHORT_ORDINAL = re.compile(r"\b([123])(?:st|nd|rd)\b", re.I)
 _CONSISTENT_WITH = re.compile(r"\bc/w\b", re.I)
@@ -114,6 +117,9 @@ _SPINAL = re.compile(
 _NUMBER_WORD = re.compile(rf"\W*({'|'.join(_NUMBERS)})\W*", re.I)
 _NUMERAL = r"(?:\d{1,2}[a-d]?|[IVX]{1,4}[ABCabc]?)"
 _OF_CLASS = "cancer|tumou?r|carcinoma|disease|malignancy|lesion|injury|fracture|retinopathy|hypertension|failure"
+_SPECIES = re.compile(r"\b([A-Z])\.? ([a-z]{4,})\b")
+_OPENING_NUMERAL = re.compile(r"\A(I{2,3}|IV|V)(?=[.:;,] | [–—-] |\s*\Z)")
+_NUMBER_OF_CLASS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "zero": "0"}
 _JOINT = (
     r"\s?[-–/]\s?"
     r"|[\s,.;:…–—-]{1,4}(?:(?:no|or|and|to|wait|sorry|actually|rather|versus|vs|oops|correction|i mean|make that)"
@@ -142,6 +148,8 @@ def reword(text: str, forms: OptionForms) -> str:
         return plain or ""
     if " " not in text and not forms.has_comparators:
         return text
+    if "yes" in forms.words and "no" in forms.words and (opening := _OPENS_PLAINLY.match(text)):
+        text = f"{_PLAIN_ANSWERS[opening[1].lower()].capitalize()}{text[opening.end() :]}"
     lower = text.lower()
     if _has_any(lower, _IDIOM_PARTS):
         text = _OPENING_IDIOM.sub("", _IDIOM.sub("certainly", text))
@@ -161,6 +169,8 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _CHANGED.sub(r"correction: the answer is \1", text)
     if "normal" in forms.words and ("normal" in lower or "nothing" in lower or "remarkable" in lower):
         text = _NO_FINDING.sub("normal", text)
+    if "answer? " in lower:
+        text = _ASKS_ITSELF.sub(": ", text)
     if "'s" in lower:
         text = _ANSWER_IS.sub(r"\1 is", text)
     if "s like" in lower:
@@ -176,9 +186,12 @@ def reword(text: str, forms: OptionForms) -> str:
     if ("the " in lower or " option" in lower) and _has_any(lower, _ORDINAL_PARTS):
         text = _CHOSEN_BY_PLACE.sub(lambda named: _option_of_ordinal(named, forms), text)
     if " one" in lower:
+        text = _THIS_ONE.sub(r"\1", text)
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
     if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
         text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
+    if forms.genera:
+        text = _SPECIES.sub(lambda species: _genus_of(species, forms), text)
     if forms.has_levels:
         text = _SPINAL.sub(_spinal_level, text)
     if forms.class_word:
@@ -216,9 +229,22 @@ def _option_of_ordinal(named: re.Match[str], forms: OptionForms) -> str:
     return f"{named['before']}option {LETTERS[place]}"
 
 
+def _genus_of(species: re.Match[str], forms: OptionForms) -> str:
+    """ "P. aeruginosa" as "Pseudomonas aeruginosa", if that is an option."""
+    genus = forms.genera.get(f"{species[1]} {species[2]}".lower())
+    return f"{genus} {species[2]}" if genus else species[0]
+
+
 def _with_class_word(text: str, word: str) -> str:
     """The reply with the word that all options begin with ("stage") before both numerals of a pair."""
     text = re.sub(rf"\b(?:WHO|ISUP|AJCC|FIGO|TNM|CKD|Fuhrman|Nottingham) (?={word} {_NUMERAL}\b)", "", text, flags=re.I)
     text = re.sub(rf"\b({word} {_NUMERAL}) (?:{_OF_CLASS})\b", r"\1", text, flags=re.I)
+    text = _OPENING_NUMERAL.sub(rf"{word} \1", text)  # "II. The tumour is ..."
+    text = re.sub(
+        rf"\b({word}) (zero|one|two|three|four|five)\b",
+        lambda named: f"{named[1]} {_NUMBER_OF_CLASS[named[2].lower()]}",
+        text,
+        flags=re.I,
+    )
     pair = re.compile(rf"\b({word}) ({_NUMERAL})({_JOINT})(?={_NUMERAL}(?:[\s.]*\Z|[.,;:)\n!]))", re.I)
     return pair.sub(lambda match: f"{match[1]} {match[2]}{_SPAN.sub(' or ', match[3])}{match[1]} ", text)

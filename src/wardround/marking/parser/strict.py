@@ -19,6 +19,7 @@ from wardround.marking.parser.listings import MARKS, Listing, read_listing, read
 from wardround.marking.parser.mentions import (
     BOTH,
     DIFFER,
+    LETTER,
     NO_SUCH,
     SEVERAL,
     TEXT,
@@ -48,6 +49,7 @@ _BARE = re.compile(r"(?:(?![\ue000-\uefff])[\W_])*([A-Za-z])(?:(?![\ue000-\uefff
 _LETTERED = re.compile(r"\W*([A-Z])[.):]\s*([A-Z])\W*")
 _WORDED_RULES = (*WORDED_RULES, "in json", "in box", "in tag")
 _POINTERS = "👉➡⭐☞✅✔☑→"
+_FIRM_RULES = ("stated", "judged")  # of a letter, against what is said of an option's text
 _FINAL_RULES = (*_WORDED_RULES, "at the end", "last line")
 _CHECKED, _UNCHECKED = re.compile(r"\[[xX]\]"), re.compile(r"\[ \](?= )")
 _LETTER_SHARE = re.compile(r"\b([A-Z]) (?=\d{1,3}(?:\.\d+)? ?%)")
@@ -64,6 +66,10 @@ _STATEMENT = re.compile(
 _WOULD = re.compile(r"\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
 _SUPPOSED_WOULD = re.compile(r"\W*(?:with|without|in|for|had|if|were|should)\b[^\n]*(?:\bwould\b|'d\b)")
 _WOULD_AFTER = re.compile(r"[)\]\"']* (?:\([^()\n]{1,60}\) )?would\b")
+_CONCLUDES_LETTER = re.compile(
+    r"\b(?:so|thus|hence|therefore|i\.e\.|choose|pick|select|go (?:with|for)|opt for|option|answer(?: is|:)),? "
+    r"(?:option )?\(?([A-J])\)?(?=[.!;:]|\s*\Z)"
+)
 _QUESTION, _REPLY = re.compile(r"^Q:", re.M), re.compile(r"^A:[ ]*", re.M)
 _CLOSES = re.compile(r"(?<=[.!]) (?:double[- ]checked|that's it|that's my (?:final )?answer|done)[.!]*\Z", re.I)
 _NUMBERED_TEXT = re.compile(r"\(?([1-9])[.):] ?(?=[^\d\s])")
@@ -79,7 +85,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     text = without_taken_back(text)
     option, rule = _parse_known(text, options, whole, forms)
     if option is not None:
-        is_contested = rule in _WEAK_RULES and len(text) > MIN_CONTESTED
+        is_contested = rule in _WEAK_RULES and len(text) > MIN_CONTESTED and not _states_letter(text, option)
         affirmed = _read_affirmed(text, options, forms) if is_contested else None
         if affirmed is None or affirmed == option:
             return option, rule
@@ -102,6 +108,11 @@ def _read_affirmed(text: str, options: Sequence[str], forms: OptionForms) -> int
     from wardround.marking.parser.conclusions.affirming import read_affirmed
 
     return read_affirmed(_reworded(text, forms), options)
+
+
+def _states_letter(text: str, option: int) -> bool:
+    """Whether a clause concludes with the letter of an option: "it must be the lunate, so B."."""
+    return any(LETTERS[option] == stated[1] for stated in _CONCLUDES_LETTER.finditer(text))
 
 
 def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionForms) -> OptionAndRule:
@@ -260,18 +271,39 @@ def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
     if phrases.UNDECIDED.search(text.lower(), last.end):
         return None, "several answers"
     different = [claim for claim in claims if claim.mention.option != last.option]
+    if (
+        different
+        and (outer := [claim for claim in claims if not _is_in_aside(text, claim.mention)]) != claims
+        and outer
+    ):
+        return _resolve_claims(outer, text)
     if different and (firm := _firm_claims(claims, text)):
         return _resolve_claims(firm, text)
     if last.option is None:
         return None, _NO_OPTION.get(last.kind, "several answers") if not different else "several answers"
     if not different or (rule in _FINAL_RULES and all(claim.mention.kind == SEVERAL for claim in different)):
         return last.option, rule
+    if last.kind == LETTER and rule in _FIRM_RULES and all(_is_said_of_text(claim) for claim in different):
+        return last.option, rule  # "gestational age is about 20 weeks. At 12 weeks it is ... C is the best choice."
     is_worded = all(claim.rule in _WORDED_RULES for claim in different)
     earlier_start = different[-1].mention.start
     is_corrected = phrases.CORRECTS.search(text.lower(), earlier_start, last.start) or (
         is_worded and phrases.TURNS.search(text.lower(), max(0, earlier_start - WINDOW), last.start)
     )
     return (last.option, "corrected") if is_corrected and rule in _WORDED_RULES else (None, "several answers")
+
+
+def _is_said_of_text(claim: Claim) -> bool:
+    """Whether words that often only say something of an option's text claim it."""
+    return claim.mention.kind == TEXT and claim.rule in ("judged", "chosen", "pointed to")
+
+
+def _is_in_aside(text: str, mention: Mention) -> bool:
+    """Whether an option is named in a sentence in brackets: "C. (The 90% in B is the specificity.)"."""
+    opening = text.rfind("(", 0, mention.start)
+    return (
+        opening > 0 and text[opening - 2 : opening] in (". ", ".\n", "! ") and ")" not in text[opening : mention.start]
+    )
 
 
 def _firm_claims(claims: list[Claim], text: str) -> list[Claim]:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
+from wardround.marking.parser.conclusions.closing import read_quantity
 from wardround.marking.parser.conclusions.meanings import (
-    NUMBERED,
     OptionMeanings,
     may_mean,
     meanings_of,
@@ -18,123 +18,32 @@ from wardround.marking.parser.conclusions.meanings import (
     phrases_of,
     roots_of,
 )
+from wardround.marking.parser.conclusions.stating import read_absence, read_all_or_none, read_stated
+from wardround.marking.parser.conclusions.weighing import IDIOM, REFUTED, SUPPOSES, clauses_of, weigh
 from wardround.marking.parser.loose import has_same_quantities
-from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem, stems_of
+from wardround.marking.parser.option_text import folded_words, option_forms
+from wardround.marking.parser.option_tokens import WORDS, stems_of
 from wardround.marking.parser.words.word_search import WordSearch
 
 MAX_SENTENCES = 3  # from the end
 MAX_SENTENCE = 500
 MAX_NAME_WORDS = 6  # of another name of an option
 MIN_REASONED = 120  # characters of a reply with reasons
-MIN_EVIDENCE = 1.0
-MIN_COVERED = 0.3  # of the meanings of an option
 MAX_PREFERRING = 240  # characters of a sentence that prefers a letter to others
 CUT_OFF_LENGTH = 100  # of a reply that must end with a full stop
 
-_COMMON = frozenset(
-    stem(word)
-    for word in [
-        "case",
-        "picture",
-        "image",
-        "patient",
-        "finding",
-        "result",
-        "test",
-        "sign",
-        "normal",
-        "positive",
-        "study",
-        "feature",
-        "clinical",
-        "time",
-        "age",
-        "good",
-        "well",
-        "use",
-        "rate",
-        "control",
-        "level",
-        "line",
-        "view",
-        "history",
-        "course",
-        "present",
-        "show",
-        "seen",
-        "first",
-        "second",
-        "last",
-        "only",
-        "other",
-        "fit",
-        "clear",
-        "high",
-        "low",
-        "small",
-        "large",
-        "single",
-        "multiple",
-        "common",
-        "classic",
-        "type",
-        "area",
-        "wall",
-        "part",
-        "body",
-        "region",
-        "increase",
-        "decrease",
-        "change",
-        "give",
-        "start",
-        "need",
-        "care",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "year",
-        "child",
-        "woman",
-        "man",
-        "adult",
-        "pain",
-    ]
-)
 _UNANSWERED = WordSearch(
     r"\b(?:(?:can(?:not|'t| not)|could(?: not|n't)|unable to|not able to|impossible to|not possible to|hard to|difficult to)"
     r" (?:\w+ ){0,3}?(?:determine|tell|say|answer|choose|decide|pick|select|commit|view|see|interpret|assist|help|provide|recommend)"
     r"|insufficient|not enough|depends? on|depending on|please (?:provide|upload|share|consult|contact|ask)|could you|can you"
     r"|needs? more (?:information|details?)|no single|(?:(?:the|my) )?differential (?:diagnosis )?includes|several (?:conditions|options|possib)"
     r"|individuali[sz]ed|as an ai|sorry|before (?:one|we|i|committing|a conclusion)\b|first two|still open|all (?:remain|be checked)"
-    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss)"
+    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss|nothing (?:here |in \w+ \w+ )?(?:points|speaks) )"
 )
 _SEVERAL = WordSearch(
-    r"\b(?:either (?:\S+ ){1,4}or\b|both\b|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
+    r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
 )
 _ENDS = re.compile(r"[.!)\]\"'。！%…]\s*\Z")
-_CLAUSE = re.compile(
-    r"[,;:–—]\s|[,;:]|\s[-–—]\s|\b(?=but |although |though |while |whereas |because |since |unlike |rather than |instead of"
-    r" |even though |despite |which |as |not |and not |if |unless |except )",
-    re.I,
-)
-_AUXILIARY = re.compile(r"\b(?:does|do|did|is|are|was|were|will|would|can|could|should|must|has|have|may|might) \Z")
-_REFUTED = WordSearch(
-    r"\b(?:not|no|never|neither|nor|cannot|without|none|nothing|nobody|absent|absence|lack(?:s|ing|ed)?|unlikely|improbable|implausible"
-    r"|exclud\w+|rul(?:e|es|ed|ing) (?:\w+ )?out|against|unlike|rather than|instead(?: of)?|less (?:likely|probable)"
-    r"|than|except|could|might|may|if|unless|whether|had|were|although|though|while|whereas|despite|even"
-    r"|histor(?:y|ies)|previous(?:ly)?|earlier|initial(?:ly)?|at first|first (?:thought|impression)|mimic\w*|confus\w+|tempt\w+"
-    r"|misconception|many|students?|textbooks?|guidelines?|referral|referr\w+|wrote|letter|mention\w*|colleagues?|ignor\w+|reserv\w+"
-    r"|later|alternative|consider\w*|differential|risk of|wait|(?:is|are|be|was|goes|go|left|keep\w*|leav\w+) out|(?:rul|cross)\w+ (?:\w+ )?out|discard\w*|eliminat\w+|(?:is|are|was|were|stayed|remains?|tests?) negative|also|too(?! much| little)|spared?|intact|normal"
-    r"|miss(?:ed)?|between|other than|others?(?! words)|contraindicated|inferior to|second[ -](?:choice|line|best)|wrong|incorrect|false|redundant|useless|harms?|harmful|worse|avoid\w*"
-    r"|worr(?:y|ied|ies|ying)|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
-    r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없"
-)
-_WOULD = WordSearch(r"\bwould\b")
-_MEANT_WOULD = WordSearch(
-    r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most|appropriate|indicated|reasonable|suitable|preferred|right|correct|ideal)|benefit|do\b|suffice|fit|explain)"
-)
 _CONCLUDES = WordSearch(
     r"\b(?:so|thus|hence|therefore|accordingly|consequently|overall|taken together|in (?:summary|conclusion|short|sum|view)"
     r"|i\.e|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
@@ -165,7 +74,7 @@ _DEFINES = re.compile(
     re.I,
 )
 _LETTER = re.compile(
-    r"(?<![\w'./-])[(\[]?([A-J])[)\]]?(?![\w'/+-]|\.\w|\. [a-z]|:| \d| [a-z]+\b(?<! is)(?<! was)(?<! it)(?<! as)(?<! on)(?<! in))"
+    r"(?<![\w'./-])[(\[]?([A-J])[)\]]?(?![\w'/+-]|\.\w|\. [a-z]|:| \d| [a-z]+\b(?<! is)(?<! was)(?<! it)(?<! as)(?<! on)(?<! in)(?<! here)(?<! takes)(?<! combines)(?<! reflects)(?<! lets))"
 )
 _PREFERS = re.compile(
     r"\b(?:fits?|favou?rs?|supports?|matches|suits?|prefer|choose|pick|select|go with|opt for|settle on|answer is|points? to"
@@ -180,10 +89,6 @@ _NOT_LETTER = re.compile(
 _ANY_LETTER = re.compile(r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|n[iy])\b)|[B-HJ])(?![\w'-])")
 _LETTERED_OPTION = re.compile(r"(?<![\w'])[A-J](?![\w'])")
 _MAPPED = re.compile(r"\s(?:=|→|⇒|[-=]+>)\s")
-_SUPPOSES = re.compile(
-    r"\W*(?:if|were|had|should|could|may|might|without|si|wenn|falls|если|when|to (?:choose|diagnose))\b(?:(?!\b(?:but|here|however|as it is)\b).)*",
-    re.I,
-)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL_WORD = re.compile(r"\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)
 _NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?i:the (?:first|second|third|fourth|fifth|last)) ")
@@ -201,16 +106,28 @@ _PRESENT = re.compile(
 _ABSENT = re.compile(
     r"\A\W*(?:nein|non|não|нет|nope|nah|没有|いいえ|아니)(?=\W)|\b(?:don't|do not|cannot|can't|didn't) (?:see|find|identify|detect) (?:any|an?)\b"
     r"|\bno (?!clear|obvious|definite)(?:\w+ ){1,5}(?:is|are|was|were)? ?(?:present|visible|seen|evident|identified|detected)\b|\A(?:so )?there (?:is|are) no\b(?! (?:clear|obvious|definite))"
-    r"|\bno (?:evidence|signs?) of\b|\b(?:is|are) absent\b|\A(?:it|this) does(?: not|n't) \w+[.!]?\Z",
+    r"|\bno (?:evidence|signs?) of\b|\b(?:is|are) absent\b|\b(?:is|are) not (?:widened|enlarged|dilated|thickened|present|visible|fractured|displaced|elevated|broken|torn|increased)\b|\A(?:it|this) does(?: not|n't) \w+[.!]?\Z",
     re.I,
+)
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_ENDS_WITH_QUANTITY = re.compile(
+    r"(?:=|\b(?:is|are|measures|comes to|equals|of|at)) ?((?:about |around |roughly |approximately |~ ?)?\d[^=,;:]{0,24})\Z"
+)
+_NOT_MEASURED = re.compile(r"\b(?:slice|interval|window|field of view|scale|matrix|pitch)\b", re.I)
+# what is true of an option, not which one it is
+_PROPERTY = re.compile(
+    r"(?P<head>(?:[\w-]+ ){1,5})(?:is|are) (?:caused by|due to|treated|characteri[sz]ed|diagnosed|defined|transmitted"
+    r"|the (?:\w+ )?most (?:common|frequent) (?:surgical|complication|emergency))\b",
+    re.I,
+)
+_ABBREVIATED = re.compile(r"[A-Z][A-Za-z]?[A-Z]{1,4}s?")
+_GENERAL_NOUNS = frozenset(
+    ("disease", "obstruction", "stenosis", "impairment", "change", "lesion", "finding", "regurgitation", "hypertension")
 )
 _FROM_TO = re.compile(r"\bfrom (?:option |answer )?\(?[A-J]\)? to (?:option |answer )?\(?([A-J])\)?(?!\w)")
 _BRACKETED_LAST = re.compile(r"\s*\((?:had|if|were|should|in case|note)\b[^()]*\)\s*\Z", re.I)
 _HAS_SIGN = re.compile(r"[:→]|[-=]>| [—–-] ")
 _NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>| [—–-])((?: [\w'/–-]+){1,6})\W*\Z")
-_SO = re.compile(
-    r"(?<=\w)(?:[,;:]| [-–—]|,? and) (?:so(?! (?:that|much|many|is|are|does|far|called))|hence|thus|therefore|also|donc|daher|deshalb|поэтому)(?! (?:that|the \w+ (?:is|are) (?:not|normal)))\b"
-)
 # its first character comes first: the search skips all others
 _SENTENCE_END = re.compile(
     r"\s(?:(?<=\n)\n*|(?<=[!?;]\s)\s*"
@@ -223,12 +140,6 @@ _DECIDES = WordSearch(
     r"|, (?:so|hence|thus|therefore)\b"
 )
 _STEP = re.compile(r"\W*(?:first|next|then)\b", re.I)
-_IDIOM = re.compile(
-    r"\b(?:by |through )?(?:an? |the )?(?:process of )?(?:elimination|exclusion)(?= (?:leaves|we|i|gives|leads|it)\b|,)|\bif (?:pressed|pushed|forced|i had to \w+|i must \w+|i have to \w+|made to choose)\b,?|\bin other words\b|\A\W*what(?:'s| is) (?:lacking|missing)\b|\b(?:there is |there's )?no doubt\b"
-    r"|\bnothing (?:but|else than|other than)\b|\bnone other than\b",
-    re.I,
-)
-_PRONOUN = re.compile(r"\bI(?=[' ][a-z])")
 _ENTRY = re.compile(r"\s*(?:[-*•|]|\(?[A-Ja-j1-9][.):]|Option [A-J]\b)")
 
 
@@ -239,19 +150,74 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     is_yes_or_no = len(options) < 4 and _YES_OR_NO.issuperset(map(str.lower, options[:2]))
     meanings = option_meanings(tuple(options))
     if not is_yes_or_no and not _NAMES_A_PLACE.search(text) and not may_mean(text, meanings):
-        return None
+        return read_all_or_none(text, options) if len(text) <= MAX_SENTENCE else None
     whole, text = text, _BRACKETED_LAST.sub("", text) if text.endswith(")") else text
     sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     if len(sentences) > 1 and not _ENDS.search(text):
         return None  # cut off
     option = _read_presence(sentences[-1], options) if is_yes_or_no else _read_sentences(text, sentences, options)
-    if option is None or _ENTRY.match(whole[whole.rfind("\n") + 1 :]) or _SEVERAL.search(sentences[-1]):
+    if (
+        option is None
+        or _ENTRY.match(whole[whole.rfind("\n") + 1 :])
+        or (_SEVERAL.search(sentences[-1]) and read_all_or_none(sentences[-1], options) is None)
+    ):
         return None
     is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE))
-    return option if is_answered and not _has_other_letter(text, options) else None
+    return option if is_answered and not _has_other_letter(text, options) and not _is_only_aside(text, option) else None
+
+
+def _is_only_aside(text: str, option: int) -> bool:
+    """Whether only brackets have the option's letter, and the text outside has another's: "by B ...; X (D) is"."""
+    if f"({LETTERS[option]})" not in text:
+        return False
+    outer = set(_ANY_LETTER.findall(_IN_BRACKETS.sub("", text)))
+    return bool(outer) and LETTERS[option] not in outer
 
 
 def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
+    """The option of the last sentence that has evidence for one, if it is a conclusion."""
+    option = _read_conclusion(text, sentences, options)
+    if option is not None or len(sentences) > MAX_SENTENCES:
+        return option
+    return _read_statement(sentences, options)
+
+
+def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
+    """The option that one of few sentences states; no other may state another one."""
+    meanings = option_meanings(tuple(options))
+    if (option := read_all_or_none(sentences[-1], options)) is not None:
+        return option
+    if (option := read_absence(sentences[-1], options)) is not None:
+        others = set().union(*(weigh(sentence, meanings).keys() for sentence in sentences))
+        return option if others <= {option} else None
+    if quantity := _ENDS_WITH_QUANTITY.search(sentences[-1]):
+        option = read_quantity(quantity[1], options)
+        is_general = _NOT_MEASURED.search(sentences[-1]) or REFUTED.search(sentences[-1])
+        is_general = is_general or _NOT_ANSWER.search(sentences[-1])
+        if option is not None and not is_general:
+            return option
+    stated = {
+        read_stated(sentence, lambda text: weigh(text, meanings), lambda text: _whole(text, options))
+        for sentence in sentences
+    } - {None}
+    option = stated.pop() if len(stated) == 1 else None
+    if option is None or not has_same_quantities(" ".join(sentences), options[option]):
+        return None
+    is_only = len(sentences) == 1 or all(weigh(sentence, meanings).keys() <= {option} for sentence in sentences)
+    return option if is_only else None
+
+
+def _whole(text: str, options: Sequence[str]) -> int | None:
+    """The option that is a whole text, or a text with a general noun after it: "severe obstruction"."""
+    forms = option_forms(options)
+    words = folded_words(text)
+    option = forms.options.get(words)
+    if option is None and len(words) > 1 and words[-1] in _GENERAL_NOUNS:
+        option = forms.options.get(words[:-1])
+    return option
+
+
+def _read_conclusion(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
     """The option of the last sentence that has evidence for one, if it is a conclusion."""
     meanings = option_meanings(tuple(options))
     is_denying = False
@@ -260,22 +226,24 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
             return option
         if place == 0 and len(_MAPPED.findall(text)) > 1:
             return None
-        scores = _weigh(sentence, meanings)
+        scores = weigh(sentence, meanings)
         if len(scores) > 1:
             return _named_first(sentence, meanings) if len(sentences) == 1 else None
         if scores:
             option = next(iter(scores))
             is_named = len(sentences) == 1 and _named_first(sentence, meanings) == option
             if not is_named and _HAS_SIGN.search(sentence) and (last := _NAMED_LAST.search(sentence)):
-                is_named = option in _weigh(last[1], meanings)
+                is_named = option in weigh(last[1], meanings)
             is_long = len(text) > MIN_REASONED
             if not has_same_quantities(sentence, options[option]):
+                return None
+            if len(sentences) == 1 and (said := _PROPERTY.match(sentence)) and option in weigh(said["head"], meanings):
                 return None
             is_named = is_named or _is_conclusion(sentence, len(sentences), is_denying or place > 0, is_long)
             return option if is_named else None
         if _DECIDES.search(sentence):
             return None  # a conclusion in words that are not known
-        is_denying = is_denying or bool(_weigh(sentence, meanings, is_whole_sentence=True))
+        is_denying = is_denying or bool(weigh(sentence, meanings, is_whole_sentence=True))
     return _named_first(sentences[0], meanings) if not is_denying else None
 
 
@@ -290,12 +258,13 @@ def _has_other_letter(text: str, options: Sequence[str]) -> bool:
 
 def _read_presence(sentence: str, options: Sequence[str]) -> int | None:
     """Yes or no, if a sentence says that something is or is not there."""
-    if _DISTANT_WORDS.search(sentence) or _SUPPOSES.match(sentence):
+    if _DISTANT_WORDS.search(sentence) or SUPPOSES.match(sentence):
         return None
     is_there, is_absent = _PRESENT.search(sentence) is not None, _ABSENT.search(sentence) is not None
     if is_there == is_absent:
         return None
-    return [option.lower() for option in options].index("yes" if is_there else "no")
+    said = "yes" if is_there else "no"
+    return next((place for place, option in enumerate(options) if option.lower() == said), None)
 
 
 def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
@@ -307,15 +276,15 @@ def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
         or len(words) > MAX_NAME_WORDS
         or _VERB.search(head)
         or _DISTANT_WORDS.search(head)
-        or _REFUTED.search(head)
+        or REFUTED.search(head)
     ):
         return None
-    scores = _weigh(head, meanings)
+    scores = weigh(head, meanings)
     if len(scores) != 1:
         return None
     option = next(iter(scores))
     said, own = meanings_of(head, meanings), meanings.all[option]
-    if said & WORDS["polarity"] != own & WORDS["polarity"] or _weigh(sentence, meanings, True).keys() - {option}:
+    if said & WORDS["polarity"] != own & WORDS["polarity"] or weigh(sentence, meanings, True).keys() - {option}:
         return None
     return option if _says_the_same(head, option, meanings) else None
 
@@ -323,6 +292,8 @@ def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
 def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
     """Whether a name says all that an option says, and no more."""
     words = stems_of(name, meanings.initials)
+    if len(words) == 1 and words[0] == name.lower() and _ABBREVIATED.fullmatch(name):
+        return True  # "PTU"
     said, own = meanings_of(name, meanings), meanings.all[option]
     covered: set[int] = set()
     for start, end, meaning in phrases_of(words):
@@ -358,11 +329,11 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
     if changed := _FROM_TO.search(sentence):
         return _place(changed[1], options)
     if (ordinal := _ORDINAL.search(sentence)) and not any(map(_ORDINAL_WORD.search, options)):
-        is_clear = len(_ORDINAL_WORD.findall(sentence)) == 1 and not _REFUTED.search(sentence[: ordinal.start()])
-        is_clear = is_clear and not _REFUTED.search(re.split(r"[,;]", sentence[ordinal.end() :])[0])
+        is_clear = len(_ORDINAL_WORD.findall(sentence)) == 1 and not REFUTED.search(sentence[: ordinal.start()])
+        is_clear = is_clear and not REFUTED.search(re.split(r"[,;]", sentence[ordinal.end() :])[0])
         place = len(options) - 1 if ordinal[1].lower() == "last" else _ORDINALS.index(ordinal[1].lower())
         return place if is_clear and place < len(options) and not _DISTANT_WORDS.search(sentence) else None
-    sentence = _IDIOM.sub(" ", sentence).strip()
+    sentence = IDIOM.sub(" ", sentence).strip()
     letters = list(_LETTER.finditer(sentence))
     if not letters or _STEP.match(sentence) or sentence[0] == "(" or _DISTANT_WORDS.search(sentence):
         return None
@@ -373,7 +344,7 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
     if any(_NOT_LETTER.search(sentence[: letter.start()]) for letter in letters):
         return None
     named: set[str] = set()
-    for clause in _clauses(sentence):
+    for clause in clauses_of(sentence):
         for letter in _LETTER.finditer(clause):
             if letter[1] != "A" or letter.start() or not clause[letter.end() :].strip(" ."):
                 named.add(letter[1])
@@ -381,14 +352,14 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
         re.split(r"[,;]", sentence[: letters[0].start()].rstrip("( "))[-1]
         + re.split(r"[,;]", sentence[letters[-1].end() :])[0]
     )
-    if not named or _REFUTED.search(around):
+    if not named or REFUTED.search(around):
         return None
     return _place(named.pop(), options)
 
 
 def _preferred_letter(sentence: str, options: Sequence[str]) -> int | None:
     """The only letter outside of clauses that deny and suppose: "although A is more frequent, the picture fits B"."""
-    clauses = _clauses(sentence)
+    clauses = clauses_of(sentence)
     if any(map(_LETTERED_OPTION.search, options)) or not clauses or len(sentence) > MAX_PREFERRING:
         return None
     named = {letter for clause in clauses for letter in _ANY_LETTER.findall(clause)}
@@ -399,73 +370,3 @@ def _preferred_letter(sentence: str, options: Sequence[str]) -> int | None:
 def _place(letter: str, options: Sequence[str]) -> int | None:
     place = LETTERS.index(letter)
     return place if place < len(options) else None
-
-
-def _clauses(sentence: str) -> list[str]:
-    """The clauses of a sentence that deny, suppose, compare and report nothing."""
-    kept = []
-    sentence = _IDIOM.sub(" ", sentence)
-    *_, marker = [None, *_SO.finditer(sentence)]
-    sentence = sentence[marker.end() :] if marker else sentence
-    sentence = _SUPPOSES.sub("", sentence, count=1) if _SUPPOSES.match(sentence) else sentence
-    pieces = _CLAUSE.split(sentence)
-    for place, clause in enumerate(pieces):
-        is_denied = place + 1 < len(pieces) and pieces[place + 1].startswith("not ") and _AUXILIARY.search(clause)
-        is_denied = is_denied or (place > 0 and clause.startswith("as ") and _REFUTED.search(pieces[place - 1]))
-        if not clause or is_denied or _REFUTED.search(clause):
-            continue  # "asthma does | not fit"; "not report this | as pneumonia"
-        if _WOULD.search(clause) and not _MEANT_WOULD.search(clause):
-            continue
-        kept.append(clause)
-    return kept
-
-
-def _weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> dict[int, float]:
-    """The options that a sentence has evidence for, with its weight; `is_whole_sentence`: also what it denies."""
-    if not may_mean(sentence, meanings):
-        return {}
-    scores: dict[int, float] = {}
-    clauses = [sentence] if is_whole_sentence else _clauses(sentence)
-    if not any(may_mean(clause, meanings) for clause in clauses):
-        return {}
-    words = frozenset().union(*(meanings_of(_PRONOUN.sub("", clause), meanings) for clause in clauses))
-    for option, (telling, own) in enumerate(zip(meanings.telling, meanings.all, strict=True)):
-        weight = sum(_weight(word) for word in words & telling)
-        is_all = _is_all_said(option, words, meanings)
-        if not is_all and weight < MIN_EVIDENCE:
-            continue
-        is_covered = len(own & words) >= MIN_COVERED * len(own) or not words.isdisjoint(meanings.names[option])
-        if (is_all or is_covered) and (is_whole_sentence or not _contradicts(words, own)):
-            scores[option] = weight + is_all
-    whole = [option for option in scores if _is_all_said(option, words, meanings)]
-    if len(scores) > 1 and len(whole) == 1:
-        others = max(score for option, score in scores.items() if option != whole[0])
-        return {whole[0]: scores[whole[0]]} if others < scores[whole[0]] / 2 else scores
-    return scores
-
-
-def _is_all_said(option: int, words: frozenset[str], meanings: OptionMeanings) -> bool:
-    """Whether words have all of an option, and no other option has all of it too."""
-    content = meanings.content[option]
-    return bool(content) and content <= words
-
-
-def _weight(meaning: str) -> float:
-    if meaning in _COMMON or meaning in WORDS["vague"] or meaning in WORDS["polarity"] or meaning in WORDS["added"]:
-        return 0.0
-    if meaning[0] in "=<":
-        return 1.0
-    return 0.5 if meaning[0] == "~" or len(meaning) < 4 else 1.0
-
-
-def _contradicts(words: frozenset[str], own: frozenset[str]) -> bool:
-    """Whether the words have another side, course, direction or type than the option."""
-    for meaning in own:
-        if numbered := NUMBERED.fullmatch(meaning):
-            others = {word for word in words if word.startswith(numbered[1]) and NUMBERED.fullmatch(word)}
-            if others and meaning not in others:
-                return True
-    for contrast in (*CONTRASTS, frozenset(("~up", "~down"))):
-        if own & contrast and words & contrast and not own & contrast & words:
-            return True
-    return False

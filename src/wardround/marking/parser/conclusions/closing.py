@@ -184,7 +184,7 @@ _ALONE = tuple(
     )
 )
 _DENIED = re.compile(
-    r"\b(?:not|no|never|cannot|neither|nor|except|without|unless|if|whether|could|might|may|can|(?<!the )or|vs|versus|unlikely"
+    r"\b(?:contra-?indicated|resistant|clear|spared|intact|not|no|never|cannot|neither|nor|except|without|unless|if|whether|could|might|may|can|(?<!the )or|vs|versus|unlikely"
     r"|less|least|exclud\w+|rul\w+ out|avoid\w*|instead|normal|history|prior|previous|past|risk|differential|consider\w*"
     r"|treat(?:ed|ment)|mother|father|family|known|denies|unclear|unsure|uncertain|possibl\w+|mimics?|but so|need to know|depend\w*|second)\b|n't\b|\?"
 )
@@ -259,7 +259,7 @@ def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_conte
         if (named := template.fullmatch(last)) and last[named.start("name")].isupper():
             return _lettered(named["name"], options)
     is_alone = len(sentences) == 1
-    if is_alone and (option := _read_quantity(text, options)) is not None:
+    if is_alone and (option := read_quantity(text, options)) is not None:
         return option
     if _DENIED.search(last.lower()) and not _CLAUSE_BREAK.search(last):
         return None
@@ -349,7 +349,7 @@ def _named(name: str, options: Sequence[str], forms: OptionForms) -> int | None:
     return read_part(name, folds, options) if option is None else option
 
 
-def _read_quantity(text: str, options: Sequence[str]) -> int | None:
+def read_quantity(text: str, options: Sequence[str]) -> int | None:
     """The option that is the same share or time as the whole reply."""
     if len(text) > 60:
         return None
