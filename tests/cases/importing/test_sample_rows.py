@@ -62,6 +62,30 @@ def test_samples_of_inspect_become_choices(layout: str, tmp_path: Path) -> None:
     assert first.specialty == "endocrinology"
 
 
+def test_a_log_that_is_compressed_by_zstandard_is_read(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    records = [sample(number, input=f"Où, n° {number}?\nNext line.") for number in (1, 2)]
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        for record in records:
+            text = json.dumps(record, ensure_ascii=False, indent=2).encode()
+            archive.writestr(f"samples/{record['id']}.json", pyarrow.compress(text, "zstd", asbytes=True))
+            archive.filelist[-1].compress_type = 93  # the method of Zstandard, which the module cannot write itself
+
+    first, second = imported(tmp_path / "log.eval")
+
+    assert [first.questions[0].prompt, second.questions[0].prompt] == ["Où, n° 1?\nNext line.", "Où, n° 2?\nNext line."]
+    assert first.questions[0].gold_text == "pancreas"
+
+
+def test_metadata_of_a_sample_is_not_taken_for_its_question_or_answer(tmp_path: Path) -> None:
+    record = sample(1, metadata={"question": "mcq", "answer": "liver"})
+    (tmp_path / "samples.jsonl").write_text(json.dumps(record) + "\n")
+
+    (case,) = imported(tmp_path / "samples.jsonl")
+
+    assert (case.questions[0].prompt, case.questions[0].gold_text) == ("Question 1: which organ?", "pancreas")
+
+
 def test_the_last_message_of_the_user_is_the_question_with_its_images(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "Which organ?"}, {"type": "image", "image": f"data:image/png;base64,{png()}"}]
     attached = [parts[0], {"type": "image", "image": "attachment://abc"}]

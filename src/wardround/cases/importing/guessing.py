@@ -64,6 +64,9 @@ def _guess_map(source: Path, layout: TableMap) -> TableMap:
         keys["images"] = [named_for_images]
         free.remove(named_for_images)
     keys["image_folders"] = _image_folders(file, keys["images"], rows)
+    if {"input", "target"} <= set(columns):  # Inspect's samples: other columns are metadata, whatever their names
+        names_by_key["question"] = ["input", *names_by_key["question"]]
+        names_by_key["answer"] = ["target", *names_by_key["answer"]]
     for key, names in names_by_key.items():
         if (column := _named(free, names)) is not None and _fits(key, column, rows):
             keys[key] = [column] if key in MANY else column

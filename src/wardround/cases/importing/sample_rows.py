@@ -6,6 +6,8 @@ lines of its sample files, whose `doc` is the row of the data set. What a model 
 
 from __future__ import annotations
 
+import os
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 
 from wardround.cases.readers.tables.case_collector import RecordPlace
 from wardround.cases.readers.tables.image_cell import decode_image
 from wardround.cases.readers.tables.json_file import JsonObject, PlacedRecord
 from wardround.core.errors import BadInput
 
+ZSTANDARD = 93  # a method of compression in a ZIP archive
+LOCAL_HEADER = struct.Struct("<26xHH")  # before each entry: at its end the lengths of its name and of an extra field
 ATTACHMENT = "attachment://"  # of Inspect's logs: the content stands elsewhere in the sample
 
 
@@ -46,14 +51,30 @@ def eval_log_rows(file: Path) -> Iterator[PlacedRecord]:
                 name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")
             )
             for name in names:
-                sample = orjson.loads(archive.read(name))
+                sample = orjson.loads(_read_entry(archive, file, name))
                 if isinstance(sample, dict):
                     yield RecordPlace(file, within=name), sample
     except NotImplementedError:
         message = "is compressed in a way that Python cannot read; write it as JSON: inspect log convert --to json"
         raise BadInput(file, message) from None
-    except (zipfile.BadZipFile, orjson.JSONDecodeError, OSError) as error:
+    except (zipfile.BadZipFile, orjson.JSONDecodeError, pl.exceptions.PolarsError, OSError) as error:
         raise BadInput(file, f"cannot be read as a log of Inspect: {str(error).splitlines()[0]}") from None
+
+
+def _read_entry(archive: zipfile.ZipFile, file: Path, name: str) -> bytes:
+    """An entry of the archive. Inspect compresses by Zstandard, which Python's own module reads from 3.14 on only."""
+    entry = archive.getinfo(name)
+    if entry.compress_type != ZSTANDARD:
+        return archive.read(name)
+    with file.open("rb") as opened:
+        opened.seek(entry.header_offset)
+        header = opened.read(LOCAL_HEADER.size)
+        *_, name_length, extra_length = LOCAL_HEADER.unpack(header)
+        opened.seek(name_length + extra_length, os.SEEK_CUR)
+        compressed = opened.read(entry.compress_size)
+    # polars decompresses what it reads; no character of JSON separates columns here, so a line is a row
+    lines = pl.read_csv(compressed, has_header=False, separator="\x01", quote_char=None, infer_schema=False)
+    return "\n".join(lines.to_series().to_list()).encode()
 
 
 def _sample_row(sample: JsonObject) -> JsonObject:
