@@ -195,6 +195,10 @@ def _blank(folder: Path, case: dict[str, Any], cases: Cases) -> None:
     Image.fromarray(greys).save(image_of(folder, case))
 
 
+def _initials(case: dict[str, Any]) -> str:
+    return "".join(word[0] for word in gold(case).split()).upper()
+
+
 # name of the plant: (kind, severity, the number of the case, how it is planted there)
 PLANTS: dict[str, tuple[str, str, int, Plant]] = {
     "name": ("leak_name", "error", 40, _add_to_history(lambda case: f"Known to have {gold(case).title()}.")),
@@ -203,6 +207,7 @@ PLANTS: dict[str, tuple[str, str, int, Plant]] = {
     "words": ("leak_words", "error", 43, _add_to_history(_words_apart)),
     "core": ("leak_core", "error", 48, _core),
     "head noun": ("head_noun", "warning", 49, _add_to_history(lambda case: f"A {gold(case).split()[1]} was seen.")),
+    "initials": ("leak_initials", "warning", 52, _add_to_history(lambda case: f"Known to have {_initials(case)}.")),
     "impossible": ("impossible_option", "warning", 51, _impossible),
     "omim": ("leak_id", "error", 44, _add_to_history(lambda case: "See OMIM:612164.")),
     "icd": ("leak_id", "error", 45, _add_to_history(lambda case: "Coded as ICD-10 G40.3.")),

@@ -8,7 +8,7 @@ from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.mentions import find_mention, split_words
 from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun, with_initials
 from wardround.building.text.redact import find_revealed_name, redact_diagnosis
-from wardround.core.case import Case
+from wardround.core.case import Case, Question
 
 CORES = [
     ("Left renal cell carcinoma (clear cell), stage III", "renal cell carcinoma"),
@@ -97,6 +97,27 @@ def test_a_core_that_a_wrong_option_shares_is_no_leak():
 )
 def test_the_head_noun_says_what_kind_of_disease_it_is(name, noun):
     assert head_noun(name) == noun
+
+
+@pytest.mark.parametrize(
+    ("answer", "history", "kinds"),
+    [
+        ("Systemic lupus erythematosus", "With a background of SLE she has chest pain.", ["leak_initials"]),
+        ("Takayasu arteritis (type V)", "She was told that this is Takayasu's disease.", ["head_noun"]),
+        ("Systemic lupus erythematosus", "The sled hit her; she has chest pain.", []),
+        ("Takayasu arteritis", "Takayasu city is where she lives.", []),  # the first word of a sentence has a capital
+    ],
+)
+def test_initials_and_persons_that_only_the_answer_has_are_warnings(answer, history, kinds):
+    question = Question(id="q", kind="choice", prompt="What is it?", options=[answer, "Migraine"], gold=0)
+    found = list(find_leaks([Case(id="c", history=history, questions=[question])]))
+    assert [(finding.severity, finding.kind) for finding in found] == [("warning", kind) for kind in kinds]
+
+
+def test_initials_that_a_wrong_option_shares_tell_nothing():
+    options = ["Systemic lupus erythematosus", "Superficial leg eczema"]
+    question = Question(id="q", kind="choice", prompt="What is it?", options=options, gold=0)
+    assert not list(find_leaks([Case(id="c", history="Known SLE.", questions=[question])]))
 
 
 def test_a_head_noun_that_only_the_answer_has_is_a_warning():

@@ -110,7 +110,7 @@ def test_the_auroc_of_few_cases_has_a_score_interval():
     between = 12 / 11 * (((beaten - auroc) ** 2).sum() / 7**2 + ((beating - auroc) ** 2).sum() / 5**2)
     half = 5
     alike = auroc * (1 - auroc) / 35 * (1 + half * (1 - auroc) / (2 - auroc) + half * auroc / (1 + auroc))
-    scale = 0.5 * min(between / alike, 1) + 0.5  # five clusters of the rarer kind: as much trust as doubt
+    scale = 0.5 * between / alike + 0.5  # five clusters of the rarer kind: as much trust as doubt
     assert (line["value"], line["method"]) == (pytest.approx(auroc), "score")
     assert (line["low"], line["high"]) == pytest.approx(newcombe(auroc, 7, 5, scale), abs=1e-6)
 
@@ -121,6 +121,24 @@ def test_an_auroc_of_1_from_few_cases_is_not_certain():
     )
     assert (line["value"], line["high"]) == (1.0, 1.0)
     assert 0.4 < line["low"] < 0.8
+
+
+def test_the_auroc_of_many_cases_is_not_certain_either():
+    """All 40 right claims above all 20 wrong ones: every resample has the same AUROC, 1."""
+    line = row(
+        measure(made_marks(stated([0.9] * 40 + [0.3] * 20, [True] * 40 + [False] * 20)), made_study()), "auroc_stated"
+    )
+    assert (line["value"], line["high"], line["method"]) == (1.0, 1.0, "score")
+    assert 0.85 < line["low"] < 0.98
+
+
+def test_claims_that_spread_more_than_usual_widen_the_interval_of_auroc():
+    """Right claims at both extremes, wrong ones in the middle: DeLong's variance is 1.5 that of Hanley and McNeil."""
+    confidence = [0.99, 0.01] * 50 + [0.5] * 100
+    line = row(measure(made_marks(stated(confidence, [True] * 100 + [False] * 100)), made_study()), "auroc_stated")
+    delong = np.sqrt(0.25 / 100)
+    assert line["value"] == 0.5
+    assert line["high"] - line["low"] == pytest.approx(2 * norm.ppf(0.975) * delong, rel=0.08)
 
 
 def test_a_chain_is_not_a_slice():

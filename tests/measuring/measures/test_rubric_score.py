@@ -55,7 +55,7 @@ def test_rubric_answers_do_not_enter_accuracy():
 def test_a_score_below_0_has_an_interval_below_0_only_unclipped():
     table = measure_rows([rubric_mark(case, [(1.0, False), (-2.0, case % 2 == 0)]) for case in range(60)])
     clipped, unclipped = row(table, "rubric_score"), row(table, "rubric_score_unclipped")
-    assert (clipped["value"], clipped["low"], clipped["high"]) == (0.0, 0.0, 0.0)
+    assert (clipped["value"], clipped["low"], clipped["method"]) == (0.0, None, "no interval")
     assert unclipped["value"] == pytest.approx(-1.0)
     assert -1.5 < unclipped["low"] < -1.0 < unclipped["high"] < -0.5
 

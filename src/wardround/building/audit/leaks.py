@@ -14,7 +14,7 @@ from wardround.building.audit.shown_fields import (
     shown_prompts,
     wrong_options,
 )
-from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun
+from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun, with_initials
 from wardround.core.case import Case, Question
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 
@@ -42,7 +42,7 @@ def find_leaks(cases: Iterable[Case], synonyms: Synonyms = NO_SYNONYMS) -> Itera
         for question in clean_questions(case):
             own = [(field, split_words(text)) for field, text in shown_prompts(case, question)]
             revealed = list(_names(case, question, [*fields, *own], synonyms))
-            yield from revealed or _head_nouns(case, question, fields)
+            yield from revealed or _initials(case, question, fields) or _words_of_the_answer(case, question, fields)
         prompts = [
             (f"questions.{question.id}.prompt", split_words(question.prompt)) for question in clean_questions(case)
         ]
@@ -75,15 +75,41 @@ def _is_shared(core: str, others: Iterable[str]) -> bool:
     return any(words == frozenset(content_words(name)) for other in others for name in [other, *diagnosis_cores(other)])
 
 
-def _head_nouns(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> Iterator[Finding]:
-    """A kind of disease (`ataxia`) that the text names and of which there is one option only, the right one."""
-    noun, others = head_noun(answer_text(question)), wrong_options(question)
-    if noun is None or not others or any(noun in content_words(other) for other in others):
+def _initials(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> list[Finding]:
+    """The initials of the answer (`SLE`), which may mean something else; not if a wrong option has them too."""
+    answer = answer_text(question)
+    short = next(iter(with_initials([answer])[1:]), None)
+    if short is None or any(short in with_initials([other]) for other in wrong_options(question)):
+        return []
+    for field, text in fields:
+        if re.search(rf"(?<![\w-]){short}(?![\w-])", text.raw):
+            return [Finding("warning", "leak_initials", f"{field} has {short}, as {answer!r}", case.id, question.id)]
+    return []
+
+
+def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> Iterator[Finding]:
+    """A kind of disease (`ataxia`) or a person (`Takayasu`) that the text names and that only the right option has."""
+    answer, others = answer_text(question), wrong_options(question)
+    if not others:
         return
-    naming = (field for field, text in fields if noun in text.present and not _names_every_option(question, text))
-    field = next(naming, None)
-    if field is not None:
-        yield Finding("warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id)
+    taken = {word for other in others for word in content_words(other)}
+    noun = head_noun(answer)
+    persons = [word for word in re.findall(r"[A-Z][a-zà-ÿ]{3,}", answer) if not taken & set(content_words(word))]
+    for field, text in fields:
+        if _names_every_option(question, text):
+            continue
+        if noun is not None and noun not in taken and noun in text.present:
+            yield Finding(
+                "warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id
+            )
+            return
+        # inside a sentence only a name has a capital
+        person = next((word for word in persons if re.search(rf"[a-z0-9,;)]\s+{word}(?:['’]?s)?\b", text.raw)), None)
+        if person is not None:
+            yield Finding(
+                "warning", "head_noun", f"{field} has {person!r}, as only the answer does", case.id, question.id
+            )
+            return
 
 
 def _names_every_option(question: Question, text: WordedText) -> bool:

@@ -1,24 +1,27 @@
 """Which interval a measure gets (docs/statistics.md, Intervals)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.claims import Claims, claims_of
+from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.engine.wilson import ClusterMoments, mean_interval, rate_interval_of, student
-from wardround.measuring.measures.auroc_interval import auroc_intervals, is_separated_by_few
+from wardround.measuring.measures.auroc_interval import auroc_intervals
 from wardround.measuring.measures.calibration_error import calibration_intervals
 from wardround.measuring.measures.formulas import ratio
 
-FEW, FEWEST = 30, 8  # clusters
+FEW, FEWEST = 30, 8  # clusters; FEW of equal size
 BOOTSTRAP, WILSON, STUDENT, TOO_FEW = "bootstrap", "wilson", "student", "too few cases"
 SCORE = "score"  # of AUROC
 CALIBRATION, UPPER_BOUND = "calibration", "upper bound"  # of ECE: two-sided, or no miscalibration shown up to `high`
 SHARE_OF_RESAMPLES = "share of resamples"
 NO_INTERVAL = "no interval"
+ALIKE = 2.0**-24  # an interval of less width says that all clusters are alike, not that the figure is known
 
 
 @dataclass
@@ -46,11 +49,14 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
         for names in (("unparsed", "scored"), ("refused", "scorable"))
     )
     moments = _moments(measure, sums) if measure.kind.is_mean else None
-    method = _methods(measure.kind, value, clusters, _is_extreme(measure, sums, moments))
+    worth = effective_clusters(sums, measure.cluster_sum)
+    claims = claims_of(measure, sums)
+    method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
     low, high = np.full((2, sums.cells), np.nan)
     for name in (WILSON, STUDENT, SCORE, CALIBRATION):
         if (chosen := method == name).any():
-            low[chosen], high[chosen] = _interval(measure, sums, moments, value, n, chosen)
+            low[chosen], high[chosen] = _interval(measure, sums, moments, claims, value, n, chosen)
+    without_spread((method == STUDENT) & (high - low < ALIKE), low, high, method)
     method[(method == CALIBRATION) & (low <= 0)] = UPPER_BOUND
     n_answers, n_clusters = (np.rint(count).astype(np.int64) for count in (n, clusters))
     return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
@@ -60,25 +66,39 @@ def _moments(measure: Measure, sums: ClusterSums) -> ClusterMoments:
     return ClusterMoments.of(sums.row(measure.sums[0]), sums.row(measure.sums[1]), sums.total)
 
 
-def _is_extreme(measure: Measure, sums: ClusterSums, moments: ClusterMoments | None) -> NDArray[np.bool_]:
-    """Whether a cell has too few clusters of one kind for resampling: a rate or mean near 0 or 1, or an AUROC."""
-    if measure.kind is MeasureKind.AUROC:
-        return is_separated_by_few(measure, sums)
+def without_spread(cells: NDArray[Any], low: Floats, high: Floats, method: NDArray[np.object_]) -> None:
+    """Takes the interval from cells whose clusters are all alike: twelve right answers do not make a score certain."""
+    low[cells] = high[cells] = np.nan
+    method[cells] = NO_INTERVAL
+
+
+def effective_clusters(sums: ClusterSums, name: str) -> Floats:
+    """The number of equal clusters that those of a cell are worth, by the sum that says how large each is (Kish)."""
+    row = sums.row(name)
+    squares = sums.total(exact(row * row))
+    return np.divide(sums.total(row) ** 2, squares, out=np.zeros(sums.cells), where=squares > 0)
+
+
+def _is_extreme(measure: Measure, moments: ClusterMoments | None, claims: Claims | None) -> NDArray[np.bool_] | bool:
+    """Whether a cell has too few clusters of one kind for resampling: a rate or mean near 0 or 1, or claims."""
+    if claims:
+        return claims.right.is_extreme
     if moments is None or measure.kind is MeasureKind.SIGNED:
-        return np.zeros(sums.cells, bool)
-    return moments.is_extreme
+        return False
+    return moments.is_extreme | (moments.squares(ratio(moments.part, moments.whole)) < ALIKE)
 
 
 def _interval(
     measure: Measure,
     sums: ClusterSums,
     moments: ClusterMoments | None,
+    claims: Claims | None,
     value: Floats,
     n: Floats,
     chosen: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
     """The interval in the cells `chosen`, from what differs between clusters."""
-    clusters = sums.clusters(measure.cluster_sum)
+    worth = effective_clusters(sums, measure.cluster_sum)
     if measure.kind is MeasureKind.AUROC:
         low, high = auroc_intervals(measure, sums)
         return low[chosen], high[chosen]
@@ -86,20 +106,25 @@ def _interval(
         low, high = calibration_intervals(measure, sums)
         return low[chosen], high[chosen]
     if moments is None:
-        return student(value[chosen], clusters[chosen], jackknife(measure, sums, clusters)[chosen], measure.bounds)
+        clusters = sums.clusters(measure.cluster_sum)
+        return student(value[chosen], worth[chosen], jackknife(measure, sums, clusters)[chosen], measure.bounds)
     own = moments.at(chosen)
-    if measure.kind is MeasureKind.SIGNED:
-        return student(value[chosen], clusters[chosen], own.variance, (-1.0, 1.0))
     if measure.kind is MeasureKind.RATE:
         return rate_interval_of(own, n[chosen])
-    return mean_interval(value[chosen], own.variance, clusters[chosen])
+    is_signed = measure.kind is MeasureKind.SIGNED
+    if is_signed:
+        low, high = student(value[chosen], worth[chosen], own.variance, (-1.0, 1.0))
+    else:
+        low, high = mean_interval(value[chosen], own.variance, worth[chosen])
+    return claims.at(chosen).widened(value[chosen], low, high, is_signed) if claims else (low, high)
 
 
 def rate_interval(part: Floats, whole: Floats) -> tuple[str | None, float | None, float | None]:
     """The method for one rate, by the same rules, and its interval if that is Wilson's; from its sums in clusters."""
     moments = ClusterMoments.of(part, whole, lambda values: values.sum(axis=-1, keepdims=True))
     value = ratio(moments.part, moments.whole)
-    (method,) = _methods(MeasureKind.RATE, value, moments.clusters, moments.is_extreme)
+    is_few = moments.is_extreme | (moments.effective_clusters < FEW)
+    (method,) = _methods(MeasureKind.RATE, value, moments.clusters, is_few)
     if method != WILSON:
         return method, None, None
     low, high = rate_interval_of(moments, moments.whole)
@@ -118,10 +143,12 @@ def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
     return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(residual**2), count))
 
 
-def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_extreme: NDArray[np.bool_]) -> NDArray[np.object_]:
+def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_few: NDArray[np.bool_]) -> NDArray[np.object_]:
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
-    of_few = {MeasureKind.RATE: WILSON, MeasureKind.MEAN: WILSON, MeasureKind.AUROC: SCORE}
-    chosen[is_extreme | (clusters < FEW)] = of_few.get(kind, STUDENT)
+    of_few = {MeasureKind.RATE: WILSON, MeasureKind.MEAN: WILSON}
+    chosen[is_few] = of_few.get(kind, STUDENT)
+    if kind is MeasureKind.AUROC:
+        chosen[:] = SCORE
     if kind is MeasureKind.CALIBRATION:
         chosen[:] = CALIBRATION
     if kind is MeasureKind.CONDITION:

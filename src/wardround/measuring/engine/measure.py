@@ -62,6 +62,7 @@ class Measure:
     variant: str = ""  # what the formula changes, such as `debiased`
     source: str = VOTES  # of confidence
     version: str = ""  # what else the value depends on: parser, judge, number of votes, constants
+    claims: tuple[str, str, str] | None = None  # sums of confidence, of confidence minus right, and of claims
     requires: str = ""  # the sum without which it is left out; by default its group
     only_by: str = ""  # the slice key that it is written by; empty: all
     never_by: frozenset[str] = frozenset()  # slice keys by which it has no meaning

@@ -129,7 +129,7 @@ def item_columns(items: Items, measures: list[Measure]) -> dict[str, Floats]:
 
 def _needed(measures: list[Measure]) -> list[str]:
     """The sums of items that the measures take."""
-    names = {name for m in measures for name in (*m.sums, m.n, m.cluster_sum)}
+    names = {name for m in measures for name in (*m.sums, m.n, m.cluster_sum, *(m.claims or ()))}
     names |= {f"{name}_{m.group}" for m in measures for name in READING_SUMS}
     return sorted(name for name in names if name.partition(":")[0] not in RANKED)
 

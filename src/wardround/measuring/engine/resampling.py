@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_intervals, resampled_sums
 from wardround.measuring.engine.exact import Floats
-from wardround.measuring.engine.intervals import BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates
+from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
 
@@ -93,6 +93,8 @@ class Resampling:
                     own = cells[intervals]  # a skewed measure may lie outside the middle of its resamples
                     estimate.low[own] = np.minimum(low, estimate.value[own])
                     estimate.high[own] = np.maximum(high, estimate.value[own])
+                    alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
+                    without_spread(alike, estimate.low, estimate.high, estimate.method)
                 if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
                     self._consumer.receive(pending, values, self._blocks[number])
         self._blocks, self._pending, self._pending_bytes = [], [], 0

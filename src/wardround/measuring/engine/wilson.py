@@ -45,6 +45,11 @@ class ClusterMoments(NamedTuple):
         flags: NDArray[np.bool_] = np.minimum(self.with_event, self.without_event) < EXTREME
         return flags
 
+    @property
+    def effective_clusters(self) -> Floats:
+        """The number of equal clusters that clusters of these sizes are worth (Kish); never more than there are."""
+        return np.minimum(self.whole**2 / self.whole_whole, self.clusters)
+
     def squares(self, share: Floats) -> Floats:
         """The sum of (x - share w)^2 over clusters."""
         squares: Floats = self.part_part - 2 * share * self.part_whole + share * share * self.whole_whole
@@ -53,7 +58,7 @@ class ClusterMoments(NamedTuple):
     @property
     def variance(self) -> Floats:
         """Of the ratio of sums x / w, by its linearisation."""
-        return self.clusters / (self.clusters - 1) * self.squares(self.part / self.whole) / self.whole**2
+        return _unbiased(self.effective_clusters) * self.squares(self.part / self.whole) / self.whole**2
 
 
 def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats]:
@@ -78,20 +83,20 @@ def effective_n(moments: ClusterMoments, n: Floats) -> Floats:
     """n / deff, with deff = variance between clusters / (p (1 - p) / (n - 1)), at least 1.
 
     The variance is itself estimated from few clusters, so n / deff is multiplied by (t_(n-1) / t_(clusters-1))^2
-    (Korn and Graubard 1998). If events are rare they say little of how alike the answers of a cluster are: then half
-    a cluster with nothing but events and half a cluster without any are added first, so that with ever fewer events
-    a cluster counts as one answer.
+    (Korn and Graubard 1998). Clusters of unequal size count as the number of equal ones that they are worth. If events
+    are rare they say little of how alike the answers of a cluster are: then half a cluster with nothing but events and
+    half a cluster without any are added first, so that with ever fewer events a cluster counts as one answer.
     """
-    added = np.where(moments.is_extreme, ADDED, 0.0)
-    size = moments.whole / moments.clusters
-    whole, clusters = moments.whole + 2 * added * size, moments.clusters + 2 * added
+    added, worth = np.where(moments.is_extreme, ADDED, 0.0), moments.effective_clusters
+    size = moments.whole / worth
+    whole, clusters = moments.whole + 2 * added * size, worth + 2 * added
     share = (moments.part + added * size) / whole
     squares = moments.squares(share) + added * size**2 * ((1 - share) ** 2 + share**2)
-    variance, binomial = clusters / (clusters - 1) * squares / whole**2, share * (1 - share)
+    variance, binomial = _unbiased(clusters) * squares / whole**2, share * (1 - share)
     ratio = np.divide(variance * (n * whole / moments.whole - 1), binomial, out=np.ones_like(share), where=binomial > 0)
-    few = np.where(moments.is_extreme, 1.0, (_t(np.maximum(n - 1, 1)) / _t(moments.clusters - 1)) ** 2)
+    few = np.where(moments.is_extreme, 1.0, (_t(np.maximum(n - 1, 1)) / _t(np.maximum(worth - 1, 1))) ** 2)
     all_alike = (moments.part <= 0) | (moments.part >= moments.whole)
-    return np.where(all_alike, np.minimum(moments.clusters, n), n / np.maximum(1.0, ratio) * np.minimum(few, 1.0))
+    return np.where(all_alike, np.minimum(worth, n), n / np.maximum(1.0, ratio) * np.minimum(few, 1.0))
 
 
 def mean_interval(value: Floats, variance: Floats, clusters: Floats) -> tuple[Floats, Floats]:
@@ -102,7 +107,7 @@ def mean_interval(value: Floats, variance: Floats, clusters: Floats) -> tuple[Fl
     """
     binomial = value * (1 - value)
     n = np.divide(binomial, variance, out=clusters.astype(np.float64), where=(variance > 0) & (binomial > 0))
-    return wilson(value, n, _t(clusters - 1))
+    return wilson(value, n, _t(np.maximum(clusters - 1, 1)))
 
 
 def wilson(share: Floats, n: Floats, z: float | Floats = Z) -> tuple[Floats, Floats]:
@@ -118,8 +123,14 @@ def wilson(share: Floats, n: Floats, z: float | Floats = Z) -> tuple[Floats, Flo
 
 def student(value: Floats, clusters: Floats, variance: Floats, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
     """Value plus and minus t standard errors, within its bounds: for measures that are not shares."""
-    reach = _t(clusters - 1) * np.sqrt(variance)
+    reach = _t(np.maximum(clusters - 1, 1)) * np.sqrt(variance)
     return np.maximum(value - reach, bounds[0]), np.minimum(value + reach, bounds[1])
+
+
+def _unbiased(clusters: Floats) -> Floats:
+    """What makes a sum of squares around an estimated mean unbiased; 2 if one cluster is nearly all."""
+    factor: Floats = np.minimum(clusters / np.maximum(clusters - 1, 1e-9), 2.0)
+    return factor
 
 
 def _t(freedom: Floats) -> Floats:

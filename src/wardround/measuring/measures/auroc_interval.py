@@ -1,4 +1,7 @@
-"""The interval of AUROC if few clusters have right claims, or wrong ones: a score interval on effective numbers."""
+"""The interval of AUROC: a score interval on effective numbers.
+
+Resampling ends at the AUROC itself if all right claims are above all wrong ones, and too low if nearly all are.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,17 +9,11 @@ from numpy.typing import NDArray
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import ClusterSums
-from wardround.measuring.engine.wilson import EXTREME, Z
+from wardround.measuring.engine.wilson import Z
 from wardround.measuring.measures.formulas import ratio_or_zero
 
 DOUBT = 5.0  # clusters' worth of weight for full dependence within clusters
 STEPS = 50  # of bisection: the ends are exact to 2**-50
-
-
-def is_separated_by_few(measure: Measure, sums: ClusterSums) -> NDArray[np.bool_]:
-    """Whether fewer than 10 clusters have right claims, or wrong ones."""
-    flags: NDArray[np.bool_] = np.minimum(*(sums.clusters(name) for name in measure.sums[1::2])) < EXTREME
-    return flags
 
 
 def auroc_intervals(measure: Measure, sums: ClusterSums) -> tuple[Floats, Floats]:
@@ -38,7 +35,7 @@ def auroc_intervals(measure: Measure, sums: ClusterSums) -> tuple[Floats, Floats
     if_alike = _variance(value, n_right, n_wrong)
     ratio = np.divide(between, if_alike, out=np.ones_like(value), where=if_alike > 0)
     trust = np.minimum(n_right, n_wrong) / (np.minimum(n_right, n_wrong) + DOUBT)
-    scale = trust * np.minimum(ratio, 1.0) + 1 - trust
+    scale = trust * ratio + 1 - trust
 
     def contradicts(other: Floats) -> NDArray[np.bool_]:
         flags: NDArray[np.bool_] = (value - other) ** 2 > Z * Z * scale * _variance(other, n_right, n_wrong)

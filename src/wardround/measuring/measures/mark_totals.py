@@ -51,7 +51,10 @@ def reading_sums(marks: ItemMarks) -> dict[str, Floats]:
 
 
 def hit_sums(marks: ItemMarks) -> dict[str, Floats]:
-    """hit@k: any of the first k judged the same is 1; else any of them unscored is unscored; else 0."""
+    """hit@k: any of the first k judged the same is 1; else any of them unscored is unscored; else 0.
+
+    A candidate of which no answer could be judged has no hit rate: its unparsed answers alone would give 0.
+    """
     sums: dict[str, Floats] = {}
     if not marks.flags("open").any():
         return sums
@@ -59,11 +62,14 @@ def hit_sums(marks: ItemMarks) -> dict[str, Floats]:
         marks.frame["hits"] if marks.has("hits") else pl.Series("hits", [None] * len(marks.frame), pl.List(pl.Boolean))
     )
     is_open, judged = marks.flags("open"), hits.is_not_null().to_numpy()
+    candidate = marks.frame["candidate"].to_physical().to_numpy()
+    open_unscored = is_open & marks.outcome("unscored")
+    has_rate = ~np.isin(candidate, candidate[open_unscored]) | np.isin(candidate, candidate[is_open & judged])
     for k in HITS:
         first = hits.list.head(k)
         same = first.list.any().fill_null(False).to_numpy() & is_open
         complete = (first.list.drop_nulls().list.len() == first.list.len()).fill_null(False).to_numpy()
-        decided = same | (is_open & (judged & complete | ~judged & ~marks.outcome("unscored")))
+        decided = same | (is_open & has_rate & (judged & complete | ~judged & ~open_unscored))
         sums |= {f"hit@{k}": marks.total(same), f"hit@{k}_of": marks.total(decided)}
     return sums
 

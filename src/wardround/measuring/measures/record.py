@@ -29,6 +29,12 @@ from wardround.plugins import extensions
 
 FRACTION, SIGNED_FRACTION = "fraction", "signed fraction"
 QUESTION_KEYS = frozenset({"stage", "skill", "capability", "grade", "kind", "task", "type", "severity", "category"})
+CLAIMS_BY_SOURCE = {  # by source of claims: the sums of confidence, of confidence minus right, and of claims
+    "verbal": ("stated", "stated_shift", "stated_of"),
+    "verbal_open": ("stated_open", "stated_open_shift", "stated_open_of"),
+    "votes": ("agreement", "share_shift", "claims_certain"),
+    "inf": ("agreement_inf", "share_shift_inf", "claims_certain_inf"),
+}
 MARK_VALUE = "mark:"  # prefix of the sums of a plug-in's value per mark
 
 
@@ -79,6 +85,11 @@ class VoteSource(NamedTuple):
     @property
     def fields(self) -> dict[str, Any]:
         return {"source": self.source, "version": self.version}
+
+    @property
+    def claims(self) -> str:
+        """Its source of claims."""
+        return "inf" if self.suffix else "votes"
 
 
 class ClaimSource(NamedTuple):
@@ -140,7 +151,7 @@ class MeasureRecord:
     def _checked(self, measure: Measure) -> Measure:
         """The measure, unless it names a sum that does not exist."""
         if measure.kind is not MeasureKind.DERIVED:
-            for name in (*measure.sums, measure.n, measure.group, measure.required_sum):
+            for name in (*measure.sums, measure.n, measure.group, measure.required_sum, *(measure.claims or ())):
                 require_known(name, self.name)
         return measure
 

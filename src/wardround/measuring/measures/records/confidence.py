@@ -9,6 +9,7 @@ from wardround.measuring.measures.confidence import BINS, UAS
 from wardround.measuring.measures.confidence_order import KEEP
 from wardround.measuring.measures.dke import ALL_ORIGINALS, INTER_VARIANTS
 from wardround.measuring.measures.record import (
+    CLAIMS_BY_SOURCE,
     SIGNED_FRACTION,
     MeasureContext,
     MeasureRecord,
@@ -56,15 +57,32 @@ def _confidence_missing(context: MeasureContext) -> list[Measure]:
 
 def _calibration_shift(context: MeasureContext) -> list[Measure]:
     votes = [
-        signed("shift", "certain", n="counted", group="voted", version=context.votes),
+        signed(
+            "shift",
+            "certain",
+            n="counted",
+            group="voted",
+            version=context.votes,
+            claims=("certainty", "shift", "certain"),
+        ),
         *_shift_companions("voted", context.vote_sources[0]),
-        signed("shift_all", "certain_all", **_with_unparsed(context)),
-        signed("shift_printed", "items_printed", **_over_all_items(context)),
+        signed(
+            "shift_all", "certain_all", **_with_unparsed(context), claims=("certainty_all", "shift_all", "certain_all")
+        ),
+        signed(
+            "shift_printed",
+            "items_printed",
+            **_over_all_items(context),
+            claims=("certainty_printed", "shift_printed", "items_printed"),
+        ),
     ]
-    limit = [signed("shift_inf", "certain_inf", **_LIMIT), *_shift_companions("shared", context.vote_sources[-1])]
+    limit = [
+        signed("shift_inf", "certain_inf", **_LIMIT, claims=("certainty_inf", "shift_inf", "certain_inf")),
+        *_shift_companions("shared", context.vote_sources[-1]),
+    ]
     stated = [
-        signed("stated_shift", "stated_of", **_VERBAL),
-        signed("stated_open_shift", "stated_open_of", **_VERBAL_OPEN),
+        signed("stated_shift", "stated_of", **_VERBAL, claims=CLAIMS_BY_SOURCE["verbal"]),
+        signed("stated_open_shift", "stated_open_of", **_VERBAL_OPEN, claims=CLAIMS_BY_SOURCE["verbal_open"]),
     ]
     return [*(votes if context.has_votes else []), *limit, *stated]
 
@@ -74,7 +92,13 @@ def _shift_companions(group: str, votes: VoteSource) -> list[Measure]:
     whole = f"claims_certain{votes.suffix}"
     fields: dict[str, Any] = {"group": group, "is_companion": True, "requires": whole, **votes.fields}
     return [
-        signed(f"share_shift{votes.suffix}", whole, variant="of_vote_share", **fields),
+        signed(
+            f"share_shift{votes.suffix}",
+            whole,
+            variant="of_vote_share",
+            **fields,
+            claims=CLAIMS_BY_SOURCE[votes.claims],
+        ),
         signed(f"calibrated_shift{votes.suffix}", whole, variant="if_calibrated", **fields),
     ]
 
@@ -133,7 +157,10 @@ def _ece(context: MeasureContext) -> list[Measure]:
 
 
 def _brier(context: MeasureContext) -> list[Measure]:
-    return [mean(f"brier:{claims.sums}", claims.n, **claims.fields) for claims in context.claim_sources]
+    return [
+        mean(f"brier:{claims.sums}", claims.n, **claims.fields, claims=CLAIMS_BY_SOURCE[claims.sums])
+        for claims in context.claim_sources
+    ]
 
 
 def _auroc(context: MeasureContext) -> list[Measure]:
@@ -260,8 +287,7 @@ CLAIMS = (
         name="auroc",
         label="AUROC of confidence",
         meaning="How well confidence separates right from wrong; 50 is chance.",
-        formula_text="Mann-Whitney, ties half; in resamples Hajek's projection, with the ranks of the whole; none if "
-        "all are right or all wrong",
+        formula_text="Mann-Whitney, ties half; none if all are right or all wrong",
         origin="choice",
         versions=_auroc,
     ),
