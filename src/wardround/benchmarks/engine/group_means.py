@@ -1,11 +1,14 @@
 """Means over groups of cases that measures.csv does not have, with the same intervals as its figures."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
+from wardround.measuring.comparing.pairing import interval_of_few
 from wardround.measuring.comparing.signflip import SignFlipTest, sign_flip
 from wardround.measuring.engine.estimate import estimate_measures
 from wardround.measuring.engine.exact import Floats, exact
@@ -39,12 +42,21 @@ def group_means(
     groups: Mapping[Key, CaseValues], kind: MeasureKind, clusters: Sequence[str], seed: int
 ) -> dict[Key, Cell]:
     """The mean of each group; `kind` decides the interval: of rates, of differences, or of other values in [0, 1]."""
+    make_cell = _difference_cell if kind is MeasureKind.SIGNED else partial(mean_cell, kind=kind)
     return {
-        key: mean_cell(*values.by_cluster(clusters), kind, len(clusters), seed)
+        key: make_cell(*values.by_cluster(clusters), clusters=len(clusters), seed=seed)
         if len(values.value)
         else Cell(text=NOT_ASKED, n=0)
         for key, values in groups.items()
     }
+
+
+def _difference_cell(present: Integers, sums: Floats, clusters: int, seed: int) -> Cell:
+    """The mean of paired differences: the interval that comparisons.csv gives it, so that it agrees with p."""
+    cell = mean_cell(present, sums, MeasureKind.SIGNED, clusters, seed)
+    p = float(sign_flip(sums[:1].T, seed).p[0])
+    ends = interval_of_few(sums[0], sums[1], cell.value or 0.0, p, seed)
+    return cell if ends is None else replace(cell, low=ends[0], high=ends[1])
 
 
 def mean_cell(present: Integers, sums: Floats, kind: MeasureKind, clusters: int, seed: int) -> Cell:

@@ -92,13 +92,13 @@ def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str,
     answer, others = answer_text(question), wrong_options(question)
     if not others:
         return
-    taken = {word for other in others for word in content_words(other)}
+    others_words = {word for other in others for word in content_words(other)}
     noun = head_noun(answer)
-    persons = [word for word in re.findall(r"[A-Z][a-zà-ÿ]{3,}", answer) if not taken & set(content_words(word))]
+    persons = [word for word in re.findall(r"[A-Z][a-zà-ÿ]{3,}", answer) if not others_words & set(content_words(word))]
     for field, text in fields:
         if _names_every_option(question, text):
             continue
-        if noun is not None and noun not in taken and noun in text.present:
+        if noun is not None and noun not in others_words and noun in text.present:
             yield Finding(
                 "warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id
             )

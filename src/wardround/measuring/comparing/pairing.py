@@ -85,7 +85,8 @@ def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: 
     rows: list[dict[str, Any]] = []
     for paired, p, adjusted, is_exact in zip(known, tested.p, tested.p_adjusted, tested.exact, strict=True):
         value = float(difference(measure, paired.sums.sum(axis=0, keepdims=True))[0])
-        low, high, method = _interval_of_few(paired, measure, value, float(p), seed)
+        own = paired.differences(measure), paired.sizes(measure)
+        low, high, method = interval_of_few(*own, value, float(p), seed) or (None, None, BOOTSTRAP)
         flips = "all flips" if is_exact else f"{FLIPS} flips"
         figures = {"value": value, "low": low, "high": high, "p": float(p), "p_adjusted": float(adjusted)}
         counts = {"n": paired.n, "clusters": len(paired.cluster)}
@@ -99,18 +100,17 @@ def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: 
     return rows
 
 
-def _interval_of_few(
-    paired: PairedSums, measure: Measure, value: float, p: float, seed: int
-) -> tuple[float | None, float | None, str]:
-    """The interval if the clusters are few or all alike, else none yet; and its method."""
-    clusters = len(paired.cluster)
+def interval_of_few(
+    differences: Floats, sizes: Floats, value: float, p: float, seed: int
+) -> tuple[float | None, float | None, str] | None:
+    """The interval of paired differences if their clusters are few or all alike, and its method; else None."""
+    clusters = len(differences)
     if clusters < FEWEST:
         return None, None, TOO_FEW
-    differences, sizes = paired.differences(measure), paired.sizes(measure)
     if np.ptp(ratio(differences, sizes)) <= QUANTUM:
         return *alike_interval(value, clusters), ALIKE
     if clusters >= FEW:
-        return None, None, BOOTSTRAP
+        return None
     low, high = flip_interval(differences, sizes, p, seed)
     return min(low, value), max(high, value), INVERTED
 

@@ -1,12 +1,11 @@
 """Which interval a measure gets (docs/statistics.md, Intervals)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.claims import Claims, claims_of
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
@@ -39,6 +38,36 @@ class CellEstimates:
     method: NDArray[np.object_]
 
 
+class ClaimShare(NamedTuple):
+    """The share of right claims of each cell, by cluster, and their mean confidence.
+
+    Eight claims at .9 that are all right have hardly any variance, but their calibration shift is known no better than
+    their share of errors, whose interval allows for errors that have not been seen yet.
+    """
+
+    right: ClusterMoments
+    confidence: Floats
+
+    def at(self, cells: NDArray[np.bool_]) -> "ClaimShare":
+        """Those of some cells."""
+        return ClaimShare(self.right.at(cells), self.confidence[cells])
+
+    def widened(self, value: Floats, low: Floats, high: Floats, is_signed: bool) -> tuple[Floats, Floats]:
+        """An interval that also holds what the figure would be at both ends of the share right.
+
+        A wrong claim instead of a right one adds 1 to confidence minus right, and 2 c - 1 to the squared gap of a
+        claim at c, for which the mean confidence stands.
+        """
+        share = self.right.part / self.right.whole
+        fewest, most = rate_interval_of(self.right, self.right.whole)
+        added = np.ones_like(value) if is_signed else 2 * self.confidence - 1
+        ends = value + added * (share - fewest), value + added * (share - most)
+        lowest, highest = (-1.0, 1.0) if is_signed else (0.0, 1.0)
+        return np.clip(np.minimum(low, np.minimum(*ends)), lowest, highest), np.clip(
+            np.maximum(high, np.maximum(*ends)), lowest, highest
+        )
+
+
 def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     """Values, and all intervals but those by resampling, which `Resampling` fills in."""
     n, clusters = sums.cell_total(measure.n), sums.clusters(measure.cluster_sum)
@@ -50,7 +79,7 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     )
     moments = _moments(measure, sums) if measure.kind.is_mean else None
     worth = effective_clusters(sums, measure.cluster_sum)
-    claims = claims_of(measure, sums)
+    claims = _claim_share(measure, sums)
     method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
     low, high = np.full((2, sums.cells), np.nan)
     for name in (WILSON, STUDENT, SCORE, CALIBRATION):
@@ -79,7 +108,9 @@ def effective_clusters(sums: ClusterSums, name: str) -> Floats:
     return np.divide(sums.total(row) ** 2, squares, out=np.zeros(sums.cells), where=squares > 0)
 
 
-def _is_extreme(measure: Measure, moments: ClusterMoments | None, claims: Claims | None) -> NDArray[np.bool_] | bool:
+def _is_extreme(
+    measure: Measure, moments: ClusterMoments | None, claims: ClaimShare | None
+) -> NDArray[np.bool_] | bool:
     """Whether a cell has too few clusters of one kind for resampling: a rate or mean near 0 or 1, or claims."""
     if claims:
         return claims.right.is_extreme
@@ -92,7 +123,7 @@ def _interval(
     measure: Measure,
     sums: ClusterSums,
     moments: ClusterMoments | None,
-    claims: Claims | None,
+    claims: ClaimShare | None,
     value: Floats,
     n: Floats,
     chosen: NDArray[np.bool_],
@@ -117,6 +148,17 @@ def _interval(
     else:
         low, high = mean_interval(value[chosen], own.variance, worth[chosen])
     return claims.at(chosen).widened(value[chosen], low, high, is_signed) if claims else (low, high)
+
+
+def _claim_share(measure: Measure, sums: ClusterSums) -> ClaimShare | None:
+    """The claims that a measure is about; None if it is about none, or the sums do not hold them."""
+    if not measure.claims or any(name not in sums.place for name in measure.claims):
+        return None
+    confidence, shift, count = (sums.row(name) for name in measure.claims)
+    right = np.clip(confidence - shift, 0.0, count)
+    whole = sums.total(count)
+    mean = np.divide(sums.total(confidence), whole, out=np.full(sums.cells, 0.5), where=whole > 0)
+    return ClaimShare(ClusterMoments.of(right, count, sums.total), mean)
 
 
 def rate_interval(part: Floats, whole: Floats) -> tuple[str | None, float | None, float | None]:
