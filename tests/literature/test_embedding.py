@@ -180,11 +180,11 @@ def test_a_column_is_of_one_model(tmp_path: Path) -> None:
     save_bert(tmp_path / "two", 2)
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(20))], place, columns=[f"m=medcpt:{tmp_path}/one,{tmp_path}/one"])
-    with pytest.raises(WardroundError, match="column 'm' is of another model"):
+    with pytest.raises(WardroundError, match="column 'm' was made with another model"):
         embed(Index.open(place), make_encoder(f"m=medcpt:{tmp_path}/two,{tmp_path}/two"))
     (tmp_path / "one").rename(tmp_path / "gone")
     (tmp_path / "two").rename(tmp_path / "one")
-    with pytest.raises(WardroundError, match="is not the model that the column was made with"):
+    with pytest.raises(WardroundError, match="is not the model of the column"):
         Index.open(place).search("fever", "m")
 
 

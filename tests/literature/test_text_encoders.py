@@ -212,6 +212,6 @@ def test_a_folder_that_holds_no_model_is_said_in_one_line(tmp_path: Path) -> Non
     pytest.importorskip("sentence_transformers")
     (tmp_path / "config.json").write_text("{}")
     for spec in (f"sentence-transformers:{tmp_path}", f"medcpt:{tmp_path},{tmp_path}"):
-        with pytest.raises(WardroundError, match="no model that can be loaded") as told_so:
+        with pytest.raises(WardroundError, match="is not a model that can be loaded") as told_so:
             make_encoder(spec)
         assert "\n" not in str(told_so.value)

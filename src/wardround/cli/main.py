@@ -3,7 +3,8 @@
 import os
 import sqlite3
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -87,9 +88,15 @@ app.command()(installed.plugins)
 app.command()(installed.licences)
 
 
+@cache
+def root_command() -> Any:
+    """All commands with their options; a process that runs several, as tests do, makes them once."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     try:
-        app()
+        root_command()()
     except WardroundError as error:
         print_error(str(error))
         sys.exit(error.exit_code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,25 @@ def hub() -> Iterator[HubImitation]:
         yield imitation
 
 
-def command(hub: HubImitation, folder: Path, *arguments: object, **variables: str):
-    """In a process of its own: the client reads its environment when it is imported."""
+def command(hub: HubImitation, folder: Path, *arguments: object, process: bool = False, **variables: str):
+    """With a client of its own, because it reads its environment when it is imported; or in a process of its own."""
     own = {"HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "hf"), "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_TOKEN": ""}
-    return wardround(*arguments, cwd=folder, command=WARDROUND, **(own | variables))
+    if process:
+        return wardround(*arguments, cwd=folder, command=WARDROUND, **(own | variables))
+    with own_client():
+        return wardround(*arguments, cwd=folder, **(own | variables))
+
+
+@contextmanager
+def own_client() -> Iterator[None]:
+    """huggingface_hub is imported anew in the block; after it, what others have imported is there again."""
+    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "huggingface_hub"}
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.split(".")[0] == "huggingface_hub"]:
+            del sys.modules[name]
+        sys.modules.update(others)
 
 
 def cases_in(folder: Path) -> list[dict]:
@@ -85,9 +101,9 @@ def test_a_study_names_a_set_and_the_run_records_its_licence_then_needs_no_netwo
     study = f'name = "exam"\ncases = "hf:{NAME}@{commit}#test"\n[[candidates]]\nname = "r"\nprovider = "random"\n'
     (tmp_path / "study.toml").write_text(study)
 
-    first = command(hub, tmp_path, "run", "study.toml")
+    first = command(hub, tmp_path, "run", "study.toml", process=True)
     asked = len(hub.requests)
-    second = command(hub, tmp_path, "run", "study.toml")
+    second = command(hub, tmp_path, "run", "study.toml", process=True)
 
     assert first.returncode == 0, first.stderr
     assert second.returncode == 0, second.stderr
