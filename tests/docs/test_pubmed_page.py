@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from pubmed_baseline import Baseline
+from shell_command import run_script, write_program
 
 PAGE = Path(__file__).parents[2] / "docs/pubmed.md"
 BLOCK = re.compile(r"^<!-- not run: tests/docs/test_pubmed_page.py .*? -->\n```bash\n(.*?)^```$", re.M | re.S)
@@ -44,17 +43,15 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_server(folder / "server")
     programs = folder / "bin"
     programs.mkdir()
-    python = f"{shlex.quote(sys.executable)} -c 'from wardround.cli.main import main; main()'"
-    for name, text in {"wget": WGET, "wardround": f'#!/bin/sh\nexec {python} "$@"\n'}.items():
-        (programs / name).write_text(text)
-        (programs / name).chmod(0o755)
+    (programs / "wget").write_text(WGET)
+    (programs / "wget").chmod(0o755)
+    write_program(programs / "wardround")
     return folder
 
 
 def run(workshop: Path, block: str) -> subprocess.CompletedProcess[str]:
     path = f"{workshop / 'bin'}:{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "SERVER": str(workshop / "server")}
-    return subprocess.run(["bash", "-c", block], cwd=workshop, env=environment, capture_output=True, text=True)
+    return run_script(block, workshop, {**os.environ, "PATH": path, "SERVER": str(workshop / "server")})
 
 
 def test_the_page_leads_from_the_files_to_an_updated_index_and_its_copy(workshop: Path) -> None:
