@@ -11,8 +11,12 @@ LONG_LIST = 4  # entries between commas, from which on each is a disease whateve
 
 _ASIDE = re.compile(r"\(\s*(?:or|vs\.?|versus|differential:?|also consider)\s+([^()]*)\)", re.I)
 _ALWAYS_SPLITS = re.compile(
-    r"\s*(?:[;|\n→]|\s[/>]\s|(?:(?<=\s)|\A)\(?\d{1,2}[.)]\s|,?\s(?:and/or|vs\.?|versus|followed by)\s)\s*", re.I
+    r"\s*(?:[;|\n→]|\s[/>]\s|(?:(?<=\s)|\A)\(?\d{1,2}[.)]\s"
+    r"|,?\s(?:and/or|vs\.?|versus|followed by)\s"
+    r"|(?:,|\s[–—-])?\s+(?:or,?\s+)?(?:else|otherwise|alternatively|if not|failing (?:that|which))\b,?\s)\s*",
+    re.I,
 )
+_EITHER = re.compile(r"\A\s*either\s+(?=.*\sor\s)", re.I)
 _OR, _WITH = re.compile(r",?\s+(?:or|then)\s+", re.I), re.compile(r"\swith(?:out)?\s", re.I)
 _COMMA, _AND = re.compile(r"\s*,\s*(?:and\s+)?"), re.compile(r"\s+and\s+|\s*&\s*", re.I)
 _SLASH = re.compile(r"(?<=[a-z])/(?=[^\W\d]+\Z)")  # before a single word, but not HIV/AIDS
@@ -47,6 +51,21 @@ _INSTRUCTION = re.compile(
     re.I,
 )
 
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")  # soft hyphens, spaces without width
+_EVASION = re.compile(  # names no disease, but asks for a verdict or points at the one that is asked for
+    r"\b(?:it(?: is|['’]s)?|this|they|both|these|that|answers?|names?|judged|a|the|is|as)\b\W*\bmatch(?:es|ed|ing)?\b"
+    r"|\bmatch(?:es|ed)? (?:the|your|it)\b|\banswer key\b|\bthe key\b|\bgold(?:en)? standard\b|\bequality\b"
+    r"|\b(?:score|rating|result|grade)\s*[:=]\s*\w+|#{2,}|\byour task\b|\b(?:emit|give) (?:the )?(?:letter|a)\b"
+    r"|\A\W*(?:a|b|true|false|yes|no|correct|right|match)\W*\Z"
+    r"|\b(?:named|given|stated|mentioned|described|documented|listed|asked|shown|written)\W+(?:\w+\W+){0,3}?"
+    r"(?:above|below|before|case|chart|report|question|prompt|text)\b"
+    r"|\A\W*(?:all|any|one|none|each) of the (?:above|below)"
+    r"|\A\W*whatever\b|\b(?:dasselbe|dieselbe|gleich(?:e|bedeutend)|même|misma|stessa)\b"
+    r"|\b(?:sagen|sage|schreibe|dites|diga|responda|rispondi) \w+"
+    r"|выведи|ответь|одно и то же|совпада|一致|同じ|相同|と答え|동일",
+    re.I,
+)
+
 
 def split_diseases(diagnosis: str) -> list[str]:
     """The diseases of one entry of an answer, in order: `gout, lupus and asthma` names three.
@@ -54,13 +73,13 @@ def split_diseases(diagnosis: str) -> list[str]:
     A comma before a mere description (`diabetes mellitus, type 2`) does not split. `and` splits only in a list, or
     if both sides end like a disease.
     """
-    parts = [part for part in _ALWAYS_SPLITS.split(_ASIDE.sub(r"; \1", diagnosis)) if part.strip()]
+    parts = [part for part in _ALWAYS_SPLITS.split(_ASIDE.sub(r"; \1", _EITHER.sub("", diagnosis))) if part.strip()]
     return [disease.strip() for part in parts for disease in _split_phrase(part) if disease.strip()]
 
 
 def flag_judged_text(name: str) -> str | None:
     """Why a judged name is more than a name: it reads like an instruction, or it is overlong. None if it is plain."""
-    if _INSTRUCTION.search(name):
+    if any(rule.search(_INVISIBLE.sub(space, name)) for rule in (_INSTRUCTION, _EVASION) for space in ("", " ")):
         return INSTRUCTION
     return OVERLONG if len(name) > MAX_PLAIN_LENGTH else None
 
