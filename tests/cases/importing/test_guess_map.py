@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,27 @@ def test_answers_that_mean_yes_and_no_become_choices_in_their_language(tmp_path,
     guessed = guess_map(tmp_path / "t.csv")
     assert guessed.choices == pair
     assert [case.questions[0].gold for case in import_table(tmp_path / "t.csv", guessed)] == [0, 1]
+
+
+def test_y_and_n_are_yes_and_no(tmp_path):
+    (tmp_path / "t.csv").write_text("statement,answer\nIt is clear,Y\nIt is not,n\n")
+    guessed = guess_map(tmp_path / "t.csv")
+    assert (guessed.question, guessed.choices) == (["statement"], ["yes", "no"])
+    assert [case.questions[0].gold for case in import_table(tmp_path / "t.csv", guessed)] == [0, 1]
+
+
+def test_a_table_of_yes_and_no_without_a_question_is_not_asked_for_a_diagnosis(tmp_path):
+    (tmp_path / "t.csv").write_text("file,finding\na.png,yes\nb.png,no\n")
+    with pytest.raises(BadInput, match=r"column 'finding' says yes or no, but no column looks like the question"):
+        guess_map(tmp_path / "t.csv")
+
+
+def test_one_line_of_json_may_hold_the_rows_in_a_list_or_be_a_row(tmp_path):
+    row = {"question": "Which?", "options": ["flu", "gout"], "answer": "gout"}
+    for name, record in (("list.json", {"version": 1, "data": [row, row]}), ("row.json", row)):
+        (tmp_path / name).write_text(json.dumps(record))
+        cases = import_table(tmp_path / name, guess_map(tmp_path / name))
+        assert {case.questions[0].gold_text for case in cases} == {"gout"}
 
 
 def test_options_that_cannot_be_read_are_told_with_their_own_column(tmp_path):

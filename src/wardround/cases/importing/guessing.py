@@ -32,6 +32,7 @@ _OPTION_NAME = "option|opt|op|choice|answer|ans|antwort|auswahl|réponse|reponse
 _OPTION_COLUMN = re.compile(rf"(?:{_OPTION_NAME})?[ _-]?\(?([a-h]|[0-8])\)?", re.IGNORECASE)
 _WORD_BREAKS = re.compile(r"[\s_\-.()]+")
 ANSWER_PAIRS = [["yes", "no"], ["true", "false"], ["ja", "nein"], ["oui", "non"], ["sí", "no"], ["si", "no"]]
+SHORT_PAIR = {"y", "n"}
 DIAGNOSIS_PROMPT = "What is the most likely diagnosis?"
 
 
@@ -83,6 +84,9 @@ def _guess_map(source: Path, layout: TableMap) -> TableMap:
     else:
         keys["answer_form"] = "text"
     if "question" not in keys:
+        if "choices" in keys:
+            about = f"column {answer!r} says {' or '.join(keys['choices'])}, but no column looks like the question"
+            raise BadInput(file, f'{about}: write a map with it (question = "COLUMN", or prompt = "Is there ...?")')
         keys["prompt"] = DIAGNOSIS_PROMPT
     return TableMap(**{key: value for key, value in keys.items() if value not in ([], None)})
 
@@ -192,6 +196,8 @@ def _answer_form(keys: dict[str, Any], rows: list[JsonObject]) -> str:
 def _answer_pair(rows: list[JsonObject], column: str) -> list[str] | None:
     """Yes and no, in the language of the answers; None if some answer is another text."""
     answers = {as_text(row.get(column)).lower() for row in rows} - {""}
+    if answers and answers <= SHORT_PAIR:
+        return ANSWER_PAIRS[0]
     return next((pair for pair in ANSWER_PAIRS if answers and answers <= set(pair)), None)
 
 

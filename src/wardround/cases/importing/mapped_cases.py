@@ -34,6 +34,7 @@ from wardround.core.field_errors import list_errors
 from wardround.core.text import LETTERS
 
 YES_NO = ["yes", "no"]
+SHORT_ANSWERS = {"y": "yes", "n": "no"}
 UNANSWERED = ("", "-1", "?", "nan", "none")  # of test parts that were published without answers
 OTHER_SPLITS = {"validation": "val", "validate": "val"}
 QUESTION_FIELDS = frozenset(Question.model_fields)
@@ -201,6 +202,8 @@ class MappedCases:
             if not 0 <= gold < len(options):
                 raise ValueError(f"is {text}; there are {len(options)} options, the first is {first}")
         else:
+            if self._map.choices == YES_NO:
+                text = SHORT_ANSWERS.get(text.lower(), text)
             gold = gold_index(options, _without_own_letter(text, None))
         return {"kind": "choice", "options": list(options.values()), "gold": gold}
 

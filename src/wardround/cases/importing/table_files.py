@@ -208,10 +208,22 @@ def _arrow_rows(file: Path) -> Iterator[PlacedRecord]:
 
 
 def _has_one_object_a_line(file: Path) -> bool:
-    """Whether a .json file has one object per line, as MedMCQA's."""
+    """Whether a .json file has one object per line, as MedMCQA's. One line alone may be an object of lists of rows."""
     try:
         with file.open("rb") as opened:
             first = opened.readline(1 << 20).lstrip(b"\xef\xbb\xbf \r\n\t").rstrip()
-            return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+            is_object = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+            return is_object and (bool(opened.readline(1 << 20).strip()) or not _holds_rows(first))
     except OSError as error:
         raise BadInput(file, describe_unreadable(error)) from None
+
+
+def _holds_rows(text: bytes) -> bool:
+    """Whether an object has a list of objects, and is not a log of Inspect."""
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return False
+    if {"samples", "eval"} <= record.keys():
+        return False
+    return any(isinstance(value, list) and value and isinstance(value[0], dict) for value in record.values())
