@@ -46,7 +46,7 @@ def make_frame(json: str) -> AskFrame | None:
 
 def fits(text: str) -> bool:
     """Whether a text can be put into a frame: its JSON and its place depend on nothing around it."""
-    return bool(text) and text.isascii() and not text[0].isspace() and not text[-1].isspace() and "\0" not in text
+    return bool(text) and text.isascii() and text == text.strip() and "\0" not in text
 
 
 def _escape(text: str) -> bytes:

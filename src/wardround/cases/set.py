@@ -23,6 +23,7 @@ from wardround.core.files import replacement
 
 FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+OBJECTS_OF_CASES = 10_000_000  # between two looks for cycles: cases have none, and each look goes through all of them
 MAX_CACHED_BYTES = 8_000_000  # of a file whose cases stay in memory, which takes about ten times as much
 
 
@@ -68,7 +69,7 @@ class CaseSet:
         hasher = hashlib.blake2b(digest_size=32)
         offset = 0
         try:
-            with file.open("rb") as lines, rare_collection():
+            with file.open("rb") as lines, rare_collection(OBJECTS_OF_CASES):
                 if os.fstat(lines.fileno()).st_size <= MAX_CACHED_BYTES:
                     cases._cached = []
                 for number, line in enumerate(lines, start=1):

@@ -107,11 +107,20 @@ def test_the_protocol_and_the_short_way_agree(
     assert (short["count"][1] > 0) == (where is not None)
 
 
-def test_all_but_chains_are_replayed_without_their_protocol(exam: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("are_hashed", [True, False])
+def test_all_but_chains_are_replayed_without_their_protocol(
+    exam: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, are_hashed: bool
+) -> None:
+    """Also if the images are new, and are hashed meanwhile."""
+    study = copy_of(exam, tmp_path)
+    if not are_hashed:
+        store = AnswerStore(tmp_path / "answers.sqlite")
+        store.connection.execute("delete from files")
+        store.close()
     results: list[Any] = []
     replay = PlainReplay.replay
     monkeypatch.setattr(PlainReplay, "replay", lambda *arguments: results.append(replay(*arguments)) or results[-1])
-    planned(exam)
+    planned(study)
     # three choice questions under six conditions; an open one under those that do not reorder options
     assert results == [[]] * CASES * (3 * 6 + 2)
 

@@ -16,7 +16,6 @@ from wardround.asking.render import is_plain
 from wardround.core.ask import Ask
 from wardround.core.errors import BadInput
 from wardround.running.context import RunContext
-from wardround.running.images import UnknownFingerprint
 from wardround.running.store import AnswerKey, StoredBody
 from wardround.running.trials import MissingAsk, PlannedUnit, ReplayCount, TrialGroup
 from wardround.running.used_answers import UsedAnswer
@@ -42,7 +41,10 @@ class PlainReplay:
         self._will_need_asks = context.store.is_empty  # then a key is taken from the Ask, not made before it
 
     def render(self, planned: PlannedUnit) -> PlainAsks | None:
-        """Its Asks; None if it is not plain, or if an image was not hashed yet or cannot be read."""
+        """Its Asks; None if it is not plain, or if an image cannot be read.
+
+        Raises UnknownFingerprint if an image was not hashed yet.
+        """
         question, condition, settings = planned.unit[0], planned.condition, self._context.caller.settings
         if not (self._applies and len(planned.unit) == 1 and is_plain(question, condition, settings)):
             return None
@@ -58,7 +60,7 @@ class PlainReplay:
                     if order not in key_by_order:
                         key_by_order[order], with_images = self._key(planned, trial, order, asks)
                 keys.append(AnswerKey(key_by_order[order], trial, 0))
-        except (UnknownFingerprint, BadInput):
+        except BadInput:
             return None
         return PlainAsks(keys, with_images, asks)
 
