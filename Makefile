@@ -73,6 +73,7 @@ test-lm-eval:
 test-exports:
 	$(PYTHON) -m venv $(VENV)-exports
 	$(VENV)-exports/bin/pip install --quiet --editable '.[local,demo,hub,mlflow,wandb,test]' datasets mlcroissant
+	$(VENV)-exports/bin/pip install --quiet --no-deps 'every-eval-ever==0.3.0; python_version >= "3.12"'  # its schemas alone
 	$(VENV)-exports/bin/pytest tests/exporting
 
 test-ray: $(VENV)/.test
@@ -112,4 +113,4 @@ $(VENV)-inspect/.made: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-inspect $(VENV)-lm-eval build src/*.egg-info .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-exports $(VENV)-inspect $(VENV)-lm-eval build src/*.egg-info .mypy_cache .ruff_cache

@@ -214,9 +214,10 @@ def test_rows_without_a_file_a_patient_or_a_diagnosis_are_named_by_their_line(tm
     built = build_table(tmp_path / "studies.csv", tmp_path / "map.toml", tmp_path / "set", ocr=False, note=notes.append)
 
     assert notes[:3] == [
-        "row-2: has no diagnosis",
-        "row-3: has no patient",
-        "row-4: has an image that is not beside the table or in an image folder (key image_folders of the map)",
+        "row-2: has no diagnosis: column dx",
+        "row-3: has no patient: column pid",
+        "row-4: has an image that is not beside the table or in an image folder (key image_folders of the map): "
+        "column file",
     ]
     assert built.funnel[1].reasons == {"no image that can be shown": 1}
     assert built.cases == 24
@@ -247,3 +248,19 @@ def test_the_command_audits_at_once(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "28 cases with 56 questions; no errors" in result.stdout
     assert (tmp_path / "set" / "audit" / "audit.html").is_file()
+
+
+def test_an_age_that_cannot_be_read_is_told_and_the_row_is_kept(tmp_path):
+    table = rows()
+    write(tmp_path, table)
+    notes: list[str] = []
+    for row in table:
+        row["years"] = "54 J."
+    table[1]["years"] = "middle-aged"
+    with (tmp_path / "studies.csv").open("w", newline="") as lines:
+        writer = csv.DictWriter(lines, list(table[0]))
+        writer.writeheader()
+        writer.writerows(table)
+    (tmp_path / "map.toml").write_text(MAP.replace('age = "age"', 'age = "years"'))
+    build_table(tmp_path / "studies.csv", tmp_path / "map.toml", tmp_path / "set", ocr=False, note=notes.append)
+    assert notes[0] == "row-3: has an age that cannot be read; it is kept without one: column years"

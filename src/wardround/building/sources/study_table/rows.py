@@ -33,6 +33,14 @@ def read_table(source: Path, study_map: StudyMap, problems: list[Problem]) -> li
     return rows
 
 
+class _UnusableCell(Exception):
+    """Why a row cannot be used, and the column that says so. What the cell holds is not told: it may be a name."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(column, reason)
+        self.column, self.reason = column, reason
+
+
 def study_records(
     rows: Iterable[tuple[RecordPlace, Row]], study_map: StudyMap, secret: Secret, build: Build, names: list[Any]
 ) -> Iterator[Record]:
@@ -42,12 +50,14 @@ def study_records(
         line = f"row-{place.line or number + 1}"
         try:
             record = _record(place.file, row, study_map)
-        except ValueError as error:
-            build.reject_unreadable(line, str(error))
+        except _UnusableCell as error:
+            build.reject_unreadable(line, error.reason, f"column {error.column}")
             continue
         if record is None:
             build.reject({"id": line}, "read", "left out by the map")
             continue
+        if record["age"] is None and as_text(row.get(study_map.age or "")).lower() not in UNKNOWN:
+            build.note(f"{line}: has an age that cannot be read; it is kept without one: column {study_map.age}")
         patient = as_text(row[study_map.patient])
         own = as_text(row.get(study_map.study or "")) or f"{place.file.name} {line}"
         record |= {"id": secret.name("study", patient, own), "cluster": secret.name("patient", patient)}
@@ -62,7 +72,7 @@ def study_records(
 
 
 def _record(file: Path, row: Row, study_map: StudyMap) -> Record | None:
-    """The fields of one row; None if the map leaves it out. ValueError says what is missing."""
+    """The fields of one row; None if the map leaves it out. _UnusableCell says what is missing."""
     label = as_text(row.get(study_map.diagnosis))
     if any(as_text(row.get(column)) not in wanted for column, wanted in study_map.only.items()):
         return None
@@ -70,21 +80,25 @@ def _record(file: Path, row: Row, study_map: StudyMap) -> Record | None:
     if label in study_map.names and not diagnosis:
         return None
     if diagnosis.lower() in UNKNOWN:
-        raise ValueError("has no diagnosis")
+        raise _UnusableCell(study_map.diagnosis, "has no diagnosis")
     if as_text(row.get(study_map.patient)).lower() in UNKNOWN:
-        raise ValueError("has no patient")
+        raise _UnusableCell(study_map.patient, "has no patient")
     modality = as_text(row.get(study_map.modality or "")) or study_map.modality_is or ""
     region = as_text(row.get(study_map.region or "")) or study_map.region_is or ""
     known = [as_text(row.get(column)) for column in study_map.identifiers]
     identifiers = collect_identifiers(known, [as_text(row[study_map.patient]), *known], [])
     modality = modality_of([modality]) or modality
     images = [
-        {"file": str(_find_image(file, cell, study_map.image_folders)), "modality": modality or None, "frame": None}
+        {
+            "file": str(_find_image(file, column, cell, study_map.image_folders)),
+            "modality": modality or None,
+            "frame": None,
+        }
         for column in study_map.images
         for cell in as_images(row.get(column))
     ]
     if not images:
-        raise ValueError("has no image")
+        raise _UnusableCell(", ".join(study_map.images), "has no image")
     return {
         "images": images,
         "identifiers": [sorted(words) for words in (identifiers.names, identifiers.ids, identifiers.places)],
@@ -101,16 +115,17 @@ def _record(file: Path, row: Row, study_map: StudyMap) -> Record | None:
     }
 
 
-def _find_image(table: Path, cell: Any, folders: list[str]) -> Path:
+def _find_image(table: Path, column: str, cell: Any, folders: list[str]) -> Path:
     if not isinstance(cell, str):
-        raise ValueError("has an image inside the table; expected the name of a file")
+        raise _UnusableCell(column, "has an image inside the table; expected the name of a file")
     if "://" in cell:
-        raise ValueError("has the address of an image; save the file first")
+        raise _UnusableCell(column, "has the address of an image; save the file first")
     path = path_inside(cell)
     places = (table.parent / folder / path for folder in ("", *folders))
     if file := next((place for place in places if place.is_file()), None):
         return file
-    raise ValueError("has an image that is not beside the table or in an image folder (key image_folders of the map)")
+    reason = "has an image that is not beside the table or in an image folder (key image_folders of the map)"
+    raise _UnusableCell(column, reason)
 
 
 def _age(value: Any) -> float | None:
