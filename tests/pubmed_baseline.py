@@ -49,26 +49,26 @@ class Baseline:
         before = sorted(self.current)[: self.written]
         number = len(list(self.folder.glob("*.xml.gz"))) + 1
         file = self.folder / f"pubmed{number:04}.xml.gz"
-        told: list[tuple[int, int, int]] = []  # PMID, version, edition
+        editions: list[tuple[int, int, int]] = []  # PMID, version, edition
         news = {share: self._some(before, share, articles) for share in (REVISED, RAISED, LATE, DELETED)}
         for pmid in news[REVISED]:
             version, edition = self.current[pmid]
-            told.append((pmid, version, edition + 1))
+            editions.append((pmid, version, edition + 1))
         for pmid in set(news[RAISED]) - set(news[REVISED]):
             version, edition = self.current[pmid]
-            told.append((pmid, version + 1, edition + 1))
-        self.current |= {pmid: (version, edition) for pmid, version, edition in told}
-        told += [(pmid, self.current[pmid][0] - 1, 99) for pmid in news[LATE] if self.current[pmid][0] > 1]
+            editions.append((pmid, version + 1, edition + 1))
+        self.current |= {pmid: (version, edition) for pmid, version, edition in editions}
+        editions += [(pmid, self.current[pmid][0] - 1, 99) for pmid in news[LATE] if self.current[pmid][0] > 1]
         for _ in range(articles):
             self.written += 1
-            told.append((10_000_000 + self.written, 1, 1))
+            editions.append((10_000_000 + self.written, 1, 1))
             self.current[10_000_000 + self.written] = (1, 1)
-        self._draw.shuffle(told)
+        self._draw.shuffle(editions)
         gone = [(pmid, self.current.pop(pmid)[0]) for pmid in news[DELETED]]
         with gzip.open(file, "wb", 1) as opened:
             opened.write(HEAD)
-            texts = self._texts(len(told), self.words)
-            for (pmid, version, edition), text in zip(told, texts, strict=True):
+            texts = self._texts(len(editions), self.words)
+            for (pmid, version, edition), text in zip(editions, texts, strict=True):
                 opened.write(self._article(pmid, version, edition, text))
             listed = "".join(f'<PMID Version="{version}">{pmid}</PMID>' for pmid, version in gone)
             opened.write(f"<DeleteCitation>{listed}</DeleteCitation>\n</PubmedArticleSet>\n".encode())

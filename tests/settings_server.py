@@ -105,8 +105,8 @@ class SettingsServer(ExamServer):
         if "divisible by none" in prompt:
             return "229"
         if "code word" in prompt:
-            told = prompt if self.does("system") == "ignored" else " ".join(m["content"] for m in body["messages"])
-            word = re.search(r"code word is (\w+)", told)
+            text = prompt if self.does("system") == "ignored" else " ".join(m["content"] for m in body["messages"])
+            word = re.search(r"code word is (\w+)", text)
             return word[1] if word else "NONE"
         if "Which number is shown" in prompt:
             return _read_large(images[0]) if images else "12"

@@ -63,8 +63,8 @@ def xpcr_cases(folder: Path, many: int = 24) -> Path:
             asked.append(choice(stage.lower(), number, stage=stage, chain=f"c{number}", given=given, grade=level))
             given = [stage.lower()]
         image = {"path": "scan.png", "modality": ("CFP", "OCT")[number % 2]}
-        told = {"history": f"History of patient {number}.", "disease": ("DR", "AMD", "Stargardt")[number % 3]}
-        cases.append({"id": f"eye-{number}", **told, "images": [image], "questions": asked})
+        facts = {"history": f"History of patient {number}.", "disease": ("DR", "AMD", "Stargardt")[number % 3]}
+        cases.append({"id": f"eye-{number}", **facts, "images": [image], "questions": asked})
     return write(folder, cases)
 
 

@@ -46,10 +46,10 @@ def ward(number: int) -> dict[str, Any]:
 def index(
     folder: Path, many: int, *, wards: int = 60, more: Sequence[dict[str, Any]] = (), columns: Sequence[str] = ()
 ) -> Path:
-    told = [*map(cited, range(many)), *map(nearby, range(many)), *map(ward, range(wards)), *more]
+    articles = [*map(cited, range(many)), *map(nearby, range(many)), *map(ward, range(wards)), *more]
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "articles.jsonl"
-    source.write_text("".join(json.dumps(each) + "\n" for each in told))
+    source.write_text("".join(json.dumps(each) + "\n" for each in articles))
     build([source], folder / "index", columns=columns)
     return folder / "index"
 

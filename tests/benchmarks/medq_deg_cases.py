@@ -32,12 +32,12 @@ def medq_deg_cases(folder: Path, many: int = 36, *, real: bool = False, stored: 
         questions = [_question("q", number, **({"images": [0]} if stored else {}))]
         for type in TYPES[modality]:
             for level in ("L1", "L2"):
-                told: dict[str, Any] = {"of": "q", "degradations": [f"{type}@{level}"]}
+                fields: dict[str, Any] = {"of": "q", "degradations": [f"{type}@{level}"]}
                 if stored:
-                    told["images"] = [len(images)]
+                    fields["images"] = [len(images)]
                     worn = grey + random.normal(0, 10 * int(level[1]), grey.shape)
                     images.append(_saved(folder, f"{number}-{type}-{level}.png", worn, modality, [f"{type}@{level}"]))
-                questions.append(_question(f"{type}-{level}", number, **told))
+                questions.append(_question(f"{type}-{level}", number, **fields))
         lines.append({"id": f"case-{number}", "images": images, "questions": questions})
         if real:
             level = ("real@mild", "real@severe")[number // 3 % 2]
@@ -64,5 +64,5 @@ def _saved(
     folder: Path, name: str, grey: np.ndarray, modality: str, degradations: list[str] | None = None
 ) -> dict[str, Any]:
     Image.fromarray(np.clip(grey, 0, 255).astype(np.uint8)).save(folder / name)
-    told: dict[str, Any] = {"path": name, "modality": modality}
-    return told | ({"degradations": degradations} if degradations else {})
+    image: dict[str, Any] = {"path": name, "modality": modality}
+    return image | ({"degradations": degradations} if degradations else {})

@@ -29,8 +29,8 @@ OWN = ("GH", "Resp", "OG", "Cardio", "Ped")  # the specialties whose questions s
 
 
 def run(name: str, cases: Path, folder: Path, *candidates: str, **options: Any) -> BenchResult:
-    told = [parse_candidate(text) for text in candidates]
-    return bench(name, cases=cases, candidates=told, runs=folder / "runs", note=lambda text: None, **options)
+    settings = [parse_candidate(text) for text in candidates]
+    return bench(name, cases=cases, candidates=settings, runs=folder / "runs", note=lambda text: None, **options)
 
 
 def cell(table: Table, row: str, heading: str) -> Cell:
@@ -52,8 +52,8 @@ def text_cases(folder: Path, many: int, rare: int = 3) -> Path:
     return write(folder, cases)
 
 
-def planted(name: str, **told: Any) -> str:
-    pairs = ",".join(f"extra_body.{key}={json.dumps(value)}" for key, value in told.items())
+def planted(name: str, **parameters: Any) -> str:
+    pairs = ",".join(f"extra_body.{key}={json.dumps(value)}" for key, value in parameters.items())
     return f"{name}=simulated,{pairs}"
 
 
@@ -301,12 +301,12 @@ def test_the_true_spread_is_free_of_noise() -> None:
 )
 def test_the_human_averages_of_the_paper(table: str, average: float, inside: float, outside: float) -> None:
     """50 questions of each of ten specialties: each figure is a multiple of 2%, the average their unweighted mean."""
-    told = load_published(f"clinbench/{table}")
-    people = {short: told.value("Human Experts", short) for short in SPECIALTIES}
+    published = load_published(f"clinbench/{table}")
+    people = {short: published.value("Human Experts", short) for short in SPECIALTIES}
     assert people.pop("DI") is None  # nobody answered these
     values = {short: value for short, value in people.items() if value is not None}
     assert len(values) == 10
     assert all(value % 2 == 0 for value in values.values())
-    assert told.value("Human Experts", "Avg") == average == pytest.approx(sum(values.values()) / 10)
+    assert published.value("Human Experts", "Avg") == average == pytest.approx(sum(values.values()) / 10)
     assert sum(values[short] for short in OWN) / 5 == pytest.approx(inside)
     assert sum(value for short, value in values.items() if short not in OWN) / 5 == pytest.approx(outside)

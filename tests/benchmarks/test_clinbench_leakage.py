@@ -24,8 +24,8 @@ def marks_of(study):
 
 
 def respondent(memory, **planted):
-    told = {"name": memory, "provider": "simulated", "cutoff": CUTOFF}
-    return told | {"extra_body": {"memory": memory, "accuracy": 0.6, **planted}}
+    candidate = {"name": memory, "provider": "simulated", "cutoff": CUTOFF}
+    return candidate | {"extra_body": {"memory": memory, "accuracy": 0.6, **planted}}
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def said(benched, candidate):
 
 def test_leakage_is_claimed_for_the_reciting_candidate_only(benched):
     assert benched.status == "complete"
-    told = said(benched, "verbatim")
+    section = said(benched, "verbatim")
     masked = ("Bits per byte, nothing to copy: own words' lead", "ROUGE-L of words not in the stem: own words' lead")
     for sign in (*masked, "EDS of words not in the stem: own words' lead", "Options' own"):
-        assert sign in told
+        assert sign in section
     for candidate in ("gist", "none"):
         assert said(benched, candidate).startswith(f"{candidate}: no sign of leakage in 5 comparisons")
 
@@ -111,17 +111,17 @@ def test_the_wording_note_names_the_files_that_were_used(benched):
 
 def test_a_second_bench_asks_nothing_again(benched):
     heard = []
-    told = {"cases": benched.folder.parent.parent / "cases", "runs": benched.folder.parent, "note": heard.append}
+    settings = {"cases": benched.folder.parent.parent / "cases", "runs": benched.folder.parent, "note": heard.append}
     candidates = [respondent(memory) for memory in ("none", "gist", "verbatim")]
-    again = bench("clinbench/table8", candidates=[*candidates, {"name": "chance", "provider": "random"}], **told)
+    again = bench("clinbench/table8", candidates=[*candidates, {"name": "chance", "provider": "random"}], **settings)
     assert heard[0].endswith("; 0 new")
     assert [row.cells for row in again.tables[1].rows] == [row.cells for row in benched.tables[1].rows]
 
 
 def answered(tmp_path, old, new, cases=60):
     """The contrasts of a respondent that is right on old cases and on new ones with these probabilities."""
-    told = [leaked_case(number, tags=["old" if number % 2 else "new"]) for number in range(cases)]
-    write_cases(tmp_path / "cases", told)
+    records = [leaked_case(number, tags=["old" if number % 2 else "new"]) for number in range(cases)]
+    write_cases(tmp_path / "cases", records)
     planted = {"accuracy": new, "by": [{"when": {"tag": "old"}, "accuracy": old}]}
     candidate = {"name": "dated", "provider": "simulated", "extra_body": planted}
     study = tmp_path / "study.toml"
@@ -144,19 +144,19 @@ def test_equal_accuracy_before_and_after_the_cutoff_is_not_significant(tmp_path)
 
 def test_dates_that_are_neither_before_nor_after_are_left_out(tmp_path):
     dates = [None, "2024", "2024-06", "2024-06-01", "2023", "2025", "2023-01-01", "2024-06-02"]
-    told = [leaked_case(number, origin={"published": date}) for number, date in enumerate(dates)]
-    write_cases(tmp_path / "cases", told)
+    cases = [leaked_case(number, origin={"published": date}) for number, date in enumerate(dates)]
+    write_cases(tmp_path / "cases", cases)
     (contrast,) = leakage_contrasts(marks_of(write_study(tmp_path, candidate=respondent("none"))), {}, CUTOFF, 0)
     assert (contrast.n, contrast.clusters, contrast.low) == (4, 2, None)
 
 
 def test_a_set_without_rationales_notes_that_the_gold_is_used(tmp_path):
-    told = leaked_set(10)
-    for case in told:
+    cases = leaked_set(10)
+    for case in cases:
         del case["questions"][0]["rationale"], case["questions"][0]["paraphrase"]
     benched = bench(
         "clinbench/table8",
-        cases=write_cases(tmp_path / "cases", told),
+        cases=write_cases(tmp_path / "cases", cases),
         candidates=[respondent("gist")],
         runs=tmp_path / "runs",
         note=lambda line: None,

@@ -43,8 +43,8 @@ def right_if(holds: bool, **when: str) -> dict[str, Any]:
 def run(
     name: str, cases: Path, folder: Path, candidates: list[dict[str, Any]], library: Path, **more: Any
 ) -> BenchResult:
-    told = {"cases": cases, "candidates": candidates, "runs": folder / "runs", "index": str(library), **more}
-    return bench(f"cure/{name}", note=lambda text: None, **told)
+    settings = {"cases": cases, "candidates": candidates, "runs": folder / "runs", "index": str(library), **more}
+    return bench(f"cure/{name}", note=lambda text: None, **settings)
 
 
 def cell(table: Table, labels: tuple[str, ...], heading: str, over: str = "") -> Cell:
@@ -81,7 +81,7 @@ OUTCOMES = dict(zip(product((False, True), repeat=3), COUNTS, strict=True))
 
 @pytest.fixture(scope="module")
 def why(folder: Path, library: Path) -> BenchResult:
-    told, rows = [], []
+    cases, rows = [], []
     for outcome, (many, covered) in OUTCOMES.items():
         tag = "".join("fr"[each] for each in outcome)
         for shown, holds in zip(((IMAGES, "rag"), (FINDINGS, "rag"), (IMAGES, "reference")), outcome, strict=True):
@@ -89,14 +89,14 @@ def why(folder: Path, library: Path) -> BenchResult:
         rows.append(right_if(outcome[2], tag=tag, inputs=FINDINGS, evidence="reference"))
         for place in range(many):
             cites = {} if place < covered else {"references": [{"pmid": "70002"}]}
-            told.append(case(len(told), tags=[tag, f"seen{len(told) % 4}"], **cites))
+            cases.append(case(len(cases), tags=[tag, f"seen{len(cases) % 4}"], **cites))
     # without evidence: right from images in one case of four, from findings in two of four, one of them the same
     for tag, images, findings in (("seen0", True, True), ("seen1", False, True), ("seen2", False, False)):
         rows += [
             right_if(images, tag=tag, inputs=IMAGES, evidence="none"),
             right_if(findings, tag=tag, inputs=FINDINGS, evidence="none"),
         ]
-    cases = case_set(folder / "why", told)
+    cases = case_set(folder / "why", cases)
     return run("why", cases, folder, [planted("exact", rows, hit1=0.0), planted("chance", [], hit1=0.5)], library)
 
 
@@ -195,15 +195,15 @@ def test_the_planted_noise_curve_is_recovered(folder: Path, library: Path) -> No
 @pytest.fixture(scope="module")
 def fig3(folder: Path, library: Path) -> BenchResult:
     """Ten cases of each stratum; those right with RAG have the very words of their references in the history."""
-    rows, told = [], []
+    rows, cases = [], []
     for pr, rag in product((True, False), repeat=2):
         tag = f"pr{pr}rag{rag}".lower()
         rows += [right_if(pr, tag=tag, evidence="reference"), right_if(rag, tag=tag, evidence="rag")]
         for _ in range(10):
-            number = len(told)
+            number = len(cases)
             close = f" Patients with {disease(number)} do well when treated." if rag else ""
-            told.append(case(number, tags=[tag], history=f"A patient with {sign(number)}.{close}"))
-    return run("fig3", case_set(folder / "strata", told), folder, [planted("exact", rows, hit1=0.0)], library)
+            cases.append(case(number, tags=[tag], history=f"A patient with {sign(number)}.{close}"))
+    return run("fig3", case_set(folder / "strata", cases), folder, [planted("exact", rows, hit1=0.0)], library)
 
 
 def test_strata_have_the_planted_cases_and_similarities(fig3: BenchResult) -> None:
@@ -270,8 +270,8 @@ def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
     # the plan is for a search that shows one article
     assert found.folder is not None
     study = folder / "one.toml"
-    told = (found.folder / "bench.toml").read_text().replace('name = "cure-fig2"', 'name = "one"')
-    study.write_text(told.replace("[literature]", "[literature]\nk = 1\nagent = { hits = 1 }"))
+    text = (found.folder / "bench.toml").read_text().replace('name = "cure-fig2"', 'name = "one"')
+    study.write_text(text.replace("[literature]", "[literature]\nk = 1\nagent = { hits = 1 }"))
     one = run_study(study, runs=folder / "runs", quiet=True, note=lambda text: None)
     table = draw(find_study("cure/fig2"), read_run(one.folder)).with_published()
     for evidence, shares in SHARES.items():

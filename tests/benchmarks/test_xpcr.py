@@ -132,19 +132,23 @@ def test_a_chain_is_checked_against_the_schema_as_by_hand() -> None:
     mild, _, _, proliferative = disease.grades.values()
     review, laser = disease.management["1"][0], disease.management["4"][0]
 
-    def told(grade: str | None, decision: str | None) -> tuple[bool | None, bool | None, bool]:
+    def verdict(grade: str | None, decision: str | None) -> tuple[bool | None, bool | None, bool]:
         options = [mild, proliferative, review, laser, "prayer"]
         return check_chain(disease, [AskedQuestion(grade, options)], [AskedQuestion(decision, options)])
 
-    assert told(mild, review) == (True, True, True)
-    assert told(mild, laser) == (True, False, True)  # of the disease, but not at that grade
-    assert told(proliferative, laser) == (True, True, True)
-    assert told("early", laser) == (False, True, True)  # no grade of the disease: any of its management
-    assert told(mild, "prayer") == (True, False, True)
-    assert told(None, None) == (False, False, True)
-    assert told("grade 1 of 4 (mildest)", review) == (True, True, True)  # by rank, as `build ophthalmic` offers grades
-    assert told("grade 1 of 4 (mildest)", laser) == (True, False, True)
-    assert told("grade 2 of 3", laser) == (False, True, True)
+    assert verdict(mild, review) == (True, True, True)
+    assert verdict(mild, laser) == (True, False, True)  # of the disease, but not at that grade
+    assert verdict(proliferative, laser) == (True, True, True)
+    assert verdict("early", laser) == (False, True, True)  # no grade of the disease: any of its management
+    assert verdict(mild, "prayer") == (True, False, True)
+    assert verdict(None, None) == (False, False, True)
+    assert verdict("grade 1 of 4 (mildest)", review) == (
+        True,
+        True,
+        True,
+    )  # by rank, as `build ophthalmic` offers grades
+    assert verdict("grade 1 of 4 (mildest)", laser) == (True, False, True)
+    assert verdict("grade 2 of 3", laser) == (False, True, True)
     assert check_chain(None, [AskedQuestion(mild, [mild])], None) == (False, None, False)
     assert check_chain(disease, None, [AskedQuestion(review, [review])]) == (None, True, True)
     assert check_chain(disease, [AskedQuestion("early", ["early", "late"])], None) == (
@@ -156,8 +160,8 @@ def test_a_chain_is_checked_against_the_schema_as_by_hand() -> None:
 
 def test_the_flow_of_chains_is_drawn(propagation: BenchResult) -> None:
     svg, png = (next(file for file in propagation.files if file.name == f"flow.{end}") for end in ("svg", "png"))
-    told = svg.read_text()
-    assert all(name in told for name in ("leaning, 84 chains", "steady, 84 chains", "perfect, 84 chains", *STAGES))
+    drawing = svg.read_text()
+    assert all(name in drawing for name in ("leaning, 84 chains", "steady, 84 chains", "perfect, 84 chains", *STAGES))
     with Image.open(png) as drawn:
         assert drawn.width > 800
         colours = {colour for _, colour in drawn.convert("RGB").getcolors(1 << 24) or []}
@@ -243,8 +247,8 @@ def test_a_calibrated_and_an_overconfident_candidate_are_told_apart(folder: Path
     assert (cell(first, ("calibrated",), "debiased", "ECE").value or 0.0) < 0.05
     assert cell(kinds, ("overconfident",), "sure", "Of wrong ones").value == 1.0
     assert {file.name for file in found.files} >= {"reliability.svg", "reliability.png"}
-    told = next(file for file in found.files if file.name == "reliability.svg").read_text()
-    assert "overconfident" in told
+    drawing = next(file for file in found.files if file.name == "reliability.svg").read_text()
+    assert "overconfident" in drawing
 
 
 def test_the_four_quadrants_use_the_threshold_of_uas(folder: Path, chains: Path) -> None:

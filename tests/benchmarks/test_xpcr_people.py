@@ -29,13 +29,13 @@ def sat(tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchResult, Sat]:
     """A person is right with one chance after right stages alone and with another after a wrong one; all say 80%."""
     folder = tmp_path_factory.mktemp("people")
     cases, right = eyes(folder / "cases", CASES), Sat()
-    told = [json.loads(line) for line in (cases / "cases.jsonl").read_text().splitlines()]
+    records = [json.loads(line) for line in (cases / "cases.jsonl").read_text().splitlines()]
     file = folder / "experts.csv"
     with file.open("w", newline="") as lines:
         writer = csv.DictWriter(lines, COLUMNS, restval="")
         writer.writeheader()
-        writer.writerows(line for person in PLANTED for line in chains(person, told, right))
-        for case in told[:10]:
+        writer.writerows(line for person in PLANTED for line in chains(person, records, right))
+        for case in records[:10]:
             for question in case["questions"][:2]:
                 asked = {"case": case["id"], "question": question["id"], "option": "D"}
                 writer.writerow(dict(zip(("person", "role"), UNFINISHED, strict=True)) | asked)
@@ -61,7 +61,7 @@ def chains(person: str, cases: list[dict], right: Sat) -> Iterator[dict[str, str
 
 def mean(role: str, right: Sat, of: slice | int | None) -> float:
     """The mean over people of one stage, or of whole chains, by plain counting."""
-    names = [name for name, told in PLANTED.items() if told[0] == role]
+    names = [name for name, person in PLANTED.items() if person[0] == role]
     counted = [
         [all(stages) if of is None else stages[of] for (who, _), stages in right.items() if who == name]
         for name in names

@@ -115,17 +115,17 @@ def test_votes_fall_as_the_log_probabilities_say(mode: str) -> None:
     case, order = choice(3), (2, 0, 3, 1)
     answers = query(to, case, range(3000), order, sampling=FIRST_LETTER)
     shown = [case.questions[0].choices[index] for index in order]
-    told = first_token_distribution(answers[0], shown)
-    assert told is not None
-    assert told.outside == pytest.approx(0, abs=1e-12)
-    assert told.unparsed == pytest.approx(0.1)
+    distribution = first_token_distribution(answers[0], shown)
+    assert distribution is not None
+    assert distribution.outside == pytest.approx(0, abs=1e-12)
+    assert distribution.unparsed == pytest.approx(0.1)
     if mode == "independent":
-        assert told.shares[order.index(3)] == pytest.approx(0.9 * 0.6)
+        assert distribution.shares[order.index(3)] == pytest.approx(0.9 * 0.6)
     else:
-        assert max(told.shares) == pytest.approx(0.9 * 0.5)
+        assert max(distribution.shares) == pytest.approx(0.9 * 0.5)
     votes = Counter(parse_choice(answer.text, shown).option for answer in answers)
     counts = [votes[place] for place in (0, 1, 2, 3, None)]
-    assert chisquare(counts, [3000 * share for share in (*told.shares, told.unparsed)]).pvalue > 1e-4
+    assert chisquare(counts, [3000 * share for share in (*distribution.shares, distribution.unparsed)]).pvalue > 1e-4
 
 
 def test_impossible_tokens_are_not_listed_and_only_as_many_as_wanted() -> None:

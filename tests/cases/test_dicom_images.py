@@ -140,7 +140,7 @@ def made(path: Path, stored: np.ndarray, **elements) -> Path:
     dataset.SOPInstanceUID = meta.MediaStorageSOPInstanceUID = "1.2.3"
     dataset.PatientName = "PATIENT^NAME"
     bits = stored.dtype.itemsize * 8
-    told = {
+    attributes = {
         "Rows": stored.shape[-2],
         "Columns": stored.shape[-1],
         "SamplesPerPixel": 1,
@@ -153,7 +153,7 @@ def made(path: Path, stored: np.ndarray, **elements) -> Path:
         **({"NumberOfFrames": len(stored)} if stored.ndim == 3 else {}),
         **elements,
     }
-    for name, value in told.items():
+    for name, value in attributes.items():
         if value is not None:
             setattr(dataset, name, value)
     dataset.save_as(path, enforce_file_format=True)
@@ -176,8 +176,8 @@ RESCALE = {"RescaleSlope": "2", "RescaleIntercept": "-100"}
 @pytest.mark.parametrize(("center", "width"), [("400", "1000"), ("0.5", "1"), (["-50", "9"], ["351.5", "9"])])
 @pytest.mark.parametrize("photometric", ["MONOCHROME1", "MONOCHROME2"])
 def test_every_window_function_is_pydicoms(tmp_path, function, rescale, center, width, photometric):
-    told = {"VOILUTFunction": function, "WindowCenter": center, "WindowWidth": width, **rescale}
-    path = made(tmp_path / "a.dcm", STORED, PhotometricInterpretation=photometric, **told)
+    attributes = {"VOILUTFunction": function, "WindowCenter": center, "WindowWidth": width, **rescale}
+    path = made(tmp_path / "a.dcm", STORED, PhotometricInterpretation=photometric, **attributes)
     _, expected = pydicoms_own(path, 0)
     assert np.abs(shown(path) - expected).max() <= HALF
     assert np.ptp(expected) > 0
@@ -240,8 +240,8 @@ def test_padding_is_black_and_does_not_count(tmp_path, photometric):
     values = np.random.default_rng(5).integers(0, 1000, (20, 20)).astype(np.int16)
     stored = values.copy()
     stored[:8], stored[8:10] = -2000, -1990
-    told = {"PhotometricInterpretation": photometric, "PixelPaddingValue": -2000, "PixelPaddingRangeLimit": -1990}
-    got = shown(made(tmp_path / "a.dcm", stored, **told))
+    attributes = {"PhotometricInterpretation": photometric, "PixelPaddingValue": -2000, "PixelPaddingRangeLimit": -1990}
+    got = shown(made(tmp_path / "a.dcm", stored, **attributes))
     assert not got[:10].any()
     low, high = np.percentile(values[10:], [1, 99])
     grey = np.clip((values[10:] - low) / (high - low), 0, 1) * 255

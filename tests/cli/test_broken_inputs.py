@@ -32,15 +32,15 @@ def study(folder: Path, old: str, new: str) -> list[object]:
     return ["run", "study.toml"]
 
 
-def conditions(folder: Path, told: str) -> list[object]:
-    write_study(folder, more=f"[conditions]\n{told}")
+def conditions(folder: Path, text: str) -> list[object]:
+    write_study(folder, more=f"[conditions]\n{text}")
     return ["run", "study.toml"]
 
 
-def line(folder: Path, told: str) -> list[object]:
+def line(folder: Path, text: str) -> list[object]:
     """Adds a line to the cases, which are then validated."""
     with (folder / "cases" / "cases.jsonl").open("a") as file:
-        file.write(told + "\n")
+        file.write(text + "\n")
     return ["cases", "validate", "cases"]
 
 
@@ -65,12 +65,12 @@ def png_of(width: int, height: int) -> bytes:
 
 
 def dicom_without_pixels(folder: Path) -> list[object]:
-    told = Dataset()
-    told.file_meta = FileMetaDataset()
-    told.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    told.file_meta.MediaStorageSOPClassUID = told.SOPClassUID = CTImageStorage
-    told.file_meta.MediaStorageSOPInstanceUID = told.SOPInstanceUID = generate_uid()
-    told.save_as(folder / "cases" / "none.dcm", enforce_file_format=True)
+    dataset = Dataset()
+    dataset.file_meta = FileMetaDataset()
+    dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    dataset.file_meta.MediaStorageSOPClassUID = dataset.SOPClassUID = CTImageStorage
+    dataset.file_meta.MediaStorageSOPInstanceUID = dataset.SOPInstanceUID = generate_uid()
+    dataset.save_as(folder / "cases" / "none.dcm", enforce_file_format=True)
     return one_case(folder, images=[{"path": "none.dcm"}])
 
 

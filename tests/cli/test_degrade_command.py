@@ -69,9 +69,9 @@ def test_types_and_levels_are_lists(workspace, monkeypatch, capfd, levels):
 def test_all_types_that_fit_at_both_levels_with_a_sheet_and_a_document(workspace, monkeypatch, capfd):
     """Nine general types, and three of CT."""
     code, out, _ = run(monkeypatch, capfd, "in/a.png", "--out", "out", "--modality", "ct", "--sheet", "--json")
-    told = json.loads(out)
-    assert (code, told["made"], told["kept"], told["problems"]) == (0, 24, 0, [])
-    assert told["sheets"] == ["out/sheets/a.png"]
+    document = json.loads(out)
+    assert (code, document["made"], document["kept"], document["problems"]) == (0, 24, 0, [])
+    assert document["sheets"] == ["out/sheets/a.png"]
     drawn = {file.name.split(".")[1] for file in (workspace / "out").glob("a.*.L?.png")}
     assert {"sparse_view", "gaussian_noise"} <= drawn
     assert not {"dark_spots", "bias_field", "sparse_view_streaks"} & drawn

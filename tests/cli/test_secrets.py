@@ -41,8 +41,10 @@ def test_a_key_is_nowhere_after_a_run_also_if_the_server_echoes_it(tmp_path, hos
     def echo(body: Any, number: int) -> web.Response | None:
         if not hostile or (not number % 4 and number < 70):
             return None
-        told = f"{'x' * (number * 5 % 250)} invalid key {KEY} of {TENANT}"
-        return web.json_response({"error": {"message": told}}, status=STATUSES[number % 4 - 1] if number < 70 else 401)
+        message = f"{'x' * (number * 5 % 250)} invalid key {KEY} of {TENANT}"
+        return web.json_response(
+            {"error": {"message": message}}, status=STATUSES[number % 4 - 1] if number < 70 else 401
+        )
 
     with ExamServer(replying=echo) as server:
         candidate = {"api_key_env": "EXAM_API_KEY", "headers": {"X-Tenant-Key": "$EXAM_TENANT_KEY"}, "attempts": 2}

@@ -41,8 +41,8 @@ def questions() -> Iterator[tuple[str, list[str]]]:
     for line in QUESTIONS.strip().splitlines():
         prompt, *options = line.split("|")
         yield prompt, options
-    told = resources.files("wardround.building.sources.starter").joinpath("cases.toml").read_text(encoding="utf-8")
-    for case in tomllib.loads(told)["case"][:STARTERS]:
+    text = resources.files("wardround.building.sources.starter").joinpath("cases.toml").read_text(encoding="utf-8")
+    for case in tomllib.loads(text)["case"][:STARTERS]:
         yield f"{' '.join(case['history'].split())}\n\n{case['mcq']['prompt']}", case["mcq"]["options"]
 
 

@@ -88,7 +88,7 @@ def pubmed(*articles: str, deleted: list[tuple[int, int]] | None = None) -> byte
 def written(
     pmid: int | str,
     title: str,
-    told: list[tuple[str, str]] | None = None,
+    sections: list[tuple[str, str]] | None = None,
     *,
     version: int = 1,
     year: int | None = 2020,
@@ -99,7 +99,7 @@ def written(
 ) -> str:
     """One article as NLM writes it."""
     sections = "".join(
-        element("AbstractText", escape(text), label and f" Label={quoted(label)}") for label, text in told or ()
+        element("AbstractText", escape(text), label and f" Label={quoted(label)}") for label, text in sections or ()
     )
     headings = "".join(
         element("MeshHeading", element("DescriptorName", escape(name), ' UI="D" MajorTopicYN="N"'))
@@ -132,7 +132,7 @@ def by_etree(file: Path) -> list[dict[str, object]]:
     for each in root.findall("PubmedArticle"):
         pmid = each.find("MedlineCitation/PMID")
         date = each.find("MedlineCitation/Article/Journal/JournalIssue/PubDate")
-        told = [part for part in (date.findtext("Year"), date.findtext("MedlineDate")) if part]
+        years = [part for part in (date.findtext("Year"), date.findtext("MedlineDate")) if part]
         dois = [text(part) for part in each.findall("PubmedData/ArticleIdList/ArticleId[@IdType='doi']")]
         places = each.findall("MedlineCitation/Article/ELocationID[@EIdType='doi']")
         dois += [text(part) for part in places if part.get("ValidYN") == "Y"]
@@ -148,7 +148,7 @@ def by_etree(file: Path) -> list[dict[str, object]]:
                 "sections": [
                     (part.get("Label", "").replace("UNLABELLED", ""), text(part)) for part in abstract if text(part)
                 ],
-                "year": int(re.search(r"\d{4}", told[0])[0]) if told else None,
+                "year": int(re.search(r"\d{4}", years[0])[0]) if years else None,
                 "published": published(date, each.find("MedlineCitation/Article/ArticleDate")),
                 "languages": [text(part) for part in each.findall("MedlineCitation/Article/Language")],
                 "journal": text(each.find("MedlineCitation/Article/Journal/Title")) or None,

@@ -17,5 +17,5 @@ from wardround.literature.index.index import Index
 )
 def test_all_retrievers_but_static_vectors_are_used_by_default(columns, usual):
     sums = {"count": 1, "sum": 2}
-    told = {name: {"spec": {"encoder": encoder}, "articles": sums} for name, encoder in columns.items()}
-    assert Index("place", None, {"articles": sums, "columns": told}).default_retrievers == usual
+    manifests = {name: {"spec": {"encoder": encoder}, "articles": sums} for name, encoder in columns.items()}
+    assert Index("place", None, {"articles": sums, "columns": manifests}).default_retrievers == usual

@@ -40,8 +40,8 @@ def rows(count: int, seed: int = 0) -> list[dict[str, object]]:
     ]
 
 
-def written(file: Path, told: list[dict[str, object]]) -> Path:
-    file.write_text("\n".join(json.dumps(row) for row in told))
+def written(file: Path, articles: list[dict[str, object]]) -> Path:
+    file.write_text("\n".join(json.dumps(row) for row in articles))
     return file
 
 
@@ -71,24 +71,24 @@ class Counting(Encoder):
 
 
 def test_every_article_gets_the_vector_that_its_encoder_gives(tmp_path: Path) -> None:
-    told = rows(300)
-    build([written(tmp_path / "a.jsonl", told)], tmp_path / "index", columns=["wordllama"])
+    articles = rows(300)
+    build([written(tmp_path / "a.jsonl", articles)], tmp_path / "index", columns=["wordllama"])
     held = column(tmp_path / "index")
-    assert held["pmid"].to_list() == [row["pmid"] for row in told]
-    assert held["year"].to_list() == [row["year"] for row in told]
-    wanted = make_encoder("wordllama").documents([(row["title"], row["abstract"]) for row in told])
+    assert held["pmid"].to_list() == [row["pmid"] for row in articles]
+    assert held["year"].to_list() == [row["year"] for row in articles]
+    wanted = make_encoder("wordllama").documents([(row["title"], row["abstract"]) for row in articles])
     assert np.array_equal(held["vector"].to_numpy(), wanted)
 
 
 def test_a_search_is_exact_filtered_and_ordered(tmp_path: Path) -> None:
-    told = rows(200)
-    told += [{**row, "pmid": f"2{row['pmid']}"} for row in told[:5]]  # the same texts again: ties
-    build([written(tmp_path / "a.jsonl", told)], tmp_path / "index", columns=["words=wordllama"])
+    articles = rows(200)
+    articles += [{**row, "pmid": f"2{row['pmid']}"} for row in articles[:5]]  # the same texts again: ties
+    build([written(tmp_path / "a.jsonl", articles)], tmp_path / "index", columns=["words=wordllama"])
     index = Index.open(tmp_path / "index")
     encoder = make_encoder("wordllama")
     query = "Does the child's \"liver\" hurt? (pain OR fever) '; DROP TABLE"
-    scores = encoder.documents([(row["title"], row["abstract"]) for row in told]) @ encoder.queries([query])[0]
-    order = sorted(zip(-scores.astype(float).round(6), (row["pmid"] for row in told), strict=True))
+    scores = encoder.documents([(row["title"], row["abstract"]) for row in articles]) @ encoder.queries([query])[0]
+    order = sorted(zip(-scores.astype(float).round(6), (row["pmid"] for row in articles), strict=True))
     found = index.search(query, "words", 20)
     assert [hit.pmid for hit in found] == [pmid for _, pmid in order[:20]]
     assert np.allclose([hit.score for hit in found], [-score for score, _ in order[:20]], atol=1e-5)
@@ -156,18 +156,20 @@ def _held(place: Path) -> int:
 
 
 def test_revised_articles_are_embedded_again_and_deleted_ones_leave(tmp_path: Path) -> None:
-    told = rows(100)
+    articles = rows(100)
     place = tmp_path / "index"
-    build([written(tmp_path / "a.jsonl", told)], place, columns=["wordllama"])
+    build([written(tmp_path / "a.jsonl", articles)], place, columns=["wordllama"])
     before = Index.open(place)
-    revised = [{**row, "abstract": "wholly other words"} for row in told[:3]]
-    revised.append({**told[3], "year": 1950})  # the same text, but other filters
-    (tmp_path / "deleted.xml").write_bytes(pubmed(deleted=[(int(row["pmid"]), 1) for row in told[4:6]]))
+    revised = [{**row, "abstract": "wholly other words"} for row in articles[:3]]
+    revised.append({**articles[3], "year": 1950})  # the same text, but other filters
+    (tmp_path / "deleted.xml").write_bytes(pubmed(deleted=[(int(row["pmid"]), 1) for row in articles[4:6]]))
     update(place, [written(tmp_path / "b.jsonl", [*revised, *rows(103)[100:]]), tmp_path / "deleted.xml"])
     held = column(place)
-    current = {row["pmid"]: row for row in [*told[:4], *told[6:], *rows(103)[100:]]} | {r["pmid"]: r for r in revised}
+    current = {row["pmid"]: row for row in [*articles[:4], *articles[6:], *rows(103)[100:]]} | {
+        r["pmid"]: r for r in revised
+    }
     assert held["pmid"].to_list() == sorted(current)
-    assert held.filter(pmid=told[3]["pmid"])["year"].item() == 1950
+    assert held.filter(pmid=articles[3]["pmid"])["year"].item() == 1950
     ordered = [current[pmid] for pmid in sorted(current)]
     wanted = make_encoder("wordllama").documents([(row["title"], row["abstract"]) for row in ordered])
     assert np.array_equal(held["vector"].to_numpy(), wanted)
@@ -227,8 +229,8 @@ def test_a_large_column_is_searched_by_partitions(tmp_path: Path, monkeypatch: p
     place = tmp_path / "index"
     build([written(tmp_path / "a.jsonl", rows(2_048))], place, columns=["wordllama"])
     index = Index.open(place)
-    (told,) = index.table("vectors_wordllama").list_indices()
-    assert (told.index_type, told.num_unindexed_rows) == ("IvfRq", 0)
+    (vector_index,) = index.table("vectors_wordllama").list_indices()
+    assert (vector_index.index_type, vector_index.num_unindexed_rows) == ("IvfRq", 0)
     assert str(index.table("vectors_wordllama").schema.field("vector").type.value_type) == "halffloat"
     held = column(place)
     encoder = make_encoder("wordllama")

@@ -38,10 +38,10 @@ def evaluated(folder, monkeypatch, capfd):
 
 def test_json_has_the_figures_and_stderr_what_is_left_out(evaluated):
     code, out, err = evaluated("--k", "1", "--json")
-    told = json.loads(out)
-    assert (code, list(told)) == (0, ["bm25", "fused", "fused-paper", "fused - bm25"])
-    assert told["bm25"]["recall@1"] == {"value": 0.75, "low": 0.5, "high": 1.0}
-    assert told["fused - bm25"]["map"] == {"value": 0.0, "low": 0.0, "high": 0.0}
+    document = json.loads(out)
+    assert (code, list(document)) == (0, ["bm25", "fused", "fused-paper", "fused - bm25"])
+    assert document["bm25"]["recall@1"] == {"value": 0.75, "low": 0.5, "high": 1.0}
+    assert document["fused - bm25"]["map"] == {"value": 0.0, "low": 0.0, "high": 0.0}
     assert "1 queries without judgements are left out: c" in err
     assert "1 judged queries are not among the queries: z" in err
     assert "2 judged documents are not in the index; relevant ones count as not found: 88, 99" in err

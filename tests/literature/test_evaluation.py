@@ -36,10 +36,10 @@ OURS = {
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(rankings_of_documents, judgements), min_size=1, max_size=5))
-def test_figures_are_those_of_trec_eval(told):
-    queries = [f"q{number}" for number in range(len(told))]
-    ranked = dict(zip(queries, (documents for documents, _ in told), strict=True))
-    judged = dict(zip(queries, (grades for _, grades in told), strict=True))
+def test_figures_are_those_of_trec_eval(ranked_and_judged):
+    queries = [f"q{number}" for number in range(len(ranked_and_judged))]
+    ranked = dict(zip(queries, (documents for documents, _ in ranked_and_judged), strict=True))
+    judged = dict(zip(queries, (grades for _, grades in ranked_and_judged), strict=True))
     ours = query_figures(queries, ranked, judged, [5, 10])
     run = {query: {each: -float(rank) for rank, each in enumerate(documents)} for query, documents in ranked.items()}
     measures = {"ndcg_cut.5,10", "recall.5,10", "P.5,10", "map", "recip_rank"}
@@ -100,9 +100,13 @@ def test_queries_and_documents_left_out_are_listed(index):
 
 
 def test_json_is_figures_by_retriever_and_measure(index):
-    told = evaluate(index, QUERIES, JUDGED, compare=True).to_dict()
-    assert {"letter - bm25", "fused - bm25", "fused-paper - bm25"} < set(told)
-    assert all(set(figure) == {"value", "low", "high"} for figures in told.values() for figure in figures.values())
+    figures_by_retriever = evaluate(index, QUERIES, JUDGED, compare=True).to_dict()
+    assert {"letter - bm25", "fused - bm25", "fused-paper - bm25"} < set(figures_by_retriever)
+    assert all(
+        set(figure) == {"value", "low", "high"}
+        for figures in figures_by_retriever.values()
+        for figure in figures.values()
+    )
 
 
 def test_only_the_named_retrievers_are_evaluated(index):

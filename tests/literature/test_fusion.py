@@ -16,8 +16,8 @@ pmids = st.integers(1, 12).map(str)
 
 @st.composite
 def one_retriever(draw):
-    told = draw(st.lists(st.tuples(pmids, scores), max_size=10, unique_by=lambda pair: pair[0]))
-    return sorted((hit(pmid, score) for pmid, score in told), key=lambda each: (-each.score, each.pmid))
+    pairs = draw(st.lists(st.tuples(pmids, scores), max_size=10, unique_by=lambda pair: pair[0]))
+    return sorted((hit(pmid, score) for pmid, score in pairs), key=lambda each: (-each.score, each.pmid))
 
 
 found = st.lists(one_retriever(), min_size=1, max_size=4)

@@ -32,8 +32,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return Index.open(folder / "index")
 
 
-def pmids(index: Index, query: str, **told: object) -> list[str]:
-    return [hit.pmid for hit in index.search(query, filters=Filters(**told))]  # type: ignore[arg-type]
+def pmids(index: Index, query: str, **filters: object) -> list[str]:
+    return [hit.pmid for hit in index.search(query, filters=Filters(**filters))]  # type: ignore[arg-type]
 
 
 def test_words_are_found_by_their_stems_without_accents_or_case(index: Index) -> None:
@@ -114,6 +114,6 @@ def test_the_fingerprint_is_that_of_the_content(index: Index, tmp_path: Path) ->
     for number, rows in enumerate((ROWS[::-1], ROWS[1:], [{**ROWS[0], "journal": "K"}, *ROWS[1:]])):
         source = tmp_path / f"{number}.jsonl"
         source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        told = build([source], tmp_path / f"index{number}", columns=())
-        assert (told.fingerprint in prints) == (number == 0)
-        prints.add(told.fingerprint)
+        built = build([source], tmp_path / f"index{number}", columns=())
+        assert (built.fingerprint in prints) == (number == 0)
+        prints.add(built.fingerprint)

@@ -122,11 +122,11 @@ def test_an_index_that_was_updated_finds_what_a_fresh_one_finds(
     old = before.search(queries[0])
     assert held(tmp_path / "index") == baseline.current
     then = baseline.write(2, 100)
-    told = update(tmp_path / "index", then)
-    assert (told.files, told.read, told.articles) == (4, 2, len(baseline.current))
+    updated = update(tmp_path / "index", then)
+    assert (updated.files, updated.read, updated.articles) == (4, 2, len(baseline.current))
     assert held(tmp_path / "index") == baseline.current
     fresh = made([*first, *then], tmp_path / "fresh")
-    assert told.fingerprint == fresh.fingerprint != before.fingerprint
+    assert updated.fingerprint == fresh.fingerprint != before.fingerprint
     assert before.search(queries[0]) == old
     assert top(tmp_path / "index", queries) == top(tmp_path / "fresh", queries)
 
@@ -147,9 +147,9 @@ def test_an_update_that_was_stopped_is_told_and_goes_on(tmp_path: Path, monkeypa
 
 def test_building_again_changes_nothing_and_reads_nothing(tmp_path: Path) -> None:
     files = Baseline(tmp_path, words=20, vocabulary=2_000).write(2, 50)
-    told = made(files, tmp_path / "index")
+    built = made(files, tmp_path / "index")
     again = made(files, tmp_path / "index")
-    assert (again.read, again.fingerprint, again.articles) == (0, told.fingerprint, told.articles)
+    assert (again.read, again.fingerprint, again.articles) == (0, built.fingerprint, built.articles)
 
 
 def test_a_source_that_changed_is_read_again_and_the_table_made_anew(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_a_source_that_changed_is_read_again_and_the_table_made_anew(tmp_path: P
     source.write_text('{"pmid": 1, "title": "old words"}\n{"pmid": 2, "title": "stays"}\n')
     made([source], tmp_path / "index")
     source.write_text('{"pmid": 1, "title": "new words"}\n')
-    told = made([source], tmp_path / "index")
-    assert (told.read, told.articles) == (1, 1)
+    built = made([source], tmp_path / "index")
+    assert (built.read, built.articles) == (1, 1)
     index = Index.open(tmp_path / "index")
     assert [hit.title for hit in index.search("words")] == ["new words"]
     assert index.search("stays") == []
@@ -179,9 +179,9 @@ def test_tables_that_were_killed_while_they_were_made_are_made_again(tmp_path: P
 def test_problems_are_counted_and_named(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text('{"pmid": 1, "title": "fine"}\n{"title": "nameless"}\nnot JSON\n')
-    told = made([source], tmp_path / "index")
-    assert (told.records, told.problems) == (1, 2)
-    assert told.named[0].endswith("a.jsonl:2: has no pmid")
+    built = made([source], tmp_path / "index")
+    assert (built.records, built.problems) == (1, 2)
+    assert built.named[0].endswith("a.jsonl:2: has no pmid")
 
 
 def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:

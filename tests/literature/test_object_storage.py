@@ -52,20 +52,20 @@ def test_an_index_in_a_store_is_built_searched_and_updated(tmp_path: Path, bucke
     first.write_text(ARTICLES)
     then.write_text(UPDATE)
     place = f"{bucket}/some/index"
-    told = build([first], place)
-    assert told.work == str(work_folder(place))
-    assert Path(told.work).is_relative_to(tmp_path / "cache")
+    built = build([first], place)
+    assert built.work == str(work_folder(place))
+    assert Path(built.work).is_relative_to(tmp_path / "cache")
     index = Index.open(place)
     assert index.retrievers == ["bm25", "wordllama"]
     assert [hit.pmid for hit in index.search("zinc", filters=Filters(without=("1",)))] == ["2"]
     assert [hit.pmid for hit in index.search("mothers", "wordllama", k=1)] == ["2"]
-    told = update(place, [then])
-    assert told.articles == 1
+    updated = update(place, [then])
+    assert updated.articles == 1
     index = Index.open(place)
     assert index.search("zinc") == []
     assert [hit.title for hit in index.search("children")] == ["iron for children"]
     assert [hit.title for hit in index.search("children", "wordllama")] == ["iron for children"]
-    assert told.fingerprint == build([first, then], tmp_path / "local").fingerprint
+    assert updated.fingerprint == build([first, then], tmp_path / "local").fingerprint
 
 
 def test_what_is_not_in_a_store_is_told_in_one_line(bucket: str) -> None:

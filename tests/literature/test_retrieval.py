@@ -21,7 +21,10 @@ TOLD = {"one": {"1": 3.0, "2": 2.0, "3": 1.0}, "two": {"3": 30.0, "2": 20.0}}
 
 @pytest.fixture
 def index():
-    scores = {name: lambda query, hit, told=told: told.get(hit.pmid, 0.0) for name, told in TOLD.items()}
+    scores = {
+        name: lambda query, hit, scores_by_pmid=scores_by_pmid: scores_by_pmid.get(hit.pmid, 0.0)
+        for name, scores_by_pmid in TOLD.items()
+    }
     return FakeIndex(HITS, scores)
 
 
@@ -85,7 +88,7 @@ def test_an_unknown_retriever_is_named(index):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("settings", "problem"),
     [
         ({"retrievers": ()}, "no retriever"),
         ({"retrievers": ("one", "one")}, "twice"),
@@ -98,6 +101,6 @@ def test_an_unknown_retriever_is_named(index):
         ({"weights": (1.0, float("nan"))}, "finite"),
     ],
 )
-def test_impossible_settings_are_refused(told, said):
-    with pytest.raises(WardroundError, match=said):
-        Retrieval(**told)
+def test_impossible_settings_are_refused(settings, problem):
+    with pytest.raises(WardroundError, match=problem):
+        Retrieval(**settings)

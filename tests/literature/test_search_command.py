@@ -52,19 +52,19 @@ def test_the_queries_of_a_file_are_searched_together(literature: Callable[..., S
     (tmp_path / "queries.tsv").write_text("q1\tzinc\nq2\tnothing\nq3\tiron\n")
 
     _, run, _ = literature("search", "--queries", "queries.tsv", "--index", "index")
-    _, told, _ = literature("search", "--queries", "queries.tsv", "--index", "index", "--json")
+    _, document, _ = literature("search", "--queries", "queries.tsv", "--index", "index", "--json")
     _, alone, _ = literature("search", "iron", "--index", "index", "--json")
 
     assert [line.split()[:4] + line.split()[5:] for line in run.splitlines()] == [
         ["q1", "Q0", "1", "1", "bm25"],
         ["q3", "Q0", "22", "1", "bm25"],
     ]
-    assert [(query["id"], len(query["hits"])) for query in json.loads(told)["queries"]] == [
+    assert [(query["id"], len(query["hits"])) for query in json.loads(document)["queries"]] == [
         ("q1", 1),
         ("q2", 0),
         ("q3", 1),
     ]
-    assert json.loads(told)["queries"][2]["hits"] == json.loads(alone)["hits"]
+    assert json.loads(document)["queries"][2]["hits"] == json.loads(alone)["hits"]
 
 
 def test_mistakes_are_told_in_one_line(literature: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,9 +90,9 @@ class TestHttp:
         assert [http.get(f"/articles/{pmid}").status_code for pmid in ("2", "99", "%00", "1' OR '1'='1")] == [404] * 4
 
     def test_about_describes_the_corpus(self, http, served):
-        told = http.get("/about").json()
-        assert (told["articles"], told["without"], told["retrievers"]) == (4, 1, ["bm25"])
-        assert told["fingerprint"] == served.index.fingerprint
+        about = http.get("/about").json()
+        assert (about["articles"], about["without"], about["retrievers"]) == (4, 1, ["bm25"])
+        assert about["fingerprint"] == served.index.fingerprint
 
     @pytest.mark.parametrize(
         "wrong",
@@ -142,8 +142,8 @@ class TestHttp:
 
         monkeypatch.setattr(Index, "search_all", gone)
         monkeypatch.setattr(Index, "articles", gone)
-        told = anyio.run(both)
-        assert all(each.is_error and each.content[0].text.endswith("index: no such file") for each in told)
+        results = anyio.run(both)
+        assert all(each.is_error and each.content[0].text.endswith("index: no such file") for each in results)
 
     def test_retrievers_are_fused_by_default_if_that_is_better(self):
         index = FakeIndex([Hit("1", 0, "optic neuritis", ""), Hit("2", 0, "pit", "optic optic")])
@@ -250,10 +250,10 @@ class TestCommand:
         arguments = [*WARDROUND[1:], "literature", "serve", "--index", str(place), "--mcp"]
         from mcp import StdioServerParameters
 
-        told = StdioServerParameters(
+        parameters = StdioServerParameters(
             command=sys.executable, args=[*arguments, "--without", str(without)], env=dict(os.environ)
         )
-        check_mcp(*anyio.run(used, told))
+        check_mcp(*anyio.run(used, parameters))
 
     def test_stdio_ends_by_ctrl_c(self, place):
         command = [*WARDROUND, "literature", "serve", "--index", str(place), "--mcp"]

@@ -24,9 +24,9 @@ def save_tokenizer(folder: Path) -> Any:
     made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     folder.mkdir(parents=True, exist_ok=True)
     made.save(str(folder / "tokenizer.json"))
-    told = {f"{name.strip('[]').lower()}_token": name for name in SPECIAL}
-    told |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
-    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    settings = {f"{name.strip('[]').lower()}_token": name for name in SPECIAL}
+    settings |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     return made
 
 
@@ -68,11 +68,11 @@ def save_lookup(file: Path, table: np.ndarray) -> None:
     file.write_bytes(_field(1, 10) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 17)))
 
 
-def _field(number: int, told: int | bytes) -> bytes:
+def _field(number: int, value: int | bytes) -> bytes:
     """One field of a protocol buffer: a number, or a text or message with its length before it."""
-    if isinstance(told, int):
-        return _varint(number << 3) + _varint(told)
-    return _varint(number << 3 | 2) + _varint(len(told)) + told
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + value
 
 
 def _varint(number: int) -> bytes:

@@ -263,8 +263,8 @@ def test_a_study_of_which_nothing_can_be_asked_says_why(tmp_path: Path) -> None:
 
 def test_people_alone_make_a_study(tmp_path: Path) -> None:
     cases, file = clinbench_cases(tmp_path / "cases", 12), tmp_path / "experts.csv"
-    told = [json.loads(line) for line in (cases / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines = [f"ann,expert,{case['id']},{q['id']},{'ABCD'[q['gold']]}" for case in told for q in case["questions"]]
+    records = [json.loads(line) for line in (cases / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [f"ann,expert,{case['id']},{q['id']},{'ABCD'[q['gold']]}" for case in records for q in case["questions"]]
     file.write_text("\n".join(["person,role,case,question,option", *lines]))
     people = {"name": "human/expert", "provider": "people", "model": str(file)}
     found = bench("clinbench/table3", cases=cases, candidates=[people], runs=tmp_path / "runs", note=str)

@@ -20,9 +20,9 @@ def wardround(*arguments: object) -> Result:
 def test_published_lists_every_table() -> None:
     listed = wardround("published").stdout
     assert [line.split()[0] for line in listed.splitlines()] == published_names()
-    told = json.loads(wardround("published", "--json").stdout)["tables"]
-    assert [each["table"] for each in told] == published_names()
-    assert {each["kind"] for each in told} == {"printed", "digitised", "estimated"}
+    tables = json.loads(wardround("published", "--json").stdout)["tables"]
+    assert [each["table"] for each in tables] == published_names()
+    assert {each["kind"] for each in tables} == {"printed", "digitised", "estimated"}
 
 
 def test_published_prints_a_table_with_notes_at_its_figures() -> None:
@@ -35,8 +35,8 @@ def test_published_prints_a_table_with_notes_at_its_figures() -> None:
 
 
 def test_published_as_json_has_numbers_and_notes() -> None:
-    told = json.loads(wardround("published", "cure/fig2", "--json").stdout)
-    assert told["data"][0] == {
+    document = json.loads(wardround("published", "cure/fig2", "--json").stdout)
+    assert document["data"][0] == {
         "paradigm": "PR",
         "coverage": 92.1,
         "evidence_based_correct": 64.5,
@@ -44,7 +44,7 @@ def test_published_as_json_has_numbers_and_notes() -> None:
         "knowledge_based_correct": 2.1,
         "hallucination": None,
     }
-    assert [note["row"] for note in told["notes"]] == [None, "PR", "PR"]
+    assert [note["row"] for note in document["notes"]] == [None, "PR", "PR"]
 
 
 def test_an_unknown_table_suggests_close_names() -> None:
@@ -53,9 +53,9 @@ def test_an_unknown_table_suggests_close_names() -> None:
 
 
 def test_bench_list_says_what_each_needs_and_whether_it_runs() -> None:
-    told = json.loads(wardround("bench", "list", "--json").stdout)["studies"]
-    assert [each["study"] for each in told] == list(named_studies())
-    for each in told:
+    studies = json.loads(wardround("bench", "list", "--json").stdout)["studies"]
+    assert [each["study"] for each in studies] == list(named_studies())
+    for each in studies:
         assert each["runs"] == (each["why_not"] is None)
     text = wardround("bench", "list").stdout
     assert all(name in text for name in named_studies())
@@ -67,12 +67,12 @@ def test_bench_prints_the_table_and_json_holds_the_same(tmp_path: Path) -> None:
     result = wardround(*arguments, "--candidate", STRONG, "--candidate", WEAK)
     assert result.exit_code == 0, result.output
     assert "History and images" in result.stdout
-    told = json.loads(wardround(*arguments, "--candidate", STRONG, "--candidate", WEAK, "--json").stdout)
-    (table,) = told["tables"]
+    document = json.loads(wardround(*arguments, "--candidate", STRONG, "--candidate", WEAK, "--json").stdout)
+    (table,) = document["tables"]
     first = table["rows"][0]["cells"][0]
     assert f"{100 * first['value']:.1f}" in result.stdout
-    assert [Path(file).name for file in told["files"]] == ["table.csv", "table.tex", "table.md"]
-    assert told["status"] == "complete"
+    assert [Path(file).name for file in document["files"]] == ["table.csv", "table.tex", "table.md"]
+    assert document["status"] == "complete"
 
 
 def test_bench_with_a_file_of_candidates(tmp_path: Path) -> None:

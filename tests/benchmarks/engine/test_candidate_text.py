@@ -13,7 +13,7 @@ from wardround.core.errors import WardroundError
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "table"),
     [
         ("random", {"name": "random", "provider": "random"}),
         ("floor=random,sees=false", {"name": "floor", "provider": "random", "sees": False}),
@@ -41,8 +41,8 @@ from wardround.core.errors import WardroundError
         ),
     ],
 )
-def test_a_typed_candidate_is_the_table_of_a_study(text: str, told: dict[str, Any]) -> None:
-    assert parse_candidate(text) == told
+def test_a_typed_candidate_is_the_table_of_a_study(text: str, table: dict[str, Any]) -> None:
+    assert parse_candidate(text) == table
 
 
 @pytest.mark.parametrize("text", ["", "=random", "a=", "a=model=b", "a=random,sees=false,sees.well=true"])

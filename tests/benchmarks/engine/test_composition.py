@@ -24,8 +24,8 @@ def figures(table: Table) -> dict[str, list[float | None]]:
 def test_the_composition_of_a_cure_set_is_as_counted_by_hand(tmp_path: Path) -> None:
     tables = composition("cure", cure_cases(tmp_path, 40))
     facts = next(table for title, table in tables.items() if title.startswith("cure/composition"))
-    told = {row.labels[0]: row.cells[0].text for row in facts.rows}
-    assert told == {
+    facts_by_label = {row.labels[0]: row.cells[0].text for row in facts.rows}
+    assert facts_by_label == {
         "Cases": "40",
         "Questions": "80",
         "of which choice": "40",

@@ -313,7 +313,7 @@ def test_clinbench_error_classes_against_the_errors_of_table_3() -> None:
 
 
 def test_clinbench_specificity_is_not_what_the_formula_gives() -> None:
-    told, text = load_published("clinbench/table10-11"), load_published("clinbench/table3")
+    sensitivities, text = load_published("clinbench/table10-11"), load_published("clinbench/table3")
     named = {
         "GPT-5": "GPT-5-0807",
         "Gemini 2.5 Pro": "Gemini-2.5-pro-Thinking",
@@ -321,13 +321,13 @@ def test_clinbench_specificity_is_not_what_the_formula_gives() -> None:
         "GPT-4o": "GPT-4o-2024-11-20",
     }
     as_accuracy = []
-    for row in (label for label in told.labels if not label.endswith("with images")):
-        accuracy, specificity = text.value(named.get(row, row), "Avg"), told.value(row, "specificity")
+    for row in (label for label in sensitivities.labels if not label.endswith("with images")):
+        accuracy, specificity = text.value(named.get(row, row), "Avg"), sensitivities.value(row, "specificity")
         assert accuracy is not None
         assert specificity is not None
         stated = 100 - (100 - accuracy) / (8.4 - 1)
         assert stated > 90 > specificity
-        assert told.value(row, "sensitivity") != pytest.approx(accuracy, abs=1)
+        assert sensitivities.value(row, "sensitivity") != pytest.approx(accuracy, abs=1)
         if abs(specificity - accuracy) < 0.1:
             as_accuracy.append(row)
     assert as_accuracy == ["Deepseek-V3.1", "GPT-5", "GPT-4o"]

@@ -36,25 +36,25 @@ def rows(html: str) -> list[tuple[bool, str, list[str]]]:
     """Every row of the paper's table: whether it is published, its name, and the texts of its cells."""
     found = re.search(r'<section id="paper-table".*?</section>', html, re.DOTALL)
     assert found is not None
-    told = []
+    table_rows = []
     for row in re.findall(r"<tr.*?</tr>", found[0].partition("<tbody>")[2], re.DOTALL):
         name, *cells = (re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL))
-        told.append(('class="published"' in row, name, [cell.strip() for cell in cells]))
-    return told
+        table_rows.append(('class="published"' in row, name, [cell.strip() for cell in cells]))
+    return table_rows
 
 
 def test_it_is_registered_and_stands_in_the_report(table3: BenchResult) -> None:
     assert "bench" in {entry.name for entry in entry_points(group="wardround.sections")}
     assert table3.folder is not None
-    told = rows((table3.folder / "report.html").read_text(encoding="utf-8"))
+    table_rows = rows((table3.folder / "report.html").read_text(encoding="utf-8"))
     with (benchmarks()["clinbench"].folder / "published" / "table3.csv").open(encoding="utf-8", newline="") as file:
         paper = list(csv.DictReader(file))
     model = list(paper[0])[1]  # the first column groups them
-    assert [(name.removesuffix(" published"), cells[-2]) for published, name, cells in told if published] == [
+    assert [(name.removesuffix(" published"), cells[-2]) for published, name, cells in table_rows if published] == [
         (line[model], f"{float(line['Avg']):.1f}") for line in paper
     ]
     (table,) = table3.tables
-    own = [(name, cells[-2]) for published, name, cells in told if not published and cells]  # not the headings
+    own = [(name, cells[-2]) for published, name, cells in table_rows if not published and cells]  # not the headings
     assert own == [
         (row.labels[0], "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * (v or 0) for v in (cell.value, cell.low, cell.high))))
         for row in table.rows

@@ -136,10 +136,10 @@ def test_every_runnable_definition_makes_a_valid_study(name: str, tmp_path: Path
         literature["searches"] = {
             search.removeprefix("rag@"): settings for search, settings in literature["searches"].items()
         }
-    told = study_settings(
+    settings = study_settings(
         name, put, tmp_path, [{"name": "r", "provider": "random"}], type="ghosting", literature=literature
     )
-    study = parse_study(tomllib.loads(tomli_w.dumps(told)), tmp_path / "bench.toml")
+    study = parse_study(tomllib.loads(tomli_w.dumps(settings)), tmp_path / "bench.toml")
     assert study.trials == put.trials
     doses = {"degradation": ["none", *(f"ghosting@{dose:g}" for dose in put.doses)]} if put.doses else {}
     assert study.conditions == put.conditions | doses
@@ -184,9 +184,9 @@ def test_a_mistake_in_a_definition_is_one_line(tmp_path: Path, change: dict[str,
         "put": {"questions": ["choice"]},
     }
     StudyDefinition.model_validate(right)
-    told = {key: value for key, value in {**right, **change}.items() if value is not None}
+    settings = {key: value for key, value in {**right, **change}.items() if value is not None}
     file = tmp_path / "studies.toml"
-    file.write_text(tomli_w.dumps({"studies": {"x": told}}))
+    file.write_text(tomli_w.dumps({"studies": {"x": settings}}))
     with pytest.raises(BadInput, match=r"studies\.toml") as error:
         parse_table(StudyList, read_toml(file, "studies"), file)
     assert complaint in str(error.value)

@@ -26,8 +26,8 @@ images = ["as-is", "none"]
 def line(measure: str, slice: dict[str, str], value: float | None, *, version: str = "1", candidate: str = "m") -> dict:
     ends = {"low": None, "high": None} if value is None else {"low": value - 0.05, "high": value + 0.05}
     counts = {"n": 20 if value is not None else 0, "clusters": 20, "unparsed": 0.0, "refused": 0.0}
-    told = {"measure": measure, "candidate": candidate, "slice": json.dumps(slice), "value": value, **ends, **counts}
-    return {**told, "method": "made", "version": version}
+    line = {"measure": measure, "candidate": candidate, "slice": json.dumps(slice), "value": value, **ends, **counts}
+    return {**line, "method": "made", "version": version}
 
 
 MEASURES = [

@@ -50,9 +50,9 @@ def test_updates_replace_and_delete_what_the_baseline_told(tmp_path: Path) -> No
     update = pubmed(written(2, "revised"), written(5, "first", version=1), written(6, "new"), deleted=[(3, 1), (6, 1)])
     later = pubmed(written(3, "again"), deleted=[(5, 1), (404, 1)])
     given = [put(tmp_path, f"n{number}.xml.gz", data) for number, data in enumerate((base, update, later))]
-    told = ingest([tmp_path], tmp_path / "out", workers=2)
+    files = ingest([tmp_path], tmp_path / "out", workers=2)
     assert titles(tmp_path / "out") == {"1": "base 1", "2": "revised", "3": "again", "4": "base 4", "5": "second"}
-    assert [(each.source, each.records, each.deletions, each.problems) for each in told] == [
+    assert [(each.source, each.records, each.deletions, each.problems) for each in files] == [
         (str(given[0]), 5, 0, 0),
         (str(given[1]), 3, 2, 0),
         (str(given[2]), 1, 2, 0),
@@ -65,11 +65,11 @@ events = st.tuples(st.integers(1, 4), st.integers(1, 3), st.booleans())  # PMID,
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.lists(events, max_size=8), min_size=1, max_size=3), st.integers(1, 4))
 def test_what_is_current_is_what_a_plain_loop_says(
-    tmp_path_factory: pytest.TempPathFactory, told: list[list[tuple[int, int, bool]]], part: int
+    tmp_path_factory: pytest.TempPathFactory, editions: list[list[tuple[int, int, bool]]], part: int
 ) -> None:
     folder = tmp_path_factory.mktemp("events")
     files, kept, number = [], {}, 0
-    for place, file in enumerate(told):
+    for place, file in enumerate(editions):
         articles = [each for each in file if not each[2]]
         deletions = [each for each in file if each[2]]  # after the articles, as PubMed has them
         texts = []
@@ -90,7 +90,7 @@ def test_what_is_current_is_what_a_plain_loop_says(
 
 
 def test_what_is_read_comes_back_from_parquet(tmp_path: Path) -> None:
-    told = ArticleRecord(
+    article = ArticleRecord(
         pmid="1",
         version=2,
         title="T",
@@ -105,11 +105,11 @@ def test_what_is_read_comes_back_from_parquet(tmp_path: Path) -> None:
         doi="10.1/x",
         more='{"k":1}',
     )
-    row = {**told._asdict(), "k": 1}
+    row = {**article._asdict(), "k": 1}
     del row["deleted"], row["more"]
     in_this_process([put(tmp_path, "a.jsonl", json.dumps(row).encode())], tmp_path / "out")
     (found,) = pl.concat(current_records(tmp_path / "out")).to_dicts()
-    expected = told._asdict()
+    expected = article._asdict()
     del expected["deleted"]
     assert found == expected
 
@@ -125,9 +125,9 @@ def test_a_finished_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path) 
     os.utime(one, ns=(1, 1))  # another time, the same bytes
     three = put(tmp_path, "c.jsonl", b'{"pmid": "b", "title": "newest"}\n')
     put(tmp_path, "b.jsonl", b'{"pmid": "b", "title": "changed"}\n{"pmid": "d", "title": "more"}\n')
-    told = ingest([one, three, two], out, note=heard.append)
+    files = ingest([one, three, two], out, note=heard.append)
     assert [Path(each.source).name for each in heard] == ["c.jsonl", "b.jsonl"]
-    assert [Path(each.source).name for each in told] == ["b.jsonl", "a.jsonl", "c.jsonl"]
+    assert [Path(each.source).name for each in files] == ["b.jsonl", "a.jsonl", "c.jsonl"]
     assert titles(out) == {"a": "old", "b": "newest", "d": "more"}
     unread = out / "records" / "00001" / "00000.parquet"
     assert unread.stat().st_mtime_ns == before[unread]

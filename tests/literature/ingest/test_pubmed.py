@@ -31,7 +31,7 @@ def put(folder: Path, data: bytes, name: str = "a.xml") -> Path:
     return file
 
 
-def told(record: ArticleRecord) -> dict[str, object]:
+def fields_of(record: ArticleRecord) -> dict[str, object]:
     kept = {name: value for name, value in record._asdict().items() if name not in ("deleted", "labels", "more")}
     kept["sections"] = split_sections(kept.pop("abstract"), record.labels)
     return kept
@@ -45,7 +45,7 @@ def problems(file: Path) -> list[str]:
 def test_every_oddity_is_read_as_a_parser_reads_it(tmp_path: Path, name: str) -> None:
     file = put(tmp_path, pubmed(ODD), name)
     records = list(read_records(file))
-    assert [told(each) for each in records] == by_etree(file)
+    assert [fields_of(each) for each in records] == by_etree(file)
     first, second, third, fourth = records
     assert first.title == "The BRCA1 gene, H2O and β-blockers at p < 0.05 – \"a\" 'view'."
     assert first.abstract == "AIMS & METHODS: We asked 1st.\nNo label.\nRESULTS: x > y &amp; so."
@@ -68,7 +68,7 @@ def test_what_nlm_writes_is_scanned_and_the_rest_is_parsed() -> None:
 def test_an_indented_record_is_scanned_as_a_parser_reads_it(tmp_path: Path) -> None:
     file = put(tmp_path, f"{HEAD}{INDENTED}</PubmedArticleSet>".encode())
     (record,) = read_records(file)
-    assert [told(record)] == by_etree(file)
+    assert [fields_of(record)] == by_etree(file)
     assert scan_article(INDENTED.strip().encode()) == record
     assert (record.year, record.doi) == (2019, "10.5/inv.2019")
     assert record.labels == ["BACKGROUND", "RESULTS"]
@@ -78,7 +78,7 @@ def test_an_indented_record_is_scanned_as_a_parser_reads_it(tmp_path: Path) -> N
 @pytest.mark.skipif(not REAL.exists(), reason="a real PubMed record: ../shared/data is not here")
 def test_a_real_record_is_scanned_as_a_parser_reads_it() -> None:
     (record,) = read_records(REAL)
-    assert [told(record)] == by_etree(REAL)
+    assert [fields_of(record)] == by_etree(REAL)
     source = REAL.read_bytes()
     start, end = source.index(b"<PubmedArticle>"), source.index(b"</PubmedArticleSet>")
     assert scan_article(source[start:end].strip()) == record
@@ -102,12 +102,12 @@ told_sections = st.lists(st.tuples(labels, visible.filter(bool)), max_size=4)
     st.integers(1, 999),
 )
 def test_what_is_written_is_read_back(
-    title: str, told: list[tuple[str, str]], year: int | None, mesh: list[str], doi: str | None, version: int
+    title: str, sections: list[tuple[str, str]], year: int | None, mesh: list[str], doi: str | None, version: int
 ) -> None:
-    source = written(7, title, told, version=version, year=year, mesh=mesh, types=mesh, doi=doi).strip().encode()
+    source = written(7, title, sections, version=version, year=year, mesh=mesh, types=mesh, doi=doi).strip().encode()
     record = scan_article(source)
     assert record == parse_with_etree(source)
-    assert split_sections(record.abstract, record.labels) == told
+    assert split_sections(record.abstract, record.labels) == sections
     assert (record.pmid, record.version, record.title) == ("7", version, title)
     assert (record.year, record.mesh, record.publication_types, record.doi) == (year, mesh, mesh, doi)
 
@@ -153,11 +153,11 @@ def test_bytes_that_are_not_utf8_are_a_problem_of_their_record(tmp_path: Path) -
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
 def test_a_truncated_gzip_gives_what_was_whole_and_one_line(tmp_path: Path, share: float) -> None:
     whole = put(tmp_path, pubmed(*(written(number, f"Title {number * 7919}") for number in range(1, 400))), "a.xml.gz")
-    expected = [told(each) for each in read_records(whole)]
+    expected = [fields_of(each) for each in read_records(whole)]
     cut = tmp_path / "cut.xml.gz"
     cut.write_bytes(whole.read_bytes()[: int(share * whole.stat().st_size)])
     found = list(read_records(cut))
-    records = [told(each) for each in found if isinstance(each, ArticleRecord)]
+    records = [fields_of(each) for each in found if isinstance(each, ArticleRecord)]
     assert 0 < len(records) <= 399
     assert records == expected[: len(records)]
     assert len(records) >= share * 399 - 60  # what is lost is the end that was not whole

@@ -197,9 +197,7 @@ def conditions_at(encoded: EncodedMarks, values: Mapping[str, str]) -> list[int]
 
 def _by_key(encoded: EncodedMarks, key: str) -> Slicing | None:
     """Slices of a key of cases or questions, if it has two or more values, or one that not all of them have."""
-    column = encoded.subjects[key]
-    column = column.explode() if isinstance(column.dtype, pl.List) else column
-    if (not column.null_count() and column.n_unique() <= 1) or column.null_count() == len(column):
+    if _is_absent(encoded.subjects[key]):
         return None  # before anything is sorted: most sets lack most keys
     members = encoded.subjects.select("subject", value=key)
     if isinstance(members.schema["value"], pl.List):
@@ -211,6 +209,13 @@ def _by_key(encoded: EncodedMarks, key: str) -> Slicing | None:
     number = pl.col("value").cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias("slice")
     slices = [canonical_json({key: value}) for value in values]
     return Slicing((key,), slices, (SliceMembers("subject", members.select("subject", number), len(slices)),))
+
+
+def _is_absent(column: pl.Series) -> bool:
+    """Whether no case or question has a value, or all have the same; of lists, only whether all are empty."""
+    if isinstance(column.dtype, pl.List):
+        return not column.list.len().sum()
+    return column.null_count() == len(column) or (not column.null_count() and column.n_unique() == 1)
 
 
 def _by_stratum(encoded: EncodedMarks, key: str, min_values: int = 2, leave_out: str = "") -> Slicing | None:
