@@ -10,7 +10,6 @@ import typer
 
 from wardround.cli.output import Json, note, print_result
 from wardround.cli.shared_options import Since, Until
-from wardround.core.case import Case
 from wardround.core.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Case sets: get, import, validate, convert, show, audit.")
@@ -57,6 +56,7 @@ def rubric_command(
     """Make report-writing questions: a rubric of each case's findings, which are then not shown."""
     from wardround.building.text.report_rubric import report_case
     from wardround.cases.conversion import convert
+    from wardround.core.case import Case
     from wardround.core.errors import BadInput
 
     without_findings: list[str] = []
