@@ -27,3 +27,17 @@ def test_cases_that_all_change_alike_do_not_make_a_change_certain(cases):
     clusters, groups = group([0.0] * cases)
     (cell,) = group_means(groups, MeasureKind.SIGNED, clusters, seed=0).values()
     assert cell.low < cell.value == 0 < cell.high
+
+
+def test_a_mean_of_similarities_has_an_interval_if_its_cases_differ() -> None:
+    clusters = [f"patient {number}" for number in range(10)]
+    values = {"differ": [0.3 + number / 50 for number in range(10)], "alike": [0.39] * 10}
+    groups = {name: CaseValues(pl.Series(clusters), pl.Series(group)) for name, group in values.items()}
+
+    cells = group_means(groups, MeasureKind.COMPOSITE, clusters, seed=0)
+
+    assert cells["differ"].value == pytest.approx(0.39)
+    assert cells["differ"].low is not None
+    assert cells["differ"].high is not None
+    assert 0.3 < cells["differ"].low < 0.39 < cells["differ"].high < 0.48
+    assert (cells["alike"].low, cells["alike"].high) == (None, None)
