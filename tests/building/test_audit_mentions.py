@@ -112,3 +112,17 @@ def test_genes_of_the_answer_are_leaks_and_others_warnings():
     assert [kind for kind, _ in leaks(history="a variant in the SLC2A9 region")] == ["gene_named"]
     assert [kind for kind, _ in leaks(history="c.1495_1497del was leaks")] == ["gene_named"]
     assert leaks(history="MRI and EEG were normal; CRP 12.") == []
+
+
+@pytest.mark.parametrize("answer", ["Crohn disease", "Crohn's disease", "Crohn’s disease", "Crohns disease"])
+@pytest.mark.parametrize(
+    "text", ["Crohns since 2010.", "A crohns flare.", "Crohn’s was known.", "Known Crohn, in remission."]
+)
+def test_a_person_is_found_with_and_without_an_apostrophe(answer, text):
+    question = {"options": [answer, "Ulcerative colitis"]}
+    assert [kind for kind, _ in leaks(history=text, question=question)] == ["head_noun"]
+
+
+def test_the_plural_of_an_organ_is_no_person():
+    question = {"options": ["Kidney disease", "Ulcerative colitis"]}
+    assert leaks(history="Both kidneys were small. Kidneys had cysts.", question=question) == []

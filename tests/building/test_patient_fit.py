@@ -76,11 +76,15 @@ def test_answers_of_other_questions_fit_the_patient():
         assert sorted(options[-1].distractors) == ["Asthma", "Gout", "Lupus"]
 
 
-def test_the_audit_names_an_impossible_option():
+def test_the_audit_names_each_impossible_option():
     question = {"id": "q", "kind": "choice", "prompt": "?", "options": ["Gout", "Prostate cancer"], "gold": 0}
     case = {"id": "one", "patient": {"sex": "female", "age": 50}, "questions": [question]}
     [finding] = find_impossible_options([Case.model_validate(case)])
     assert (finding.severity, finding.kind) == ("warning", "impossible_option")
     assert "'Prostate cancer'" in finding.what
+    sexed = {**question, "options": ["Gout", "Prostate cancer", "Seminoma", "Neonatal sepsis"]}
+    found = [finding.what.split("'")[1] for finding in find_impossible_options(
+        [Case.model_validate(case | {"questions": [sexed]})])]  # fmt: skip
+    assert found == ["Prostate cancer", "Seminoma", "Neonatal sepsis"]
     right = case | {"questions": [question | {"gold": 1}]}
     assert list(find_impossible_options([Case.model_validate(right)])) == []

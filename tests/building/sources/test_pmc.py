@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from wardround.building.review.review import review
 from wardround.building.sources.pmc.build import build_pmc
 from wardround.building.sources.pmc.jats import read_jats
 from wardround.building.sources.pmc.labels import read_catalogue
+from wardround.building.sources.pmc.plain_text import read_plain
 from wardround.cases.set import CaseSet
 from wardround.cases.validation import validate
 from wardround.core.errors import BadInput, WardroundError
@@ -235,6 +238,26 @@ def test_a_caption_describes_what_no_sentence_does(tmp_path):
     [case] = CaseSet.open(tmp_path / "set")
     assert case.history is not None
     assert case.history.endswith("CT with a lobulated mass beside the aorta.")
+
+
+@pytest.mark.parametrize(
+    "cited", ["Figure 1", "Fig. 1A", "figs. 1A, B", '<xref ref-type="fig" rid="F1">Fig. 1</xref>A-C']
+)
+def test_a_figure_counts_however_the_text_cites_it(tmp_path, cited):
+    content = whole(1)
+    tests = content.tests.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', cited)
+    save(tmp_path / "in", replace(content, tests=tests))
+    build_pmc(tmp_path / "in", tmp_path / "set")
+    [case] = CaseSet.open(tmp_path / "set")
+    assert len(case.images) == 1
+    text, multimodal = (str(case.tellings[name].history) for name in ("text", "multimodal"))
+    assert not re.search(r"Fig|\(|image", text)
+    assert "The CT is shown in Figure 1." in multimodal
+
+
+def test_an_article_in_markdown_keeps_the_word_after_a_figure(tmp_path):
+    (tmp_path / "a.md").write_text("# A swelling\n\n## Case\n\nFigure 1 shows a mass.\n\nFigure 1. Axial CT.\n")
+    assert read_plain(tmp_path / "a.md")["sections"][0]["paragraphs"] == ["⟦1⟧ shows a mass."]
 
 
 def test_a_package_is_unpacked_safely(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wardround.building.distractors.options import NameRelations
-from wardround.building.sources.pmc.article import Sentence, strip_marks
+from wardround.building.sources.pmc.article import Sentence, mark_references, strip_marks
 from wardround.building.sources.pmc.build import _end_stem, _own_candidates
 from wardround.building.sources.pmc.differentials import find_differentials
 from wardround.building.sources.pmc.disease_phrases import (
@@ -159,6 +159,29 @@ def test_marks_are_stripped():
     assert strip_marks("A mass (Fig. ⟦F1⟧ and ⟦F2⟧) was seen.") == "A mass was seen."
     assert strip_marks("Figure ⟦F1⟧ shows a mass.") == "The image shows a mass."
     assert strip_marks("A mass (arrow, Fig. ⟦F1⟧) was seen in Figure ⟦F2⟧.") == "A mass (arrow) was seen in the image."
+    assert strip_marks("CT (⟦F1⟧: arrow) was done.") == "CT (arrow) was done."
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("A mass (Figure 1) was seen.", "A mass (⟦F1⟧) was seen."),
+        ("Figure 1 shows a mass.", "⟦F1⟧ shows a mass."),
+        ("figure 1 a mass", "⟦F1⟧ a mass"),
+        ("a mass (Fig. 2A)", "a mass (⟦F2⟧)"),
+        ("a mass (Figs. 1A–C, 2b and D)", "a mass (⟦F1⟧, ⟦F2⟧)"),
+        ("Figs. 1 to 3 show it", "⟦F1⟧, ⟦F2⟧, ⟦F3⟧ show it"),
+        ("(Fig. 1; Figure 3)", "(⟦F1⟧, ⟦F3⟧)"),
+        ("a mass (Figure 1, 3 cm)", "a mass (⟦F1⟧, 3 cm)"),
+        ("Supplementary Figure 1, Fig. S1, Figure 9", "Supplementary Figure 1, Fig. S1, Figure 9"),
+        ("configure 1", "configure 1"),
+        ("a mass (⟦fig1⟧, ⟦x-fig 2⟧, Fig. 3)", "a mass (⟦fig1⟧, ⟦x-fig 2⟧, ⟦F3⟧)"),
+    ],
+)
+def test_a_figure_that_the_text_numbers_is_marked(text: str, marked: str) -> None:
+    ids = {"1": ["F1"], "2": ["F2"], "3": ["F3"]}
+    assert mark_references(text, ids) == marked
+    assert "the image the" not in strip_marks(marked)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from wardround.core.case import Case
 
 
 def find_impossible_options(cases: Iterable[Case]) -> Iterator[Finding]:
-    """One warning for each question, with its first such option."""
+    """One warning for each such option of a question."""
     for case in cases:
         patient = PatientFacts.of(case.patient.sex, case.patient.age) if case.patient else PatientFacts()
         for question in clean_questions(case):
@@ -17,4 +17,3 @@ def find_impossible_options(cases: Iterable[Case]) -> Iterator[Finding]:
                 if reason := why_impossible(option, patient):
                     what = f"the option {option!r} is ruled out: {reason}"
                     yield Finding("warning", "impossible_option", what, case.id, question.id)
-                    break

@@ -14,7 +14,7 @@ from wardround.building.audit.shown_fields import (
     shown_prompts,
     wrong_options,
 )
-from wardround.building.text.diagnosis_core import diagnosis_cores, head_noun, with_initials
+from wardround.building.text.diagnosis_core import ORGANS, diagnosis_cores, head_noun, with_initials
 from wardround.core.case import Case, Question
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 
@@ -103,13 +103,26 @@ def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str,
                 "warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id
             )
             return
-        # inside a sentence only a name has a capital
-        person = next((word for word in persons if re.search(rf"[a-z0-9,;)]\s+{word}(?:['’]?s)?\b", text.raw)), None)
+        person = next((word for word in persons if _has_person(word, answer, text.raw)), None)
         if person is not None:
             yield Finding(
                 "warning", "head_noun", f"{field} has {person!r}, as only the answer does", case.id, question.id
             )
             return
+
+
+def _has_person(person: str, answer: str, text: str) -> bool:
+    """Whether a text has a person's name: with a capital inside a sentence, or anywhere as its disease is spoken of.
+
+    People write `crohns`, `Crohn's` and `Crohn` of the same disease.
+    """
+    is_owner = re.search(rf"\b{person}(?:['’]s?(?!\w)|\s+disease\b)", answer) and not ORGANS & set(
+        content_words(person)
+    )
+    stem = person.removesuffix("s") if is_owner else person
+    if re.search(rf"[a-z0-9,;)]\s+{stem}(?:['’]?s)?\b", text):
+        return True
+    return bool(is_owner) and re.search(rf"\b{stem}(?:s\b|['’]s\b)", text, re.IGNORECASE) is not None
 
 
 def _names_every_option(question: Question, text: WordedText) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from wardround.core.text import single_line
@@ -13,6 +14,14 @@ _ENGLISH_WORDS = frozenset(
     ["the", "of", "and", "a", "an", "was", "were", "with", "in", "to", "is", "for", "on", "had", "at"]
 )
 MIN_ENGLISH = 0.12  # of all words; the share in English prose is a third
+_PANEL = r"(?:[A-Za-z]|\s[A-H])?(?!\w)"  # `2A`, `2 A`; not `2 a`, which may begin a phrase
+_NUMBERED = rf"\d+{_PANEL}(?!\.\d|\s*(?:%|(?:[mck]?m|[mk]?g|m?l|days?|weeks?|months?|years?)\b))"
+_AND = r"\s*(?:,\s*and\b|,|;|\band\b|&|\bto\b|[-–])\s*"
+_FIGURE_REFERENCE = re.compile(
+    rf"(\b(?i:suppl\w*\.?|additional|extended data|online|e)[ -]?)?\b(?i:fig(?:ure)?s?\.?)\s*"
+    rf"({_NUMBERED}(?:{_AND}(?:(?i:fig(?:ure)?s?\.?)\s*)?(?:{_NUMBERED}|[A-Z]\b))*)"
+)
+_RANGE = re.compile(rf"(\d+){_PANEL}\s*(?:[-–]|\bto\b)\s*(\d+)")
 PMC = re.compile(r"PMC\s*(\d{4,9})", re.IGNORECASE)
 
 
@@ -62,6 +71,26 @@ def find_marks(text: str) -> list[str]:
     return list(dict.fromkeys(MARK.findall(text)))
 
 
+def mark_references(text: str, ids_by_number: Mapping[str, Sequence[str]]) -> str:
+    """A text with marks for `Fig. 1`, `Figure 2A` and `Figures 1-3`, if there are such figures.
+
+    A figure of a supplement has a number of its own and stays as it is.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[0]
+        numbers = [int(number) for number in re.findall(r"\d{1,3}", match[2])]
+        for first, last in _RANGE.findall(match[2]):
+            if int(first) < int(last) <= int(first) + 30:
+                numbers += range(int(first), int(last))
+        ids = [id for number in sorted(set(numbers)) for id in ids_by_number.get(str(number), ())]
+        return ", ".join(map(mark, ids)) or match[0]
+
+    parts = re.split(rf"({OPEN}[^{CLOSE}]*{CLOSE})", text)  # marks, such as ⟦fig1⟧, stay as they are
+    return "".join(part if part.startswith(OPEN) else _FIGURE_REFERENCE.sub(replace, part) for part in parts)
+
+
 def clean(text: str) -> str:
     """A text on one line, with composed letters, without soft hyphens and the brackets of citations."""
     text = single_line(unicodedata.normalize("NFC", text).replace("\u00ad", ""))
@@ -73,6 +102,7 @@ def strip_marks(text: str) -> str:
     reference = rf"(?:\b(?:see|cf\.?|also)\s+)*(?:\b(?:fig(?:ure)?s?\.?)\s*)?{MARK.pattern}"
     references = rf"{reference}(?:\s*(?:,|;|and|&|to|[-–])\s*{reference})*"
     text = re.sub(rf"\s*[(\[]\s*{references}\s*[)\]]", "", text, flags=re.IGNORECASE)
+    text = re.sub(rf"([(\[])\s*{references}\s*:\s*", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(rf"([(\[;,])\s*{references}", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(rf"^{references}", "The image", text, flags=re.IGNORECASE)
     text = re.sub(rf"(?:\bthe\s+)?{references}", "the image", text, flags=re.IGNORECASE)

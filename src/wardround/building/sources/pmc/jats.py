@@ -1,11 +1,19 @@
 """Reads an article from JATS XML."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from wardround.building.sources.pmc.article import ArticleFigure, ArticleSection, PmcArticle, clean, mark
+from wardround.building.sources.pmc.article import (
+    ArticleFigure,
+    ArticleSection,
+    PmcArticle,
+    clean,
+    mark,
+    mark_references,
+)
 from wardround.core.canonical import sha256_file
 from wardround.core.safe_xml import UnusableFile, parse_xml
 
@@ -14,6 +22,7 @@ SKIPPED_TAGS = {
     *("fig", "fig-group", "table-wrap", "table-wrap-group", "disp-formula", "inline-formula", "fn", "media"),
     *("object-id", "label", "title", "supplementary-material", "graphic", "inline-graphic", "tex-math", "alt-text"),
 }
+_PANELS = re.compile(r"(?:[A-Z](?:\s*(?:[,&–-]|and)\s*[A-Z]\b)*|[a-z](?:\s*[,&–-]\s*[a-z]\b)*)(?!\w)")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp")
 
 
@@ -28,6 +37,10 @@ def read_jats(file: Path) -> PmcArticle:
         raise UnusableFile("is a JATS article without article-meta")
     body = article.find("body")
     ids = {element.get("pub-id-type", ""): clean(_text(element)) for element in meta.findall("article-id")}
+    sections = [] if body is None else list(_sections(body, []))
+    ids_by_number = _ids_by_number(article)
+    for section in sections:
+        section["paragraphs"] = [mark_references(text, ids_by_number) for text in section["paragraphs"]]
     number = (ids.get("pmc") or ids.get("pmcid") or "").upper().removeprefix("PMC")
     return {
         "id": f"pmc-{number}" if number.isdigit() else f"pmc-{sha256_file(file)[:10]}",
@@ -38,7 +51,7 @@ def read_jats(file: Path) -> PmcArticle:
         "title": clean(_text(meta.find("title-group/article-title"))),
         "abstract": clean(" ".join(_text(paragraph) for paragraph in meta.iterfind("abstract//p"))),
         "published": _published(meta),
-        "sections": [] if body is None else list(_sections(body, [])),
+        "sections": sections,
         "figures": list(_figures(article, file)),
         "references": _pmids(article),
     }
@@ -58,7 +71,10 @@ def _text(element: Element | None) -> str:
             parts.append(" ")
         elif child.tag not in SKIPPED_TAGS:
             parts.append(_text(child))
-        parts.append(child.tail or "")
+        tail = child.tail or ""
+        if child.tag == "xref" and child.get("ref-type") == "fig":
+            tail = _PANELS.sub("", tail, count=1) if _PANELS.match(tail) else tail  # `<xref>Fig. 1</xref>A, B`
+        parts.append(tail)
     return "".join(parts)
 
 
@@ -98,6 +114,17 @@ def _figures(article: Element, file: Path) -> Iterator[ArticleFigure]:
             "caption": clean(text),
             "file": str(image_file) if image_file else None,
         }
+
+
+def _ids_by_number(article: Element) -> dict[str, list[str]]:
+    """The figures of each number, as labels give it; a figure without one has that of its place."""
+    ids: dict[str, list[str]] = {}
+    for place, figure in enumerate(article.iter("fig"), start=1):
+        label = clean(_text(figure.find("label")))
+        number = re.search(r"\d+", label)
+        if number is None or re.fullmatch(r"(?:fig(?:ure)?\.?)?\s*\d+\s*[a-z]?\W*", label, re.IGNORECASE):
+            ids.setdefault(number[0] if number else str(place), []).append(figure.get("id") or f"figure-{place}")
+    return ids
 
 
 def find_figure_file(name: str, article: Path) -> Path | None:

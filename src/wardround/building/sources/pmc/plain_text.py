@@ -11,7 +11,7 @@ from wardround.building.sources.pmc.article import (
     ArticleSection,
     PmcArticle,
     clean,
-    mark,
+    mark_references,
 )
 from wardround.building.sources.pmc.jats import find_figure_file
 from wardround.core.canonical import sha256_file
@@ -30,8 +30,6 @@ _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 _CAPTION = re.compile(r"\**(?:fig(?:ure)?\.?)\s*(\d+)\**\s*[.:|–-]\s*(.+)", re.IGNORECASE)
 _TABLE = re.compile(r"<(table|details)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_NUMBERS = r"\d+\s?[a-z]?(?:\s*(?:,|and|&|[-–])\s*(?:\d+\s?[a-z]?|[a-z])\b)*"
-_FIGURE_REFERENCE = re.compile(rf"\bfig(?:ure)?s?\.?\s*({_NUMBERS})", re.IGNORECASE)
 _CITATION = re.compile(r" ?\[\d+(?:\s*[,–-]\s*\d+)*\]")
 
 
@@ -95,8 +93,9 @@ def split_sections(text: str, figures: dict[str, ArticleFigure]) -> list[Article
             if not sections or sections[-1]["titles"] != section_titles:
                 sections.append({"titles": section_titles, "paragraphs": []})
             sections[-1]["paragraphs"].append(paragraph)
+    ids_by_number = {id: [id] for id in figures}
     for section in sections:
-        section["paragraphs"] = [_mark_references(text, figures) for text in section["paragraphs"]]
+        section["paragraphs"] = [mark_references(text, ids_by_number) for text in section["paragraphs"]]
     return sections
 
 
@@ -115,16 +114,6 @@ def _add_figure(match: re.Match[str], figures: dict[str, ArticleFigure], article
     text = clean(caption[2] if caption else match[1])
     figures[id] = {"id": id, "caption": text, "file": str(file) if file else None}
     return ""
-
-
-def _mark_references(text: str, figures: dict[str, ArticleFigure]) -> str:
-    """A text with marks for `Fig. 1` and `Figures 1 and 2`, if there are such figures."""
-
-    def replace(match: re.Match[str]) -> str:
-        numbers = [number for number in re.findall(r"\d+", match[1]) if number in figures]
-        return " ".join(map(mark, numbers)) or match[0]
-
-    return _FIGURE_REFERENCE.sub(replace, text)
 
 
 def _title(text: str) -> str:
