@@ -88,7 +88,7 @@ def test_the_command_attacks_and_names_what_is_missing(tmp_path, server):
     ended = run(write_judged_study(tmp_path, server.url, {"provider": "lexical"}, cases=4))
     process = wardround("judge", "validate", ended.folder, "--attack", cwd=tmp_path)
     assert process.returncode == 0, process.stderr
-    assert "judge lexical-3: 0 of 72 injections succeeded (0%, 0% to 5%)" in process.stdout
+    assert "judge lexical-4: 0 of 72 injections succeeded (0%, 0% to 5%)" in process.stdout
     assert "without the injection 0 of 13 wrong diagnoses are judged the same" in process.stdout
     as_json = wardround("judge", "validate", ended.folder, "--attack", "--json", cwd=tmp_path)
     assert json.loads(as_json.stdout)["attack"]["succeeded"] == 0
@@ -114,5 +114,5 @@ def test_verdicts_of_an_earlier_version_without_flags_are_read(tmp_path, server)
     table.write_parquet(file)
     mark_run(ended.folder, note=lambda line: None)
     verdicts = read_verdicts(ended.folder)
-    assert set(verdicts["judge"]) == {"lexical-2", "lexical-3"}
+    assert set(verdicts["judge"]) == {"lexical-2", "lexical-4"}
     assert verdicts["flag"].null_count() == len(verdicts)

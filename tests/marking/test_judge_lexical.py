@@ -40,6 +40,12 @@ SAME = [
     ("Ehlers-Danlos syndrome, vascular type", "vascular Ehlers-Danlos"),
     ("brain abscesses", "cerebral abscess"),
     ("pulmonary metastases", "lung metastasis"),
+    ("pulmonary emboli", "Pulmonary embolism"),
+    ("oesophageal varices", "esophageal varix"),
+    ("naevi", "nevus"),
+    ("pulmonary bullae", "pulmonary bulla"),
+    ("vasculitides", "vasculitis"),
+    ("aortic prostheses", "aortic prosthesis"),
     ("hereditary neuropathies", "hereditary neuropathy"),
     ("generalised leucodystrophy", "generalized leukodystrophy"),
     ("systemic lupus erythematosus", "SLE"),
@@ -59,6 +65,9 @@ DIFFERENT = [
     ("acute pancreatitis", "chronic pancreatitis"),
     ("large B-cell lymphoma", "diffuse large B-cell lymphoma"),
     ("hypothyroidism", "hyperthyroidism"),
+    # genitives of species, not plurals
+    ("Klebsiella pneumoniae", "Klebsiella pneumonia"),
+    ("Salmonella typhi", "Salmonella typhus"),
     ("Cushing disease", "Cushing syndrome"),
     ("myocardial infarction (MI)", "mitral insufficiency (MI)"),
     ("hepatitis A", "hepatitis B"),
@@ -119,7 +128,7 @@ def test_names_accepted_by_the_case_count():
     question = Question(id="q", kind="open", prompt="?", gold="Gout", accept=["podagra"])
     assert judge.same(question, "Podagra") is True
     assert judge.same(question, "lupus") is False
-    assert judge.name == "lexical-3"
+    assert judge.name == "lexical-4"
 
 
 def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path):
@@ -130,7 +139,7 @@ def test_the_table_is_read_beside_the_study_and_its_hash_is_in_the_name(tmp_path
     assert first.same(question, "podagra") is True
     file.write_text("name,same_as\ngout,podagra\ngout,toe trouble\n")
     second = make_lexical_judge(JudgeSettings(provider="lexical", synonyms="names.csv"), tmp_path)
-    assert first.name.startswith("lexical-3:")
+    assert first.name.startswith("lexical-4:")
     assert first.name != second.name
 
 
@@ -171,7 +180,7 @@ def test_the_docs_state_the_error_of_the_rule_on_labelled_pairs(part):
         interval = binomtest(sum(right), len(right)).proportion_ci(method="wilson")
         rates.append(f"{sum(right) / len(right):.2f} ({interval.low:.2f} to {interval.high:.2f})")
     n = sum(map(len, verdicts.values()))
-    assert f"| `lexical-3`, {part} | {rates[0]} | {rates[1]} | {n} |" in docs
+    assert f"| `lexical-4`, {part} | {rates[0]} | {rates[1]} | {n} |" in docs
 
 
 def test_the_labelled_pairs_are_many_and_distinct():

@@ -277,7 +277,7 @@ def test_the_lexical_judge_makes_no_call_and_is_named_in_marks(tmp_path, servers
     marks = marks_of(ended)
     assert judge.calls == 0
     (name,) = set(marks["judge"])
-    assert name.startswith("lexical-3:")
+    assert name.startswith("lexical-4:")
     gouty = marks.filter(pl.col("case").is_in(["case-1", "case-5"]))  # lupus is gout by the table
     assert gouty["hits"].to_list() == [[True, False, True]] * 2
     assert marks.filter(pl.col("case") == "case-3")["hits"].to_list() == [[False, False, True]]

@@ -213,13 +213,13 @@ def test_another_judge_is_not_validated_by_the_first_ones_labels(judged):
     rule = ended.folder / "rule.toml"
     rule.write_text('[judge]\nprovider = "lexical"\n')
     mark_run(ended.folder, judge=rule, note=lambda line: None)
-    assert judge_note(ended.folder) == "judge lexical-3: not validated"
+    assert judge_note(ended.folder) == "judge lexical-4: not validated"
     assert measure_judge(ended.folder, labels)["kappa"]["value"] == 1.0  # it is the truth here
     comparison = compare_judges(ended.folder)
-    judge = read_verdicts(ended.folder).filter(pl.col("judge") != "lexical-3")
-    rule_says = read_verdicts(ended.folder).filter(pl.col("judge") == "lexical-3")
+    judge = read_verdicts(ended.folder).filter(pl.col("judge") != "lexical-4")
+    rule_says = read_verdicts(ended.folder).filter(pl.col("judge") == "lexical-4")
     assert comparison["kappa"]["value"] == pytest.approx(cohen_kappa_score(judge["same"], rule_says["same"]))
-    assert {comparison["a"], comparison["b"]} == {"lexical-3", judge["judge"][0]}
+    assert {comparison["a"], comparison["b"]} == {"lexical-4", judge["judge"][0]}
     assert len(comparison["disagreements"]) == comparison["table"]["a_only"] + comparison["table"]["b_only"]
     assert all(pair["a"] != pair["b"] for pair in comparison["disagreements"])
     mark_run(ended.folder, note=lambda line: None)

@@ -168,4 +168,4 @@ def test_a_study_names_its_table_and_is_judged_again_when_the_table_changes(tmp_
     again = mark_run(ended.folder, note=lambda line: None)
     names = [outcome.manifest["judge"]["name"] for outcome in (ended, again)]
     assert names[0] != names[1]
-    assert all(name.startswith("lexical-3:") for name in names)
+    assert all(name.startswith("lexical-4:") for name in names)

@@ -122,7 +122,7 @@ def choice(
 def listing(random: np.random.Generator, chance: float) -> dict[str, Any]:
     hits = [bool(random.random() < share * chance) for share in (0.6, 0.3, 0.2)]
     outcome = "right" if hits[0] else "wrong"
-    return {"question": "open", "kind": "open", "hits": hits, "outcome": outcome, "judge": "lexical-3"}
+    return {"question": "open", "kind": "open", "hits": hits, "outcome": outcome, "judge": "lexical-4"}
 
 
 def chain(random: np.random.Generator, case: int, chance: float) -> Iterator[dict[str, Any]]:
@@ -155,7 +155,7 @@ def write_rich_run(folder: Path, **manifest: Any) -> pl.DataFrame:
             {"name": name, "provider": "simulated", "sees": True, "asks": asks, "new": asks, "failed": 0}
             for name in CANDIDATES
         ],
-        "judge": {"name": "lexical-3", "warnings": []},
+        "judge": {"name": "lexical-4", "warnings": []},
         "notes": ["Simulated answers, made to test this page. Nothing here says anything about a real model."],
         "chance": 0.25,
         "reference": load_study(folder / "study.toml").reference_condition,

@@ -65,7 +65,7 @@ def test_the_bar_has_the_four_shares(page):
 
 def test_the_support_test_and_the_judge_are_named(page):
     assert support_note() in page
-    assert "judge lexical-3: not validated" in page
+    assert "judge lexical-4: not validated" in page
     assert "own index" in page
     assert "live web" in page
 

@@ -270,14 +270,14 @@ def test_a_judged_figure_says_whether_its_judge_was_validated(tmp_path):
     folder = tmp_path / "run"
     write_run(folder)
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"judge": {"name": "lexical-3"}}))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"judge": {"name": "lexical-4"}}))
     measures = (folder / "measures.csv").read_text().splitlines()
     hit = [line.replace("accuracy,", "hit@1,", 1) for line in measures if line.startswith("accuracy,")]
     (folder / "measures.csv").write_text("\n".join([*measures, *hit]) + "\n")
-    assert "judge lexical-3: not validated" in report(folder).read_text()
+    assert "judge lexical-4: not validated" in report(folder).read_text()
     kappa = {"value": 0.86, "low": 0.7, "high": 0.95, "clusters": 40}
     hits = [{"candidate": "one", "k": 1, "n": 40, "raw": 0.5, "corrected": 0.455, "low": 0.301, "high": 0.6}]
-    (folder / "judge.json").write_text(json.dumps({"judge": "lexical-3", "kappa": kappa, "items": 50, "hits": hits}))
+    (folder / "judge.json").write_text(json.dumps({"judge": "lexical-4", "kappa": kappa, "items": 50, "hits": hits}))
     page = report(folder).read_text()
     assert "kappa 0.86 (0.70 to 0.95)" in page
     assert "Corrected for the judge&#39;s errors: one 45.5 (30.1 to 60.0)." in page

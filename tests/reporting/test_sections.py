@@ -176,7 +176,7 @@ def test_group_gaps_equal_the_function(rich: Rich) -> None:
 def test_groups_that_are_too_small_are_named(rich: Rich) -> None:
     assert "Too few cases, left out: under 18 (5)." in section(rich.page, "groups")
     assert "trauma" not in section(rich.page, "groups")  # four cases: nothing can be said of them
-    assert "hit@1: judge lexical-3: not validated." in section(rich.page, "groups")
+    assert "hit@1: judge lexical-4: not validated." in section(rich.page, "groups")
 
 
 def test_without_two_large_groups_nothing_is_compared(tmp_path: Path, rich: Rich) -> None:
@@ -291,7 +291,7 @@ def test_sections_without_content_are_omitted(tmp_path: Path) -> None:
 def test_every_judged_figure_names_its_judge(rich: Rich, tmp_path: Path) -> None:
     """By section: wherever hit@k is printed, the judge's kappa or `not validated` is too."""
     for name in ("scores", "conditions", "slices", "groups", "prompts", "measures", "review"):
-        assert "judge lexical-3: not validated" in section(rich.page, name), name
+        assert "judge lexical-4: not validated" in section(rich.page, name), name
     assert "judge" not in section(rich.page, "comparisons")  # only accuracy is compared
     assert "judge" not in section(rich.page, "option-tests")
     for file in ("study.toml", "manifest.json", "measures.csv", "comparisons.csv", "marks.parquet"):
@@ -299,12 +299,12 @@ def test_every_judged_figure_names_its_judge(rich: Rich, tmp_path: Path) -> None
     expected = pl.read_csv(tmp_path / "comparisons.csv")
     expected.with_columns(measure=pl.lit("hit@1")).write_csv(tmp_path / "comparisons.csv")
     kappa = {"value": 0.86, "low": 0.7, "high": 0.95, "clusters": 40}
-    (tmp_path / "judge.json").write_text(json.dumps({"judge": "lexical-3", "kappa": kappa, "items": 50}))
+    (tmp_path / "judge.json").write_text(json.dumps({"judge": "lexical-4", "kappa": kappa, "items": 50}))
     html = report(tmp_path).read_text(encoding="utf-8")
     for name in ("scores", "ranks", "conditions", "comparisons", "slices", "groups", "prompts", "measures", "review"):
         assert "kappa 0.86 (0.70 to 0.95), 50 labels of 40 cases" in section(html, name), name
     both = compare([rich.run.folder, tmp_path], tmp_path / "both.html").read_text(encoding="utf-8")
-    assert "judge lexical-3: not validated; rich (2), judge lexical-3: kappa 0.86" in section(both, "hit@1")
+    assert "judge lexical-4: not validated; rich (2), judge lexical-4: kappa 0.86" in section(both, "hit@1")
     assert "Judged" not in section(both, "accuracy")
 
 

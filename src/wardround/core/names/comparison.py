@@ -1,10 +1,10 @@
 """When two disease names are the same by their words.
 
 Our choices: names are compared by the words of words.py, with Roman numerals made Arabic and words of one meaning made
-one (carcinoma and cancer, an organ and its adjective). Names with the same words in any order are the same, also if
-only one of them says "syndrome", "disease" or "disorder". So are an abbreviation of three capitals or more and a name
-with these initials, and long names that share at least 85% of all their words, unless a deciding word differs (a
-number, a side, acute or chronic, a negation).
+one (carcinoma and cancer, embolus and embolism, an organ and its adjective). Names with the same words in any order
+are the same, also if only one of them says "syndrome", "disease" or "disorder". So are an abbreviation of three
+capitals or more and a name with these initials, and long names that share at least 85% of all their words, unless a
+deciding word differs (a number, a side, acute or chronic, a negation).
 """
 
 import re
@@ -61,7 +61,9 @@ ORGANS = {
 }
 _ONE_MEANING = {normalize_spelling(word): normalize_spelling(organ) for word, organ in ORGANS.items()} | {
     "carcinoma": "cancer",
+    "embolus": "embolism",
     "neoplasm": "tumor",
+    "thromboembolus": "thromboembolism",
 }
 _BARE_WORDS = DECIDING_WORDS | {normalize_spelling(organ) for organ in ORGANS.values()} | {"artery", "coronary", "vein"}
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")

@@ -24,7 +24,8 @@ _ENDINGS = [  # the first that fits; each pattern needs a word before it that is
     for pattern, singular in [
         (r"(?<=\w{2}om)ata\Z", "a"),  # fibromata
         (r"(?<=\w{3}ss)es\Z", ""),  # abscesses
-        (r"(?<=\w{2}[aoy]s)es\Z(?<!eases)", "is"),  # metastases, stenoses, paralyses
+        (r"(?<=\w{2}[aeoy]s)es\Z(?<!eases)", "is"),  # metastases, prostheses, stenoses, paralyses
+        (r"(?<=\w{3}it)ides\Z", "is"),  # vasculitides
         (r"(?<=\w{3}us)es\Z", ""),  # viruses
         (r"(?<=\w{3})ies\Z", "y"),  # neuropathies
         (r"(?<=\w{4})s\Z(?<!ss)(?<!us)(?<!is)", ""),
@@ -40,13 +41,17 @@ _BRITISH = [
         (r"\A(fib|cent|tit)re\Z", r"\1er"),
     ]
 ]
-_IRREGULAR = {
-    "calculi": "calculus",
-    "diverticula": "diverticulum",
-    "emboli": "embolus",
-    "fistule": "fistula",
-    "thrombi": "thrombus",
-    "vertebre": "vertebra",
+_IRREGULAR = {  # as the endings above leave them
+    plural: singular
+    for singular, plural in [
+        *(("appendix", "appendice"), ("bacillus", "bacilli"), ("bacterium", "bacteria"), ("bronchus", "bronchi")),
+        *(("bulla", "bulle"), ("bursa", "burse"), ("calculus", "calculi"), ("coccus", "cocci"), ("cortex", "cortice")),
+        *(("diverticulum", "diverticula"), ("embolus", "emboli"), ("fistula", "fistule"), ("focus", "foci")),
+        *(("fungus", "fungi"), ("ganglion", "ganglia"), ("gyrus", "gyri"), ("meniscus", "menisci"), ("nevus", "nevi")),
+        *(("papilla", "papille"), ("petechia", "petechie"), ("phalanx", "phalange"), ("septum", "septa")),
+        *(("stria", "strie"), ("sulcus", "sulci"), ("thromboembolus", "thromboemboli"), ("thrombus", "thrombi")),
+        *(("uterus", "uteri"), ("varix", "varice"), ("vertebra", "vertebre")),
+    ]
 }
 
 

@@ -22,7 +22,7 @@ from wardround.literature.search.hit import article_pmid
 from wardround.marking.evidence.document import DocumentWords, join_non, read_document
 from wardround.marking.judges.judge import judged_diagnoses
 
-VERSION = "support-3"
+VERSION = "support-4"
 WINDOW = 30
 MAX_CACHED_VERDICTS = 500_000
 NEEDED_TENTHS = 8  # of the content words

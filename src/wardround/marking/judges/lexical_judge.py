@@ -10,7 +10,7 @@ from wardround.core.names.comparison import compared_words
 from wardround.core.study import JudgeSettings
 from wardround.marking.judges.synonym_tables import hash_table, read_synonym_table
 
-VERSION = "lexical-3"
+VERSION = "lexical-4"
 _DENIED = re.compile(
     r"\b(?:absence|lack|exclusion|mimic) of\b|\b(?:unlikely|improbable|doubtful|excluded|refuted|rejected|negative"
     r"|never|mimicking|resembling|rather than|instead of|ruled out|family history|differential only)\b",
