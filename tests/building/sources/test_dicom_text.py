@@ -17,7 +17,7 @@ from pydicom import Dataset
 from wardround.building.sources.dicom import text_recognition
 from wardround.building.sources.dicom.body_region import body_region
 from wardround.building.sources.dicom.build import build_dicom
-from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, collect_identifiers
+from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, collect_identifiers, mask_identifiers
 from wardround.building.sources.dicom.text_recognition import MISSING, TextBox, find_text_boxes
 from wardround.cases.set import CaseSet
 
@@ -126,3 +126,40 @@ def test_a_line_of_text_at_the_border_is_framed_without_ocr(tmp_path):
     build_dicom(files, table, tmp_path / "set", ocr=False)
     (item,) = [json.loads(line) for line in (tmp_path / "set" / "review" / "burned-in.jsonl").read_text().splitlines()]
     assert (tmp_path / "set" / item["images"][0]["preview"]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("His daughter Lisa's phone", "His daughter [NAME]'s phone"),
+        ("DAUGHTER LISA PRESENT", "DAUGHTER [NAME] PRESENT"),
+        ("her sister-in-law Greta", "her sister-in-law [NAME]"),
+        ("her son's name is Tobias", "her son's name is [NAME]"),
+        ("daughters Lisa and Marie came", "daughters [NAME] came"),
+        ("wife of Piotr", "wife of [NAME]"),
+        ("niece Nguyen Thi Lan", "niece [NAME]"),
+        ("Dr.Kowalczyk", "[NAME]"),
+        ("reported by: KOWALCZYK, ANNA", "reported by: [NAME]"),
+        ("Discussed with surgeon Almeida", "Discussed with surgeon [NAME]"),
+        ("Referring physician: Kowalczyk", "Referring physician: [NAME]"),
+        ("Patient: DOE, JANE", "Patient: [NAME]"),
+        ("a man aged 95", "a man aged [AGE]"),
+    ],
+)
+def test_names_of_relatives_and_staff_are_masked_however_they_are_written(text, masked):
+    assert mask_identifiers(text).text == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mother had Crohn's disease, father Hashimoto's thyroiditis",
+        "Discussed with Neurosurgery, reviewed by Cardiology",
+        "Patient: Male, 54. Pt. presented with pain; Pt. Presented late",
+        "Radiologist: on call. Referred by GP for CT",
+        "Sister: Breast cancer. Temperature 98 F, aged 91 days",
+        "St. John's wort",
+    ],
+)
+def test_diseases_and_departments_are_no_names(text):
+    assert mask_identifiers(text).text == text

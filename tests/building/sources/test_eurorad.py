@@ -325,6 +325,27 @@ def test_modalities_are_found_in_words():
 
 
 @pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("USG of the abdomen", "Ultrasound"),
+        ("OPG", "X-ray"),
+        ("Digital breast tomosynthesis", "X-ray"),
+        ("HE staining, x200", "Histopathology"),
+        ("CT-guided core needle biopsy: histology", "Histopathology"),
+        ("CT-guided biopsy", "CT"),
+        ("CT of a T1 vertebral fracture", "CT"),
+        ("Fracture at T1-T2, lateral radiograph", "X-ray"),
+        ("T2 tumour on CT", "CT"),
+        ("T1/T2-weighted images", "MRI"),
+        ("Mr Smith's pet dog", None),
+        ("Whole-body PET-CT", "PET"),
+    ],
+)
+def test_a_caption_with_other_meanings_of_its_letters_has_its_modality(text, modality):
+    assert modality_of([text]) == modality
+
+
+@pytest.mark.parametrize(
     ("texts", "techniques", "findings", "modality"),
     [
         (["Figure 1", "Axial image, lung window"], ["CT", "MRI"], "", "CT"),

@@ -44,14 +44,24 @@ _STREET = (
 _RELATIVE = (
     r"(?:[Dd]aughters?|[Ss]ons?|[Ww]ife|[Hh]usband|[Mm]other|[Ff]ather|[Mm]um|[Mm]om|[Dd]ad|[Bb]rother|[Ss]ister|[Pp]artner"
     r"|[Ff]ianc[eé]e?|[Nn]eighbou?r|[Ff]riend|[Cc]arer|[Cc]aregiver|[Cc]olleague|[Uu]ncle|[Aa]unt|[Cc]ousin|[Nn]ephew|[Nn]iece"
-    r"|[Gg]rand(?:mother|father|son|daughter|child)|[Gg]irlfriend|[Bb]oyfriend|[Tt]win)"
+    r"|[Gg]rand(?:mother|father|son|daughter|child)|[Gg]irlfriend|[Bb]oyfriend|[Tt]win|[Bb]oss)"
 )
+_IN_LAW = r"(?:-in-law)?(?:['’]s)?"
 _COMPANY = (
     r"(?:[Aa]ccompanied by|[Ll]ives? with|[Ll]iving with|[Bb]rought (?:in )?by|[Tt]ogether with|[Ll]ooked after by"
     r"|[Cc]ontact person:?|[Nn]ext of kin:?)"
 )
 _NOT_EPONYM = (  # `Crohn's`, `Charcot-Marie-Tooth disease` and `Werner syndrome` are diseases
-    r"(?!\w+['’]s\b|[\w-]+\s+(?:disease|syndrome|sign|tumou?r|lymphoma|thyroiditis|palsy|contracture|test|stage|Arbor))"
+    r"(?!\w+['’]s\s+(?:[a-z]+\s+)?(?:disease|syndrome|sign|lymphoma|sarcoma|palsy|wort|[a-z]+itis)\b|[\w-]+\s+(?:disease|syndrome|sign|tumou?r|lymphoma|thyroiditis|palsy|contracture|test|stage|Arbor))"
+)
+_STAFF = (
+    r"\b(?:(?i:(?:reported|dictated|signed|verified|read|referred|reviewed|approved|transcribed|interpreted) by:?"
+    r"|discussed with|d/w|(?:referring|attending|reporting|ordering|consulting) (?:physician|doctor|radiologist"
+    r"|consultant|clinician|provider):?|surgeon:?)|(?i:radiologist|sonographer|technologist|patient|pt):|[Pp]t\.)\s*"
+)
+_NOT_STAFF = (  # departments and what else stands there in capitals
+    r"(?!(?i:\w+(?:ology|surgery|iatrics|medicine|ics|ation)|the|he|she|ed|er|icu|gp|male|female|man|woman|m|f|team|family"
+    r"|patient|hospital|emergency|general|no|not|is|was|has|dr|ct|mri?|us|department|unknown|none|history|with|on|presented|reports|complains|denies|two|ai|resident)\b)"
 )
 _CAPITALIZED = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+)?"
 # frequent given names that are not eponyms or other words
@@ -103,8 +113,13 @@ RULES = {
     ],
     "name": [
         rf"\b(?:(?:Dr|Mr|Mrs|Ms|Miss|Mister|Prof|Professor|Doctor|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Sra?"
-        rf"|Signora?|Sister|Nurse)\b\.?\s+)+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
-        rf"(?<!\w){_RELATIVE}(?:,| named| called)?\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
+        rf"|Signora?|Sister|Nurse)\b(?:\.\s*|\s+))+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
+        rf"(?<!\w){_RELATIVE}{_IN_LAW}(?:,| of| named| called| name(?: is|:)?)?\s+"
+        rf"(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED}){{0,2}}(?:\s+and\s+{_CAPITALIZED})?)\b",
+        # reports in capitals or in small letters
+        rf"(?<!\w)(?i:{_RELATIVE}){_IN_LAW},?\s+(?P<part>{_NOT_EPONYM}(?i:{_GIVEN}))\b",
+        rf"\b[Nn]ame\s+is\s+(?P<part>{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
+        rf"{_STAFF}(?P<part>{_NOT_STAFF}{_UPPER}[\w'’-]+(?:,?\s+{_NOT_STAFF}{_UPPER}[\w'’-]+){{0,2}})",
         rf"(?<!\w){_COMPANY}\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
         rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
         # an initial and a surname, where no sentence can have ended: `seen by J. Tanaka`
@@ -112,7 +127,10 @@ RULES = {
         rf"(?P<part>(?:{_UPPER}\.\s?){{1,3}}{_NOT_EPONYM}{_CAPITALIZED})(?![\w-])",
         rf"(?<=\b[Nn]ame:\s){_WORD}(?:[,\s]+{_WORD}){{0,3}}|(?<=[Ss]igned by ){_WORD}(?:\s+{_WORD}){{0,2}}",
     ],
-    "age": [r"(?i)\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y/?o\b|year-old|-year-old|years? of age))"],
+    "age": [
+        r"(?i)\b(?:9\d|1[0-2]\d)(?=[\s-]*(?:years?[\s-]+old|y\.?/?o\b|yrs?\b|year-old|-year-old|years? of age))",
+        r"(?i)\b(?:aged?|age:)\s+(?P<part>9\d|1[0-2]\d)\b(?!\s*(?:days|weeks|months))",
+    ],
 }
 
 
